@@ -51,8 +51,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Row:
-    """The matching runs of the two sides: the sorted SHA-256 digests of each side's events, and the
-    verdict."""
+    """The runs of both sides that match: for each side the sorted SHA-256 digests of the events,
+    and the verdict of their comparison.
+    """
 
     asked: Asked
     before: tuple[str, ...]
@@ -130,7 +131,9 @@ def _cells(row: Row, digits: int) -> list[str]:
 
 
 def show(rows: Sequence[Row], form: str) -> None:
-    """Print the rows: `csv` with whole digests, `text` with their first digits."""
+    """Print the rows. The form `csv` contains whole digests, and the form `text` contains their
+    first digits.
+    """
     heads = [*HEADS, "before", "after", "verdict"]
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")

@@ -42,8 +42,9 @@ def files(place: Path) -> list[Path]:
 
 
 def functions(path: Path) -> Iterator[Function]:
-    """The functions of a file, with methods and inner functions. Raises SyntaxError for Python that
-    cannot be parsed."""
+    """The functions of a file, including methods and inner functions. Raises SyntaxError for Python
+    that cannot be parsed.
+    """
     if path.suffix == ".py":
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -54,7 +55,9 @@ def functions(path: Path) -> Iterator[Function]:
 
 
 def rows(root: Path) -> Iterator[tuple[str, ...]]:
-    """For each part: files, median and largest file, functions, median and largest function."""
+    """One row for each part: the number of files, the median and largest file, the number of
+    functions, the median and largest function.
+    """
     for part in PARTS:
         every = files(root / part)
         lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in every}

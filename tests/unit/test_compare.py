@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tidy table and the arithmetic on it, from events with known counts."""
+"""Tests of the tidy table and of the arithmetic on it, with events of known counts."""
 
 import json
 import math
@@ -245,7 +245,9 @@ def test_metrics_are_per_operation_and_ratios_are_not_divided():
 
 
 def test_bytes_moved_by_time():
-    """A word takes 5 clocks at 90 MHz, and one of them is idle. On a host it takes 50 ns."""
+    """The loop moves one word in 5 clocks at 90 MHz, and one of these clocks is idle. A host moves
+    one word in 50 ns.
+    """
     counts = means(**{"cycles.busy": 8.0, "cycles.idle": 2.0})
     assert compare.evaluate(counts, 2, CLOCK_HZ, 48, 4)["MB/s"] == pytest.approx(4 * 90 / 5)
     assert compare.evaluate({"time.wall": 100.0}, 2, CLOCK_HZ, 0, 4)["MB/s"] == pytest.approx(80)

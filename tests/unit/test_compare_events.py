@@ -79,7 +79,9 @@ def test_the_same_events_under_another_id(sides):
     ],
 )
 def test_each_thing_asked_for_makes_another_run(sides, changes):
-    """The events of the two runs differ, but the tool does not compare these runs."""
+    """A run that differs in one property is a different run, so the tool does not compare its
+    events with the events of the other runs.
+    """
     put(sides[1], "id3", "b", **changes)
     status, found = rows(*sides)
     assert status == 1

@@ -212,7 +212,7 @@ def of_vectors(tmp_path):
 
 
 def of_points(tmp_path):
-    """The input has both files, separated by an empty line."""
+    """The input contains the file of points and the file of weights, separated by an empty line."""
 
     def read(data):
         chosen, _, weights = data.partition(b"\n\n")
@@ -231,7 +231,7 @@ def of_points(tmp_path):
 
 
 def of_record(tmp_path):
-    """Reads run.json of an ok run, and makes all data that come from a record."""
+    """Reads run.json of a run with status `ok`, and calls the functions that use a record."""
     lab = fakelab.make(tmp_path / "lab")
     lab.behave()
     (run, *_) = experiment.load(lab, "tests")
@@ -371,8 +371,8 @@ def is_contained(members):
 
 
 def hostile_tar(tmp_path):
-    """Returns a whole system with members that lead outside of the root. Each of these members
-    alone is refused.
+    """Returns an archive of a root file system with a device, a link and a pipe. The reader must
+    refuse each of these members alone, because the member leads outside of the root.
     """
     more = [
         test_rootfs.member("dev/sda", tarfile.BLKTYPE, devmajor=8),
@@ -530,7 +530,9 @@ def test_links_out_of_a_tarball_and_devices(tmp_path):
 
 
 def test_a_request_that_is_no_table(tmp_path):
-    """Mutation 984 of a record: papers.load used a text as a table."""
+    """Mutation 984 of a record replaced the table `request` by a text, and papers.load used this
+    text as a table.
+    """
     path = tmp_path / "run.json"
     path.write_text(json.dumps(record.sealed({"run": "0", "request": "power_cut"})))
     with pytest.raises(StatsError, match=r"run\.json: request: expected a table$"):

@@ -51,8 +51,8 @@ STATISTICS = (
 
 
 def table(run, counts, iterations=3):
-    """Returns brackets with these counts, and empty brackets. An interrupt disturbs the last
-    bracket.
+    """Returns a table of brackets with `counts`, and of empty brackets. An interrupt disturbs the
+    last bracket.
     """
     rows = []
     for phase, number in [("empty", 0), *(("call", n) for n in range(iterations))]:
@@ -86,7 +86,9 @@ def table(run, counts, iterations=3):
 
 
 class Engines:
-    """Replaces runs: leaves the files of a run. `counts` gives the counts of an engine."""
+    """Takes the place of the engines: writes the files of each run without a simulation. `counts`
+    returns the counts of a run.
+    """
 
     def __init__(self, place):
         self.place, self.asked, self.failing = place, [], ()
@@ -172,7 +174,7 @@ def test_brackets_without_interrupts_are_compared_and_the_empty_one_subtracted(l
 
 
 def counted(quiet, interrupts, instructions):
-    """Returns a table of `differences` with one phase of two quantities."""
+    """Returns a table like the result of `differences`, for one phase with three quantities."""
     rows = []
     for quantity, kind, pair in (
         ("instructions", "architectural", instructions),
@@ -186,8 +188,8 @@ def counted(quiet, interrupts, instructions):
 @pytest.mark.parametrize(
     ("before", "again", "left"),
     [
-        # 1000 instructions and 100 for each interrupt. There are 1 and 30 interrupts, then 1 and
-        # 10.
+        # The operation takes 1000 instructions, and each interrupt takes 100 more. The two engines
+        # count 1 and 30 interrupts in the first measurement, and 1 and 10 in the second.
         (((1, 30), (1100, 4000)), ((1, 10), (1100, 2000)), (1000, 1000)),
         (((0, 30), (1000, 4000)), ((0, 10), (1000, 2000)), (1000, 1000)),
         (((2, 30), (1200, 4000)), ((1, 10), (1100, 2000)), (1000, 1000)),

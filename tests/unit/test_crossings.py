@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Traces of crossings: steps, names of the parts, the typical bracket, damaged files."""
+"""Crossing traces: steps, names of the parts, the choice of a typical bracket, damaged files."""
 
 import json
 

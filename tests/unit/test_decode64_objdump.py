@@ -3,8 +3,8 @@
 code.
 
 The corpus has every one-byte and 0F opcode with all ModRM.reg values, the addressing forms,
-prefixes, and REX in every role. REX has W (64-bit operands), or bits without an effect, or it is
-not the last prefix and has no effect.
+prefixes, and REX in every role. A REX prefix sets W (64-bit operands), sets only bits without an
+effect, or has no effect because another prefix follows it.
 """
 
 import re
@@ -28,8 +28,8 @@ REX = range(0x40, 0x50)
 REX_W = 8
 NO_REGISTER = re.compile(r"\b(?:cr|dr|db)(?:8|9|1\d)\b")  # except CR8 in long mode
 REX_WORD = re.compile(r"^rex(?:\.[WRXB]+)?\s*")
-# Mnemonics that 32-bit code does not have, with the name of an equal 32-bit instruction or their
-# class.
+# Mnemonics that exist only in 64-bit code. NAMES contains the name of the equal 32-bit instruction,
+# and CLASSES contains the class.
 NAMES = {"movabs": "mov", "retfq": "retf"}
 CLASSES = {
     "movsxd": "movx",

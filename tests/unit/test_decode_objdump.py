@@ -30,8 +30,8 @@ PREFIX_WORDS = re.compile(
     r"^(?:(?:data16|data32|addr16|addr32|lock|repz|repnz|rep|bnd|notrack|xacquire|xrelease"
     r"|[cdefgs]s)(?:\s+|$))*"
 )
-# Opcodes without ModRM. All others get a ModRM byte. Undefined opcodes get one too, which is
-# harmless.
+# Opcodes without ModRM. The corpus has a ModRM byte after every other opcode. After an undefined
+# opcode this byte is harmless.
 NO_MODRM = {
     0: {op for op in range(0x40) if op & 7 > 3}
     | set(range(0x40, 0x62))
@@ -146,10 +146,10 @@ def by_objdump(cases: list[Case], folder: Path) -> list[tuple[int, str] | None]:
 
 
 def later_prefix(code: bytes) -> bool:
-    """Returns whether later processors gave the encoding another meaning. These are the prefixes
-    VEX, EVEX and XOP, SSE4a's 0F 78, which has a length that depends on a prefix, and AMD's LOCK
-    MOV CRn for CR8. A Pentium faults on these encodings, so their length and their class have no
-    effect.
+    """Returns whether later processors gave the encoding another meaning. These encodings are the
+    prefixes VEX, EVEX and XOP; 0F 78 of SSE4a, whose length depends on a prefix; and AMD's LOCK MOV
+    CRn, which accesses CR8. A Pentium faults on these encodings, so their length and their class
+    have no effect.
     """
     body = code.lstrip(bytes(PREFIXES))
     return (
@@ -439,8 +439,8 @@ def test_classes_and_refusals(decoded):
         if expected is not None:
             good = p5.cls == expected and "r" not in p5.flags and "R" not in p5.flags
         else:
-            # The chip refuses this instruction. It has a class only if level pentium+cmov executes
-            # it.
+            # The chip refuses this instruction. The instruction has a class only if level
+            # pentium+cmov executes the instruction.
             mnemonic = text.split()[0]
             cmov = re.fullmatch("|".join(LATER.values()), mnemonic) is not None
             body = case.code.lstrip(bytes(PREFIXES))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""doctor: the missing parts that it finds, also if many parts are broken."""
+"""Tests that doctor reports each missing part, also if many parts are broken."""
 
 import hashlib
 import os

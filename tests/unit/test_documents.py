@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab docs`: every generated document is listed and has its generated parts. The parts that
-need no run are up to date. The end-to-end tests check the parts that need runs.
+"""`./p5lab docs` lists every generated document, and each document contains its generated parts.
+The parts that need no run are up to date. The end-to-end tests check the parts that need runs.
 """
 
 import re
@@ -15,7 +15,7 @@ from p5lab.lab import Lab
 
 LAB = Lab(REPO)
 MADE = re.compile(r"^<!-- (?!end -->|SPDX)(.*) -->$", re.MULTILINE)
-# How a marked block may begin, by document.
+# For each document: a pattern for the first words of its marked blocks.
 BEGINNINGS = {
     "formats": r"\./p5lab docs formats",
     "matrix": r"\./p5lab matrix",

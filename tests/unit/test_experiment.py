@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Guests, workloads and experiments: expansion, and every kind of wrong name or type."""
+"""Files of guests, workloads and experiments: how an experiment expands to runs, and how the
+readers refuse wrong names and types.
+"""
 
 from dataclasses import replace
 

@@ -98,8 +98,8 @@ def test_files_touched_to_add(copy, what):
 
 
 def test_the_table_has_what_is_added_here_and_the_exceptions_say_why():
-    """Each extension takes at most one new entry and one edited line, or a paragraph gives the
-    reason for more.
+    """Each extension takes at most one new entry and one edited line. If an extension takes more, a
+    paragraph gives the reason.
     """
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in TABLE]
     assert [cells[0] for cells in rows] == list(RECIPES)
@@ -154,8 +154,8 @@ def test_two_programs_with_the_same_arguments_are_two_runs(mine):
 
 @pytest.fixture
 def own(lab, mine):
-    """Returns the miniature checkout with that directory. It has the guest of the templates'
-    experiment, and it can compile.
+    """Returns the miniature checkout with that directory. The checkout also contains the guest that
+    the templates' experiment uses, and the files that a compilation needs.
     """
     for name in COMPILING:
         source, target = REPO / name, lab.root / name
@@ -182,7 +182,7 @@ def test_a_workload_from_outside_is_compiled_and_delivered(own, mine):
         "guest": str(mine / "guests/my-guest/guest.toml"),
         "workload": str(mine / "workloads/my-workload/workload.toml"),
     }
-    # The same program is not compiled again. Another program is compiled under another name.
+    # An unchanged program is not compiled again. A changed program is compiled under another name.
     before = path.stat().st_mtime_ns
     delivered.ensure(own, experiment.load(own, "my-experiment"), Progress())
     assert path.stat().st_mtime_ns == before

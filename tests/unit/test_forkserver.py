@@ -42,5 +42,5 @@ def test_the_time_of_a_forked_run_excludes_the_boot(server, tmp_path):
     with (tmp_path / "lock").open("w") as lock:
         status, seconds = server.run(Path(tmp_path), lock.fileno(), (), lambda: False)
     assert status == 0
-    # However slow the host is, the boot is in the whole time and not in the time of the run.
+    # The whole time includes the boot, but the time of the run does not, even on a slow host.
     assert seconds + BOOT_SECONDS <= time.monotonic() - start + 0.002

@@ -72,7 +72,8 @@ def test_pages_are_parts_of_the_file(program):
     assert all(address % functions.PAGE == 0 for address in pages)
     (segment,) = stripped.segments
     assert min(pages) == segment.address & -functions.PAGE
-    # Data after the code in the file, for example symbols, may be in the code's last page.
+    # The last page of the code may also contain data that follow the code in the file, for example
+    # symbols.
     first = min(pages)
     assert functions._pages(full)[first] == pages[first]
 

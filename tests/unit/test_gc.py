@@ -85,7 +85,9 @@ def test_failed_and_superseded_runs_go_and_the_others_stay(lab, monkeypatch):
 
 
 def test_a_run_whose_power_was_cut_stands_for_itself(lab):
-    """The run has the counts of a part only. Of equal runs, the newest run is read."""
+    """If several runs are equal, tidy.load reads the newest run. A run with a power cut counts only
+    a part of the work, so it must not replace the whole run.
+    """
     disk = {"settings": (("disk.count", "1"), ("disk.adapters", "1"))}
     whole = run(lab, **disk)
     cut = run(lab, observation=Observation.of(PowerCut(1_500_000)), **disk)
@@ -161,7 +163,7 @@ def test_what_a_killed_run_booted_goes_and_a_live_boot_stays(p5lab, lab):
         assert p5lab("--yes")[0] == 0
         assert not left.exists()
         assert (live / "serial.log").exists()
-        # The run was free at the check, and is locked at the removal.
+        # When gc checked the run, no process had locked it. When gc removes the run, it is locked.
         assert gc.remove_run(gc.Item(live, live.name, "left by a killed run", 0, 0)) is False
         assert (live / "serial.log").exists()
     assert kinds(gc.results(lab)) == [("left by a killed run", live.name)]

@@ -53,12 +53,12 @@ def test_geometry_is_the_machine_files():
 
 
 def test_latencies_add_up_to_the_first_transfer():
-    """The sum is the first number of l2.read and dram.read in bus clocks. parameters.py explains
-    gem5's sum.
+    """gem5's latencies add up to the first number of l2.read or dram.read, in bus clocks.
+    parameters.py explains which latencies gem5 adds.
     """
     for name, lead_l2, lead_dram in ((P90, 4, 7), ("p133-triton", 3, 4)):
         found = derive(name)
-        # ready within the core clock before the bus clock that ends the transfer
+        # the data are ready one core clock before the bus clock that ends the transfer
         clocks = lead_l2 * found.core_hz / found.bus_hz
         assert found.l2.data_latency == pytest.approx(clocks - 1, abs=0.01)
         assert found.memory_latency == pytest.approx((lead_dram - 2) * 1e12 / found.bus_hz, abs=1)

@@ -327,7 +327,7 @@ def test_a_simulation(simulated):
     def total(counts, event):
         return sum(counts.get((event, ring), 0) for ring in range(4))
 
-    # The same call on the same kernel also has 232 instructions on our own engine.
+    # On our own engine, the same call on the same kernel also executes 232 instructions.
     assert {total(one, "instructions") - total(empty[-1], "instructions") for one in calls} == {232}
     traced = set(gem5_events.TRACED) <= set(found.units)
     assert traced == (kind == "extras")

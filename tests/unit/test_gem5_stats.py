@@ -254,7 +254,8 @@ def test_a_file_cut_short_is_never_taken_for_whole(place, dumps, data):
     ends = [len("".join(texts[: number + 1]).encode()) for number in range(len(texts))]
     cut = data.draw(st.integers(0, len(whole) - 2))
     path = put(place, whole[:cut])
-    # The cut may remove the line break after a section, and an empty line may follow it.
+    # A section is complete even if the cut removes its final line break, or leaves an empty line
+    # after this line break.
     complete = sum(cut >= end - 1 for end in ends)
     found = []
     if any(end - 1 <= cut <= end + 1 for end in ends):

@@ -67,8 +67,8 @@ def lab(tmp_path):
 
 @pytest.fixture
 def mmdebstrap(tmp_path, monkeypatch):
-    """Puts our own mmdebstrap before the host's program in PATH. Returns a function that sets its
-    last actions.
+    """Puts our own mmdebstrap before the host's program in PATH. Returns a function that writes our
+    mmdebstrap with the given last actions.
     """
 
     def install(then):

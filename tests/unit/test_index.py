@@ -38,7 +38,9 @@ def results(lab):
 
 
 def as_read(lab):
-    """Returns the part of the run directories' records that the index also has."""
+    """Reads the records in the run directories, and returns those members that the index also
+    contains.
+    """
     return [
         (one.directory, {key: one.record.get(key) for key in index._KEPT})
         for one in store.all_runs(lab)

@@ -24,7 +24,7 @@ REAL = (
 BUILD = "g++ make as perl flex bison bc xz lz4".split()
 
 PYTHON = """#!/bin/sh
-# A python3 that can make environments: $LOG gets a line for each call that matters.
+# A python3 that can make environments. It adds a line to $LOG for each call that a test checks.
 case "$1 $2" in
   "-m venv")
     echo "venv" >>"$LOG"

@@ -144,8 +144,9 @@ def engine_files() -> list[Path]:
 
 
 def resolve(path: Path, name: str, files: list[Path]) -> Path | None:
-    """Returns the engine's file that an include names. It is in the directory of the including
-    file, or in the first folder of ENGINE_PARTS that has it, as for the compiler.
+    """Returns the file of the engine to which an include refers. Like the compiler, the function
+    looks for the file in the directory of the including file and then in the folders of
+    ENGINE_PARTS, in their order.
     """
     beside = (path.parent / name).resolve()
     if beside in files:
@@ -231,8 +232,8 @@ def test_every_folder_of_the_engine_has_rules():
 
 
 def has_reason(lines: list[str], first: int, mark: str) -> bool:
-    """Returns whether a comment `mark long: ...` is directly above line `first` or on this line
-    (from 1).
+    """Returns whether a comment `mark long: ...` is on line `first` or directly above this line.
+    The first line of a file has the number 1.
     """
     reason = re.compile(rf"{re.escape(mark)} long: \S+ \S+")
     above = first - 2

@@ -23,7 +23,9 @@ def test_what_it_cannot_run_is_there_to_be_run_elsewhere():
 
 
 def test_the_boot_parameters_of_gem5_have_room_for_the_command_line():
-    """The space is 0x90000 to 0x90200, and gem5's own words also use it."""
+    """The command line has the space from 0x90000 to 0x90200, and gem5 adds its own words to the
+    command line.
+    """
     words = (
         "P5LAB_MARKERS=m5 lpj=1330000 no_timer_check p5seed=4294967295 root=/dev/sda rw rootwait"
     )

@@ -69,7 +69,8 @@ def test_what_gem5_is_asked_for(program):
         ("getpid\n", "job 6 `getpid`", "program 0 ``"),
         ("getpid", "job 6 `getpid`", "program 0 ``"),
         ("@program\n0123456789abcd\nx", "job 8 `@program`", "program 16 `0123456789abcd"),
-        # The text is cut to the buffer's size. Then the start of the program is unknown.
+        # The first line is longer than the buffer, so its text is cut, and the start of the program
+        # in the file is unknown.
         ("0123456789abcdefgh\nELF", "job 15 `0123456789abcde`", "program 0 ``"),
     ],
 )

@@ -15,10 +15,10 @@ PER_PASS = 4
 
 
 def run(engine, access, *, first=0, interrupted=(), miscounts=0):
-    """Returns a run for `method.measured`. Each operation counts `engine` of every event, and each
-    access counts `access`. The first iteration of a pass counts `first` more. The iterations
-    `interrupted` have an interrupt during the access, which counts 100 of every event. Only the
-    counter has `miscounts`.
+    """Returns a run for `method.measured`. Each operation adds `engine` to the count of every
+    event, and each access to the counters adds `access`. The first iteration of a pass adds
+    `first`. An interrupt hits the access in the iterations `interrupted` and adds 100. The
+    counter's reading, but not the engine's count, includes `miscounts`.
     """
     lines, table = [], []
     for number in range(len(PASSES) * PER_PASS):
@@ -76,7 +76,7 @@ def test_what_the_correction_removes_and_what_it_leaves():
 def test_interrupts_during_the_access_are_separated():
     operation, null = run(70, 33, interrupted=(1, 6, 10)), run(5, 33)
     found = rows(operation, null, run(70, 0), run(5, 0))
-    # Every pass measures cycles: 3 passes of 20 iterations.
+    # All 20 iterations measure cycles, and 3 of these iterations have an interrupt of 100 cycles.
     assert found["cycles"].interrupts == pytest.approx(15)
     assert found["data_reads"].interrupts == pytest.approx(25)
     assert found["instructions"].interrupts == 0
@@ -93,7 +93,7 @@ def test_miscounts_are_what_exact_counters_would_not_have():
     assert found["data_reads"].access == pytest.approx(3)
     assert found["data_reads"].left == pytest.approx(8)
     assert found["cycles"].miscounts == 0
-    # Without this reference, interrupts and the access cannot be separated.
+    # Without the runs with exact counters, the miscounts cannot be separated from the access.
     assert rows(*runs)["data_reads"].access == pytest.approx(8)
 
 

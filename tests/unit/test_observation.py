@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Observations of a run. Each kind reads its options, and writes and reads its record."""
+"""Observations of a run. Each kind of observation parses its own options, and writes and reads its
+own part of a record.
+"""
 
 import argparse
 

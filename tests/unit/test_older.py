@@ -154,7 +154,7 @@ def read_or_refused(lab, capsys, *words):
 
 
 def test_a_machine_and_an_experiment(lab, capsys):
-    """p5lab reads them with their old values."""
+    """p5lab reads the machine and the experiment of 0.1.0 with their old values."""
     listed = read_or_refused(lab, capsys, "list", "--json")
     assert listed is not None
     names = {one["name"] for one in json.loads(listed)["machines"]}

@@ -208,7 +208,8 @@ def drawn(hostile_page):
 def test_bars_have_the_means_and_the_spread_of_the_seeds(drawn):
     bars = drawn["bars"].frame
     cycles = bars[bars["metric"] == "busy cycles"].set_index("series")
-    # Brackets of 105, 115 and 125 cycles, minus 5. The slower guest has 990 more, with one seed.
+    # The brackets take 105, 115 and 125 cycles, and the empty bracket takes 5. A bracket of the
+    # slower guest takes 990 cycles more. The slower guest ran with one seed only.
     assert cycles.loc["toy", "value"] == 110
     assert cycles.loc["other", "value"] == 1100
     assert len(cycles.loc["toy", "runs"].split()) == 2
@@ -243,7 +244,9 @@ def test_functions_of_a_run_have_their_cycles():
 
 
 def test_long_names_and_numbers_of_bars_have_room(drawn):
-    """A number is drawn inside its panel, so it does not overlap the next panel's names."""
+    """The page draws each number inside its own panel, so the number does not overlap the names of
+    the next panel.
+    """
     bars = drawn["bars"]
     names = {
         "toy": "linux, l1d.write_allocate=true",

@@ -42,7 +42,8 @@ def chromedriver():
 def browser(chromedriver):
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
-    # No sandbox, because root has no sandbox. No /dev/shm, because containers have a small one.
+    # The browser runs without its sandbox, because the sandbox does not work for root. It runs
+    # without /dev/shm, because /dev/shm is small in containers.
     for argument in (
         "--headless=new",
         "--no-sandbox",

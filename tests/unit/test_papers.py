@@ -62,8 +62,8 @@ def value(frame, metric, **where):
 
 @pytest.fixture
 def two_guests():
-    """Returns dup with 900 and 1800 clocks, and two calls in a bracket. The first guest has seeds 1
-    and 2.
+    """Returns measurements of dup on two guests, with two calls in each bracket. The first guest
+    ran with the seeds 1 and 2, and the second guest ran with seed 1.
     """
     return papers.measured(
         table(

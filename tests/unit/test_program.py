@@ -37,7 +37,7 @@ def elf(*, bits=1, order=1, kind=2, machine=3, segments=((1, b"code"),), entry_b
 
 
 def elf64(*, machine=62, segments=((1, b"code"),)):
-    """Returns the same as a 64-bit file."""
+    """Returns a 64-bit ELF file with these program headers."""
     offset = 64 + 56 * len(segments)
     headers = body = b""
     for segment, content in segments:

@@ -93,7 +93,8 @@ def test_speeds(figure):
         ("file-read", "fast"): pytest.approx(4),
         ("create-delete memory", "fast"): pytest.approx(4),
         ("create-delete ext2", "fast"): pytest.approx(0.25),
-        # The mean of 1, 4 and 1. The last 1 is the mean of two file systems with 4 and 1/4.
+        # The geometric mean of getpid (1), file-read (4) and create-delete (1). For create-delete,
+        # 1 is the geometric mean of the two file systems (4 and 1/4).
         (relative_figure.MEAN, "fast"): pytest.approx(4 ** (1 / 3)),
         (relative_figure.MEAN, "slow"): pytest.approx(0.5),
     }

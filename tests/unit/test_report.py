@@ -19,7 +19,7 @@ from p5lab.present.tables import Grid, times
 
 
 def scaled_chase(factor):
-    """Returns chase_events with this multiple of the cycles."""
+    """Returns chase_events with all cycles multiplied by `factor`."""
     lines = chase_events()
     for line in lines:
         for bank in line.get("banks", []):
@@ -135,7 +135,8 @@ def test_each_benchmark_has_its_metrics_beside_the_ratio(p5lab):
 def test_chen95s_event_tables(p5lab):
     _, out, _ = p5lab("run", "tests", "--no-build")
     assert row(table(out, "Segment register loads"), "call") == ["0", "0", "-"]
-    # The scripted engine has 0 hardware interrupts, and the clock tick is subtracted from them.
+    # The scripted engine counts no hardware interrupts. The report subtracts the clock tick from
+    # this count, so the result is negative.
     assert row(table(out, "Non-clock interrupts"), "call") == ["-0.3333", "-0.3333", "1.00"]
     for title in several_systems.EVENT_TABLES.values():
         assert title in out
@@ -149,7 +150,9 @@ def test_curves_stand_side_by_side(p5lab):
 
 
 def test_a_workload_that_moves_bytes_has_their_rate(lab, capsys):
-    """4 bytes take 2 and 8 cycles at 90 MHz. A call moves no bytes."""
+    """At 90 MHz, a load of 4 bytes takes 2 cycles in phase 512 B and 8 cycles in phase 1 KB. A call
+    moves no bytes.
+    """
     path = lab.root / "workloads/micro/chase/workload.toml"
     path.write_text(path.read_text().replace('"loads"\n', '"loads"\nbytes = 4\n'))
     assert cli.main(["run", "tests", "--no-build"], lab) == 0

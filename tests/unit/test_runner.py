@@ -587,7 +587,7 @@ def test_fail_fast_begins_nothing_after_a_failure(lab):
     assert "--fail-fast" in second.reason
     assert len(lab.starts()) == 1
     assert store.read(second.directory)["status"] == "queued"
-    # Afterwards this run is an ordinary run.
+    # Later, the queued run can start like any other run.
     assert [one.status for one in runner.Runner(lab).run_all([second.run])] == ["ok"]
 
 

@@ -15,8 +15,8 @@ import time
 import pytest
 from fakelab import REPO
 
-# A guest that prints its prompt, echoes like a terminal, has a few commands and ends at the end of
-# its input. It records its input.
+# A guest that prints a prompt, echoes its input like a terminal, implements a few commands, and
+# exits at the end of its input. It records its input.
 ENGINE = r"""#!/bin/sh
 '''exec' '@python@' "$0" "$@"
 ' '''
@@ -65,7 +65,7 @@ def toy(lab):
 
 
 def start(lab, *arguments, **options):
-    """Runs the command in its own process, like the launcher."""
+    """Starts the command in a new process, as the launcher does."""
     code = (
         "import sys; from pathlib import Path; from p5lab.cli import main as cli; "
         "from p5lab.lab import Lab;"
@@ -156,7 +156,7 @@ class Terminal:
         os.write(self.master, data)
 
     def close(self):
-        """Returns the exit status. The terminal must have its old settings."""
+        """Returns the exit status. The command must have restored the settings of the terminal."""
         assert self.process.stderr is not None
         status = self.process.wait(timeout=30)
         said = self.process.stderr.read().decode()

@@ -171,7 +171,9 @@ def test_one_paper(p5lab, lab):
 
 
 def test_a_machine_with_other_settings(p5lab, lab):
-    """With `set`, a claim uses the runs of a [[run]] with this `set`, on the claim's machine."""
+    """A claim with `set` uses the runs of the [[run]] that has an equal `set`. These runs are on
+    the claim's machine.
+    """
     path = lab.experiments / "tests.toml"
     text = path.read_text() + '[[run]]\nworkload = "chase"\nset = { l2.size = "1M" }\n'
     path.write_text(text)

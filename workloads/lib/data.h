@@ -12,8 +12,8 @@
  *   ext2-sync  the same, but a change of a directory waits for the disk, as with FFS
  *   fat        partition 2: FAT16 with clusters of 4 KB
  *   raid0      an ext2 of 256 MB with blocks of 4 KB, on a stripe over all modelled disks
- *   nfs-async  the file server of the remote host (docs/evidence/network-benchmarks.md), which answers
- *              before it writes to its disk
+ *   nfs-async  the file server of the remote host (docs/evidence/network-benchmarks.md), which
+ *              answers before it writes to its disk
  *   nfs-sync   the same, but each answer waits for the disk
  *
  * The program mounts and unmounts its file system (data_mount, data_leave) outside its brackets.
@@ -61,8 +61,8 @@ static inline _Noreturn void data_unavailable(const char *what, const char *why)
 }
 
 /* Select the file system for data_enter(). Call after p5w_start(). Exits with P5W_EXIT_UNAVAILABLE
- * if this system does not have it. A host has only data and memory, so that no program changes its
- * disks.
+ * if this system does not have the file system. A host has only data and memory, so that no program
+ * changes its disks.
  */
 static inline void data_mount(long filesystem) {
   data_mounted = filesystem;
@@ -73,8 +73,8 @@ static inline void data_mount(long filesystem) {
 }
 
 /* Make a directory `name` on the file system and change to it. Exits with P5W_EXIT_UNAVAILABLE in a
- * guest without a disk, because memory would take the disk's place there. Call after p5w_start(),
- * and after data_mount() for any file system but `data`.
+ * guest without a disk, because the directory would then be in memory. Call after p5w_start(), and
+ * after data_mount() for any file system but `data`.
  */
 static inline void data_enter(const char *name) {
   data_in_guest = p5_marker_enabled;
@@ -110,9 +110,9 @@ static inline char (*data_names(long count))[12] {
 static inline void data_sync(void) { sync(); }
 
 /* Wait as data_sync() does, and empty the file cache, so that the next reads come from the disk.
- * Data in `memory` stay there, because it has no disk. A program that is measured on a host gives
- * up, because it cannot empty the file cache. Without markers nothing is measured, and the function
- * does nothing. Call after data_enter().
+ * With `memory` the data stay in memory, because this file system has no disk. A program that is
+ * measured on a host gives up, because it cannot empty the file cache. Without markers nothing is
+ * measured, and the function does nothing. Call after data_enter().
  */
 static inline void data_drop_caches(void) {
   sync();

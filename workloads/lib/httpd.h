@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A small HTTP/1.0 server for files, in three structures. A request is handled in the same way in
- * each, so that only the structure differs:
+ * A small HTTP/1.0 server for files, with three process structures. All three handle a request in
+ * the same way, so that only the structure differs:
  *
  *   fork      a process for each connection, as in NCSA httpd 1.3 (chen95's server on NetBSD)
  *   prefork   a fixed number of processes made at the start; each accepts and serves connections

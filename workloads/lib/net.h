@@ -152,8 +152,8 @@ static inline void net_server_wait(void) {
 }
 
 /* Send a command line to the remote host and read its answer. A single dot ends the lines of the
- * answer. One call sends the whole line. TCP would hold the bytes of a second call until the first
- * bytes are acknowledged, which can take 250 ms of a bracket.
+ * answer. One call sends the whole line. If two calls sent the line, TCP would hold the bytes of
+ * the second call until the first bytes are acknowledged. This wait can add 250 ms to a bracket.
  */
 static inline void net_control(const char *command, char answer[NET_LINE]) {
   static int control = -1;

@@ -66,7 +66,8 @@ static inline int p5w_choice(const char *text, const char *const *choices, long 
 }
 
 /* Sleep until the clock ticks. A measurement shorter than a tick (10 ms in the guests) then
- * contains no tick. A tick in one of 50 system calls would double their mean.
+ * contains no tick. If 50 system calls are measured, a tick during one of them would double the
+ * mean time of a call.
  */
 static inline void p5w_await_tick(void) {
   const struct timespec shortest = {.tv_nsec = 1};
@@ -75,7 +76,8 @@ static inline void p5w_await_tick(void) {
 
 /* Call `iteration`, which contains its own begin and end: first `warmup` times with the markers
  * off, then, from a clock tick on, `iterations` times with the markers on. The volatile pointer
- * keeps the compiler from inlining it: both loops execute the same code at the same addresses.
+ * keeps the compiler from inlining `iteration`, so both loops execute the same code at the same
+ * addresses.
  */
 static inline void p5w_repeat(void (*iteration)(void), long warmup, long iterations) {
   void (*volatile call)(void) = iteration;
@@ -104,9 +106,9 @@ static inline void p5w_empty_bracket(void) {
 static void P5W_EMPTY_BRACKET(void);
 #endif
 
-/* Every workload calls this first. It parses the arguments into the options and looks for the
- * engine. If there is an engine, it measures the empty bracket. The name in the last entry of the
- * options is NULL. Exits with P5W_EXIT_USAGE on a wrong argument.
+/* Every workload calls this first. The function parses the arguments into the options and looks for
+ * the engine. If there is an engine, the function measures the empty bracket. The name in the last
+ * entry of the options is NULL. Exits with P5W_EXIT_USAGE on a wrong argument.
  */
 static inline void p5w_start(int argc, char **argv, const struct p5w_option *options) {
   for (int i = 1; i < argc; i++) {

@@ -6,7 +6,7 @@
  * the mode (ports 1CEh and 1CFh; vbe_display_api.txt of the VGA BIOS). Standard VGA registers
  * select the plane.
  *
- * In 1995 a display driver would have drawn, not the program. Linux on x86 only.
+ * In 1995 the display driver drew the picture, not the program. Linux on x86 only.
  */
 #ifndef P5LAB_SCREEN_H
 #define P5LAB_SCREEN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The data that the bandwidth benchmarks send through a pipe or a connection, and how they check
- * the data. Each chunk begins with its number. The rest is the same in all chunks.
+ * the data. Each chunk begins with its number. All other bytes are the same in every chunk.
  */
 #ifndef P5LAB_STREAM_H
 #define P5LAB_STREAM_H

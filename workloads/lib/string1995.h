@@ -2,7 +2,7 @@
 /*
  * Fill and copy as in the C libraries of 1995 for the i386 family (FreeBSD 2, Linux libc 5):
  * repeated string instructions, first for words, then for the remaining bytes. lai96 and talagala97
- * measured these. A C library or compiler of today would use other code.
+ * measured such routines. A C library or compiler of today would use other code.
  */
 #ifndef P5LAB_STRING1995_H
 #define P5LAB_STRING1995_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * andrew: the phases of the modified Andrew benchmark before its compilation (ousterhout90 section
- * 9, lai96 section 8). The phases are:
+ * andrew: the four phases of the modified Andrew benchmark that precede its compilation phase
+ * (ousterhout90 section 9, lai96 section 8). The phases are:
  *
  *   0   create the directories of a tree
  *   1   copy every file of a source tree into it
@@ -10,8 +10,8 @@
  *
  * The program generates the tree. The original tree has about 70 files with about 200 KB in total
  * (Howard and others, "Scale and Performance in a Distributed File System", 1988, section 4.1). We
- * estimate 20 directories, with at most four in each. We also estimate that the largest file has
- * seven times the size of the smallest file.
+ * estimate 20 directories, each with at most four subdirectories. We also estimate that the largest
+ * file has seven times the size of the smallest file.
  *
  *   copy=in-process   this program opens, reads, writes and closes the files
  *   copy=command      a new process runs `busybox cp` for each file; according to ousterhout90, the

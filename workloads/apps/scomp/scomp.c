@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * scomp: the UNIX calls of a compilation (wpi92 section 4.3: Scomp has gcc's structure, and issues
- * the calls of gcc when it compiles itself). Phase 0 brackets the compilation of all sources and
- * the linking.
+ * the calls that gcc issues when gcc compiles itself). Phase 0 brackets the compilation of all
+ * sources and the linking.
  *
  * The authors counted the calls with gprof but print no counts. This program has the structure of
  * gcc that gcc's manual describes. The sizes are estimates. For each source a driver starts the

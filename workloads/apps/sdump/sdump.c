@@ -4,7 +4,7 @@
  * the disk (wpi92 section 4.3: Sdump, like the program dump). Phase 0 brackets all files, from the
  * first read to the end of the writing process.
  *
- * The paper prints the size of a file. It prints that the number of files is a parameter. We chose
+ * The paper prints the size of a file. In the paper, the number of files is a parameter. We chose
  * one pipe, and records of 10 KB, as BSD's dump writes them to a tape. At the start no file is in
  * the file cache. The writer checks the data that it drops. Data on the disk are read back outside
  * of the bracket.

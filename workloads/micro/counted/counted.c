@@ -3,13 +3,13 @@
  * counted: operations measured with chen95's method (sections 3.2 and 4.1). The program uses the
  * two counters through /dev/p5ctr, with one system call to start and one to stop. The ten events of
  * the paper's table 2 take five passes, and each pass repeats the operation. There is no warm-up,
- * because the paper mentions none. operation=null contains no operation. The paper subtracts its
- * counts from the counts of the other operations.
+ * because the paper mentions none. operation=null contains no operation. The paper subtracts the
+ * counts of this null operation from the counts of the other operations.
  *
- * The output has one line for each iteration: PASS ITERATION CTR0 CTR1 CYCLES. CYCLES are measured
- * by RDTSC, from before the start until the stop. Phase 0 brackets only the operation, between
- * start and stop. Phase 1 brackets the same code as CYCLES. In the events, the brackets of a pass
- * follow the brackets of the previous pass.
+ * The output has one line for each iteration: PASS ITERATION CTR0 CTR1 CYCLES. CYCLES is the time
+ * that RDTSC measures, from before the start until the stop. Phase 0 brackets only the operation,
+ * between start and stop. Phase 1 brackets the code that CYCLES measures. In the events, the
+ * brackets of a pass follow the brackets of the previous pass.
  *
  * With counters=unused the program does not call the device and prints nothing. It runs the
  * operations undisturbed.

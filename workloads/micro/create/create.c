@@ -4,9 +4,9 @@
  * files). Phase 0 brackets creation and close of all files. The program removes the files after
  * the bracket.
  *
- * chen95's systems differ in the time when they write the new file to the disk. With writes=delayed
- * the file system decides, as with FAT in the paper and ext2 by default. writes=synchronous marks
- * the directory, so that each file waits for two writes, as with FFS: the directory block and the
+ * chen95's systems write a new file to the disk at different times. With writes=delayed the file
+ * system decides, as with FAT in the paper and ext2 by default. writes=synchronous marks the
+ * directory, so that each file waits for two writes, as with FFS: the directory block and the
  * i-node. filesystem=ext2-sync does the same for a whole file system.
  */
 #include "data.h"

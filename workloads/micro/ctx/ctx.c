@@ -9,7 +9,7 @@
  *
  * A single process writes to its own pipe and reads from it. This measures the pipe without a
  * switch. Every process adds one to the byte, so that its value is the number of transfers.
- * `switches` is a whole number of rounds for each number of processes. One program forks all
+ * For each number of processes, `switches` must be a whole number of rounds. One program forks all
  * processes before a measurement, and they share its code.
  */
 #include "child.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * disk-write: write a long file in sequence (talagala97 section 6.1, table 2: requests of 64 KB
- * through the file system). Phase 0 brackets the writing of a new file until its last byte is on
- * the disk, because the program waits for the data in the file cache. The program reads the file
- * back outside of the bracket.
+ * through the file system). Phase 0 brackets the writing of a new file and the fsync() that waits
+ * until all data of the file are on the disk. The program reads the file back outside of the
+ * bracket.
  */
 #include "transfer.h"
 

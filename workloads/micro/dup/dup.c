@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * dup: the system call that chen95 measures (section 4.2, figure 2), because no system can cache or
- * batch it. Phase 0 brackets dup() alone. The close() after the bracket keeps the descriptor table
- * from filling.
+ * dup: the system call that chen95 measures (section 4.2, figure 2). chen95 uses this call because
+ * no system can cache or batch it. Phase 0 brackets dup() alone. The close() after the bracket
+ * keeps the descriptor table from filling.
  */
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * file-read: read a file that is in the file cache repeatedly, 16 KB per call into one buffer
+ * file-read: repeatedly read a file that is in the file cache, 16 KB per call into one buffer
  * (ousterhout90 table 6). Phase 0 brackets the reading of all `blocks` blocks. The file is larger
  * than the hardware caches, so that its data come from memory. The buffer may be in the caches.
  */

@@ -2,8 +2,8 @@
 /*
  * ipc: a client sends a message to a server process and receives an answer of the same size (wpi92
  * section 4.7, low-level IPC, local). Phase = bytes of the message. A bracket contains
- * `transactions` messages with their answers. The paper averages over 5000 transactions and does
- * not print the size of its answers.
+ * `transactions` messages with their answers. The paper prints the mean of 5000 transactions, but
+ * not the size of the answers.
  *
  *   pipe      two pipes
  *   message   System V messages, one queue for each direction

@@ -7,8 +7,9 @@
  * lai96 gives the structure of its loops: an iteration moves 16 bytes, and `prefetch` loads from
  * the line to which the next writes go. The Pentium fills no line on a write miss, so the program
  * must read a line to have it in L1D before the write. The source fixes the instructions, because
- * they are measured. Their order is the order of a compiler that does not schedule for two pipes.
- * They use one register, so that four loads and the loop's end take 5 clocks, as lai96 reports.
+ * they are measured. The instructions are in the order of a compiler that does not schedule for two
+ * pipes. They all use one register, so that four loads and the loop's end take 5 clocks, as lai96
+ * reports.
  *
  * Before each measurement the buffers are in L2, as far as they fit, and not in L1D. Then follows
  * one unmeasured pass. If L1D held the lines of a plain write, the writes would stay in L1D. The
@@ -200,7 +201,8 @@ int main(int argc, char **argv) {
   mover *move = routines[routine].move;
   enum kind kind = routines[routine].kind;
   /* The destination follows its source directly, so that they do not conflict in a cache that holds
-   * both. A larger copy uses a separate destination buffer, because no cache holds it.
+   * both. If source and destination do not fit into the first buffer, no cache holds both, and the
+   * destination is a separate buffer.
    */
   long pair = 2 * maximum < P5CTR_BUFFER_MAX ? 2 * maximum : P5CTR_BUFFER_MAX;
   char *first = buffer_new(placement, kind == COPIES && pair > maximum ? pair : maximum);

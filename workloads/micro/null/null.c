@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * null: the cost of calling the counter device (chen95 section 4.1, figure 1). Phase 0 brackets
- * start(); stop(), one system call each. chen95 repeats this 50 times and subtracts the result from
- * its other benchmarks.
+ * null: the cost of calling the counter device (chen95 section 4.1, figure 1). Phase 0 brackets a
+ * start() and a stop(), each with one system call. chen95 repeats this pair 50 times and subtracts
+ * the result from its other benchmarks.
  */
 #include "counters.h"
 

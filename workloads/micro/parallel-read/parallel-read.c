@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * parallel-read: one process for each disk reads it in sequence, at the same time as the others
+ * parallel-read: several processes read at the same time, each in sequence from its own disk
  * (talagala97 section 6.2: parallel reads on separate disks, without the systems' stripe drivers).
  * Phase 0 lasts from the start signal for all processes to the end of the last process.
  *

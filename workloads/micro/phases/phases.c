@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * phases: an application with phases that are long enough for sampled simulation to distinguish
- * (docs/concepts/simpoint.md). Each round counts words in a hash table, sorts, multiplies matrices, copies
- * more than the caches hold, and makes system calls. Each of these phases executes about 10 million
- * instructions. Phase 0 brackets all rounds.
+ * (docs/concepts/simpoint.md). Each round counts words in a hash table, sorts, multiplies matrices,
+ * copies more data than the caches hold, and makes system calls. Each of these phases executes
+ * about 10 million instructions. Phase 0 brackets all rounds.
  */
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * pipe-bandwidth: a child writes, its parent reads, both 64 KB per call (lai96 section 9.1:
+ * pipe-bandwidth: a child writes and its parent reads, each 64 KB per call (lai96 section 9.1:
  * lmbench's bw_pipe, 50 MB). Phase 0 brackets the reading of `megabytes` MB. The writer is always
- * ahead by the contents of the pipe.
+ * ahead of the reader by the bytes in the pipe.
  */
 #include "child.h"
 #include "stream.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * pipe: one process writes, another reads, both 64 KB per call (lai96 table 4: lmbench's bw_pipe).
- * Phase 0 brackets the reading of `iterations` chunks. The writer is always ahead by the contents
- * of the pipe.
+ * pipe: one process writes and another reads, each 64 KB per call (lai96 table 4: lmbench's
+ * bw_pipe). Phase 0 brackets the reading of `iterations` chunks. The writer is always ahead of the
+ * reader by the bytes in the pipe.
  */
 #include "child.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * raw-read: read a disk without the file cache, in requests of growing size (talagala97 section
- * 6.3, figures 5 and 6: raw reads of varying size). Each size is a phase. Its bracket reads `kb` KB
- * in sequence from a separate region, which the program has written before.
+ * 6.3, figures 5 and 6: raw reads of varying size). Each size is a phase. In the bracket of a
+ * phase, the program reads `kb` KB in sequence from a separate region, which it has written before.
  *
  * The regions lie behind the partitions of the first modelled disk, from 1 GB on. There is one more
  * region, which the program writes last and reads first. After that, the disk's buffer holds no

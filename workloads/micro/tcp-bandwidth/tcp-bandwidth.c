@@ -2,8 +2,8 @@
 /*
  * tcp-bandwidth: a child sends, and its parent receives, over a TCP connection on loopback, both 48
  * KB per call (lai96 section 9.3: lmbench's bw_tcp, 3 MB). Phase 0 brackets the reading of
- * `buffers` buffers. The sender is always ahead by the contents of the connection. The system
- * chooses the sizes of the socket's buffers.
+ * `buffers` buffers. The sender is always ahead of the receiver by the bytes in the connection. The
+ * system chooses the sizes of the socket's buffers.
  */
 #include "child.h"
 #include "loopback.h"

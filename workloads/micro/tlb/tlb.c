@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * tlb: the cost of a page that the translation lookaside buffers do not hold. Dependent loads or
- * jumps go from page to page in a round over a growing number of pages. The program uses a
- * different cache line in each page, so that the L1 caches hold all lines.
+ * jumps go from page to page, and from the last page back to the first. The number of pages grows.
+ * The program uses a different cache line in each page, so that the L1 caches hold all lines.
  *
  * The phase is 1000 + pages for loads and 2000 + pages for jumps. In the phases 3000 + pages
  * (loads) and 4000 + pages (jumps), all pages are in one set of the data TLB (16 pages apart) or of

@@ -2,7 +2,8 @@
 /*
  * udp-bandwidth: a child sends datagrams, its parent receives them over loopback (lai96 section 9.2
  * and figure 13: ttcp, 4 MB for each of several sizes). Phase = bytes of a datagram. In a
- * bracket the parent receives `kilobytes` KB. Datagrams of 4 bytes end a transfer, as with ttcp.
+ * bracket the parent receives `kilobytes` KB. The child ends a transfer with datagrams of 4 bytes,
+ * as ttcp does.
  *
  * UDP may lose datagrams if the receiver's buffer is full. Each datagram has a number. The program
  * fails with a message if a datagram is missing or out of order.

@@ -2,8 +2,8 @@
 /*
  * sdbase: a database of one large file, a server that forks a process for each client, and 1 to 25
  * clients that read, modify and append records (wpi92 section 4.2 and figures 2 to 4). Phase =
- * number of clients at a time. A bracket contains all their transactions, from the first connection
- * to the last answer. lib/sdbase.h describes our estimates.
+ * number of clients at a time. A bracket contains all transactions of these clients, from the first
+ * connection to the last answer. lib/sdbase.h describes our estimates.
  *
  *   peer=loopback   each client is a process of this system
  *   peer=remote     the clients are on the remote host, and each has its own connection

@@ -8,8 +8,9 @@
  *   direction=put   the client sends, the server writes the file
  *   direction=get   the server reads the file and sends, the client receives
  *
- * The server is always a process of this system. With peer=loopback its client is another process
- * of this system, which has the file's contents in memory. Else the client is on the remote host.
+ * The server is always a process of this system. With peer=loopback the client is another process
+ * of this system and has the contents of the file in memory. With peer=remote the client is on the
+ * remote host.
  */
 #include "net.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * sxipc: the traffic between an X server and its clients, without windows (wpi92 section 4.5 and
- * figures 5 to 7). Phase = number of clients. A bracket contains all their batches of requests and
- * the answers, from the first connection to the end of the last connection. lib/sxipc.h contains
- * the scripts.
+ * figures 5 to 7). Phase = number of clients. A bracket contains all batches of requests from these
+ * clients and the answers of the server, from the first connection to the end of the last
+ * connection. lib/sxipc.h contains the scripts.
  *
  *   place=local    clients are processes of this system and use a local socket, like clients of X
  *   place=remote   clients are on the remote host and connect by TCP

@@ -7,10 +7,10 @@
  *
  * A card sends at the rate of its wire, and the sender waits until its own buffer has space. No
  * datagram to the remote host is lost unless the wire loses frames (net.loss). Datagrams that are
- * still in the buffer when the last call returns are sent after the bracket. The buffer is small,
- * so they are few compared with some hundred KB. The buffer of a receiving process of this system
- * may be full. Then datagrams are lost. With lost=yes losses are allowed. Else the program fails
- * with a message.
+ * still in the buffer when the last call returns are sent after the bracket. These datagrams are
+ * few, because the buffer is small and a bracket sends some hundred KB. If the receiver is a
+ * process of this system, its buffer may be full, and then datagrams are lost. If datagrams are
+ * lost, the program fails with a message, unless lost=yes allows the loss.
  */
 #include "net.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-output: writes known text to stdout and stderr and ends with `status`, to test that output
- * and exit status reach the host unchanged.
+ * test-output: writes known text to stdout and stderr and exits with `status`. A test checks that
+ * the output and the exit status reach the host unchanged.
  */
 #include "p5w.h"
 

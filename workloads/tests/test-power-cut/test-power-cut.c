@@ -3,7 +3,7 @@
  * test-power-cut: creates files, writes some of them to the disk, removes others, and prints each
  * step, until the power is cut. tests/e2e/test_power_cut.py checks the contents of the disk.
  *
- * Output, one line after the call has returned: `created N`, `synced N`, `removed N`.
+ * The program prints a line when a call has returned: `created N`, `synced N`, `removed N`.
  */
 #include "data.h"
 
