@@ -32,7 +32,7 @@ class Ports {
   virtual ~Ports() = default;
   virtual uint32_t read(uint32_t port, uint32_t bytes) = 0;
   virtual void write(uint32_t port, uint32_t value, uint32_t bytes) = 0;
-  // PCI only: the guest has written the number of the interrupt into its register.
+  // PCI only: the guest has written the interrupt number into the device's register.
   virtual void routed(uint8_t irq) { (void)irq; }
 };
 

@@ -22,7 +22,7 @@ class GuestFiles {
   // `settings` keeps the first error.
   static GuestFiles read(base::Settings& settings);
 
-  // Loads all files. Returns an error, or an empty text.
+  // Loads all files. Returns an error message, or an empty string.
   std::string load(const Write& write) const;
 
   // Returns the answer to the ROM. EAX: 1 if there are files. EBX: the entry point as CS:IP. ECX:

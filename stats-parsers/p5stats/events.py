@@ -70,7 +70,7 @@ class Bracket:
 
 @dataclass(frozen=True)
 class Shadows:
-    """Further geometries that counted misses in the same run.
+    """Further geometries whose misses were counted in the same run.
 
     names: the names of the geometries. events: the events that each geometry counts. stream: the
     events with the same counts for all geometries.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The build graph after a full build: the steps that run again, and those that come from the cache.
 
-These tests compile no code. A second checkout takes all products from the cache, and scons only
-lists the steps that a change needs.
+These tests compile no code. A second checkout takes all products from the cache. After a change,
+scons lists only the steps that must run again.
 """
 
 import shutil

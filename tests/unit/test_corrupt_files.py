@@ -265,8 +265,8 @@ def of_record(tmp_path):
 
 
 def of_index(tmp_path):
-    """Reads the index of the results. For any content of its file, the index must agree with the
-    records.
+    """Reads the index of the results. The index must agree with the records, whatever its file
+    contains.
     """
     lab = fakelab.make(tmp_path / "lab")
     lab.behave()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Downloads from a mirror that the tests make in a directory. apt's own tools read it."""
+"""Tests of downloads. The tests make a mirror in a directory, and apt's own tools read this
+mirror."""
 
 import gzip
 import hashlib

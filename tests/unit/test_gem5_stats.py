@@ -498,7 +498,8 @@ def test_text_and_hdf5_of_the_same_dumps_agree():
         shared = one.keys() & other.keys()
         assert len(shared) >= 14
         assert all(same(one[name], other[name]) for name in shared)
-        # HDF5 has the zeros, which text omits. Text has the totals, distributions and histograms.
+        # HDF5 has the zeros, which text omits. The text format has totals, distributions and
+        # histograms.
         assert all(other[name] == 0 for name in other.keys() - shared)
         missing = {name.partition("::")[0].rpartition(".")[2] for name in one.keys() - shared}
         assert missing <= {

@@ -5,8 +5,8 @@
  *
  * Every begin and end records the monotonic clock, the processor time of getrusage() and the
  * counters that perf_event_open() grants, for this process and its children. The program writes
- * events.jsonl when it exits. The file does not contain a counter that the host does not grant, or
- * that would count only part of the time. A note names the reason. If the host does not allow
+ * events.jsonl when it exits. The file contains only counters that the host grants and that count
+ * all of the time. A note names the reason. If the host does not allow
  * counting in kernel mode, the count of user mode has the name NAME.user.
  *
  *   P5LAB_EVENTS   the file; without it the markers do nothing

@@ -99,8 +99,8 @@ class Server:
         time in seconds from the fork to the end; 0 if the engine did not fork the run.
 
         The forked process holds `lock` (a file descriptor) while it runs. If the boot fails, the
-        result is the exit status of the booting engine. The files `outputs` of this engine are then
-        copied to `directory`, as if the run had failed.
+        result is the exit status of the booting engine. The output files of this engine
+        (`outputs`) are then copied to `directory`, as after a failed run.
         """
         answer, theirs = os.pipe()
         with os.fdopen(answer, "rb", buffering=0) as pipe:

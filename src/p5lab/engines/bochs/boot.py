@@ -148,7 +148,7 @@ LOAD = 1  # PT_LOAD
 
 @dataclass(frozen=True)
 class Module:
-    """A file that is loaded beside the kernel, and its command line."""
+    """A file that is loaded together with the kernel, and the command line of this file."""
 
     name: Path  # in engine.conf
     size: int

@@ -60,8 +60,8 @@ class Marks:
     def shown(self, metrics: Sequence[str], questions: Sequence[Question]) -> list[str]:
         """Returns the metrics that get a panel.
 
-        A metric gets a panel if at least two systems (or the only system) have values of it, and if
-        not all of its values are zero.
+        A metric gets a panel if at least two systems (or the only system) have values for it, and
+        if at least one value is not zero.
         """
         cells = {
             system: [cell for question in questions if (cell := self.found.cell(question, system))]
