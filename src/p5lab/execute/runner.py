@@ -101,8 +101,8 @@ class Runner:
         """Executes all runs, `jobs` at a time, the longest first. The other runs continue after a
         failed run, unless `fail_fast` is true.
 
-        The results are in the same order as `runs`. A run that occurs twice in `runs` is executed and
-        returned once.
+        The results are in the same order as `runs`. A run that occurs twice in `runs` is executed
+        and returned once.
         """
         jobs = {job.id: job for job in map(self._identify, runs)}
         for job in jobs.values():

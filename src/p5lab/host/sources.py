@@ -50,7 +50,7 @@ Source = Pinned | Moving
 
 @dataclass(frozen=True)
 class Resolved:
-    """One exact file. The fields contain no host, path or date, so they can be part of a build key."""
+    """One exact file. The fields contain no host, path or date, so a build key can contain them."""
 
     name: str
     version: str
