@@ -189,8 +189,8 @@ def boot(lab, servers):
     typed.
 
     With `bare` there is no operating system: the boot ROM loads the file `bare` at 0x7C00 and
-    starts it in real mode. `isa` gives the processor another instruction set level than the
-    guest's.
+    starts it in real mode. `isa` is an instruction set level for the processor that replaces the
+    guest's level.
     """
 
     def run(

@@ -53,8 +53,8 @@ def test_every_bracket_has_times(tmp_path):
 
 
 def test_children_are_counted(tmp_path):
-    """The page faults of a started program count. A dynamically linked program has more page
-    faults.
+    """The counts include the page faults of a started program. A dynamically linked program has
+    more page faults.
     """
     static = record(tmp_path, "exec-static", "iterations=10")
     dynamic = record(tmp_path, "exec-dynamic", "iterations=10")

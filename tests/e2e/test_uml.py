@@ -165,8 +165,8 @@ def test_the_end_of_the_server_fails_the_run(boot):
 
 
 def test_user_mode_linux_is_static_pentium_code(lab):
-    """The program contains no instruction that a Pentium lacks, and no list of exceptions. It loads
-    no library.
+    """A Pentium has all instructions of the program, and the program needs no list of exceptions.
+    It loads no library.
     """
     program = lab.root / "build/guests/linux-uml/vmlinux"
     check = [sys.executable, lab.root / "guest-images/check_isa.py", program]

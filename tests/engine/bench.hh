@@ -51,7 +51,7 @@ class Bench : public p5::Platform {
     model.set_state(state);
   }
 
-  // Implements p5::Platform. Unless the test sets other values, memory contains zeros, and the
+  // Implements p5::Platform. If the test sets no other values, memory contains zeros, and the
   // linear addresses of code are equal to the physical addresses.
   uint32_t read_physical(uint32_t address) override { return memory[address]; }
   uint32_t code_physical(uint32_t linear) override {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Replays a trace of accesses (accesses.bin of docs/reference/formats.md) into pycachesim, a cache
 // simulator of RRZE Erlangen (https://github.com/RRZE-HPC/pycachesim, AGPL-3.0; downloaded by the
-// test, not part of this repository). Compares its result for each access with the trace.
+// test, not part of this repository). Compares the simulator's result for each access with the
+// trace.
 //
 // replay TRACE L1D-BYTES L1D-WAYS L1I-BYTES L1I-WAYS L2-BYTES L2-WAYS
 //

@@ -83,7 +83,8 @@ class Section:
         return sum(number.value for number in numbers.values())
 
     def only(self, wanted: Callable[[str], bool]) -> "Section":
-        """A copy of the dump with only those numbers whose full name `wanted` accepts."""
+        """A copy of the dump that contains only the numbers with full names that `wanted`
+        accepts."""
         found = Section(self.number, self.where)
         for statistic, element, number in self:
             name = full_name(statistic, element)
