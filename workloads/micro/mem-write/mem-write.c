@@ -11,8 +11,8 @@
  * A write miss fills no line of L1D, so only reads fill the caches. With held=yes the program reads
  * the array first, and the caches hold as much of it as fits. With held=no it does not read the
  * array, and every write goes to memory. If an interrupt displaces lines from the cache, the writes
- * do not load them again. Each measurement therefore begins at a clock tick. If L1D holds the
- * array, the measurement also ends before the next tick.
+ * do not load these lines again. Each measurement therefore begins at a clock tick. If L1D holds
+ * the array, the measurement also ends before the next tick.
  */
 #include "buffer.h"
 
