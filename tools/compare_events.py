@@ -7,7 +7,7 @@ Runs match if they have the same experiment, engine, machine, changed keys, gues
 parameters, feedback and seed. Run ids are ignored, because they change with the engine's binary.
 If several runs of one checkout match, the tool compares them as a set.
 
-Exit status: 0 if every run has the same events on both sides, 1 if some differ, failed or are
+Exit status: 0 if every run has the same events on both sides, 1 if some runs differ, failed or are
 missing on one side, 2 for bad input.
 """
 

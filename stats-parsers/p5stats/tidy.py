@@ -18,7 +18,7 @@ for a shadow, its name |
 | value | count between the begin and the end of that bracket |
 
 If no event happened in a ring of an address space during a bracket, the table contains no rows for
-this ring and address space in this bracket. Otherwise the table contains a row for each event, also
+this ring and address space in this bracket. Otherwise the table contains a row for each event, even
 if the count is zero.
 
 A shadow is a further geometry that counted misses in the same run. The rows of a shadow contain the

@@ -266,9 +266,9 @@ def test_rings_add_up_to_the_processors_own_counts(simulate, cpu):
     for index, section in enumerate(run[:-1]):
         kernel, user = counted(section)
         instructions = kernel.get("instructions", 0) + user.get("instructions", 0)
-        # gem5 also counts its own instruction at the end of a section, and an instruction that
-        # faults in its last micro-operation. Here the load and HLT are such instructions, but the
-        # division is not.
+        # gem5 also counts its own instruction at the end of a section. It also counts each
+        # instruction that faults in the last micro-operation. Here the load and HLT fault in the
+        # last micro-operation, but the division does not.
         faulted = index in (13, 15)
         assert section.get("system.cpu.commitStats0.numInsts") == instructions + 1 + faulted, index
     references = sum(counted(run[2])[0][event] for event in ("data_reads", "data_writes"))

@@ -67,7 +67,7 @@ WRONG = {
           static int calls;
           return ++calls == 100 ? (ssize_t)size : __real_write(file, from, size);
         }""",
-    # The first process changes the segment's last byte when it is notified of its twentieth answer,
+    # The first process changes the segment's last byte when it is notified of the twentieth answer,
     "shmat semop": """
         #include <sys/sem.h>
         #include <sys/shm.h>

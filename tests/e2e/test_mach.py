@@ -322,9 +322,9 @@ def test_a_null_rpc_crosses_as_often_as_a_call_of_unix(mach):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_call_takes_no_more_of_the_stack_than_it_needs(mach, system):
-    """The kernel must allocate each page that the library touches in a new process. When the
-    library touched two more pages in the child of vfork() and two more in the child's program,
-    there were 30 faults, and the clocks increased by a fifth.
+    """The kernel must allocate each page that the library touches in a new process. A former
+    library touched two more pages in the child of vfork() and two more pages in the child's
+    program. This caused 30 faults in total, and the clocks increased by a fifth.
     """
     booted = mach("exec-static iterations=10", system=system)
     assert min(booted.totals(0, "exceptions")) <= (28 if system == "mach" else 30)

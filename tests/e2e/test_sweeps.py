@@ -114,7 +114,7 @@ def start(place, *arguments):
 
 
 def kill(command):
-    """Kills a command with all its workers and engines, if it has not ended by itself."""
+    """If a command has not ended by itself, kills the command with all its workers and engines."""
     family = []
     if command.poll() is None:
         family = [command, *psutil.Process(command.pid).children(recursive=True)]

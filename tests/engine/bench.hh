@@ -88,8 +88,8 @@ class Bench : public p5::Platform {
     write(address);
   }
 
-  // Returns the clocks of `code` if it and its data are in the caches and earlier code has no
-  // effect.
+  // Returns the clocks of `code` if `code` and its data are in the caches, and if earlier code has
+  // no effect.
   uint64_t warm(const std::function<void()>& code) {
     uint64_t clocks = 0;
     for (int pass = 0; pass < 3; pass++) {

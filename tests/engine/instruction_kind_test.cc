@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Do gem5's event tracer and the engine's decoder agree? The tracer classifies instructions with
-// its own table (configs/gem5/extras). Besides the instruction itself, the tracer must count the
-// same events as the engine.
+// its own table (configs/gem5/extras). For each instruction, the tracer must count the same
+// additional events as the engine.
 #include "configs/gem5/extras/instruction_kind.hh"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How does the remote host answer packets? The tests check its protocols, its services, its times,
-// and its handling of malformed packets.
+// How does the remote host answer packets? The tests check the host's protocols, services and
+// times, and its handling of malformed packets.
 #include <cstdlib>
 
 #include "net_bench.hh"

@@ -316,8 +316,8 @@ Row returns(const char* what, uint32_t second, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// Two code paths lead to a branch. They differ in the pair directly before the branch, or only in
-// an earlier pair.
+// Two code paths lead to a branch. The paths differ in the pair directly before the branch, or only
+// in an earlier pair.
 Row ways(const char* what, bool other_pair, uint64_t clocks) {
   const auto measure = [other_pair] {
     Bench bench;

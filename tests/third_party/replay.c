@@ -6,7 +6,7 @@
 //
 // replay TRACE L1D-BYTES L1D-WAYS L1I-BYTES L1I-WAYS L2-BYTES L2-WAYS
 //
-// This program adapts pycachesim's policies to those of the P54C.
+// This program adapts pycachesim's policies to the policies of the P54C.
 // - With write_allocate = 0 and write_back = 0, stores of pycachesim do not allocate (with
 //   write_back = 1 they would). A dirty line has no effect on hits and misses, so write-through
 //   gives the same result here. In the trace a write-back is a separate access of L2.

@@ -15,8 +15,8 @@ REPO = Path(__file__).resolve().parents[2]
 ENGINE = REPO / "engine"
 PYTHON = (REPO / "src", REPO / "stats-parsers")
 LONGEST = 80  # lines of a function, from its first to its last
-# The folders that a folder of the engine may include besides itself, beginning with the lowest
-# folder.
+# For each folder of the engine: the other folders that it may include. The lowest folder comes
+# first.
 ENGINE_PARTS = {
     "base": (),
     "p5": ("base",),

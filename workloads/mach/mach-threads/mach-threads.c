@@ -4,8 +4,7 @@
  * of the workload ipc (wpi92 section 4.7). The client copies its message into the memory. The
  * server copies the message out, changes the first byte and copies the message back. Then the
  * client copies the message out. An empty message signals that the other thread may use the memory.
- * Phase = bytes. A bracket contains
- * `transactions` messages with their answers.
+ * Phase = bytes. A bracket contains `transactions` messages with their answers.
  */
 #include "mach.h"
 

@@ -2,11 +2,11 @@
 /*
  * mem-write: cycles of a write of one word, to compare with the loads of mem-read.
  *
- * The measured loop writes a word every `stride` bytes of an array, from its beginning to its end,
- * and repeats that. If the array is in L1D, a write and the loop instructions for it take 2 clocks,
- * like a load of mem-read. Phase = size of the array in bytes. One run measures all sizes from
- * `min` to `max`: each power of two and 1.5 times each power of two. Before the measurement the
- * program walks the array once.
+ * The measured loop goes through an array repeatedly, from beginning to end, and writes a word
+ * every `stride` bytes. If the array is in L1D, a write and the loop instructions for it take 2
+ * clocks, like a load of mem-read. Phase = size of the array in bytes. One run measures all sizes
+ * from `min` to `max`: each power of two and 1.5 times each power of two. Before the measurement
+ * the program walks the array once.
  *
  * A write miss fills no line of L1D, so only reads fill the caches. With held=yes the program reads
  * the array first, and the caches hold as much of it as fits. With held=no it does not read the

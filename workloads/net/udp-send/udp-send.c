@@ -10,7 +10,7 @@
  * are still in the buffer when the last call returns are sent after the bracket. These datagrams
  * are few, because the buffer is small and a bracket sends some hundred KB. If the receiver is a
  * process of this system, the receiver's buffer may be full, and then datagrams are lost. If
- * datagrams are lost, the program fails with a message, unless lost=yes allows the loss.
+ * datagrams are lost, the program fails with a message. With lost=yes, the program does not fail.
  */
 #include "net.h"
 

@@ -161,8 +161,8 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     )
     ticks = _thinned(_powers(10, _power_below(positive.min()), positive.max() * 6)) if log else None
     x = alt.X("value:Q", title=None, scale=scale, axis=_few_ticks(ticks))
-    # If there are only a few series, their marks are drawn in separate rows, because marks with
-    # equal values would otherwise cover each other.
+    # If there are at most SIDE_BY_SIDE series, each series has its own row of marks. In a shared
+    # row, marks with equal values would cover each other.
     beside = 1 < len(figure.series) <= SIDE_BY_SIDE
     labels = _Labels(data["benchmark"], LABEL_WIDTH)
     y = alt.Y(
