@@ -42,8 +42,8 @@ def full():
 def built():
     """Returns a function that gives the path of a product of the build.
 
-    If the product is missing, the function skips the test. If a build came before the tests, the
-    function fails the test instead.
+    If the product is missing, the function skips the test. If the tests run after a build, a
+    missing product is an error, and the function fails the test.
     """
 
     def product(name):

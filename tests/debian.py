@@ -10,7 +10,7 @@ import pytest
 
 def program(name, *others, packages):
     """Returns the path of a program. If a program is missing, the function installs all these
-    programs, or skips the test if it cannot install them.
+    programs. If the function cannot install the programs, it skips the test.
     """
     if not all(map(shutil.which, (name, *others))):
         if os.geteuid() != 0 or not shutil.which("apt-get"):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Build the TCP/IP stack lwIP into one library and one archive of its headers.
 
-Only lwIP's IPv4 core is compiled, with our options (engine/devices/ne2000/lwip/lwipopts.h), without
-threads and without lwIP's sockets. The network code of the engine calls lwIP.
+Only lwIP's IPv4 core is compiled, with our options (engine/devices/ne2000/lwip/lwipopts.h). These
+options leave out threads and lwIP's sockets. The network code of the engine calls lwIP.
 """
 
 import argparse

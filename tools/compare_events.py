@@ -5,9 +5,9 @@
 
 Runs match if they have the same experiment, engine, machine, changed keys, guest, workload,
 parameters, feedback and seed. Run ids are ignored, because they change with the engine's binary.
-If several runs of one checkout match, they are compared as a set.
+If several runs of one checkout match, the tool compares them as a set.
 
-Exit status: 0 if every run has the same events on both sides, 1 if some differ, failed or are
+Exit status: 0 if every run has the same events on both sides, 1 if some runs differ, failed or are
 missing on one side, 2 for bad input.
 """
 

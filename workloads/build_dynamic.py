@@ -4,8 +4,8 @@
 
 The compiler is the same as in build_workload.py. The C library and the loader are our own build of
 musl (guest-images/parts/musl). The output looks like the output of a linker of the nineties: it has
-two segments, text and data, and no pages for relocation only. A program has fixed addresses. The
-output depends only on the inputs and the ziglang version, not on paths.
+two segments, text and data, and no separate pages for relocated data. A program has fixed
+addresses. The output depends only on the inputs and the ziglang version, not on paths.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ script with the interpreter of the environment that contains the package. The fi
 musl into the cache directory, which takes about half a minute. Later uses take a second. The output
 depends only on the sources and the ziglang version, not on paths.
 
-`--symbols` also writes the program with its symbol table. For this the same objects are linked
-again without stripping.
+`--symbols` also writes the program with its symbol table. For this program, the script links the
+same objects again without stripping.
 """
 
 from __future__ import annotations

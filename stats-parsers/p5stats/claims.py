@@ -77,9 +77,8 @@ class Selection:
 
     parameters: the workload parameters of the runs, as texts of the tidy table. phases: the phases
     of the brackets; empty means all phases. geometry: the overlay of the machine, as in the tidy
-    table. All other fields are optional. Each given field replaces the field of the measure with
-    the same name. The two sides of a ratio can therefore use different workloads, guests, machines
-    and terms.
+    table. All other fields are optional. Each given field replaces the same field of the measure.
+    The two sides of a ratio can therefore use different workloads, guests, machines and terms.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -104,12 +103,13 @@ class Measure:
     A term of `count` or `per` is an event, MICROSECONDS, or a numeric parameter of the workload.
     `less` selects brackets for a second number, which is subtracted. `over` selects brackets for a
     number that is the divisor. The formula is the same for these numbers and the first number. The
-    end (start) of a plateau is the largest (smallest) array for which the number is still within
-    PLATEAU_WITHIN of the number at the phase `at`. A crossing is the size from which the curve
-    stays below the curve of `less`. With `base`, the number is a time in microseconds, or a rate if
-    `bandwidth` is true. The result is then the MIPS-relative speed (papers.mips_relative) against
-    `base` on a Microvax II. `by` names a parameter whose value is a size in KB. The points of the
-    curve are then the values of this parameter ("2 MB"), and not the phases.
+    end of a plateau is the largest array for which the number is still within PLATEAU_WITHIN of the
+    number at the phase `at`. The start of a plateau is the smallest such array. A crossing is the
+    size beyond which the curve is always below the curve of `less`. If `base` is given, the number
+    is a time in microseconds, or a rate if `bandwidth` is true. The result is then the
+    MIPS-relative speed (papers.mips_relative), relative to the value `base` of a Microvax II. `by`
+    names a parameter whose value is a size in KB. The points of the curve are then the values of
+    this parameter ("2 MB"), and not the phases.
     """
 
     experiment: str
@@ -147,9 +147,9 @@ class Claim:
     """A published number, or the shape of a curve. The `value` of a shape is NaN.
 
     keys: machine keys, or rows of the timing table (`timing.CLASS`). For the role input, these keys
-    contain the number. For the role fitted, keys were fitted to the number. An input without a
-    measure is read from its key. reason: why the claim is untestable or does not hold. note: a
-    remark for any verdict.
+    contain the number. For the role fitted, keys were fitted to the number. If an input has no
+    measure, the modelled number is the value of its key. reason: why the claim is untestable or
+    does not hold. note: a remark for any verdict.
     """
 
     id: str

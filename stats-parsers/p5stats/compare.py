@@ -91,9 +91,10 @@ def correct(values: pd.DataFrame, cost: pd.Series) -> pd.DataFrame:
 def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
     """Subtracts the empty bracket of the same SOURCE from all other phases.
 
-    Runs without an empty bracket do not change. The cost is the median of the empty brackets. The
-    first empty bracket runs with cold caches, and the clock may tick in another empty bracket. Cold
-    caches and clock ticks are not part of the cost of a marker, and hardly change the median.
+    The function does not change runs without an empty bracket. The cost is the median of the empty
+    brackets. The first empty bracket runs with cold caches, and the clock may tick in another empty
+    bracket. Cold caches and clock ticks are not part of the cost of a marker, and hardly change the
+    median.
     """
     parts = []
     for _, run in values.groupby(level=SOURCE, sort=False):

@@ -103,12 +103,13 @@ def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     """Extrapolates counts to zero interrupts, from two tables of `differences`.
 
     The programs are the same, but `one` has more interrupts than `other`. A straight line through
-    the two counts gives the count at zero interrupts. If the numbers of interrupts of a phase are
-    almost equal, they do not show the cost of an interrupt. This function then uses the cost in the
-    other phases of the workload. If no phase shows the cost, this function uses the cost on the
-    other engine, which runs the same code. A phase without interrupts keeps the counts of `one`. If
-    an engine does not count interrupts, the result is NaN. `difference` is relative to the larger
-    count before the extrapolation, because the subtraction does not make the result more exact.
+    the two counts gives the count at zero interrupts. If the two numbers of interrupts of a phase
+    are almost equal, the cost of an interrupt cannot be computed from this phase. The function then
+    uses the cost in the other phases of the workload. If the cost cannot be computed from any
+    phase, the function uses the cost on the other engine, which runs the same code. A phase without
+    interrupts keeps the counts of `one`. If an engine does not count interrupts, the result is NaN.
+    `difference` is relative to the larger count before the extrapolation, because the subtraction
+    does not make the result more exact.
     """
     both = one.merge(other, on=[*ASKED, "quantity"], suffixes=("", " again"))
     interrupts = both[both["quantity"] == INTERRUPT_COUNT]

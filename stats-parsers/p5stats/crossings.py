@@ -7,7 +7,8 @@ inside a bracket. A step is the execution of one part of the system between two 
 part is its role: the program that contains the bracket, a program that this program starts, or the
 kernel in ring 0. The kernel of User-Mode Linux (UML) runs in ring 3. Calls of ptrace identify the
 UML kernel. The UML kernel resumes its programs with PTRACE_SYSEMU. With PTRACE_CONT, the UML kernel
-resumes its stub, a piece of code in the address space of each program, which maps memory there.
+resumes its stub. The stub is a piece of code in the address space of each program, and maps memory
+in this address space.
 """
 
 from collections import Counter

@@ -223,7 +223,8 @@ def _header(line: _Line) -> dict[str, str]:
     """Checks the header and returns the unit of every event.
 
     Files with a newer schema version are refused, because their meaning is unknown. Version 1 is
-    the first version. Files of older versions would be migrated here.
+    the first version. When there is a newer version, this function must convert files of older
+    versions.
     """
     line.one_of("type", ("header",))
     version = line.count("schema_version")

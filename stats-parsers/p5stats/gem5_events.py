@@ -42,8 +42,8 @@ class Rule:
     `::total`.
 
     If no number matches, the gem5 program of the run does not count the event. nozero: gem5 omits
-    the statistic while it is zero, so gem5 counts the event if the file contains any number of the
-    component.
+    the statistic while its value is zero. The gem5 program then counts the event if the file
+    contains any number of the component.
     """
 
     event: str

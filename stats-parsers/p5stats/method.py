@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Compares the method of chen95 with the counts of the engine, for runs of the workload `counted`.
 
-For an operation, the paper would print the mean of the counter readings minus the mean of the
-readings around an empty operation (Null). In the same executions, the engine counts the bracket,
-which lies between the calls of start and stop and contains only the operation. The counters also
-count the access. The access is the code from the instruction that starts the counters to the
-instruction that freezes the counters, without the operation. R is the mean reading. B is the mean
-of the engine's brackets in the same iterations. A = R - B is the access. Then
+For an operation, the method of the paper gives the mean of the counter readings minus the mean of
+the readings around an empty operation (Null). In the same executions, the engine counts the
+bracket, which lies between the calls of start and stop and contains only the operation. The
+counters also count the access. The access is the code from the instruction that starts the counters
+to the instruction that freezes the counters, without the operation. R is the mean reading. B is the
+mean of the engine's brackets in the same iterations. A = R - B is the access. Then
 
     method - engine = (R - R of Null) - (B - B of Null) = A - A of Null
 

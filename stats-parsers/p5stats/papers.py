@@ -142,10 +142,10 @@ def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:
 
     Both tables come from `compare.counts`. For each SYSTEM and seed in `values`, `null` must
     contain the same SYSTEM and seed. All brackets contain a start and a stop of the counter device,
-    and the brackets of `values` also contain an operation. A count between two markers without the
-    device needs another correction (`compare.without_empty`). The paper does not print its formula,
-    so the use of means is our interpretation. Negative results stay negative. StatsError if a Null
-    is missing.
+    and the brackets of `values` also contain an operation. If the code between two markers does not
+    call the device, its counts need another correction (`compare.without_empty`). The paper does
+    not print its formula, so the use of means is our interpretation. Negative results stay
+    negative. StatsError if a Null is missing.
     """
     same = [*SYSTEM, "seed"]
     costs = {keys: rows.mean() for keys, rows in null.groupby(level=same)}
@@ -176,8 +176,8 @@ def misses_per_reference(values: pd.DataFrame) -> pd.DataFrame:
     Columns: KEYS, metric, value, misses, references. There is one row for each run, phase and
     ratio. `value` is all misses of a phase / all references of the phase, so a long iteration has
     more weight. A write miss does not fill a line, so each of several writes to an absent line is a
-    miss. The sum of the two data ratios is therefore not a waiting time. A ratio times the cost of
-    a miss is not a waiting time either.
+    miss. Therefore, do not compute a waiting time from the sum of the two data ratios, or from a
+    ratio and the cost of a miss.
     """
     totals = values.groupby(level=KEYS, sort=False).sum(min_count=1)
     parts = []
@@ -285,11 +285,11 @@ def relative_speeds(
 
 
 def crossing(one: pd.Series, other: pd.Series) -> float:
-    """The size from which the curve `one` stays below the curve `other`.
+    """The size beyond which the curve `one` is always below the curve `other`.
 
     Both curves must have values at the same sizes, in any order. Between two sizes, the curves are
-    interpolated linearly. NaN if `one` is below `other` at all sizes, or is not below `other` at
-    the last size. StatsError if the sizes differ.
+    interpolated linearly. NaN if `one` is below `other` at all sizes, or if `one` is at or above
+    `other` at the last size. StatsError if the sizes differ.
     """
     if not one.index.equals(other.index) and set(one.index) != set(other.index):
         raise StatsError("crossing: expected two curves over the same sizes")

@@ -174,9 +174,9 @@ def cluster(
 ) -> Clustering:
     """Groups the intervals into clusters, as SimPoint 3.2 does with `-fixedLength off`.
 
-    The vectors are normalised. A random projection reduces them to 15 dimensions. k-means runs for
-    every k up to max_k, from `seeds` starting points. The result uses the smallest k with a
-    sufficient BIC score: at least worst score + `threshold` x (best score - worst score). The
+    The vectors are normalised. A random projection reduces the vectors to 15 dimensions. k-means
+    runs for every k up to max_k, from `seeds` starting points. The result uses the smallest k with
+    a sufficient BIC score: at least worst score + `threshold` x (best score - worst score). The
     interval nearest to the centre of a cluster represents the cluster. Equal input gives equal
     output, because all random numbers have fixed seeds.
     """

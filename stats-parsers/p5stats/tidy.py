@@ -18,11 +18,11 @@ for a shadow, its name |
 | value | count between the begin and the end of that bracket |
 
 If no event happened in a ring of an address space during a bracket, the table contains no rows for
-this ring and address space in this bracket. Otherwise the table contains a row for each event, also
+this ring and address space in this bracket. Otherwise the table contains a row for each event, even
 if the count is zero.
 
 A shadow is a further geometry that counted misses in the same run. The rows of a shadow contain the
-shadow's own misses. They also contain the run's counts of the events that do not depend on a
+shadow's own misses. These rows also contain the run's counts of the events that do not depend on a
 geometry. The `feedback` of a shadow is `no`. A shadow has no rows for cycles, stalls and all other
 events that depend on time.
 """

@@ -2,7 +2,7 @@
 """Makes text of unknown origin safe to print: the output of a guest, or a file of another person.
 
 A terminal obeys control sequences. A control sequence can change the title of a window, write to
-the clipboard (OSC 52), hide a line, or make the terminal send input as if the user had typed it. A
+the clipboard (OSC 52), hide a line, or make the terminal send input that the user did not type. A
 carriage return overwrites the line. A bidirectional override (Trojan Source, CVE-2021-42574) shows
 words in another order. The functions here therefore replace each invisible character with an escape
 that contains the character's number. No information is lost, because every such character has its

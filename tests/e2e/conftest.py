@@ -189,8 +189,8 @@ def boot(lab, servers):
     typed.
 
     With `bare` there is no operating system: the boot ROM loads the file `bare` at 0x7C00 and
-    starts it in real mode. `isa` gives the processor another instruction set level than the
-    guest's.
+    starts it in real mode. `isa` is an instruction set level for the processor that replaces the
+    guest's level.
     """
 
     def run(
@@ -251,8 +251,8 @@ def boot(lab, servers):
         plan = engine.prepare(lab, planned, place)
         for file, content in plan.write.items():
             (place / file).write_bytes(content)
-        # The engine gets the test's own job, even if its workload is unknown or its parameters are
-        # wrong.
+        # The engine gets the test's own job, even if the workload of this job is unknown or its
+        # parameters are wrong.
         given = [*(place / "engine.conf").read_text().splitlines(), *conf]
         lines = [line for line in given if not line.startswith(("run.job", "run.trace_reads"))]
         lines += [f"run.job = {job}", f"run.trace_reads = {'on' if trace_reads else 'off'}"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs the examples of docs/start/analysis.md and puts the output of each example below it."""
+"""Runs the examples of docs/start/analysis.md and puts the output of each example below the
+example."""
 
 import contextlib
 import io

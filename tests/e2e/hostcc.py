@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compiles workloads with the host's compiler. For some tests it replaces calls of the C library by
-faulty calls.
+"""Compiles workloads with the host's compiler. For some tests, the module replaces calls of the C
+library by faulty calls.
 """
 
 import subprocess
@@ -31,8 +31,8 @@ def compiled(program, *arguments):
 def spoiled(directory, name, calls, wrong, *options):
     """Compiles a workload with replaced calls of the C library.
 
-    Each CALL becomes a call of __wrap_CALL in the C text `wrong`. This function can call
-    __real_CALL.
+    Each CALL becomes a call of the function __wrap_CALL. The C text `wrong` defines __wrap_CALL,
+    and can call __real_CALL.
     """
     source = directory / "wrong.c"
     source.write_text(wrong)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Counts by function: they add up to all counts, and attribution does not change the run.
+"""Counts by function: their sum equals the counts of the run, and attribution does not change the
+run.
 
 The tests find code in kernels, programs, libraries and in a kernel that runs as a program.
 """
@@ -24,7 +25,8 @@ def runs():
 
 @pytest.fixture
 def run(boot, runs):
-    """Returns a function that makes a run of each kind only once."""
+    """Returns a function that makes each kind of run once, and returns the same run at later
+    calls."""
 
     def once(job, attribute, system="linux"):
         key = job, attribute, system

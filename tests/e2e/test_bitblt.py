@@ -27,8 +27,8 @@ def per_frame(boot, job, event):
 def test_a_program_writes_each_word_once(boot, depth, words):
     assert per_frame(boot, f"depth={depth}", "uncached_writes") == words
     assert words <= per_frame(boot, f"depth={depth}", "data_writes") < 1.03 * words
-    # A repeated move counts as one instruction. Each row takes one repeated move and a few other
-    # instructions.
+    # A repeated move counts as one instruction. For each row, the copy executes one repeated move
+    # and a few other instructions.
     assert per_frame(boot, f"depth={depth}", "instructions") < 40 * ROWS
 
 

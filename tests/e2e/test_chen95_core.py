@@ -43,8 +43,8 @@ def command(lab, *arguments):
 
 @pytest.fixture(scope="module")
 def values(lab):
-    """Returns the mean by workload, guest and metric. For mem-read it is the mean with the array of
-    1 MB.
+    """Returns the mean by workload, guest and metric. For mem-read, the value is the mean with the
+    array of 1 MB.
     """
     rows = json.loads(command(lab, "--format", "json"))["rows"]
     return {

@@ -57,8 +57,8 @@ def rows(runs):
 
 @pytest.fixture(scope="module")
 def waited(runs):
-    """Returns, by operation, how many more cycles start and stop waited than with the operation
-    Null.
+    """Returns, by operation, the waiting cycles of start and stop minus those cycles with the
+    operation Null.
     """
     access = {}
     for one in runs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other commands than `run EXPERIMENT` on the real engine: the user's own programs, seeds, the
+"""Commands other than `run EXPERIMENT` on the real engine: the user's own programs, seeds, the
 shell.
 """
 
@@ -118,7 +118,8 @@ def test_a_shell_on_the_simulated_machine():
     assert "42" in lines
     assert "went well" in lines
     assert any("mine" in line.split() for line in lines)
-    # Simulated time follows real time. It does not jump ahead by hours while the machine is idle.
+    # Simulated time follows real time. While the machine is idle, simulated time does not jump
+    # ahead by hours.
     (uptime,) = (float(match[1]) for line in lines if (match := UPTIME.fullmatch(line)))
     assert 3 <= uptime < 60
 

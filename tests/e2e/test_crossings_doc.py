@@ -10,14 +10,14 @@ from p5lab.execute.runner import Runner
 from p5lab.host.processors import cores
 from p5lab.lab import Lab
 
-# A kernel from another compiler may have a few more page faults or clock interrupts.
+# If another compiler has built the kernel, there may be a few more page faults or clock interrupts.
 LOOSE = 0.4
 
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory, full):
     """Returns the document's tables and the same tables from fresh runs. Each table is a list of
-    rows. The fast set has the tables of dup only.
+    rows. The fast set checks only the tables of `dup`.
     """
     root = Lab.here().root
     text = documents.read(Lab.here(), documents.BY_NAME["crossings"])

@@ -52,7 +52,7 @@ def test_sequential_reads_come_at_the_rate_of_the_media(boot):
 
 
 def test_a_write_waits_for_the_media_unless_the_drive_has_a_cache(boot):
-    # Each write of a single sector on one of a few tracks takes at least half a rotation.
+    # The writes of single sectors go to a few tracks. Each write takes at least half a rotation.
     job = "raw-seek iterations=1 batch=32 span=1 bytes=512 mode=write"
     off = milliseconds(boot(job), "p90-premiere2", 0, 32)
     cache = {"disk.write_cache": True, "disk.buffer": "1M"}

@@ -105,7 +105,7 @@ def test_a_program_of_debian_runs_between_markers(archive, boot, debian):
 
 
 def test_no_service_of_debian_runs(boot, debian):
-    """Only two processes do not belong to the kernel: our init and the program itself."""
+    """All processes belong to the kernel, except two: our init and the program itself."""
     booted = boot("@run /usr/bin/find /proc -maxdepth 2 -name exe -printf %l\\n", system=SYSTEM)
     # For the kernel's own processes, `find` prints no path, because these processes have no
     # program.

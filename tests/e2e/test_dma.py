@@ -16,10 +16,10 @@ def test_the_caches_see_what_the_disk_controller_writes(boot, bare_program):
     # descriptor by another path, and the engine does not count this read.)
     assert booted.totals(1, "snoops") == [SECTORS * SECTOR // LINE]
     assert booted.totals(1, "snoop_hits") == [3]
-    # The modified line was written back before the controller wrote it.
+    # The processor wrote the modified line back before the controller wrote to this line.
     assert booted.totals(1, "l1d_writebacks") == [1]
-    # The program had to read all three lines again. The board cache did not contain these lines. It
-    # did not contain the code either, because the code runs for the first time.
+    # The program had to read all three lines again. The board cache did not contain these lines.
+    # The code was also missing in the board cache, because it runs for the first time.
     assert booted.totals(2, "data_read_misses") == [3]
     [code] = booted.totals(2, "code_misses")
     assert booted.totals(2, "l2_read_misses") == [3 + code]

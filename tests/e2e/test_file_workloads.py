@@ -156,8 +156,8 @@ def test_files_in_the_cache_do_not(measured):
 
 
 def test_a_file_is_read_nearly_as_fast_as_the_tracks_pass(measured):
-    """The rate is at least 85 % of the media's rate. The media's rate is the rate at which the
-    outermost tracks pass one after another.
+    """The rate is at least 85 % of the media's rate. The media's rate is the rate at which the head
+    can read the outermost tracks one after another.
     """
     disk = machine.load(LAB.machines, "p90-premiere2").values
     sectors = int(str(disk["disk.zones"]).split(",")[0].split("x")[1])

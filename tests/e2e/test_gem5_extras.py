@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests of configs/gem5/extras on a real gem5. The test programs run without an operating system,
-and their hits, misses and events are known. The tests are skipped without P5LAB_GEM5, or if that
-gem5 has no extras.
+and their hits, misses and events are known. The tests are skipped if P5LAB_GEM5 is not set, or if
+its gem5 was built without the extras.
 """
 
 import os
@@ -19,7 +19,7 @@ TOOLS = ("as", "--64", "-I", HERE), ("ld", "-m", "elf_x86_64", "-Ttext", "0x2000
 
 @pytest.fixture(scope="session")
 def gem5(tmp_path_factory):
-    """Returns the gem5 with extras that P5LAB_GEM5 names."""
+    """Returns the gem5 of P5LAB_GEM5, which must have the extras."""
     path = os.environ.get("P5LAB_GEM5")
     if not path:
         pytest.skip("P5LAB_GEM5 is not set")
@@ -92,9 +92,9 @@ def test_stores_that_miss_leave_the_cache_as_it_is(simulate, cpu):
     assert misses(ours[5], "l1d", "ReadReq") == 0
     assert (misses(ours[6], "l1d", "ReadReq"), misses(ours[6], "l1d", "WriteReq")) == (1, 1)
 
-    # A board cache with these tags does not fill lines at stores either. So it still contains the
-    # older lines when L1D reads these lines again. In a stock board cache, the stores replaced
-    # these lines.
+    # A board cache with these tags also fills no lines at stores. So it still contains the older
+    # lines when L1D reads these lines again. In a stock board cache, the stores replaced these
+    # lines.
     assert misses(ours[8], "l1d", "ReadReq") == HELD
     assert (misses(ours[8], "l2", "ReadSharedReq"), misses(stock[3], "l2", "ReadSharedReq")) == (
         0,
@@ -266,9 +266,9 @@ def test_rings_add_up_to_the_processors_own_counts(simulate, cpu):
     for index, section in enumerate(run[:-1]):
         kernel, user = counted(section)
         instructions = kernel.get("instructions", 0) + user.get("instructions", 0)
-        # gem5 also counts its own instruction at the end of a section, and an instruction that
-        # faults in its last micro-operation. Here the load and HLT are such instructions, but the
-        # division is not.
+        # gem5 also counts its own instruction at the end of a section. It also counts each
+        # instruction that faults in the last micro-operation. Here the load and HLT fault in the
+        # last micro-operation, but the division does not.
         faulted = index in (13, 15)
         assert section.get("system.cpu.commitStats0.numInsts") == instructions + 1 + faulted, index
     references = sum(counted(run[2])[0][event] for event in ("data_reads", "data_writes"))

@@ -321,8 +321,8 @@ def test_no_program_was_delivered(boot):
 
 
 def test_seeds_change_the_placement_of_pages(boot, tmp_path, full):
-    """A machine that has just booted allocates neighbouring pages. So in an array of half the size
-    of L2, no two pages conflict in L2. Each seed scatters the pages differently. The same seed
+    """A machine that has just booted allocates neighbouring pages. So the pages of an array of half
+    the size of L2 do not conflict in L2. Each seed scatters the pages differently. The same seed
     always gives the same pages.
     """
 

@@ -67,7 +67,7 @@ WRONG = {
           static int calls;
           return ++calls == 100 ? (ssize_t)size : __real_write(file, from, size);
         }""",
-    # The first process changes the segment's last byte when it is notified of its twentieth answer,
+    # The first process changes the segment's last byte when it is notified of the twentieth answer,
     "shmat semop": """
         #include <sys/sem.h>
         #include <sys/shm.h>
@@ -147,8 +147,8 @@ def gone_wrong(directory, job, call, byte=0):
 
 @pytest.mark.parametrize(
     ("copies", "block", "said"),
-    # The program makes one copy of 2 KB as warm-up and then sixteen copies, and after that one copy
-    # of 16 KB as warm-up and then two copies.
+    # The program makes one copy of 2 KB as warm-up and then sixteen copies of 2 KB. After that, it
+    # makes one copy of 16 KB as warm-up and then two copies of 16 KB.
     [
         (17, "to", "blocks of 2048 bytes: wrong word at byte 2044"),
         (20, "to", "blocks of 16384 bytes: wrong word at byte 16380"),
@@ -202,9 +202,9 @@ def test_bcopy_stays_in_the_cache_or_does_not(counted):
 
 @pytest.mark.parametrize(("order", "processes"), [("ring", 2), ("ring", 10), ("chain", 9)])
 def test_a_switch_is_a_change_of_address_space(counted, order, processes):
-    """Each token causes one change of address space. The kernel causes a few more changes: it may
-    run the next process at once, and then it must return to the previous process, which has not
-    called read() yet.
+    """Each token causes one change of address space. The kernel causes a few more changes. It may
+    run the next process before the previous process has called read(). Then the kernel must return
+    to the previous process.
     """
     run = counted(f"ctx order={order} processes={processes} switches=160")
     assert 160 <= run.totals(processes, SWITCHES)[0] <= 1.25 * 160
@@ -227,8 +227,8 @@ def test_more_processes_need_more_of_the_board_cache(counted):
 
 
 def test_a_megabyte_through_a_pipe(counted):
-    """Only the kernel copies the data, twice, with 4 bytes per write. The processes wait for each
-    chunk.
+    """Only the kernel copies the data. It copies the data twice, with 4 bytes per write. The
+    processes wait for each chunk.
     """
     run = counted("pipe-bandwidth megabytes=1")
     words = (1 << 20) / 4

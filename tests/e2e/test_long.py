@@ -41,7 +41,7 @@ def by_ring(booted, phase, event):
 
 def test_long_mode_counts(ran):
     # Accesses of all sizes. An operand of 16 bytes takes two accesses. An operand that crosses a
-    # line also takes two.
+    # line also takes two accesses.
     assert by_ring(ran, 1, "instructions") == {0: 16 + MARKER}
     assert by_ring(ran, 1, "data_reads") == {0: 14}
     assert by_ring(ran, 1, "data_writes") == {0: 10}
@@ -95,7 +95,7 @@ def test_long_mode_has_no_clocks(ran):
     parsed = ran.events
     assert not [name for name, unit in parsed.units.items() if unit == "cycles"]
     assert not {"instructions.v", "btb_hits", "pipeline_flushes", "flops"} & {*parsed.units}
-    # Each instruction takes one clock, also if it misses.
+    # Each instruction takes one clock, even if its access misses.
     for bracket in parsed.brackets:
         index = list(parsed.units).index("instructions")
         done = [

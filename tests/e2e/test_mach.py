@@ -30,7 +30,8 @@ def mach(boot):
 
 
 def crossings(booted, phase=0):
-    """Returns the changes of ring by an instruction, in the iteration with the fewest changes."""
+    """Returns the ring changes that instructions cause, in the iteration with the fewest ring
+    changes."""
     kinds = ("crossings.int", "crossings.iret", "crossings.gate", "crossings.far_return")
     known = [kind for kind in kinds if kind in booted.events.units]
     return min(map(sum, zip(*(booted.totals(phase, kind) for kind in known), strict=True)))
@@ -89,8 +90,8 @@ def test_the_same_source_gives_the_same_results(mach, job, system):
 
 @pytest.fixture(scope="module")
 def counted_documents(tmp_path_factory):
-    """Returns two texts of each of the documents mach and dup: the present text and the text from
-    fresh runs.
+    """Returns two versions of the documents mach and dup: the present text, and the text from fresh
+    runs.
     """
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("documents") / "results")
     run = Runner(lab, jobs=cores()).run_all
@@ -122,7 +123,7 @@ def near(before, after, loose=0.25):
 
 
 def test_the_document_shows_the_way_of_a_call(counted_documents):
-    """The document has each step, and the sums."""
+    """The document contains each step, and the sums."""
     shown, now = map(rows, counted_documents[0])
     assert set(shown) == {(call, side) for call in ("dup", "open-close") for side in SYSTEMS}
     for which in shown:
@@ -321,9 +322,9 @@ def test_a_null_rpc_crosses_as_often_as_a_call_of_unix(mach):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_call_takes_no_more_of_the_stack_than_it_needs(mach, system):
-    """The kernel must allocate each page that the library touches in a new process. When the
-    library touched two more pages in the child of vfork() and two more in the child's program,
-    there were 30 faults, and the clocks increased by a fifth.
+    """The kernel must allocate each page that the library touches in a new process. A former
+    library touched two more pages in the child of vfork() and two more pages in the child's
+    program. This caused 30 faults in total, and the clocks increased by a fifth.
     """
     booted = mach("exec-static iterations=10", system=system)
     assert min(booted.totals(0, "exceptions")) <= (28 if system == "mach" else 30)

@@ -12,8 +12,8 @@ LAI96_CLOCKS_A_LINE = 10
 @pytest.fixture
 def clocks(boot):
     """Returns the clocks of a load that depends on the previous load, by the size of the array.
-    The function counts only the program's own clocks, because the kernel may set its time of day
-    during the run, which takes 86,000 clocks.
+    The function counts only the program's own clocks. The kernel may set its time of day during the
+    run, and this takes 86,000 clocks.
     """
 
     def measure(board):

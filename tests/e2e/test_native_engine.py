@@ -53,8 +53,8 @@ def test_every_bracket_has_times(tmp_path):
 
 
 def test_children_are_counted(tmp_path):
-    """The page faults of a started program count. A dynamically linked program has more page
-    faults.
+    """The counts include the page faults of a started program. A dynamically linked program has
+    more page faults.
     """
     static = record(tmp_path, "exec-static", "iterations=10")
     dynamic = record(tmp_path, "exec-dynamic", "iterations=10")
@@ -71,7 +71,7 @@ def test_memory_that_is_touched_is_counted(tmp_path):
 
 
 def test_what_is_not_counted_is_named_with_the_reason(tmp_path):
-    """An event is either in the header or in a note, and never in both."""
+    """An event is in the header or in a note, but never in the two places."""
     parsed = record(tmp_path, "getpid")
     missing = [
         name
@@ -143,8 +143,8 @@ int main(int argc, char **argv) {
     ],
 )
 def test_a_host_that_grants_little(tmp_path, grant, counted, note):
-    """A count of user mode only is never reported as the whole count. getrusage() always counts
-    page faults.
+    """If the host counts an event only in user mode, the event has the name NAME.user. getrusage()
+    always counts page faults.
     """
     (tmp_path / "fake.c").write_text(FAKE_HOST)
     subprocess.run(

@@ -7,7 +7,8 @@ import pytest
 from hostcc import ROOT, compiled, ran, spoiled
 
 # The third read() in each process changes one bit in all bytes that it has read. The first process
-# changes another bit than the other processes. A read() at the end of a stream does not count.
+# changes one bit, and the other processes change a different bit. A read() at the end of a stream
+# does not count.
 SPOILED = """
     #include <unistd.h>
     ssize_t __real_read(int, void *, size_t);

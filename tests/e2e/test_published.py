@@ -37,7 +37,7 @@ LONG = (
 # These experiments need one boot for each seed, for each clock, or for each of four systems.
 # test_analysis.py, test_machines.py and test_mach.py check a few of the claims.
 MANY_BOOTS = ("page-colours", "ousterhout90-clocks", "structure")
-# A kernel from another compiler changes the clocks of a guest a little.
+# If another compiler has built the kernel, the clocks of a guest differ slightly.
 LOOSE = 0.03
 BLOCK = re.compile(
     rf"<!-- {re.escape(validate.COMMAND)}[^>]* -->\n(.*?){re.escape(block.END)}", re.DOTALL

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A disturbed sweep gives the same bytes as an undisturbed sweep.
 
-The tests kill workers, or kill the command and start it again. With --full they use 216 runs, else
-a few of these runs.
+The tests kill workers, or kill the command and start it again. With --full the tests use 216 runs,
+and otherwise a few of these runs.
 """
 
 import os
@@ -114,7 +114,7 @@ def start(place, *arguments):
 
 
 def kill(command):
-    """Kills a command with all its workers and engines, if it has not ended by itself."""
+    """If a command has not ended by itself, kills the command with all its workers and engines."""
     family = []
     if command.poll() is None:
         family = [command, *psutil.Process(command.pid).children(recursive=True)]
@@ -235,9 +235,9 @@ def bare(lab, placements):
 @pytest.mark.full
 @pytest.mark.alone
 def test_two_workers_take_half_the_time_of_one(tmp_path):
-    """The limit is 0.55 if two processors do twice the work of one processor. Two bare engines
-    before and after each sweep measure the ratio on this host, because other guests of the host
-    change it.
+    """The limit is 0.55 if two processors do twice the work of one processor. The test measures the
+    ratio with two bare engines before and after each sweep, because other guests of the host change
+    the ratio.
     """
     if cores() < 2:
         pytest.skip("only one processor here")

@@ -26,7 +26,8 @@ BLOCK = re.compile(r"^```(\w+)(?: (file|append)=(\S+))?\n(.*?)^```$", re.MULTILI
 
 
 def copy(root: Path, to: Path) -> None:
-    """Copies the files of the work tree, also edited ones, without build products. Shares .venv."""
+    """Copies the files of the work tree, including edited files, without build products. Shares
+    .venv."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root,
@@ -38,8 +39,8 @@ def copy(root: Path, to: Path) -> None:
         if (root / name).is_file():
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, to / name)
-    # The launcher accepts this environment as its own, so the launcher does not make a new
-    # environment and does not change this one.
+    # The launcher accepts this environment as its own. It therefore makes no new environment, and
+    # does not change this environment.
     python = to / ".venv/bin/python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

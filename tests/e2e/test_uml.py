@@ -129,7 +129,7 @@ def test_programs_see_the_counters_of_the_host(uml):
 
 def test_contiguous_buffer_has_no_conflicts(uml):
     """A buffer of the size of the L2 cache fits into this cache only if its pages are neighbours.
-    Then its reads cause few reads from memory. This holds on both systems and for every seed.
+    Then its reads cause few reads from memory. This is true on the two systems and for every seed.
     """
     job = "mem-read size=256K iterations=100000 placement={}"
 
@@ -165,8 +165,8 @@ def test_the_end_of_the_server_fails_the_run(boot):
 
 
 def test_user_mode_linux_is_static_pentium_code(lab):
-    """The program contains no instruction that a Pentium lacks, and no list of exceptions. It loads
-    no library.
+    """A Pentium has all instructions of the program, and the program needs no list of exceptions.
+    It loads no library.
     """
     program = lab.root / "build/guests/linux-uml/vmlinux"
     check = [sys.executable, lab.root / "guest-images/check_isa.py", program]

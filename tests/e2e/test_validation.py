@@ -321,7 +321,7 @@ class Measured:
 
     def beside(self, phase: str, other: str, event: str = "cycles.busy") -> list[int]:
         """Returns the counts of a phase minus the counts of another phase, iteration by iteration.
-        For the phase `empty` it subtracts the median, as in the report.
+        For the phase `empty`, the function subtracts the median, as in the report.
         """
         counts, less = self.counts(phase, event), self.counts(other, event)
         if other == "empty":
@@ -389,8 +389,8 @@ def test_pairing_in_cold_code(measured, name):
     assert all(misses >= COLD_LOOPS * COLD_LINES for misses in pairing.counts(name, "code_misses"))
     beside = pairing.beside("cold code, 1 byte", "cold code, 2 bytes", "instructions.v")
     assert beside == [COLD_LOOPS * 16 * COLD_LINES] * 3
-    # DEC (one byte) and JNZ at the end of each loop also pair, and so do instructions that set up
-    # the loop.
+    # DEC (one byte) and JNZ at the end of each loop also form a pair. Instructions that set up the
+    # loop also form pairs.
     for pairs in pairing.counts(name, "instructions.v"):
         assert COLD_LOOPS <= pairs - COLD_LOOPS * COLD[name] <= COLD_LOOPS + 16
 
@@ -485,7 +485,8 @@ def test_tlb(measured, kind, event, sets, ways, slack):
         assert tlb.counts(phase, "walk_reads") == [2 * misses]
         (busy,), (walking,) = tlb.counts(phase), tlb.counts(phase, "stall.walk")
         if misses > slack:
-            # No figure is published. Two bus reads with 4 clocks before each take 16 to 22 clocks.
+            # No figure is published. Two bus reads, including 4 clocks before each read, take 16 to
+            # 22 clocks.
             assert 16 <= walking / misses <= 22
         # A load waits one clock for the address that the previous load returned. DEC, JZ and JMP
         # take two clocks.

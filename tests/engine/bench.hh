@@ -51,7 +51,7 @@ class Bench : public p5::Platform {
     model.set_state(state);
   }
 
-  // Implements p5::Platform. Unless the test sets other values, memory contains zeros, and the
+  // Implements p5::Platform. If the test sets no other values, memory contains zeros, and the
   // linear addresses of code are equal to the physical addresses.
   uint32_t read_physical(uint32_t address) override { return memory[address]; }
   uint32_t code_physical(uint32_t linear) override {
@@ -88,8 +88,8 @@ class Bench : public p5::Platform {
     write(address);
   }
 
-  // Returns the clocks of `code` if it and its data are in the caches and earlier code has no
-  // effect.
+  // Returns the clocks of `code` if `code` and its data are in the caches, and if earlier code has
+  // no effect.
   uint64_t warm(const std::function<void()>& code) {
     uint64_t clocks = 0;
     for (int pass = 0; pass < 3; pass++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Does the engine's cache agree with the reference at each access? The tests compare hits, fills,
-// write-throughs, victims and write-backs. Between these accesses the tests also make
-// invalidations, cleaning and uncached accesses.
+// write-throughs, victims and write-backs. Between these accesses, the tests also do invalidations,
+// cleaning and uncached accesses.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -15,7 +15,8 @@ namespace {
 
 double ms(Time time) { return double(time) / double(kMillisecond); }
 
-// Waits for the index mark of a later rotation, after the drive has ended its earlier work.
+// Waits until the drive has ended its earlier work, and then for the index mark of a later
+// rotation.
 void settle(DriveBench* bench) {
   const Time turn = bench->drive.geometry().revolution();
   bench->run_until((bench->now / turn + 10) * turn);

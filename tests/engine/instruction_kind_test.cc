@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Do gem5's event tracer and the engine's decoder agree? The tracer classifies instructions with
-// its own table (configs/gem5/extras). Besides the instruction itself, the tracer must count the
-// same events as the engine.
+// its own table (configs/gem5/extras). For each instruction, the tracer must count the same
+// additional events as the engine.
 #include "configs/gem5/extras/instruction_kind.hh"
 
 #include <doctest/doctest.h>
@@ -64,7 +64,8 @@ TEST_CASE("gem5's tracer: every opcode has the engine's counts") {
         bytes[at] = uint8_t(modrm);
         Insn insn;
         if (!decode(bytes, sizeof bytes, true, timing_table(), &insn)) continue;
-        // Prefixes precede another opcode. A Pentium does not execute opcodes that it lacks.
+        // Prefixes precede another opcode. A Pentium does not execute the opcodes of later
+        // processors.
         const bool prefix = insn.opcode != opcode || insn.map != map;
         if (prefix || insn.cls == Class::Unknown || insn.flags & kNotOnPentium) continue;
         const Kind kind = map ? gem5::p5lab::two_byte_kind(uint8_t(opcode), uint8_t(modrm), false)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Do the tests cover the rules? Every case runs again with one rule off. The cases in which the
-// rule applies must fail. The cases that show its limits must still pass. This program is built
-// with P5_MUTABLE.
+// Do the tests cover the rules? Every case runs again while one rule is off. The cases in which the
+// rule applies must fail. The cases that show the limits of this rule must still pass. This program
+// is built with P5_MUTABLE.
 #include <doctest/doctest.h>
 
 #include <sstream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How does the remote host answer packets? The tests check its protocols, its services, its times,
-// and its handling of malformed packets.
+// How does the remote host answer packets? The tests check the host's protocols, services and
+// times, and its handling of malformed packets.
 #include <cstdlib>
 
 #include "net_bench.hh"
@@ -17,7 +17,7 @@ uint32_t get32(const Frame& frame, size_t at) {
   return get16(frame, at) << 16 | get16(frame, at + 2);
 }
 
-// A TCP client that handles no loss, reordering or windows. The host must answer at once.
+// A TCP client for a connection without loss, reordering and windows. The host must answer at once.
 class Client {
  public:
   Client(NetBench* bench, uint16_t port, uint16_t own = 2000)
@@ -212,7 +212,7 @@ TEST_CASE("remote: the answers of TCP echo do not wait for an acknowledgement") 
 }
 
 TEST_CASE("remote: the source sends the requested bytes and closes") {
-  // A host without processing time can send again and again during many collisions, so this test
+  // A host without processing time can send repeatedly during many collisions. Therefore this test
   // has no collisions.
   Config config = quick_network();
   config.wire.collisions = false;

@@ -316,8 +316,8 @@ Row returns(const char* what, uint32_t second, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// Two code paths lead to a branch. They differ in the pair directly before the branch, or only in
-// an earlier pair.
+// Two code paths lead to a branch. The paths differ in the pair directly before the branch, or only
+// in an earlier pair.
 Row ways(const char* what, bool other_pair, uint64_t clocks) {
   const auto measure = [other_pair] {
     Bench bench;
@@ -390,7 +390,7 @@ Row in_v(const char* what, const char* hex, bool conditional, uint64_t clocks) {
 }
 
 // The outcomes TNNN set the entry to state 0. Then the branch is taken in a loop of `pairs` pairs,
-// and once more. The clocks of the last branch show whether the state became 3 or 1.
+// and is taken a second time. The clocks of the last branch show whether the state became 3 or 1.
 Row loop(const char* what, int pairs, uint64_t clocks) {
   const auto measure = [pairs] {
     Branch branch;
@@ -594,7 +594,7 @@ void x87() {
 // --- strings, modes and rings [AGN-IT, INTEL-DM 16, UM3]
 
 // NOP takes 1 clock. REP MOVSD takes 1 clock for the prefix, 13 other clocks, and 1 clock for each
-// iteration. Without iterations the 13 clocks are 6 clocks.
+// iteration. Without iterations, 6 clocks replace the 13 clocks.
 Row rep_movs(const char* what, int times, uint64_t clocks) {
   const auto measure = [times] {
     Bench bench;
@@ -981,7 +981,7 @@ void memory() {
 
 // --- states of lines, pages and other bus masters [INTEL-DM 3, 6]
 
-// DRAM with pages of 4 KB. To open a page takes 6 bus clocks.
+// DRAM with pages of 4 KB. The opening of a page takes 6 bus clocks.
 Config pages() {
   Config config = even();
   config.memory.dram_page = 4096;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does every rule of the model have its effect in the cases in which it applies, and no effect in
-// the others?
+// Does every rule of the model have its effect in the cases in which the rule applies, and no
+// effect in the other cases?
 #include <doctest/doctest.h>
 
 #include "rule_cases.hh"

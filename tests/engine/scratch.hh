@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A temporary file of a test. The test removes the file at its end.
+// A temporary file of a test. The file is removed at the end of the test.
 #pragma once
 
 #include <doctest/doctest.h>

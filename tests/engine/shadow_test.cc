@@ -40,9 +40,9 @@ class Tables : public p5::Platform {
   uint16_t x87_control() override { return 0x37F; }
 };
 
-// A geometry with random values of all keys that a shadow may change. With `usual` it has at least
-// two ways, LRU or its tree, and write-back. For such a geometry the filter drops more references
-// than for others.
+// A geometry with random values of all keys that a shadow may change. With `usual`, the geometry
+// has at least two ways, LRU or the tree of LRU, and write-back. For such a geometry the filter
+// drops more references than for others.
 Config random_geometry(AddressStream& random, bool usual) {
   static const char* const policies[] = {"lru", "plru", "fifo", "random"};
   Config config = p90();

@@ -42,7 +42,7 @@ class Pair {
     return (quick || engine_.lookup(page)) == *hit;
   }
 
-  // Enters a page. Returns false if the engine has replaced another entry than the reference.
+  // Enters a page. Returns false if the engine and the reference have replaced different entries.
   bool insert(uint32_t page) {
     engine_.insert(page);
     const auto gone = expected_.insert(page);

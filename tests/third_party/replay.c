@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Replays a trace of accesses (accesses.bin of docs/reference/formats.md) into pycachesim, a cache
 // simulator of RRZE Erlangen (https://github.com/RRZE-HPC/pycachesim, AGPL-3.0; downloaded by the
-// test, not part of this repository). Compares its result for each access with the trace.
+// test, not part of this repository). Compares the simulator's result for each access with the
+// trace.
 //
 // replay TRACE L1D-BYTES L1D-WAYS L1I-BYTES L1I-WAYS L2-BYTES L2-WAYS
 //
-// This program adapts pycachesim's policies to those of the P54C.
+// This program adapts pycachesim's policies to the policies of the P54C.
 // - With write_allocate = 0 and write_back = 0, stores of pycachesim do not allocate (with
 //   write_back = 1 they would). A dirty line has no effect on hits and misses, so write-through
 //   gives the same result here. In the trace a write-back is a separate access of L2.

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 
 from p5lab.cli import main as cli
 
-# The tests use the same examples every time and under any load, and store no data between runs.
+# The tests use the same examples at every run, even on a busy host, and store no data between runs.
 settings.register_profile(
     "p5lab",
     deadline=None,

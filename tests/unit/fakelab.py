@@ -285,8 +285,8 @@ class FakeLab(Lab):
         self._put("build/engine/behaviour.json", json.dumps(plan))
 
     def embed(self, **plan):
-        """Sets the behaviour like `behave`, but writes it into the engine file. An engine that runs
-        as a copy in another directory needs this.
+        """Sets the behaviour like `behave`, but writes the behaviour into the engine file. This is
+        necessary for an engine that runs as a copy in another directory.
         """
         self.behave(**plan)
         behaviour = self.root / "build/engine/behaviour.json"

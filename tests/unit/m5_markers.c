@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A host program that takes the place of gem5. It calls every function of marker.h. A handler
- * receives the invalid-opcode signals and treats the instructions as gem5's instructions. Prints
+ * receives the invalid-opcode signals, and handles the instructions in the same way as gem5. Prints
  * the request of each call, or `none` if there was no invalid instruction.
  *
  * The argument is the file that gem5 would give to the guest.

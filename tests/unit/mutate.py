@@ -3,8 +3,8 @@
 
 Some mutations are faults of disks and networks: a wrong bit, a hole, a repeated piece, a missing
 end. Other mutations are errors that people make: a repeated line, a number with a sign, a wrong
-token. In JSON and TOML files, values of the tree also change, because a file with a syntax error
-tests only a small part of its reader.
+token. In JSON and TOML files, values of the tree also change. A file with a syntax error would test
+only a small part of the reader.
 """
 
 import copy

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Recipes: how to add one extension of each kind to a checkout, and how to check that it works.
 
-tests/unit/test_extending.py follows the recipes in copies of the checkout. It compares the changed
-files and lines with the table of docs/extend/README.md.
+tests/unit/test_extending.py follows the recipes in copies of the checkout. The test compares the
+changed files and lines with the table of docs/extend/README.md.
 """
 
 import re
@@ -64,8 +64,8 @@ def python(root, *arguments):
 
 
 def compiled_and_run(root, sources, includes=()):
-    """Returns the output of a C++ program. It is compiled from files of the given checkout and from
-    the sources that its declarations generate.
+    """Returns the output of a C++ program. The program is compiled from files of the given
+    checkout, and from the sources that the checkout's declarations generate.
     """
     generated = root / "build/generated"
     generated.mkdir(parents=True)

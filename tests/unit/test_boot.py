@@ -93,8 +93,8 @@ LOADER = b"\xeb\x12" + b"\x90" * 70
 
 
 def elf_kernel(header=b"\x02\xb0\xad\x1b", segments=2):
-    """Returns a multiboot kernel of two segments. It is linked to high addresses and loaded to low
-    ones.
+    """Returns a multiboot kernel of two segments. The kernel is linked to high addresses and loaded
+    to low addresses.
     """
     start = struct.pack("<16sHHIIII", b"\x7fELF\x01\x01", 2, 3, 1, ENTRY, 52, 0)
     start += struct.pack("<IHHHHHH", 0, 52, 32, segments, 40, 0, 0)

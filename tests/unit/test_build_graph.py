@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The build graph after a full build: the steps that run again, and those that come from the cache.
+"""The build graph after a full build: the steps that run again, and the steps that come from the
+cache.
 
 These tests compile no code. A second checkout takes all products from the cache. After a change,
 scons lists only the steps that must run again.

@@ -204,8 +204,8 @@ def test_the_points_of_a_curve_may_be_runs():
 
 
 def test_another_machine_is_measured_only_where_it_is_asked_for(memory):
-    """A run with other settings does not belong to the machine. But a claim may name such a run, to
-    subtract it or to divide by it.
+    """A run with other settings does not belong to the machine. But a claim may subtract the value
+    of such a run, or divide by this value.
     """
     other = rows("o", "4 KB", counted(WORDS * 2), geometry="l2.size=0")
     frame = pd.concat([memory, table(*[other])], ignore_index=True)
@@ -433,7 +433,7 @@ def test_points_of_a_curve():
 
 
 def test_the_other_side_may_be_another_benchmark_guest_or_machine(memory):
-    """A rate of 400 MB/s is divided by a rate of 100 MB/s. Each rate has its own kind of
+    """A rate of 400 MB/s is divided by a rate of 100 MB/s. Each rate comes from a different kind of
     measurement.
     """
     other = table(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs on the workers of a Dask cluster, with a scripted engine: the results are the same as in
-local runs, also if workers, scheduler, versions or files fail.
+local runs, even if workers, scheduler, versions or files fail.
 """
 
 import hashlib
@@ -225,8 +225,8 @@ def engines(lab):
 
 
 def test_a_killed_worker_costs_one_attempt(lab):
-    """This also holds if the killed worker was the only worker, and if the run was assigned to this
-    worker because of the run's boot.
+    """This is also true if the killed worker was the only worker, or if the run was assigned to
+    this worker because of the run's boot.
     """
     lab.behave(sleep=0.5)
     runs = [
@@ -545,7 +545,7 @@ def small_disk(lab):
 @pytest.mark.parametrize("where", ["here", "shared", "shipped"])
 @pytest.mark.parametrize("left", [300_000, 0])
 def test_a_full_disk_is_reported_and_survived(lab, scheduler, small_disk, where, left):
-    """The disk has no space for all runs, or not even for a record."""
+    """The disk has too little space for all runs, or too little space for a record."""
     lab.embed()
     wanted = Wanted(scheduler=scheduler, ship=where == "shipped")
 

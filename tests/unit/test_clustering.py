@@ -168,7 +168,7 @@ def test_k_is_at_most_what_is_asked_and_what_is_there():
 
 
 def mark(kind, op, arg, instructions, cycles, tsc=0):
-    """Returns a snapshot. The snapshot's counts have the order of the header: busy, idle,
+    """Returns a snapshot. The snapshot's counts are in the order of the header: busy, idle,
     instructions.
     """
     line = snapshot(op, arg, [], [cycles, 0, instructions])
@@ -259,8 +259,8 @@ def test_vectors_from_anywhere_are_clustered(tmp_path, capsys):
 
 
 def simpoint_program(tmp_path, body):
-    """Writes a program with the options of SimPoint 3.2. It runs the shell text `body` with the
-    options in $1 to $9.
+    """Writes a program with the options of SimPoint 3.2. The program runs the shell text `body`
+    with the options in $1 to $9.
     """
     path = tmp_path / "simpoint"
     path.write_text(f"#!/bin/sh\n{body}\n")

@@ -79,8 +79,8 @@ def test_the_same_events_under_another_id(sides):
     ],
 )
 def test_each_thing_asked_for_makes_another_run(sides, changes):
-    """A run that differs in one property is a different run, so the tool does not compare its
-    events with the events of the other runs.
+    """A run that differs in one property is a different run. The tool does not compare the events
+    of different runs.
     """
     put(sides[1], "id3", "b", **changes)
     status, found = rows(*sides)

@@ -2,8 +2,8 @@
 """Damaged, truncated and foreign files for every reader of files.
 
 A reader may accept a file, or refuse it with one line. It must never fail in another way. `check`
-of each reader tests the accepted content, so that no reader silently accepts a file that is
-detectably wrong. If a file has an end mark or a digest, the reader must detect any cut or change.
+of each reader tests the accepted content. If a reader can detect that a file is wrong, it must not
+accept the file. If a file has an end mark or a digest, the reader must detect any cut or change.
 """
 
 import io
@@ -294,7 +294,7 @@ def of_toml(where, load, seeds, check=lambda found: None):
         path = lab.root / where
         own = [path.read_bytes()] if path.exists() else []
         given = [seed if isinstance(seed, bytes) else seed.read_bytes() for seed in seeds]
-        # Remove the comments, because a case then takes a third of the time.
+        # Remove the comments, because a case without comments takes a third of the time.
         valid = [dump_toml(tomllib.loads(seed.decode())) for seed in (*own, *given)]
 
         def read(data):
@@ -372,7 +372,7 @@ def is_contained(members):
 
 def hostile_tar(tmp_path):
     """Returns an archive of a root file system with a device, a link and a pipe. The reader must
-    refuse each of these members alone, because the member leads outside of the root.
+    refuse an archive with any one of these members, because the member leads outside of the root.
     """
     more = [
         test_rootfs.member("dev/sda", tarfile.BLKTYPE, devmajor=8),

@@ -193,7 +193,8 @@ def counted(quiet, interrupts, instructions):
         (((1, 30), (1100, 4000)), ((1, 10), (1100, 2000)), (1000, 1000)),
         (((0, 30), (1000, 4000)), ((0, 10), (1000, 2000)), (1000, 1000)),
         (((2, 30), (1200, 4000)), ((1, 10), (1100, 2000)), (1000, 1000)),
-        # With the same number of interrupts, the cost of one interrupt cannot be calculated.
+        # If the two numbers of interrupts are equal, the cost of one interrupt cannot be
+        # calculated.
         (((1, 30), (1100, 4000)), ((1, 30), (1100, 4000)), (math.nan, math.nan)),
         (((0, 0), (1000, 4000)), ((0, 0), (1000, 4000)), (1000, 4000)),
         (((math.nan, 30), (1000, 4000)), ((math.nan, 10), (1000, 2000)), (math.nan, 1000)),
@@ -230,7 +231,7 @@ def test_host_times(lab, engines):
 
 
 class WriteAllocate(Engines):
-    """gem5 has fewer misses than the machine, unless both allocate lines on writes."""
+    """gem5 has fewer misses than the machine if only gem5 allocates lines on writes."""
 
     def counts(self, run):
         less = run.engine == "gem5" and "write_allocate" not in run.machine.geometry

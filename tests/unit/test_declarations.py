@@ -251,8 +251,8 @@ def test_an_event_with_a_row_is_in_reports(monkeypatch):
 
 
 def test_events_are_those_of_the_engine_before():
-    """Existing files events.jsonl contain the names of the events in this order, so neither the
-    names nor the order may change.
+    """Existing files events.jsonl contain the names of the events in this order. Therefore the
+    names and the order must not change.
     """
     events = declared.events()
     assert len(events) == 85

@@ -147,9 +147,9 @@ def by_objdump(cases: list[Case], folder: Path) -> list[tuple[int, str] | None]:
 
 def later_prefix(code: bytes) -> bool:
     """Returns whether later processors gave the encoding another meaning. These encodings are the
-    prefixes VEX, EVEX and XOP; 0F 78 of SSE4a, whose length depends on a prefix; and AMD's LOCK MOV
-    CRn, which accesses CR8. A Pentium faults on these encodings, so their length and their class
-    have no effect.
+    prefixes VEX, EVEX and XOP; 0F 78 of SSE4a; and AMD's LOCK MOV CRn. The length of 0F 78 depends
+    on a prefix. LOCK MOV CRn accesses CR8. A Pentium faults on these encodings, so their length and
+    their class have no effect.
     """
     body = code.lstrip(bytes(PREFIXES))
     return (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests that doctor reports each missing part, also if many parts are broken."""
+"""Tests that doctor reports each missing part, even if many parts are broken."""
 
 import hashlib
 import os
@@ -47,7 +47,7 @@ def healthy(lab, tmp_path, monkeypatch):
 
 
 def found(lab):
-    """Returns state and text by subject. The worst state of a subject counts."""
+    """Returns state and text by subject. The state of a subject is the worst state of its parts."""
     result = {}
     for finding in doctor.examine(lab):
         result.setdefault(finding.subject, []).append((finding.state, finding.text))

@@ -35,7 +35,8 @@ def no_run(runs):
 
 @pytest.mark.parametrize("document", documents.ALL, ids=lambda one: one.name)
 def test_a_document_is_there_and_up_to_date(document):
-    """Checks a whole document if it needs no run, else its marked blocks."""
+    """Checks a whole document if the document needs no run. In any other document, checks the
+    marked blocks."""
     text = documents.read(LAB, document)
     if not document.needs:
         evidence = documents.Evidence(LAB, no_run, no_run)
@@ -49,8 +50,8 @@ def test_a_document_is_there_and_up_to_date(document):
 
 
 def test_tables_are_found_where_documents_have_them():
-    """The patterns of the analyses must match the documents. A pattern that does not match would
-    not change its table.
+    """The patterns of the analyses must match the documents. If a pattern does not match, its table
+    does not change.
     """
     for name in ("crossings", "mach"):
         text = documents.read(LAB, documents.BY_NAME[name])

@@ -55,8 +55,8 @@ def test_reads_and_notes(tmp_path):
 
 
 def test_shadows_are_summed_over_a_bracket(tmp_path):
-    """A marker carries the counts since the previous marker, so the sum over a bracket does not
-    include the counts of its begin marker.
+    """A marker contains the counts since the previous marker. The sum over a bracket therefore does
+    not include the counts of the begin marker.
     """
     parsed = parse(tmp_path, shadow_events())
     assert parsed.shadows == events.Shadows(

@@ -2,8 +2,8 @@
 """The cost of an extension: new files and edited lines.
 
 The tests follow each recipe of recipes.py in a copy of the checkout and compare its cost with the
-table of docs/extend/README.md. They also add the templates of docs/extend/templates to a directory
-of P5LAB_PATH.
+table of docs/extend/README.md. The tests also add the templates of docs/extend/templates to a
+directory of P5LAB_PATH.
 """
 
 import difflib

@@ -42,5 +42,6 @@ def test_the_time_of_a_forked_run_excludes_the_boot(server, tmp_path):
     with (tmp_path / "lock").open("w") as lock:
         status, seconds = server.run(Path(tmp_path), lock.fileno(), (), lambda: False)
     assert status == 0
-    # The whole time includes the boot, but the time of the run does not, even on a slow host.
+    # The whole time includes the boot. The time of the run does not include the boot, even on a
+    # slow host.
     assert seconds + BOOT_SECONDS <= time.monotonic() - start + 0.002

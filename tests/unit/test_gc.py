@@ -86,7 +86,7 @@ def test_failed_and_superseded_runs_go_and_the_others_stay(lab, monkeypatch):
 
 def test_a_run_whose_power_was_cut_stands_for_itself(lab):
     """If several runs are equal, tidy.load reads the newest run. A run with a power cut counts only
-    a part of the work, so it must not replace the whole run.
+    a part of the work, so this run must not replace the complete run.
     """
     disk = {"settings": (("disk.count", "1"), ("disk.adapters", "1"))}
     whole = run(lab, **disk)

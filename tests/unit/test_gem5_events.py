@@ -302,7 +302,8 @@ def test_command(tmp_path, capsys):
 
 @pytest.fixture(params=["stock", "extras"])
 def simulated(request, tmp_path):
-    """Returns the m5out of `getpid iterations=2` on linux64, without and with our SimObjects."""
+    """Returns two m5out directories of `getpid iterations=2` on linux64: without and with our
+    SimObjects."""
     stored = DATA / f"getpid-{request.param}"
     (tmp_path / "stats.txt").write_bytes(lzma.decompress((stored / "stats.txt.xz").read_bytes()))
     shutil.copy(stored / "markers.jsonl", tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of configs/gem5/extras that need no gem5. tests/e2e has the others."""
+"""Tests of configs/gem5/extras that need no gem5. The other tests are in tests/e2e."""
 
 import ast
 import re

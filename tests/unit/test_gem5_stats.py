@@ -206,7 +206,8 @@ DUMP = st.dictionaries(
 
 
 def written(value):
-    """Formats like ValueToString of text.cc: no digits after the point if all of them are zero."""
+    """Formats a number like ValueToString of text.cc: a whole number has no digits after the
+    point."""
     if not math.isfinite(value):
         return str(value)
     return f"{value:.0f}" if value == round(value) else f"{value:.6f}"

@@ -177,7 +177,7 @@ def test_bash_completes_names_of_p5lab_path(lab, monkeypatch):
 
 
 def test_a_pipe_is_quiet_and_has_no_colours():
-    """There is no terminal, so the command prints the results to stdout and nothing else."""
+    """There is no terminal, so the command prints only the results, and prints them to stdout."""
     done = run("list", "guests", FORCE_COLOR="")
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The index of the results agrees with the run directories, also with damaged index files."""
+"""The index of the results agrees with the run directories, even if index files are damaged."""
 
 import json
 import shutil

@@ -24,7 +24,8 @@ REAL = (
 BUILD = "g++ make as perl flex bison bc xz lz4".split()
 
 PYTHON = """#!/bin/sh
-# A python3 that can make environments. It adds a line to $LOG for each call that a test checks.
+# A python3 that can make environments. For each call that a test checks, this script adds a line to
+# $LOG.
 case "$1 $2" in
   "-m venv")
     echo "venv" >>"$LOG"

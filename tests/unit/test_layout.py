@@ -15,8 +15,8 @@ REPO = Path(__file__).resolve().parents[2]
 ENGINE = REPO / "engine"
 PYTHON = (REPO / "src", REPO / "stats-parsers")
 LONGEST = 80  # lines of a function, from its first to its last
-# The folders that a folder of the engine may include besides itself, beginning with the lowest
-# folder.
+# For each folder of the engine: the other folders that it may include. The lowest folder comes
+# first.
 ENGINE_PARTS = {
     "base": (),
     "p5": ("base",),
@@ -312,7 +312,8 @@ EMPTY = frozenset("a an the of this that is it to get gets return returns given 
 
 
 def says_nothing(name: str, docstring: str) -> bool:
-    """Returns whether a docstring has only words of the name. ruff finds missing docstrings."""
+    """Returns whether a docstring contains only words of the function's or class's name. ruff finds
+    missing docstrings."""
     own = set(re.findall(r"[a-z]+", name.lower().replace("_", " ")))
     words = set(re.findall(r"[a-z0-9]{2,}", docstring.lower()))
     return not {word for word in words - EMPTY if word not in own and word.rstrip("s") not in own}

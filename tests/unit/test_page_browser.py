@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The page of `./p5lab report` in a real browser, Debian's chromium without a window. The page
-loads from a file without errors and without requests to hosts. Its charts have the right colours on
-a desktop and on a phone, in light and in dark mode.
+loads from a file without errors and without requests to hosts. The charts of the page have the
+right colours on a desktop and on a phone, in light and in dark mode.
 """
 
 import json

@@ -56,7 +56,7 @@ def test_plan_says_what_is_there_and_runs_nothing(lab, p5lab):  # noqa: F811
     execute(lab, Filter(workloads=("call",)))
     status, out, err = p5lab("plan", "tests", "--sweep", "l2.size=256K,512K", "--format", "json")
     found = json.loads(out)
-    # 256 KB is what the machine has: that run is already stored.
+    # The machine itself has 256 KB, and the run with this size is already stored.
     assert [row["status"] for row in found["runs"]] == ["ok", "to run", "to run", "to run"]
     assert (found["left"], found["seconds"] > 0) == (3, True)
     status, out, err = p5lab("plan", "tests", "--format", "csv")

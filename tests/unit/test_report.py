@@ -29,8 +29,8 @@ def scaled_chase(factor):
 
 @pytest.fixture
 def two(lab):
-    """Returns a lab with a second guest. Its calls take ten times as long, and its chases twice as
-    long. Both guests have run.
+    """Returns a lab with a second guest. The calls of the second guest take ten times as long, and
+    its chases take twice as long. Both guests have run.
     """
     directory = lab.guests / "other"
     directory.mkdir()

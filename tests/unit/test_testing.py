@@ -198,7 +198,8 @@ def test_a_name_that_no_test_has_is_a_failure(lab, capfd, part):
 @pytest.mark.parametrize(("part", "built"), [("unit", ""), ("e2e", "1"), ("", "1")])
 def test_a_missing_product_fails_only_where_it_was_built(lab, part, built):
     """The part `unit` builds nothing, so a test may skip if its product is missing. In the other
-    parts this test must fail. P5LAB_BUILT shows the test which rule applies.
+    parts this test must fail. The variable P5LAB_BUILT shows the test which of the two rules
+    applies.
     """
     write(
         lab,
@@ -215,7 +216,7 @@ def program(lab, name, text):
 
 
 def test_a_name_goes_to_the_engine_tests(lab, monkeypatch, capfd):
-    """The program doctest counts every test case that was not selected as a skipped test case."""
+    """If a test case was not selected, the program doctest counts it as skipped."""
     monkeypatch.setattr(testing, "ENGINE_TESTS", ("one", "two"))
     for name, passed in (("one", 2), ("two", 0)):
         count = f"test cases: {passed} | {passed} passed | 0 failed | 9 skipped"

@@ -223,7 +223,8 @@ def test_a_run_that_fails_is_a_failure(p5lab, lab):
 
 
 def test_documents_are_rendered(lab):
-    """Claims about systems have their own document. The other document has only their summary."""
+    """Claims about systems have their own document. The other document contains only a summary of
+    these claims."""
     asked = published.load(lab)
     found = validate.run(lab, asked, Runner(lab).run_all)
     text = "before\n<!-- ./p5lab validate -->\nwas here\n<!-- end -->\nafter\n"

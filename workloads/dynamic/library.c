@@ -2,8 +2,8 @@
 /*
  * Shared library number LIBRARY for exec-dynamic: 64 functions that a program could call and a
  * table of their addresses. Every entry of the table is a relocation by name, as in libraries from
- * the time before symbol visibility. The loader searches for the name in the program, in libc and
- * in each library until it finds it.
+ * the time before symbol visibility. The loader searches the program, libc and each library until
+ * it finds the name.
  */
 
 #define EIGHT(X, tens) \

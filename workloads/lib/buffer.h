@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for the memory benchmarks. The placement of its pages decides which pages conflict in a
- * physically indexed, direct-mapped cache. With `contiguous`, /dev/p5ctr gives one physically
- * contiguous buffer, so that pages conflict only where a cache is too small. With `guest`, the
- * operating system places the pages.
+ * Memory for the memory benchmarks. The placement of the pages of this memory decides which pages
+ * conflict in a physically indexed, direct-mapped cache. With `contiguous`, /dev/p5ctr gives one
+ * physically contiguous buffer, so that pages conflict only in a cache that is smaller than the
+ * buffer. With `guest`, the operating system places the pages.
  */
 #ifndef P5LAB_BUFFER_H
 #define P5LAB_BUFFER_H

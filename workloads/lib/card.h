@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The guest's network card and the remote host's file server, for net.h and data.h. Only a program
- * that has found the engine uses a card, so that it never touches a real network.
+ * The guest's network card and the remote host's file server, for net.h and data.h. A program uses
+ * a card only after it has found the engine. The program therefore never touches a real network.
  */
 #ifndef P5LAB_CARD_H
 #define P5LAB_CARD_H
@@ -65,7 +65,7 @@ static inline void net_card_up(void) {
 #include <sys/mount.h>
 
 /* Mount a tree of the remote host's file server. Returns NULL, or the reason why that is
- * impossible. The kernel speaks the mount protocol by itself.
+ * impossible. The kernel itself executes the mount protocol.
  */
 static inline const char *card_mount(const char *tree, const char *place) {
   static const char options[] =

@@ -61,8 +61,8 @@ static inline _Noreturn void data_unavailable(const char *what, const char *why)
 }
 
 /* Select the file system for data_enter(). Call after p5w_start(). Exits with P5W_EXIT_UNAVAILABLE
- * if this system does not have the file system. A host has only data and memory, so that no program
- * changes its disks.
+ * if this system does not have the file system. On a host, only `data` and `memory` exist, so that
+ * no program changes the disks of the host.
  */
 static inline void data_mount(long filesystem) {
   data_mounted = filesystem;
@@ -73,8 +73,8 @@ static inline void data_mount(long filesystem) {
 }
 
 /* Make a directory `name` on the file system and change to it. Exits with P5W_EXIT_UNAVAILABLE in a
- * guest without a disk, because the directory would then be in memory. Call after p5w_start(), and
- * after data_mount() for any file system but `data`.
+ * guest without a disk, because the directory would then be in memory. Call after p5w_start(). If
+ * the file system is not `data`, call after data_mount().
  */
 static inline void data_enter(const char *name) {
   data_in_guest = p5_marker_enabled;
@@ -110,9 +110,9 @@ static inline char (*data_names(long count))[12] {
 static inline void data_sync(void) { sync(); }
 
 /* Wait as data_sync() does, and empty the file cache, so that the next reads come from the disk.
- * With `memory` the data stay in memory, because this file system has no disk. A program that is
- * measured on a host gives up, because it cannot empty the file cache. Without markers nothing is
- * measured, and the function does nothing. Call after data_enter().
+ * With `memory` the data stay in memory, because this file system has no disk. If a program is
+ * measured on a host, this function ends the program, because it cannot empty the file cache.
+ * Without markers nothing is measured, and the function does nothing. Call after data_enter().
  */
 static inline void data_drop_caches(void) {
   sync();
@@ -146,10 +146,11 @@ static inline void data_write(int descriptor, const char *buffer, long size, con
 }
 
 /* The contents of a file: words of 32 bits that depend on the file (`key`) and the position. The
- * first word of every DATA_SECTOR bytes, its mark, names the sector. The other words are the same
- * in each sector. A benchmark that writes a long file fills its buffer once and then changes only
- * the marks, so that it does not measure the filling. A benchmark that reads the file checks the
- * marks within its brackets, and all bytes outside of them. `offset` is a multiple of DATA_SECTOR.
+ * first word of every DATA_SECTOR bytes is the mark of the sector and identifies the sector. The
+ * other words are the same in each sector. A benchmark that writes a long file fills its buffer
+ * once and then changes only the marks, so that it does not measure the filling. A benchmark that
+ * reads the file checks the marks within its brackets, and all bytes outside of them. `offset` is a
+ * multiple of DATA_SECTOR.
  */
 #define DATA_SECTOR 512
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The modelled disks under Linux, for data.h: find them, mount their file systems, empty the file
- * cache. Other guest systems do not have modelled disks, and hosts do not either.
+ * cache. Other guest systems and hosts have no modelled disks.
  *
  * A SCSI disk is a modelled disk if its vendor is not "ATA", the vendor of the guest's IDE disk. A
- * modelled disk has an MBR (guest-images/README.md): partition 1 is ext2, partition 2 FAT16. Only a
- * program that has found the engine touches these disks, so that it never touches a real disk.
+ * modelled disk has an MBR (guest-images/README.md): partition 1 is ext2, partition 2 FAT16. A
+ * program touches these disks only after it has found the engine. The program therefore never
+ * touches a real disk.
  */
 #ifndef P5LAB_DISK_H
 #define P5LAB_DISK_H

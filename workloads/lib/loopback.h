@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loopback network interface, for benchmarks of protocols without a wire. In the guests it is
- * down at first. The kernel gives it the address 127.0.0.1 when a program brings it up.
+ * The loopback network interface, for benchmarks of protocols without a wire. In the guests, this
+ * interface is down at first. When a program brings the interface up, the kernel gives it the
+ * address 127.0.0.1.
  */
 #ifndef P5LAB_LOOPBACK_H
 #define P5LAB_LOOPBACK_H

@@ -6,8 +6,8 @@
  * boots no 32-bit kernel.
  *
  * Any other processor faults on these instructions, so a program must not try them. A program uses
- * them if the environment variable P5LAB_MARKERS is m5. init sets it from the kernel's command
- * line.
+ * these instructions if the environment variable P5LAB_MARKERS is m5. init sets this variable from
+ * the kernel's command line.
  *
  *   ready          checkpoint
  *   begin, end     work item begin and end, with the phase as its number

@@ -2,11 +2,11 @@
 /*
  * Markers: a guest program's interface to the engine. C99, header only, i386 and x86-64.
  *
- * A marker is one unprivileged CPUID with a leaf number that no processor uses. It costs nothing:
- * it does not count as an instruction, takes no cycle and accesses no cache. (The few moves that
- * load its operands are ordinary instructions.) On a machine that does not answer P5_OP_DETECT,
- * every function here does nothing, so that the same program runs on a real host. On gem5 the
- * markers are gem5's own instructions (m5.h).
+ * A marker is one unprivileged CPUID with a leaf number that no processor uses. A marker costs
+ * nothing: it does not count as an instruction, takes no cycle and accesses no cache. (The few
+ * moves that load its operands are ordinary instructions.) On a machine that does not answer
+ * P5_OP_DETECT, every function here does nothing, so that the same program runs on a real host. On
+ * gem5 the markers are gem5's own instructions (m5.h).
  *
  *   in:  EAX = P5_MARKER_LEAF, ECX = operation, EDX = arg0, ESI = arg1
  *   out: EAX, EBX, ECX, EDX as listed for each operation

@@ -5,8 +5,8 @@
  *
  * Every begin and end records the monotonic clock, the processor time of getrusage() and the
  * counters that perf_event_open() grants, for this process and its children. The program writes
- * events.jsonl when it exits. The file contains only counters that the host grants and that count
- * all of the time. A note names the reason. If the host does not allow
+ * events.jsonl when it exits. The file contains only the counters that the host grants and that
+ * counted during the whole measurement. A note names the reason. If the host does not allow
  * counting in kernel mode, the count of user mode has the name NAME.user.
  *
  *   P5LAB_EVENTS   the file; without it the markers do nothing
@@ -86,8 +86,8 @@ static struct {
 } native;
 
 /* Allocate memory for more records. The memory is shared, so that a fork does not copy its page
- * tables and the next write does not fault. It is populated, so that the first write does not
- * fault.
+ * tables and the next write does not fault. The memory is populated, so that the first write does
+ * not fault.
  */
 static inline void native_grow(void) {
   struct native_chunk *chunk =

@@ -4,8 +4,8 @@
  *
  *   loopback   a process of this system, over the loopback interface
  *   remote     the remote host at the other end of the Ethernet, which is part of the simulation
- *              (docs/evidence/network-benchmarks.md). Only a program that has found the engine uses
- *              it, so that a program never touches a real network
+ *              (docs/evidence/network-benchmarks.md). A program uses it only after it has found the
+ *              engine, and therefore never touches a real network
  *
  * The contents of the data depend on their position in the stream (data.h). The receiver checks
  * every byte, or compares its check sequence with the check sequence that the remote host reports.

@@ -90,8 +90,8 @@ static inline void p5w_repeat(void (*iteration)(void), long warmup, long iterati
 }
 
 /* The empty bracket. It counts only the instructions that load the operands of its second marker.
- * The report subtracts its median from all other brackets. A workload with its own markers defines
- * P5W_EMPTY_BRACKET, a function, before it includes this file.
+ * The report subtracts the median of the empty brackets from all other brackets. A workload with
+ * its own markers defines P5W_EMPTY_BRACKET (a function) before it includes this file.
  */
 #define P5W_PHASE_EMPTY 0xFFFFFFFFu
 #define P5W_EMPTY_BRACKETS 10

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The frame buffer of the guest's video card, for programs that draw by themselves. It has 1024 x
- * 768 pixels. With 8 bits per pixel it is linear. With 1 bit per pixel it is in the first of four
- * planes, and a window of 64 KB shows a part of it. The display interface of the emulated card sets
- * the mode (ports 1CEh and 1CFh; vbe_display_api.txt of the VGA BIOS). Standard VGA registers
- * select the plane.
+ * 768 pixels. With 8 bits per pixel, the frame buffer is linear. With 1 bit per pixel, the frame
+ * buffer is in the first of four planes, and a window of 64 KB shows a part of this plane. The
+ * display interface of the emulated card sets the mode (ports 1CEh and 1CFh; vbe_display_api.txt of
+ * the VGA BIOS). Standard VGA registers select the plane.
  *
- * In 1995 the display driver drew the picture, not the program. Linux on x86 only.
+ * In 1995 the display driver, not the program, drew the picture. Linux on x86 only.
  */
 #ifndef P5LAB_SCREEN_H
 #define P5LAB_SCREEN_H

@@ -6,8 +6,8 @@
  * order).
  *
  * The paper names three operations (read a random record, modify one, append one) and a mix of jobs
- * from the Byte benchmarks. It does not print the record's size or the mix. We estimate that a
- * record has 128 bytes. Of ten jobs, six read, three modify and one appends.
+ * from the Byte benchmarks. The paper prints neither the size of a record nor the mix. We estimate
+ * that a record has 128 bytes. Of ten jobs, six read, three modify and one appends.
  */
 #ifndef P5LAB_SDBASE_H
 #define P5LAB_SDBASE_H

@@ -14,7 +14,7 @@
  *   - EAX, ECX and EDX are free. EDI is free between two NOTs. EBP counts the loops.
  *   - ST to ST(3) are 1.0.
  *   - The flags show a result above zero.
- * The text must keep ESP, EBX and ESI. It may use labels 2 to 6.
+ * The text must not change ESP, EBX and ESI. It may use labels 2 to 6.
  */
 #ifndef P5LAB_SEQUENCE_H
 #define P5LAB_SEQUENCE_H
@@ -165,8 +165,8 @@ static void sequence_pass(void) {
   }
 }
 
-/* The empty bracket: a sequence without text. The report then shows the clocks of one copy without
- * its NOT and its part of the loop.
+/* The empty bracket: a sequence without text. The report then shows the clocks of one copy of the
+ * text, without the NOT before it and without the loop's instructions.
  */
 static inline void sequence_empty(void (*run)(struct sequence_call *)) {
   const struct sequence empty = {P5W_PHASE_EMPTY, "empty", {0}, run};

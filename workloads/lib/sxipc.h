@@ -2,7 +2,7 @@
 /*
  * SXipc's script (wpi92 section 4.5), for the guest's program and for the clients on the remote
  * host. The file is valid C and C++. A client sends a batch of requests, like Xlib when it flushes
- * its buffer. The client waits if the script has a reply or an event in the batch.
+ * its buffer. The client waits if the script defines a reply or an event for the batch.
  *
  * The paper uses eight types of clients from Droms and Dyksen ("Performance Measurements of the X
  * Window System Communication Protocol", Software Practice and Experience 20, 1990). It does not

@@ -41,7 +41,8 @@ def top(frame: "pd.DataFrame", by: tuple[str, ...], event: str, rows: int) -> "p
 
 
 def write_speedscope(stored: Stored, path: Path, event: str) -> None:
-    """Writes the call stacks of a run, weighted by `event`, as a file for speedscope.
+    """Writes the call stacks of a run as a file for speedscope. The weights are the counts of
+    `event`.
 
     Raises UserError if the run has no stacks or no such event, or if the file cannot be written.
     """

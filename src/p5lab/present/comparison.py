@@ -224,7 +224,7 @@ class Comparison:
                 question = Question(head(stored.record), measured.phase)
                 cells = found.setdefault(question, {})
                 cells.setdefault(measured.system, []).append(measured)
-        # The rows have the order of the experiment, even if a guest executed its workloads in
+        # The rows are in the order of the experiment, even if a guest executed its workloads in
         # another order.
         order = list(dict.fromkeys(head(stored.record) for stored in runs))
         self.questions = sorted(found, key=lambda question: order.index(question.what))
@@ -236,7 +236,8 @@ class Comparison:
 
     @property
     def has_shadows(self) -> bool:
-        """Whether the runs had shadow geometries, which count only misses."""
+        """Whether the runs had shadow geometries. For a shadow geometry, only misses are
+        counted."""
         return any(cell.record["machine"].get("shadows") for cell in self._cells.values())
 
     @property

@@ -181,8 +181,8 @@ def _document(found: Difference) -> dict[str, Any]:
 
 
 def grids(found: Difference) -> list[Grid]:
-    """Returns a table of the runs, a table of their different inputs, and for each phase a table of
-    its different events."""
+    """Returns a table of the runs, a table of the inputs that differ, and for each phase a table of
+    the events that differ."""
     names = [stored.id[:8] for stored in found.runs]
     runs = Grid("", ["run", "what"])
     for stored in found.runs:

@@ -26,8 +26,9 @@ def sections(path: Path | str, wanted: Callable[[str], bool] | None = None) -> I
 
     `wanted` is a function. Its argument is the full name of a number,
     `component.statistic::element`. If the function returns false, the sections do not contain the
-    number. The parser loads only JSON files completely into memory. A JSON file contains one dump.
-    StatsError, after all complete sections, if the file is malformed or incomplete.
+    number. The parser loads a JSON file completely into memory. Of any other file, one dump at a
+    time is in memory. A JSON file contains one dump. If the file is malformed or incomplete, the
+    function yields all complete sections and then raises StatsError.
     """
     path = Path(path)
     try:

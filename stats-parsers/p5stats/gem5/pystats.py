@@ -4,8 +4,8 @@
 Nested JSON objects describe the tree of the simulated objects. A JSON object is a statistic if its
 `type` is a type of statistic (such as `Scalar`). A file contains only the last dump, because each
 dump overwrites the previous dump. gem5 does not write formulas. The parser gives numbers the same
-names as in the text format. The name of a bucket in a distribution is its number (`bucket0`),
-because its bounds are unknown.
+names as in the text format. The name of a bucket in a distribution is the number of the bucket
+(`bucket0`), because the bounds of the bucket are unknown.
 """
 
 import json

@@ -31,7 +31,8 @@ class Section:
     histogram have gem5's subnames (`total`, `mean`, `0-9`). Each row of a matrix is a vector, as in
     gem5's text.
 
-    gem5 omits a statistic that is declared `nozero` from text and JSON while it is zero.
+    If a statistic is declared `nozero` and its value is zero, gem5 does not write the statistic to
+    text and JSON.
     """
 
     number: int  # from 0, in the order of the file
@@ -83,7 +84,8 @@ class Section:
         return sum(number.value for number in numbers.values())
 
     def only(self, wanted: Callable[[str], bool]) -> "Section":
-        """A copy of the dump with only those numbers whose full name `wanted` accepts."""
+        """A copy of the dump that contains only the numbers with full names that `wanted`
+        accepts."""
         found = Section(self.number, self.where)
         for statistic, element, number in self:
             name = full_name(statistic, element)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gem5 runs this script. It builds a machine of a processor, two small caches, memory and a port.
-The machine's program runs without an operating system.
+"""gem5 runs this script. The script builds a machine with a processor, two small caches, memory and
+a port. The machine's program runs without an operating system.
 
 Options choose gem5's own parts or the parts of configs/gem5/extras, so that a test can compare both
 kinds of parts.

@@ -34,8 +34,8 @@ class ShiftRegister {
   std::bitset<16> bits_{0xACE1};
 };
 
-// The tree of tree-based pseudo-LRU. The tree has a leaf for each slot. An inner node stores which
-// of its halves does NOT contain the last use.
+// The tree of tree-based pseudo-LRU. The tree has a leaf for each slot. An inner node stores the
+// half that was NOT used last.
 class UseTree {
  public:
   UseTree(int first, int count) : first_(first), count_(count) {

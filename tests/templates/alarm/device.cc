@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A template of a device: an alarm clock on the ISA bus. The guest writes a number of microseconds
-// to its port. After this time the clock rings, and the device raises its interrupt. A read of the
-// port returns 1 if the clock rings, and stops the ringing.
+// to the port of the clock. After this time the clock rings, and the device raises its interrupt. A
+// read of the port returns 1 if the clock rings, and stops the ringing.
 #include "../device.hh"
 
 #include "declared.hh"

@@ -5,9 +5,9 @@
  * first read to the end of the writing process.
  *
  * The paper prints the size of a file. In the paper, the number of files is a parameter. We chose
- * one pipe, and records of 10 KB, as BSD's dump writes them to a tape. At the start no file is in
- * the file cache. The writer checks the data that it drops. Data on the disk are read back outside
- * of the bracket.
+ * one pipe, and records of 10 KB. BSD's dump also writes records of this size to a tape. At the
+ * start no file is in the file cache. The writer checks the data that it drops. Data on the disk
+ * are read back outside of the bracket.
  */
 #include "child.h"
 #include "transfer.h"

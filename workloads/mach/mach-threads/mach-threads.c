@@ -2,9 +2,9 @@
 /*
  * mach-threads: two threads of one task exchange messages through shared memory, like the processes
  * of the workload ipc (wpi92 section 4.7). The client copies its message into the memory. The
- * server copies it out, changes the first byte and copies it back, and the client copies it out. An
- * empty message signals that the other thread may use the memory. Phase = bytes. A bracket contains
- * `transactions` messages with their answers.
+ * server copies the message out, changes the first byte and copies the message back. Then the
+ * client copies the message out. An empty message signals that the other thread may use the memory.
+ * Phase = bytes. A bracket contains `transactions` messages with their answers.
  */
 #include "mach.h"
 

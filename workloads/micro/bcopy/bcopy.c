@@ -4,9 +4,9 @@
  * phase 0 both blocks are in the cache. In phase 1 both blocks are much larger than the cache. A
  * bracket repeats the copy between the same two blocks until it has moved `words` words of 4 bytes.
  *
- * The Pentium fills no line on a write miss, so a block that was only written is not in a cache.
- * The program therefore reads both blocks to compare them, after an unmeasured copy and before the
- * measured copies.
+ * The Pentium fills no line on a write miss, so a block is not in a cache if the program has only
+ * written it. The program therefore reads both blocks to compare them, after an unmeasured copy and
+ * before the measured copies.
  */
 #include "buffer.h"
 #include "string1995.h"

@@ -10,8 +10,8 @@
  *
  * path=server: the program copies the picture, with one bit per pixel, into a request. It sends the
  * request to a display server through a socket. The frame buffer has 8 bits per pixel. The server
- * is written in C. It expands every group of four bits to one word of four pixels, one word at a
- * time (NetBSD with X11). With depth=1 it only copies.
+ * is written in C. The server expands every group of four bits to one word of four pixels, one word
+ * at a time (NetBSD with X11). With depth=1 it only copies.
  *
  * Afterwards the program reads the window back and compares it with the array.
  */

@@ -3,12 +3,12 @@
  * bonnie: write one file, read it in sequence, then read and write random blocks of 8 KB of it
  * (lai96 section 7.1, figures 9 to 11: files of 2 to 100 MB on a machine with 32 MB).
  *
- * Every bracket contains `batch` blocks. Phase 0 writes them in sequence, and phase 1 reads them in
- * sequence. Phase 2 reads random blocks and writes each back to its place. The mean over a phase's
- * brackets is the mean of the whole file. Dirty blocks of phases 0 and 2 are written to the disk
- * between the brackets, so that no bracket contains the writes of an earlier phase. The program
- * does not empty the file cache, so a file that fits in the cache is read from there, as in lai96.
- * The order of the random blocks is the same in every run.
+ * Every bracket contains `batch` blocks. Phase 0 writes the blocks in sequence, and phase 1 reads
+ * the blocks in sequence. Phase 2 reads random blocks and writes each block back to its place. The
+ * mean over a phase's brackets is the mean of the whole file. Dirty blocks of phases 0 and 2 are
+ * written to the disk between the brackets, so that no bracket contains the writes of an earlier
+ * phase. The program does not empty the file cache, so a file that fits in the cache is read from
+ * the cache, as in lai96. The order of the random blocks is the same in every run.
  */
 #include "transfer.h"
 

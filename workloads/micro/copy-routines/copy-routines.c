@@ -11,11 +11,11 @@
  *            integers exactly (A3)
  *
  * The program copies a region of `region` bytes piece by piece to a second region. It repeats this
- * until it has copied `words` words of 4 bytes. With regions larger than the caches, no copy finds
- * its data in a cache. The paper does not say where its copies found their data. Two facts suggest
- * that the data came from memory. Reading a line ahead brings no gain if the source is in L1D. The
- * paper's rate for libc, 40 MB/s, is also the rate of copies from memory to memory on such boards
- * (lmbench: FreeBSD on the i586, 40 to 42 MB/s).
+ * until it has copied `words` words of 4 bytes. If the regions are larger than the caches, the data
+ * of each copy come from memory. The paper does not state whether its data were in a cache or in
+ * memory. Two facts suggest that the data came from memory. Reading a line ahead brings no gain if
+ * the source is in L1D. The paper's rate for libc, 40 MB/s, is also the rate of copies from memory
+ * to memory on such boards (lmbench: FreeBSD on the i586, 40 to 42 MB/s).
  *
  * The instructions are the same as in the listings, because they are measured.
  */

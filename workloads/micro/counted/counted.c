@@ -8,7 +8,7 @@
  *
  * The output has one line for each iteration: PASS ITERATION CTR0 CTR1 CYCLES. CYCLES is the time
  * that RDTSC measures, from before the start until the stop. Phase 0 brackets only the operation,
- * between start and stop. Phase 1 brackets the code that CYCLES measures. In the events, the
+ * between start and stop. Phase 1 brackets the code that CYCLES measures. In events.jsonl, the
  * brackets of a pass follow the brackets of the previous pass.
  *
  * With counters=unused the program does not call the device and prints nothing. It runs the

@@ -4,8 +4,8 @@
  * files). Phase 0 brackets creation and close of all files. The program removes the files after
  * the bracket.
  *
- * chen95's systems write a new file to the disk at different times. With writes=delayed the file
- * system decides, as with FAT in the paper and ext2 by default. writes=synchronous marks the
+ * chen95's systems write a new file to the disk at different times. With writes=delayed, the file
+ * system chooses the time, like FAT in the paper and ext2 by default. writes=synchronous marks the
  * directory, so that each file waits for two writes, as with FFS: the directory block and the
  * i-node. filesystem=ext2-sync does the same for a whole file system.
  */

@@ -10,7 +10,7 @@
  * A single process writes to its own pipe and reads from it. This measures the pipe without a
  * switch. Every process adds one to the byte, so that its value is the number of transfers.
  * For each number of processes, `switches` must be a whole number of rounds. One program forks all
- * processes before a measurement, and they share its code.
+ * processes before a measurement, and all processes share the code of this program.
  */
 #include "child.h"
 

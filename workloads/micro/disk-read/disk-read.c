@@ -2,7 +2,7 @@
 /*
  * disk-read: read a long file in sequence (talagala97 section 6.1, table 2: requests of 64 KB
  * through the file system; section 6.2: the same on a stripe). Phase 0 brackets the reading of the
- * file. The program empties the file cache before.
+ * file. The program empties the file cache before the bracket.
  */
 #include "transfer.h"
 

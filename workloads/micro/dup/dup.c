@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * dup: the system call that chen95 measures (section 4.2, figure 2). chen95 uses this call because
- * no system can cache or batch it. Phase 0 brackets dup() alone. The close() after the bracket
- * keeps the descriptor table from filling.
+ * no system can cache or batch it. Phase 0 brackets dup() alone. After the bracket, the program
+ * calls close(), so that the descriptor table does not become full.
  */
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * int-iret: INT through an interrupt gate to ring 0 and IRET back, each alone and both together.
- * The program repeats INT and IRET with an L1 data cache that does not hold their data (chen95
- * section 4.1 quotes 48 and 27 cycles). The driver /dev/p5ctr provides the gates. The handler of
- * these gates contains the markers between INT and IRET.
+ * Then the program measures INT and IRET while the L1 data cache does not contain their data
+ * (chen95 section 4.1 quotes 48 and 27 cycles). The driver /dev/p5ctr provides the gates. The
+ * handler of these gates contains the markers between INT and IRET.
  *
  * Phase 0: from directly before INT to the handler. Phase 1: from directly before IRET to the
  * program. Phase 2: INT and IRET. Phases 3 and 4: the same as 0 and 1, with an empty L1D.
@@ -26,10 +26,10 @@ static uint32_t marker_leaf(void) { return p5_marker_enabled ? P5_MARKER_LEAF : 
 #define OPERANDS(operation) \
   "movl %%esi, %%eax\n\tmovl %[" operation "], %%ecx\n\tmovl %[phase], %%edx\n\t"
 
-/* Begin of `phase_`, the instructions `gate`, and a marker. The marker is the end of `phase_`,
- * unless the handler has executed this end already. If the handler has ended `phase_`, it returns
- * the operands that end phase `returning`, and the marker is the end of `returning`. NEG pairs with
- * no instruction, so that loading the markers' operands costs the same in all brackets.
+/* Begin of `phase_`, the instructions `gate`, and a marker. The marker is the end of `phase_` if
+ * the handler has not ended this phase. If the handler has ended `phase_`, the handler returns the
+ * operands that end phase `returning`, and the marker is the end of `returning`. NEG pairs with no
+ * instruction, so that loading the markers' operands costs the same in all brackets.
  */
 #define BRACKET(phase_, gate, returning)                                                      \
   do {                                                                                        \

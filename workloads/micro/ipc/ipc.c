@@ -11,8 +11,9 @@
  *   shm       a System V shared memory segment and two semaphores; both sides copy into and out of
  *             the segment, and the semaphores show which side may copy
  *
- * The server inverts the first byte and keeps the others. The client changes the first and the last
- * byte each time and checks them in every answer. It checks the whole last answer.
+ * The server inverts the first byte and does not change the other bytes. The client changes the
+ * first and the last byte each time and checks them in every answer. It checks the whole last
+ * answer.
  */
 #include <sys/ipc.h>
 #include <sys/msg.h>

@@ -201,8 +201,8 @@ int main(int argc, char **argv) {
   mover *move = routines[routine].move;
   enum kind kind = routines[routine].kind;
   /* The destination follows its source directly, so that they do not conflict in a cache that holds
-   * both. If source and destination do not fit into the first buffer, no cache holds both, and the
-   * destination is a separate buffer.
+   * both. If source and destination do not fit into the first buffer, they also do not fit into a
+   * cache, and the destination is a separate buffer.
    */
   long pair = 2 * maximum < P5CTR_BUFFER_MAX ? 2 * maximum : P5CTR_BUFFER_MAX;
   char *first = buffer_new(placement, kind == COPIES && pair > maximum ? pair : maximum);

@@ -2,17 +2,17 @@
 /*
  * mem-write: cycles of a write of one word, to compare with the loads of mem-read.
  *
- * The measured loop writes a word every `stride` bytes of an array, from its beginning to its end,
- * and repeats that. If the array is in L1D, a write and the loop instructions for it take 2 clocks,
- * like a load of mem-read. Phase = size of the array in bytes. One run measures all sizes from
- * `min` to `max`: each power of two and 1.5 times each power of two. Before the measurement the
- * program walks the array once.
+ * The measured loop goes through an array repeatedly, from beginning to end, and writes a word
+ * every `stride` bytes. If the array is in L1D, a write and the loop instructions for it take 2
+ * clocks, like a load of mem-read. Phase = size of the array in bytes. One run measures all sizes
+ * from `min` to `max`: each power of two and 1.5 times each power of two. Before the measurement
+ * the program walks the array once.
  *
  * A write miss fills no line of L1D, so only reads fill the caches. With held=yes the program reads
  * the array first, and the caches hold as much of it as fits. With held=no it does not read the
  * array, and every write goes to memory. If an interrupt displaces lines from the cache, the writes
- * do not load them again. Each measurement therefore begins at a clock tick. If L1D holds the
- * array, the measurement also ends before the next tick.
+ * do not load these lines again. Each measurement therefore begins at a clock tick. If L1D holds
+ * the array, the measurement also ends before the next tick.
  */
 #include "buffer.h"
 

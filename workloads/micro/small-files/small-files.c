@@ -2,7 +2,7 @@
 /*
  * small-files: read many small files from the disk (chen95 section 4.5, figure 6 and table 4: 8192
  * files of 8 KB, evenly in 32 directories). Phase 0 brackets open, read and close of all files. The
- * program empties the file cache before.
+ * program empties the file cache before the bracket.
  *
  * The paper does not print the order in which it creates and reads the files. Here the program
  * creates and reads them directory by directory. A file system that keeps the files of a directory

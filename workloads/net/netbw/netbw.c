@@ -2,7 +2,8 @@
 /*
  * netbw: send a buffer of 256 KB over a TCP connection to a receiver with a buffer of 24 KB (chen95
  * section 4.7 and figure 9: over a dedicated Ethernet of 10 Mbit/s). Phase 0 brackets one call that
- * sends the whole buffer, and the wait until the other side has received it and has closed its end.
+ * sends the whole buffer, and the wait until the other side has received the buffer and has closed
+ * the connection.
  */
 #include "nettransfer.h"
 

@@ -9,9 +9,9 @@
  *   place=remote   clients are on the remote host and connect by TCP
  *   place=both     this number of local clients, and the same number of remote clients
  *
- * The server is one process that waits for all clients at once. It adds up the bytes that each
- * client sends, and returns the sum at the client's end. A client compares the sum, and checks each
- * byte of its answers.
+ * The server is one process that waits for all clients at once. The server adds up the bytes that
+ * each client sends, and returns the sum when the client ends. A client compares the sum, and
+ * checks each byte of its answers.
  */
 #include <poll.h>
 #include <sys/un.h>

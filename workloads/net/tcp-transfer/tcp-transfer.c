@@ -2,7 +2,8 @@
 /*
  * tcp-transfer: 3 MB over a TCP connection, 48 KB per call (lai96 section 9.3: lmbench's bw_tcp).
  * The other side is a process of this system or the remote host. Phase 0 brackets one transfer. The
- * system chooses the sizes of the socket's buffers unless `receive_buffer` sets one.
+ * system chooses the sizes of the socket's buffers. `receive_buffer` can set the size of the
+ * receive buffer.
  */
 #include "nettransfer.h"
 

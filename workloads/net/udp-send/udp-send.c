@@ -5,12 +5,12 @@
  * datagram. In a bracket the program sends `kilobytes` KB. The workload udp-bandwidth brackets the
  * receiver instead.
  *
- * A card sends at the rate of its wire, and the sender waits until its own buffer has space. No
- * datagram to the remote host is lost unless the wire loses frames (net.loss). Datagrams that are
- * still in the buffer when the last call returns are sent after the bracket. These datagrams are
- * few, because the buffer is small and a bracket sends some hundred KB. If the receiver is a
- * process of this system, its buffer may be full, and then datagrams are lost. If datagrams are
- * lost, the program fails with a message, unless lost=yes allows the loss.
+ * A card sends at the rate of its wire, and the sender waits until its own buffer has space.
+ * Datagrams to the remote host are lost only if the wire loses frames (net.loss). Datagrams that
+ * are still in the buffer when the last call returns are sent after the bracket. These datagrams
+ * are few, because the buffer is small and a bracket sends some hundred KB. If the receiver is a
+ * process of this system, the receiver's buffer may be full, and then datagrams are lost. If
+ * datagrams are lost, the program fails with a message. With lost=yes, the program does not fail.
  */
 #include "net.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * test-ud: executes one instruction that a Pentium does not have. The run must fail and report the
- * address of the instruction, unless the machine's ISA level includes it (cmov, fcmov, fcomi, nopl
- * at pentium+cmov).
+ * address of the instruction. The run may succeed only if the machine's ISA level includes the
+ * instruction (cmov, fcmov, fcomi, nopl at pentium+cmov).
  */
 #include "p5w.h"
 

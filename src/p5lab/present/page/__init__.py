@@ -42,8 +42,8 @@ def write(
     `export`: a directory that gets each figure as PNG, SVG and CSV. Raises UserError if none of the
     experiment's runs is stored, or if a file cannot be written.
     """
-    # The imports are here because Altair and vl-convert take a second to load, and no other command
-    # needs Altair or vl-convert.
+    # The imports are here because Altair and vl-convert take a second to load. Only this command
+    # needs these libraries.
     from p5lab.present.page import (
         document,
         figures,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Figures as Altair charts, with a panel for each metric.
 
-All panels have the same width. A page can place the panels side by side or one below the other,
-without a change of the letter size.
+All panels have the same width. A page can place the panels side by side or one below the other. The
+letters have the same size in the two layouts.
 """
 
 import json
@@ -24,7 +24,7 @@ LABEL_WIDTH, BAR_LABEL_WIDTH = 128, 190
 LETTER, LINE_HEIGHT = 6.4, 15  # mean width of a letter and height of a line, in pixels
 LABEL_LINES = 2
 # These eight colours also differ in lightness. In addition, the series have different shapes. Each
-# colour has only one use, so that page.css can replace the colour on a dark page.
+# colour is used for one purpose, so that page.css can replace the colour on a dark page.
 SERIES = ("#0b61a4", "#c2410c", "#2f7d32", "#7b3fa0", "#96690a", "#0b7285", "#b8236f", "#5a6472")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 INK, MUTED, GRID = "#1f2329", "#59626e", "#dde2e8"
@@ -161,8 +161,8 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     )
     ticks = _thinned(_powers(10, _power_below(positive.min()), positive.max() * 6)) if log else None
     x = alt.X("value:Q", title=None, scale=scale, axis=_few_ticks(ticks))
-    # If there are only a few series, their marks are drawn in separate rows, because marks with
-    # equal values would otherwise cover each other.
+    # If there are at most SIDE_BY_SIDE series, each series has its own row of marks. In a shared
+    # row, marks with equal values would cover each other.
     beside = 1 < len(figure.series) <= SIDE_BY_SIDE
     labels = _Labels(data["benchmark"], LABEL_WIDTH)
     y = alt.Y(
@@ -345,8 +345,8 @@ def _text(row: pd.Series) -> str:
 
 
 def _description(figure: Figure, rows: pd.DataFrame) -> str:
-    """Returns a text about a panel: every bar or dot, or the first, last, lowest and highest value
-    of each curve."""
+    """Returns a text that describes a panel. For bars and dots, the text contains all values. For
+    each curve, the text contains the first, last, lowest and highest value."""
     modelled = rows[rows["kind"] == MODELLED]
     parts = []
     if figure.form == "curve":

@@ -225,7 +225,8 @@ def _bytes(size: float) -> str:
 
 
 def _table(figure: Figure) -> tuple[Grid, int]:
-    """Returns a table of the numbers of a figure, and the number of its columns with row names.
+    """Returns a table of the numbers of a figure, and how many columns of the table contain row
+    names.
 
     The table has a row for each benchmark, phase and series, and a column for each metric.
     """
@@ -315,8 +316,8 @@ def _claims(validation: pd.DataFrame) -> Section | None:
 
 
 def _itemized(notes: Sequence[str]) -> list[str]:
-    """Replaces a note with a heading and items by several lines: the heading and one item on each
-    line."""
+    """Splits each note that has a heading and items: each line contains the heading and one
+    item."""
     lines = []
     for note in notes:
         head, *items = note.split("\n- ")
@@ -326,7 +327,7 @@ def _itemized(notes: Sequence[str]) -> list[str]:
 
 def _machines(results: Results) -> Section:
     """Returns a section with the value and source of every machine key. The notes of the section
-    name the changes by overlays."""
+    list the changes that overlays make."""
     by_name: dict[str, Stored] = {}
     overlays: dict[str, dict[str, None]] = {}
     for one in results.found:

@@ -61,7 +61,8 @@ def of(
 ) -> list[Figure]:
     """Returns all figures of a comparison.
 
-    `published`: claims whose published values appear as marks in the figures of the same metric.
+    `published`: claims. The published value of each claim is a mark in the figures of the same
+    metric.
     `sources`: the origin of each workload, by the name of the workload.
     """
     return list(_Maker(found, published, sources or {}).figures())
@@ -202,7 +203,7 @@ class _Maker:
     def _sweeps(self, questions: Sequence[Question]) -> dict[tuple[str, str], list[Question]]:
         """Returns the groups of benchmarks that differ only in one numeric parameter.
 
-        A key consists of workload and parameter. The benchmarks of a group have the order of the
+        A key consists of workload and parameter. The benchmarks of a group are in the order of the
         parameter's values.
         """
         by_phase: dict[tuple[str, str], list[Question]] = {}

@@ -49,8 +49,8 @@ COLORS = {
     charts.GRID: "var(--grid)",
     **{color: f"var(--series-{number})" for number, color in enumerate(charts.SERIES)},
 }
-# The major and minor version of Vega-Lite in Altair's charts, because vl-convert supports several
-# versions.
+# Altair writes charts for this major and minor version of Vega-Lite. vl-convert supports several
+# versions and needs this number.
 VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 PNG_SCALE = 2  # dots per pixel
 
