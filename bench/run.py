@@ -3,10 +3,10 @@
 
 There are two loads (configs/experiments/bench.toml). `boot` runs from reset to the end of a program
 that makes one system call. `forkexec` boots the same guest, and then executes fork, exec, exit and
-wait 2000 times. Each load runs with the model on and with the model off. The model contains caches,
-TLBs and the clocks of instructions, and its cycles determine virtual time. With the model off, each
-instruction takes one clock, and there are no caches, TLBs or stalls. In this mode only the emulator
-and the engine's hooks take host time.
+wait 2000 times. Each of these workloads runs with the model on and with the model off. The model
+contains caches, TLBs and the clocks of instructions, and its cycles determine virtual time. With
+the model off, each instruction takes one clock, and there are no caches, TLBs or stalls. In this
+mode only the emulator and the engine's hooks take host time.
 
 guest MIPS        million guest instructions per second of the engine's user CPU time; a repeated
                   string instruction counts as one

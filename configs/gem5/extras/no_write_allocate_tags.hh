@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tags of a cache that does not allocate on writes: it does not fill a line if only writes have
-// missed it. The P54C's L1D is such a cache [INTEL-DM table 2-5]. Most board caches also do not
+// Tags of a cache that does not allocate on writes: the cache fills no line that only writes have
+// missed. The P54C's L1D is such a cache [INTEL-DM table 2-5]. Most board caches also do not
 // allocate on writes.
 //
 // gem5's cache fetches the line of a write miss even with these tags. When the cache asks the tags
@@ -35,7 +35,7 @@ class NoWriteAllocateTags : public BaseSetAssoc {
                        std::vector<CacheBlk*>& evicted, const uint64_t partition) override;
 
  private:
-  // Maps the address of each line that is being fetched to true if any access other than a write
+  // Key: the address of a line that is being fetched. Value: true if an access other than a write
   // waits for the line.
   std::unordered_map<Addr, bool> wanted_;
 };

@@ -11,8 +11,8 @@ namespace {
 
 constexpr Addr kNone = ~Addr(0);
 constexpr unsigned kSmallBits = 12, kLargeBits = 21;  // 2 MB: the large page of long mode
-// kPatience is a number of look-ups. In an out-of-order processor walks can overlap, but fewer
-// look-ups than kPatience are in flight.
+// kPatience is a number of look-ups. In an out-of-order processor walks can overlap, but the number
+// of look-ups in flight stays below kPatience.
 constexpr unsigned kPatience = 64;
 
 }  // namespace
