@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How is the 32-bit check sequence of Ethernet computed (IEEE 802.3, 3.2.8)? Services also use this
-// check sequence for received bytes, because a guest needs only ten lines of code for it.
+// check sequence for the bytes that they receive. A guest can compute the check sequence with ten
+// lines of code.
 #pragma once
 
 #include <cstddef>

@@ -185,8 +185,8 @@ RequestPtr Drive::choose() {
         mechanism_.distance(one.first) < mechanism_.distance(queue_[best]->first)) {
       best = i;
     }
-    // No later request of the queue may run before this request, because this request is a
-    // head-of-queue request, or an ordered request that is now the first in the queue.
+    // No later request of the queue may overtake this request. It is a head-of-queue request, or an
+    // ordered request that is now the first in the queue.
     if (one.tag != Tag::Simple) break;
   }
   const bool behind = best < queue_.size() && queue_[best]->write && !dirty_.empty();
