@@ -196,7 +196,7 @@ def main() -> None:
             samples = []
             for _ in range(options.n):
                 # The engine gets paths relative to the checkout, so the directory must be inside
-                # it.
+                # the checkout.
                 with tempfile.TemporaryDirectory(prefix="bench-", dir=lab.root / "build") as d:
                     samples.append(measure(lab, run, Path(d)))
             name = f"{LOADS[run.workload.name]}, {'on' if model else 'off'}"

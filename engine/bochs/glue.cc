@@ -99,8 +99,8 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
 
 #if BX_SUPPORT_X86_64
 
-// One of the first x86-64 processors. The processor has no extension of a later processor, but it
-// has the CPUID leaf for markers.
+// One of the first x86-64 processors. The processor supports no extension of a later processor,
+// except the CPUID leaf for markers.
 class Processor : public athlon64_clawhammer_t {
  public:
   explicit Processor(BX_CPU_C* cpu) : athlon64_clawhammer_t(cpu) {}

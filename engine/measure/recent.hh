@@ -145,8 +145,8 @@ class Recent {
 
  private:
   // The line of a set that the geometries have used last. Recorded: the line is `first`. Swapped:
-  // the line is `second`, because the last reference was not recorded. Hidden: the line may be
-  // another one, and the set has no `second`.
+  // the line is `second`, because the last reference was not recorded. Hidden: the geometries may
+  // have used another line last, and the set has no `second`.
   enum Order : uint8_t { Recorded, Swapped, Hidden };
   struct Set {
     Entry first, second;

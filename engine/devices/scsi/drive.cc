@@ -58,7 +58,7 @@ void Drive::start(RequestPtr request, Time now) {
 }
 
 // Answers a read from the buffer. The read does not wait in the queue if its sectors are in the
-// buffer, or if the read-ahead in progress will read them.
+// buffer, or if the read-ahead in progress will read these sectors.
 bool Drive::from_buffer(const RequestPtr& request, Time now) {
   if (request->tag == Tag::Ordered && (active_ || !queue_.empty())) return false;
   for (const RequestPtr& other : queue_) {
