@@ -45,7 +45,7 @@ class Recent {
     shortcut_ = shortcut;
     shortcut->narrow(mask_ + 1);
   }
-  // Removes the key from the chip's shortcut, unless the key is `first` of its set in this filter.
+  // Removes the key from the chip's shortcut if the key is not `first` of its set in this filter.
   // `writes`: all geometries are write-back.
   void limit(uint32_t key, bool writes) {
     const Set& set = sets_[key & mask_];

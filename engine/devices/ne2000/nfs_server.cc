@@ -46,8 +46,8 @@ constexpr size_t kKnown = 256;
 
 }  // namespace
 
-// Reads XDR (RFC 4506). If data is missing, a read returns 0 or an empty text, and bad() is true
-// from then on.
+// Reads XDR (RFC 4506). If data is missing, a read returns 0 or an empty text, and all later calls
+// of bad() return true.
 class NfsServer::In {
  public:
   In(const uint8_t* bytes, size_t count) : at_(bytes), end_(bytes + count) {}
