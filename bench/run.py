@@ -58,8 +58,8 @@ class Sample:
 
 
 def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ...] = ()) -> Sample:
-    """Run the engine once in `directory`. `below`: a profiler's command, which starts the engine's
-    command.
+    """Run the engine once in `directory`. `below`: the command of a profiler, which then starts the
+    engine's command.
 
     Raises UserError if the run fails."""
     engine = engines.get(run.engine)
