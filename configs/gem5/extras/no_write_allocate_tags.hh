@@ -4,9 +4,9 @@
 // allocate on writes.
 //
 // gem5's cache fetches the line of a write miss even with these tags. When the cache asks the tags
-// for a victim, the tags return none. The cache then completes the write in a temporary block and
-// writes that block back to the next level. Hits, misses and contents are therefore the same as in
-// a cache without write allocation. But the bus carries a line fetch and a write-back where a
+// for a victim, the tags return no victim. The cache then completes the write in a temporary block
+// and writes that block back to the next level. Hits, misses and contents are therefore the same as
+// in a cache without write allocation. But the bus carries a line fetch and a write-back where a
 // Pentium sends one write.
 //
 // The fetch reaches the next level as a read for ownership. If that level also has these tags, they

@@ -87,7 +87,7 @@ bool Drive::from_buffer(const RequestPtr& request, Time now) {
   return false;
 }
 
-// Starts the transfer of a read late enough that the bus never waits for the media.
+// Starts the transfer of a read so late that the bus never has to wait for the media.
 void Drive::send(const RequestPtr& request, Time now) {
   Time when = now;
   for (size_t i = 0; i < request->buffered.size(); i++) {
