@@ -3,10 +3,10 @@
 
 There are two loads (configs/experiments/bench.toml). `boot` runs from reset to the end of a program
 that makes one system call. `forkexec` boots the same guest, and then executes fork, exec, exit and
-wait 2000 times. Each load runs with the model on and with the model off. The model contains caches,
-TLBs and the clocks of instructions, and its cycles determine virtual time. With the model off, each
-instruction takes one clock, and there are no caches, TLBs or stalls. In this mode only the emulator
-and the engine's hooks take host time.
+wait 2000 times. Each of these workloads runs with the model on and with the model off. The model
+contains caches, TLBs and the clocks of instructions, and its cycles determine virtual time. With
+the model off, each instruction takes one clock, and there are no caches, TLBs or stalls. In this
+mode only the emulator and the engine's hooks take host time.
 
 guest MIPS        million guest instructions per second of the engine's user CPU time; a repeated
                   string instruction counts as one
@@ -58,8 +58,8 @@ class Sample:
 
 
 def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ...] = ()) -> Sample:
-    """Run the engine once in `directory`. `below`: a profiler's command, which starts the engine's
-    command.
+    """Run the engine once in `directory`. `below`: the command of a profiler, which then starts the
+    engine's command.
 
     Raises UserError if the run fails."""
     engine = engines.get(run.engine)
@@ -196,7 +196,7 @@ def main() -> None:
             samples = []
             for _ in range(options.n):
                 # The engine gets paths relative to the checkout, so the directory must be inside
-                # it.
+                # the checkout.
                 with tempfile.TemporaryDirectory(prefix="bench-", dir=lab.root / "build") as d:
                     samples.append(measure(lab, run, Path(d)))
             name = f"{LOADS[run.workload.name]}, {'on' if model else 'off'}"

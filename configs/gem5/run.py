@@ -251,7 +251,8 @@ def from_names(args: argparse.Namespace, outdir: Path) -> Setup:
 
 
 def choose_extras(setup: Setup) -> bool:
-    """Whether this run uses our SimObjects. Raises UserError if they are required but missing."""
+    """Whether this run uses our SimObjects. Raises UserError if the command requires them but gem5
+    does not contain them."""
     reason = extras.why_not()
     if setup.extras == "on" and reason:
         raise UserError(f"--extras on: {reason}")

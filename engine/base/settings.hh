@@ -38,9 +38,9 @@ class Settings {
     entries_.insert({key, {value, 0, false}});
   }
 
-  // Compares this file with the file of `other`. Returns the first key that only one of the two
-  // files contains, or whose values in the two files are different. Returns an empty text if there
-  // is no difference. Keys in `except` and defaults are not compared.
+  // Compares this file with the file of `other`. Returns the first key that one of the files lacks,
+  // or that has different values in the two files. Returns an empty text if there is no difference.
+  // Keys in `except` and defaults are not compared.
   std::string difference(const Settings& other, const std::set<std::string>& except) const;
 
   // error() returns the first error so far, or an empty text. finish() also reports keys that no

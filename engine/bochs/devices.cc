@@ -115,7 +115,7 @@ class Connection : public device::Pc {
   void cannot_write(const std::string& path) override { session::cannot_write(path); }
   void end(const std::string& reason) override { glue::run().end_run(reason); }
 
-  // Runs the actions that are due, and sets the timer for the next one.
+  // Runs the actions that are due, and sets the timer for the next action.
   void go_on() {
     base::Agenda& agenda = device_.agenda();
     agenda.run(now());

@@ -99,8 +99,8 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
 
 #if BX_SUPPORT_X86_64
 
-// One of the first x86-64 processors. The processor has no extension of a later processor, but it
-// has the CPUID leaf for markers.
+// One of the first x86-64 processors. The processor supports no extension of a later processor,
+// except the CPUID leaf for markers.
 class Processor : public athlon64_clawhammer_t {
  public:
   explicit Processor(BX_CPU_C* cpu) : athlon64_clawhammer_t(cpu) {}
@@ -395,9 +395,9 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
     count = std::min(count, from.bytes / bytes);
   }
   if (count < 2) return false;
-  // If the iterations ran one by one, they would report the time to Bochs at fixed intervals. The
-  // block reports the time at the same intervals. The block ends before the iteration at which a
-  // timer is due, and Bochs executes this iteration itself.
+  // Single iterations report the time to Bochs at fixed intervals. The block reports the time at
+  // the same intervals. The block ends before the iteration at which a timer is due, and Bochs
+  // executes this iteration itself.
   p5::Pace pace{p5_ticked, p5_ticked + bx_pc_system.getNumCpuTicksLeftNextEvent(), kRepeatInterval};
   count = model.block(block, count, &pace);
   if (pace.reported != p5_ticked) {

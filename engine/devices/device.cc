@@ -8,8 +8,8 @@
 namespace device {
 namespace {
 
-// Static objects of other files register kinds of devices. The list is therefore created at its
-// first use.
+// Each kind of device registers itself by a static object in another file. The list is therefore
+// created at its first use.
 std::vector<Kind>& list() {
   static std::vector<Kind> kinds;
   return kinds;

@@ -14,8 +14,8 @@ namespace p5 {
 
 class AccessTrace : public AccessListener {
  public:
-  // Writes up to `limit` L1 accesses to `file`, and the L2 accesses that they cause. `line` is the
-  // length of a line in bytes.
+  // Writes at most `limit` accesses of L1, and the accesses of L2 that follow from them, into
+  // `file`. `line` is the length of a line in bytes.
   AccessTrace(std::FILE* file, uint32_t line, uint64_t limit);
 
   bool full() const { return accesses_ > limit_; }

@@ -36,7 +36,8 @@ void Attribution::move(Linear linear, Linear stack) {
   use_node();
 }
 
-// `fetched`: the emulator has just fetched the instruction, so its page is present.
+// `fetched`: the emulator has just fetched the instruction, so the page of the instruction is
+// present.
 void Attribution::look_up(Linear linear, bool fetched) {
   Known& known = known_[(linear ^ linear >> 12) % known_.size()];
   // Only a kernel is a module at fixed addresses, and ring 3 never executes a kernel.

@@ -50,7 +50,7 @@ class Blocks {
     start_ = next;
     if (total_ >= switch_) at_switch();
   }
-  // Call leave() before each set_state(), and enter() after it.
+  // Call leave() before each set_state(), and call enter() after each set_state().
   void leave() { count(); }
   void enter(uint64_t linear) {
     counted_ = model_.retired_here();

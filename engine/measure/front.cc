@@ -43,7 +43,7 @@ void Bus::add(const CacheConfig& l2) {
 }
 
 void Bus::read_past(uint32_t address) {
-  // After this read the line is the last-used line only in L2s that contain it.
+  // After this read the line is the last-used line only in L2s that contain the line.
   lines_[(address >> low_) & mask_] = {};
   accesses.push_back({BusAccess::ReadPast, 1, address & line_mask_});
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How do TLBs and L1 caches of another geometry behave? A front consists of the TLBs and L1 caches
-// of a shadow. The front plays the recorded references of the chip. The buses pass the memory
+// of a shadow. The front simulates the recorded references of the chip. The buses pass the memory
 // requests of the front to the L2s (shadow_l2.hh).
 #pragma once
 

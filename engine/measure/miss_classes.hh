@@ -59,8 +59,8 @@ class MissClasses : public AccessListener {
 
   explicit MissClasses(const Config& config);
 
-  // Sets the function that uses the caches from now on, and whether the misses of this function are
-  // counted.
+  // `function` uses the caches after this call, until the next call. `counted` states whether the
+  // misses of this function are counted.
   void use(uint32_t function, bool counted) {
     function_ = function;
     counted_ = counted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which events does each shadow count by itself? These events are kMissEvents (`depends` in
+// Which events does each shadow count separately? These events are kMissEvents (`depends` in
 // events.toml).
 #pragma once
 

@@ -11,8 +11,8 @@
 // The filter can also keep the second-last used line as `second`. For this purpose all geometries
 // must have two or more ways and true or tree LRU. Each geometry then also contains the second-last
 // used line. A reference to `second` hits and only changes the order of the two lines. This order
-// matters only when the set uses a third line. The reference is therefore recorded only then
-// (unrecorded()).
+// matters only when the set uses a third line. The reference is therefore recorded only before that
+// use (unrecorded()).
 //
 // The shortcut of the chip's own array contains only lines that are `first` in this filter. A
 // reference that the shortcut answers is therefore never recorded, and the chip does not report it.
@@ -45,7 +45,7 @@ class Recent {
     shortcut_ = shortcut;
     shortcut->narrow(mask_ + 1);
   }
-  // Removes the key from the chip's shortcut, unless the key is `first` of its set in this filter.
+  // Removes the key from the chip's shortcut if the key is not `first` of its set in this filter.
   // `writes`: all geometries are write-back.
   void limit(uint32_t key, bool writes) {
     const Set& set = sets_[key & mask_];
@@ -98,7 +98,7 @@ class Recent {
     return set.first;
   }
 
-  // A reference to the key was recorded, but perhaps not every geometry now contains the key.
+  // A reference to the key was recorded, but some geometries may still lack the key.
   // `entered`: this reference may have loaded the line or page of the key.
   void hide(uint32_t key, bool entered) {
     Set& set = sets_[key & mask_];
@@ -145,8 +145,8 @@ class Recent {
 
  private:
   // The line of a set that the geometries have used last. Recorded: the line is `first`. Swapped:
-  // the line is `second`, because the last reference was not recorded. Hidden: the line may be
-  // another one, and the set has no `second`.
+  // the line is `second`, because the last reference was not recorded. Hidden: the geometries may
+  // have used another line last, and the set has no `second`.
   enum Order : uint8_t { Recorded, Swapped, Hidden };
   struct Set {
     Entry first, second;

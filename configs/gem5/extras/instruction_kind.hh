@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The event that an instruction counts in addition to `instructions`, by its opcode. This file does
-// not use gem5, so that a test (tests/engine/instruction_kind_test.cc) can compare it with the
-// engine's decoder.
+// not use gem5, so that a test (tests/engine/instruction_kind_test.cc) can compare this file with
+// the engine's decoder.
 #pragma once
 
 #include <cstdint>

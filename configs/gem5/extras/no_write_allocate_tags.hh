@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Tags of a cache that does not allocate on writes: it does not fill a line if only writes have
-// missed it. The P54C's L1D is such a cache [INTEL-DM table 2-5]. Most board caches also do not
+// Tags of a cache that does not allocate on writes: the cache fills no line that only writes have
+// missed. The P54C's L1D is such a cache [INTEL-DM table 2-5]. Most board caches also do not
 // allocate on writes.
 //
 // gem5's cache fetches the line of a write miss even with these tags. When the cache asks the tags
-// for a victim, the tags return none. The cache then completes the write in a temporary block and
-// writes that block back to the next level. Hits, misses and contents are therefore the same as in
-// a cache without write allocation. But the bus carries a line fetch and a write-back where a
+// for a victim, the tags return no victim. The cache then completes the write in a temporary block
+// and writes that block back to the next level. Hits, misses and contents are therefore the same as
+// in a cache without write allocation. But the bus carries a line fetch and a write-back where a
 // Pentium sends one write.
 //
 // The fetch reaches the next level as a read for ownership. If that level also has these tags, they
@@ -35,7 +35,7 @@ class NoWriteAllocateTags : public BaseSetAssoc {
                        std::vector<CacheBlk*>& evicted, const uint64_t partition) override;
 
  private:
-  // Maps the address of each line that is being fetched to true if any access other than a write
+  // Key: the address of a line that is being fetched. Value: true if an access other than a write
   // waits for the line.
   std::unordered_map<Addr, bool> wanted_;
 };

@@ -11,8 +11,8 @@ namespace {
 
 constexpr Addr kNone = ~Addr(0);
 constexpr unsigned kSmallBits = 12, kLargeBits = 21;  // 2 MB: the large page of long mode
-// kPatience is a number of look-ups. In an out-of-order processor walks can overlap, but fewer
-// look-ups than kPatience are in flight.
+// kPatience is a number of look-ups. In an out-of-order processor walks can overlap, but the number
+// of look-ups in flight stays below kPatience.
 constexpr unsigned kPatience = 64;
 
 }  // namespace
@@ -64,8 +64,8 @@ void P5TLB::demapPage(Addr address, uint64_t space) {
   settle();
 }
 
-// A checkpoint contains only the translations. The tags are set as if the pages had just been
-// loaded, in the order of their last use.
+// A checkpoint contains only the translations. Sets a new tag for each restored page, in the order
+// of the pages' last use.
 void P5TLB::unserialize(CheckpointIn& checkpoint) {
   TLB::unserialize(checkpoint);
   std::vector<Entry*> entries;
@@ -97,7 +97,7 @@ bool P5TLB::hit(Array& array, Addr address) {
   return tag;
 }
 
-// X86TLB must not find a page that has no tag.
+// X86TLB may find only pages that have a tag.
 void P5TLB::look_up(const RequestPtr& request) {
   settle();
   // The addresses of ports and of model-specific registers are not addresses of memory.

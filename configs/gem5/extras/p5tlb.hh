@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A set-associative TLB. Its base class X86TLB is one fully associative array that gem5's page
+// A set-associative TLB. The base class X86TLB is one fully associative array that gem5's page
 // walker fills directly. Here that array only holds the translations, and additional arrays of tags
 // determine whether a look-up hits. Before a look-up of a page without a tag, the page's
 // translation is removed, so that the look-up misses. When the walker has entered a translation,

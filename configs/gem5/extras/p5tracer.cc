@@ -103,8 +103,8 @@ class P5Tracer::Record : public trace::InstRecord {
   }
 
   // Accesses that a Pentium does not make: prefetches, flushes of a line, and microcode that only
-  // checks the page tables. The microcode of a delivery checks the stack frame by a read with
-  // intent to write.
+  // checks the page tables. To deliver an interrupt, the microcode checks the stack frame by a read
+  // with intent to write.
   bool only_checked() const {
     constexpr unsigned kNoAccess = Request::NO_ACCESS | Request::PREFETCH;
     if (flags & kNoAccess) return true;

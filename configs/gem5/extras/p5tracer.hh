@@ -3,7 +3,7 @@
 // instruction tracer for each micro-operation. This tracer counts and writes no trace.
 //
 // An event belongs to the ring in which its instruction began, as in engine/p5. gem5 does not call
-// the tracer for micro-operations that fault, or that belong to a path that is not taken.
+// the tracer for micro-operations that fault, or for micro-operations of a path that is not taken.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ def memory_map(memory: int) -> list[tuple[int, int, int]]:
     """Return start, end and type of each range. `memory` and addresses are in bytes.
 
     The space above memory is reserved. Otherwise Linux would place PCI devices in this space, but
-    the bridge does not forward its addresses."""
+    the bridge does not forward addresses in this space."""
     return [
         (0, BIOS_DATA, USABLE),
         (BIOS_DATA, HIGH_MEMORY, RESERVED),

@@ -57,7 +57,8 @@ class _Hierarchy(AbstractClassicCacheHierarchy):
 
 
 class BootHierarchy(_Hierarchy):
-    """No caches. Checkpoints are made with this class, because they hold no cache contents."""
+    """No caches. Checkpoints are made with this class, because a checkpoint has no cache
+    contents."""
 
     def _connect(self, board: AbstractBoard, core) -> None:  # noqa: ANN001
         core.connect_icache(self.membus.cpu_side_ports)

@@ -2,8 +2,8 @@
 """SimPoint on gem5: checkpoints before chosen intervals, and the time that the intervals take.
 
 The count of instructions starts at the ready marker and includes the kernel's instructions. The
-atomic CPU makes the checkpoints and the basic-block vectors. The CPU model that the setup names
-measures each interval. The instructions before the interval warm the caches.
+atomic CPU makes the checkpoints and the basic-block vectors. Each interval is measured on the CPU
+model of the setup. The instructions before the interval warm the caches.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ STOP = "instruction count reached"  # the cause that gem5's event loop returns
 
 
 def run(core: BaseCPU, instructions: int) -> bool:
-    """Run this number of instructions, and continue at markers. Returns False if the guest ends
+    """Run this number of instructions. Markers do not stop the run. Returns False if the guest ends
     first."""
     if instructions:
         core.scheduleInstStop(0, instructions, STOP)
@@ -45,7 +45,7 @@ def checkpoints(core: BaseCPU, starts: Sequence[int], place: Path) -> None:
 
 
 def measure(core: BaseCPU, warm_up: int, length: int) -> dict[str, int]:
-    """Measure an interval after a warm-up; both are given in instructions.
+    """Measure an interval after a warm-up. The lengths of both are numbers of instructions.
 
     Returns the interval's `instructions` and `ticks`. Writes the interval's statistics as one
     section of stats.txt. Raises UserError if the run ends within the warm-up."""

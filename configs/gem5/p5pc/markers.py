@@ -15,7 +15,7 @@ import m5
 
 MARKERS = "markers.jsonl"
 SCHEMA_VERSION = 1
-# Maps the cause for which gem5's event loop returns to our marker.
+# Key: the reason why gem5's event loop ends. Value: our marker for this reason.
 OPS = {
     "checkpoint": "ready",
     "workbegin": "begin",

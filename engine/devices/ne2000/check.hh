@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How is the 32-bit check sequence of Ethernet computed (IEEE 802.3, 3.2.8)? Services also use this
-// check sequence for received bytes, because a guest needs only ten lines of code for it.
+// check sequence for the bytes that they receive. A guest can compute the check sequence with ten
+// lines of code.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 namespace net {
 
 // Returns the check sequence of the preceding bytes and these `count` bytes together. `before` is
-// the check sequence of the preceding bytes, or 0 if there are none.
+// the check sequence of the preceding bytes, or 0 if there are no preceding bytes.
 uint32_t crc32(uint32_t before, const uint8_t* bytes, size_t count);
 
 }  // namespace net

@@ -106,8 +106,7 @@ class Ethernet : public device::Device {
     slot_ = std::make_unique<Slot>(config_, agenda_, pc);
   }
 
-  // From now on each frame on the wire is written to the capture file, if the run has a capture
-  // file.
+  // If the run has a capture file, this call starts the capture of each frame on the wire.
   void ready() override {
     if (!capture_.empty()) slot_->counts().capture(pc_->create(capture_));
   }

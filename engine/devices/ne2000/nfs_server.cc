@@ -46,8 +46,8 @@ constexpr size_t kKnown = 256;
 
 }  // namespace
 
-// Reads XDR (RFC 4506). If data is missing, a read returns 0 or an empty text, and bad() is true
-// from then on.
+// Reads XDR (RFC 4506). If data is missing, a read returns 0 or an empty text, and all later calls
+// of bad() return true.
 class NfsServer::In {
  public:
   In(const uint8_t* bytes, size_t count) : at_(bytes), end_(bytes + count) {}
@@ -361,7 +361,7 @@ NfsServer::Status NfsServer::change_names(uint32_t procedure, In& in, Out& out) 
 }
 
 // A cookie is a position in the sorted list of names. If a name is added or removed between two
-// calls, the cookie can therefore point to a different name. Many servers of the time had this
+// calls, the cookie can point to a different name. Many servers of the time had this
 // property.
 void NfsServer::read_directory(uint32_t number, In& in, Out& out) {
   const uint32_t cookie = in.word();

@@ -24,9 +24,9 @@ class NfsServer {
  public:
   // The time of one disk write: a random access on lai96's disks (14 ms, section 7.1). The number
   // of disk writes for a change is an estimate that follows ousterhout90 section 9. A change of a
-  // block causes at most three disk writes. A change of a block writes the data and the i-node, and
-  // the indirect block if the file has one (more than 12 blocks of 8 KB, FFS). The creation or
-  // removal of a file writes the directory and the i-node.
+  // block causes at most three disk writes. A change of a block writes the data and the i-node. If
+  // the file has more than 12 blocks of 8 KB (FFS), the change also writes the indirect block. The
+  // creation or removal of a file writes the directory and the i-node.
   static constexpr Time kDiskWrite = 14 * kMillisecond;
   static constexpr uint32_t kDirectBytes = 12 * 8192;
   static constexpr uint64_t kCapacity = 64 << 20;  // bytes of all files

@@ -233,7 +233,7 @@ void Remote::incoming(Time, Time last, const FramePtr& frame) {
   agenda_.at(last, [this, frame](Time then) { in_.send(frame, then); });
 }
 
-// The card accepts frames for this host or for all hosts, if Ethernet allows their length.
+// The card accepts a frame for this host or for all hosts if Ethernet allows the frame's length.
 void Remote::arrived(Time now, const FramePtr& frame) {
   if (frame->size() < kMinFrame || frame->size() > kMaxFrame) return;
   const bool own = std::equal(kRemoteMac.begin(), kRemoteMac.end(), frame->begin());

@@ -19,7 +19,7 @@ struct pbuf;
 
 namespace net {
 
-// Addresses of IPv4 and ports are numbers in the host's byte order: 10.0.0.2 is 0x0A000002.
+// IPv4 addresses and port numbers are in the host's byte order: 10.0.0.2 is 0x0A000002.
 constexpr uint32_t kGuestAddress = 0x0A000002, kRemoteAddress = 0x0A000001;
 constexpr uint32_t kNetMask = 0xFFFFFF00;
 // These two MAC addresses are locally administered.

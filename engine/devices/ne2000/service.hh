@@ -4,8 +4,8 @@
 // services/table.cc. docs/concepts/network.md describes the protocols of the services.
 //
 // A passive service listens from the start. An active service starts when the guest sends the line
-// `run NAME key=value ...` to the control service. The active service sends its answer when it has
-// ended.
+// `run NAME key=value ...` to the control service. When an active service has ended, the service
+// sends its answer.
 #pragma once
 
 #include <functional>

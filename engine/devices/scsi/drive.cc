@@ -58,7 +58,7 @@ void Drive::start(RequestPtr request, Time now) {
 }
 
 // Answers a read from the buffer. The read does not wait in the queue if its sectors are in the
-// buffer, or if the read-ahead in progress will read them.
+// buffer, or if the read-ahead in progress will read these sectors.
 bool Drive::from_buffer(const RequestPtr& request, Time now) {
   if (request->tag == Tag::Ordered && (active_ || !queue_.empty())) return false;
   for (const RequestPtr& other : queue_) {
@@ -87,7 +87,7 @@ bool Drive::from_buffer(const RequestPtr& request, Time now) {
   return false;
 }
 
-// Starts the transfer of a read late enough that the bus never waits for the media.
+// Starts the transfer of a read so late that the bus never has to wait for the media.
 void Drive::send(const RequestPtr& request, Time now) {
   Time when = now;
   for (size_t i = 0; i < request->buffered.size(); i++) {
@@ -185,8 +185,8 @@ RequestPtr Drive::choose() {
         mechanism_.distance(one.first) < mechanism_.distance(queue_[best]->first)) {
       best = i;
     }
-    // No later request of the queue may run before this request, because this request is a
-    // head-of-queue request, or an ordered request that is now the first in the queue.
+    // No later request of the queue may overtake this request. It is a head-of-queue request, or an
+    // ordered request that is now the first in the queue.
     if (one.tag != Tag::Simple) break;
   }
   const bool behind = best < queue_.size() && queue_[best]->write && !dirty_.empty();

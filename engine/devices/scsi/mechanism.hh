@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much time do the arm and the platters need to pass a run of sectors under the heads?
+// How long do the arm and the platters take until a sequence of sectors has passed the heads?
 #pragma once
 
 #include <vector>

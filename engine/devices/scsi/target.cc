@@ -51,7 +51,7 @@ void pad(uint8_t* to, size_t length, const std::string& text) {
 }  // namespace
 
 Command Target::decode(const uint8_t* cdb, uint32_t length, uint32_t lun) {
-  // The group of the operation code decides the length of a command block.
+  // The group of the operation code determines the length of a command block.
   const uint8_t code = cdb[0];
   const uint32_t needed = code < 0x20 ? 6 : code < 0x60 ? 10 : 12;
   if (length < needed) return check(kIllegalRequest, kInvalidField);

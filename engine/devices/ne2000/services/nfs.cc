@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Port 2049, UDP: the file server of engine/devices/ne2000/nfs_server.hh. Its mount protocol uses
-// the same port.
+// Port 2049, UDP: the file server of engine/devices/ne2000/nfs_server.hh. The mount protocol of the
+// file server uses the same port.
 #include "nfs_server.hh"
 #include "service.hh"
 
