@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How are the misses of the shadows' L2s (shadow.hh) counted? The L2s play the accesses that the
-// fronts put on their buses.
+// How are the misses of the shadows' L2s (shadow.hh) counted? Each front puts its accesses on a
+// bus, and the L2s behind the bus simulate these accesses.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct L2Misses {
   uint64_t reads = 0, writes = 0, dram_writes = 0;
 };
 
-// A group of L2s behind one bus. Each access of the bus is played to the whole group. These L2s
+// A group of L2s behind one bus. Every L2 of the group simulates each access on the bus. These L2s
 // behave like the L2 of class Memory.
 class L2s {
  public:

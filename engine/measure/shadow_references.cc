@@ -5,8 +5,8 @@
 
 namespace p5 {
 
-// Call this before a reference in the set of `key` is recorded. Records the reference that must
-// come first, if there is one.
+// If the set of `key` has a reference that is not recorded yet, records this reference. Call this
+// function before the next reference in the set is recorded.
 void Shadows::record_first(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t shift) {
   const uint32_t before = recent.unrecorded(key);
   if (before == kNone) return;
@@ -137,7 +137,7 @@ void Shadows::data_page(Linear address, const PageWalk& walk) {
   }
 }
 
-// Call this when a page was used. Returns whether its area of 4 MB has pages of both sizes.
+// Call this when a page was used. Returns whether the page's area of 4 MB has pages of both sizes.
 bool Shadows::mixed(uint32_t linear, bool large) {
   const uint32_t area = large_page_of(linear);
   auto& seen = large ? large_ : small_;

@@ -4,10 +4,10 @@
 //
 // The bus executes one transaction after another. Each transaction starts at a bus clock edge.
 // There are two clock domains: `core_clocks` clocks of the core take as long as `bus_clocks` clocks
-// of the bus. If the core must wait for a read, the read starts `miss_overhead` core clocks after
-// the core has requested the read and the bus has become free. If `miss_overhead` is 4 [INTEL-OPT:
-// minimum], the model reproduces the pointer-chase latencies that were measured on boards with the
-// same burst patterns. Reads never overtake writes [INTEL-DM 3].
+// of the bus. Some reads make the core wait. Such a read starts `miss_overhead` core clocks after
+// two conditions hold: the core has requested the read, and the bus is free. With a `miss_overhead`
+// of 4 [INTEL-OPT: minimum], the model reproduces measured pointer-chase latencies. The measured
+// boards have the same burst patterns. Reads never overtake writes [INTEL-DM 3].
 #pragma once
 
 #include <cstdint>
@@ -143,8 +143,8 @@ class Memory {
     return rule(Rule::BusEdge) ? by_edge_.round_up(t) : t;
   }
   uint64_t clocks(uint64_t t) const { return by_unit_.quotient(t + unit_ - 1); }
-  // Opens the DRAM page of `address`. Returns the bus clocks that DRAM needs for this: 0 if the
-  // page is already open.
+  // Opens the DRAM page of `address`. Returns the bus clocks that DRAM needs to open the page: 0 if
+  // the page is already open.
   uint32_t open_page(uint32_t address) {
     if ((address & page_mask_) == page_ || !rule(Rule::PageMiss)) return 0;
     page_ = address & page_mask_;

@@ -5,8 +5,8 @@
 //
 // The chip calls its observer on slow paths only. If an access hits the last-used entry of its set,
 // a shortcut handles the access (shortcut.hh). The observer does not see these accesses. An
-// observer that needs them removes entries from the shortcuts in attach() and in the calls named
-// used_...().
+// observer that needs these accesses must remove entries from the shortcuts, in attach() and in the
+// functions used_...().
 #pragma once
 
 #include <cstdint>

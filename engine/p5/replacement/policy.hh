@@ -18,7 +18,7 @@ struct Policy {
   //   a constructor from (uint32_t sets, uint32_t ways)
   //   uint32_t victim(uint32_t set)   the way to replace; all ways of the set are valid
 
-  // Whether the policy works as LRU for a set of two ways.
+  // Whether the policy behaves like LRU for a set of two ways.
   static constexpr bool kPairIsLru = false;
   void touch(uint32_t /*set*/, uint32_t /*way*/) {}  // a hit
   void fill(uint32_t /*set*/, uint32_t /*way*/) {}   // a line has been filled
