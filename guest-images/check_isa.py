@@ -7,10 +7,10 @@ set of the Pentium: INTEL-DM (Intel Pentium Processor Family Developer's Manual,
 vol. 3, chapter 25. All other instructions are errors, for example CMOV, MMX, SSE and the multi-byte
 NOP (0F 1F).
 
-The program does not check two sections of a Linux kernel that no Pentium executes
-(SKIPPED_SECTIONS). It also skips the functions that the exceptions file lists, with one `FUNCTION
-REASON` per line. These functions execute their newer instructions only after a test of a processor
-feature. If no function needs an exception, the program reports the exception but does not fail,
+The program does not check two sections of a Linux kernel, because no Pentium executes these
+sections (SKIPPED_SECTIONS). It also skips the functions that the exceptions file lists, with one
+`FUNCTION REASON` per line. These functions execute their newer instructions only after a test of a
+processor feature. The program reports an exception that no function needs, but does not fail,
 because compilers inline functions in different places.
 """
 

@@ -40,7 +40,8 @@ OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=(.*)| is not set)")
 
 
 def read_options(text: str) -> dict[str, str]:
-    """Returns the values of a configuration file by option. An option that is not set has `n`."""
+    """Returns the values of a configuration file by option. An option that is not set has the value
+    `n`."""
     matches = (OPTION.fullmatch(line) for line in text.splitlines())
     return {match[1]: match[2] or "n" for match in matches if match}
 

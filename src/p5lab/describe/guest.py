@@ -95,8 +95,8 @@ class Guest:
     packs: frozenset[str] = frozenset()  # programs that the guest contains but cannot run
 
     def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
-        """The reason why a workload with these parameters does not run on this guest; empty if it
-        runs."""
+        """The reason why a workload with these parameters does not run on this guest; empty if the
+        workload runs."""
         for what, reason in self.cannot.items():
             name, *settings = what.split()
             pairs = (setting.partition("=") for setting in settings)

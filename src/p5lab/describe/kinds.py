@@ -183,7 +183,8 @@ def choice(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def text(name: str, unit: str, doc: str, table: Table) -> Key:
-    """A text that matches the regular expression `pattern`; `expected` describes it in messages."""
+    """A text that matches the regular expression `pattern`; `expected` describes this form in
+    messages."""
     return _matching(name, unit, doc, table.text("pattern"), table.text("expected"))
 
 

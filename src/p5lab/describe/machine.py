@@ -241,7 +241,7 @@ def _parse(where: str, key: keys.Key, raw: Any) -> Value:  # noqa: ANN401
 
 
 def _sources(path: Path) -> dict[str, str]:
-    """The comment at the end of each key's line, by key. Raises UserError if a comment names no
+    """The comment at the end of each key's line, by key. Raises UserError for a comment without a
     source."""
     table, found = "", {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):

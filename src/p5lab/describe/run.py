@@ -81,7 +81,7 @@ class Run:
 
     @property
     def sample(self) -> Sample | None:
-        """The intervals that the run simulates in detail; None if it simulates the whole run in
+        """The intervals that the run simulates in detail; None if the whole run is simulated in
         detail."""
         return self.observation.get(Sample)
 
