@@ -116,7 +116,7 @@ void Shadows::record_page(Reference::Kind kind, uint32_t linear, const PageWalk&
                           bool present) {
   record(kind, linear, Fill::Exclusive, present);
   walks_.push_back(walk);
-  // A page walk makes the lines of its page-table entries clean.
+  // A page walk makes the lines clean that contain the page-table entries.
   for (uint32_t i = 0; i < walk.reads; i++) lines_.clean(walk.entries[i] >> line_shift_);
 }
 

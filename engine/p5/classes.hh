@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which timing classes are there? This list holds each class once, as an enumerator and as the name
 // in timing.csv. A new class needs one line here and one row in timing.csv. The loader (timing.hh)
-// rejects a table with other classes.
+// rejects a table if its classes differ from this list.
 #pragma once
 
 #include <cstddef>

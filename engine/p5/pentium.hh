@@ -79,7 +79,7 @@ class Pentium {
 
   // --- what is modelled ---
 
-  // With `on` false, there are no caches, TLBs and stalls, and each instruction takes one clock.
+  // If `on` is false, there are no caches, TLBs and stalls, and each instruction takes one clock.
   // Set this before the first use of the model.
   void set_timing(bool on) {
     chip_.core.timing_on = on;

@@ -10,9 +10,9 @@
  *   @run PATH arguments ... a program of a distribution, inside a bracket of its own
  *   @shell                  a shell on the console
  *
- * The root is a RAM disk, and init is /init. On x86-64 it may instead be the file system of a
- * distribution on the first IDE disk (kernel parameters root=/dev/sda rw init=/p5/init). NAME is
- * then /p5/bin/NAME, and a directory of that disk is /data.
+ * The root is a RAM disk, and init is /init. On x86-64 the root may instead be the file system of a
+ * distribution on the first IDE disk (kernel parameters root=/dev/sda rw init=/p5/init). Then the
+ * program NAME is /p5/bin/NAME, and /data is a directory of that disk.
  *
  * With an engine, the job and the program's output go through markers, and the exit marker ends the
  * run. Without an engine (on another emulator or on a real PC), the job is the kernel parameter

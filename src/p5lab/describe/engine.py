@@ -112,8 +112,8 @@ def refused(name: str, option: str, kind: type[Kind] | None = None) -> UserError
 @lru_cache
 def _modules(path: str) -> dict[str, str]:
     """The modules of all engines by name. `path` is the value of P5LAB_PATH, a list of directories.
-    The function adds the directory `engines/` of each such directory to the package p5lab.engines,
-    so that Python finds the modules in it."""
+    The function adds the subdirectory `engines/` of each of these directories to the package
+    p5lab.engines, so that Python finds the modules there."""
     package = importlib.import_module(PACKAGE)
     own = list(package.__path__)[:1]
     outside = [Path(place).absolute() / "engines" for place in path.split(os.pathsep) if place]

@@ -138,7 +138,7 @@ class Check:
     rows: a table with the columns of `p5stats.crosscheck.differences` and two more columns.
     `explanation` names the experiment of a row, and is empty for the unchanged machine.
     `explained_by` names the experiment that explains the difference of a row, and is empty if no
-    experiment explains it. hosts: the host time of each run.
+    experiment explains the difference. hosts: the host time of each run.
     """
 
     rows: pd.DataFrame
@@ -188,9 +188,8 @@ def check(
 ) -> Check:
     """Compares the counts of both engines, and runs experiments that can explain the differences.
 
-    If an experiment can explain a difference of a workload, it runs this workload, but no other
-    workloads. explanations: the experiments to run. None means every experiment that can explain a
-    difference.
+    An experiment runs only the workloads with a difference that the experiment can explain.
+    explanations: the experiments to run. None means every experiment that can explain a difference.
     """
     found = _compare(lab, ask, execute, {})
     if explanations is None:

@@ -154,8 +154,8 @@ def render(evidence: Evidence, document: Document, text: str) -> str:
 
 
 def why_not(document: Document, *, check: bool) -> str:
-    """The reason why a command that does not name this document skips the document. The text is
-    empty if there is no reason."""
+    """The reason to skip this document if the command does not name it. The result is empty if
+    there is no reason."""
     if document.gem5 and not os.environ.get(gem5.VARIABLE):
         return f"needs a gem5: {gem5.VARIABLE} is not set"
     return "shows host times, which differ each time" if document.gem5 and check else ""

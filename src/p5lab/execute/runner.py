@@ -98,8 +98,8 @@ class Runner:
     _failed: threading.Event = field(default_factory=threading.Event)
 
     def run_all(self, runs: list[Run]) -> list[Result]:
-        """Executes all runs, `jobs` at a time, the longest first. The other runs continue after a
-        failed run, unless `fail_fast` is true.
+        """Executes all runs, `jobs` at a time, the longest first. If `fail_fast` is false, the
+        other runs continue after a failed run.
 
         The results are in the same order as `runs`. A run that occurs twice in `runs` is executed
         and returned once.
@@ -290,7 +290,8 @@ class Runner:
             outcome, facts = Outcome("failed", str(error)), {}
         record |= {"status": outcome.status, "reason": outcome.reason, **facts}
         # If this record cannot be written, the status in the earlier record stays `running`, but no
-        # process holds the lock of the run. The next reader treats such a run as failed.
+        # process holds the lock of the run. The next process that reads the record treats the run
+        # as failed.
         with suppress(UserError):
             store.write(directory, record)
         with suppress(OSError):

@@ -125,8 +125,8 @@ def _parameter(text: str) -> tuple[str, int | str]:
 
 
 def blocks(run: Run, interval: int) -> Run:
-    """Returns the run that writes the vectors. The model is off in this run, because the model can
-    change the executed instructions only through the clock."""
+    """Returns the run that writes the vectors. The model is off in this run, because the model
+    affects the executed instructions only through the clock."""
     return replace(
         run,
         experiment=BLOCKS,

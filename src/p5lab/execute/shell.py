@@ -95,8 +95,9 @@ def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
             "clock: sync=slowdown",
         )
         with (directory / prepared.console).open("wb") as console:
-            # Bochs starts in a new session of the operating system, so the serial line becomes its
-            # controlling terminal. If this process dies, Bochs therefore gets a hang-up signal.
+            # Bochs starts in a new session of the operating system, so the serial line becomes the
+            # controlling terminal of Bochs. If this process dies, Bochs therefore gets a hang-up
+            # signal.
             process = subprocess.Popen(
                 command,
                 cwd=directory,

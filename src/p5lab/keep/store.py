@@ -210,7 +210,7 @@ def in_use(lab: Lab, *, alone: bool = False) -> Iterator[bool]:
     the lock.
 
     All processes that execute runs share the lock. With `alone`, this process gets the lock only if
-    no other process holds it. Raises UserError if the directory cannot be created.
+    no other process holds the lock. Raises UserError if the directory cannot be created.
     """
     try:
         lab.results.mkdir(parents=True, exist_ok=True)

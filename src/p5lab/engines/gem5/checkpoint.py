@@ -107,8 +107,8 @@ def find(store: Path, parts: Mapping[str, str], make: Callable[[Path], None]) ->
 @contextmanager
 def _alone(lock: Path) -> Iterator[None]:
     with lock.open("w") as file:
-        # A boot can continue to write after its parent process has ended. So the boot holds the
-        # lock too.
+        # A boot can continue to write after its parent process has ended. So the boot also holds
+        # the lock.
         os.set_inheritable(file.fileno(), True)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
