@@ -31,7 +31,7 @@ struct L2Misses {
 class L2s {
  public:
   virtual ~L2s() = default;
-  // Adds an L2. Returns false if this L2 cannot be in one group with the others.
+  // Adds an L2. Returns false if this L2 cannot be in one group with the other L2s.
   virtual bool add(const CacheConfig& l2) = 0;
   virtual void play(const std::vector<BusAccess>& accesses) = 0;
   virtual L2Misses misses(const CacheConfig& l2, size_t bank) const = 0;

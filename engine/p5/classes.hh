@@ -12,7 +12,8 @@ namespace p5 {
 
 // The decoder assigns these classes. A name gives the mnemonic family and then the operands: `rr`
 // register (or immediate) only, `rm` memory read into a register, `mr` read-modify-write of memory,
-// `load`, `store`, `imm`. A `.32` class directly follows its `.16` class (the decoder adds one).
+// `load`, `store`, `imm`. A `.32` class directly follows its `.16` class, because the decoder adds
+// one to get the `.32` class.
 #define P5_DECODED_CLASSES(X)     \
   X(Unknown, "unknown")           \
   X(Nop, "nop")                   \

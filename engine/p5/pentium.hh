@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The Pentium model. The model does not execute the instructions itself. Its caller (for example an
-// emulator, the reader of a trace file, or a test) reports these actions in program order:
+// The Pentium model. The model does not execute the instructions itself. The caller of the model
+// (for example an emulator, the reader of a trace file, or a test) reports these actions in program
+// order:
 //
 //   set_state()             after each possible change of ring, mode or address space
 //   retire(insn, linear)    one instruction begins
@@ -80,7 +81,7 @@ class Pentium {
   // --- what is modelled ---
 
   // If `on` is false, there are no caches, TLBs and stalls, and each instruction takes one clock.
-  // Set this before the first use of the model.
+  // Call this function before the first use of the model.
   void set_timing(bool on) {
     chip_.core.timing_on = on;
     special_ = !on || breakpoints_.watching();

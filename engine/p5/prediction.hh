@@ -76,10 +76,9 @@ class Prediction {
  private:
   static constexpr Linear kNoPair = 1;
 
-  // An entry of the buffer may belong to a pair that itself contains a branch, or to a pair that
-  // was split when its code was new. This entry then predicts a branch in the next pair, even if
-  // the next pair contains no branch [AGN-MA 3.2]. The model detects the wrong prediction at the
-  // next branch.
+  // Some entries of the buffer belong to a pair that contains a branch, or to a pair that was split
+  // when its code was new. Such an entry predicts a branch in the next pair, even if the next pair
+  // contains no branch [AGN-MA 3.2]. The model detects the wrong prediction at the next branch.
   void predict(const Pipes& pipes) {
     const Linear pair = pipes.pair();
     if (__builtin_expect(btb_.may_hold(uint32_t(pair)), 0)) predict_behind(pair);

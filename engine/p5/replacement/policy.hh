@@ -9,9 +9,9 @@
 
 namespace p5 {
 
-// A second touch() or fill() of the last-used way of a set must change nothing, because the caches
-// and TLBs do not report all such hits (shortcut.hh). If a set has invalid ways, the array fills
-// the invalid way with the lowest number and does not call victim().
+// If touch() or fill() is called again for the last-used way of a set, the call must change
+// nothing. The caches and TLBs do not report all of these hits (shortcut.hh). If a set has invalid
+// ways, the array fills the invalid way with the lowest number and does not call victim().
 struct Policy {
   // A policy must define:
   //

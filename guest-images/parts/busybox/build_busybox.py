@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 from building import BuildError, check_isa, find_zig, keep_program, status_of, unpack, zig_caches
 
-# busybox passes the name of its dependency file to the preprocessor, but zig's driver does not
+# busybox passes the name of a dependency file to the preprocessor, but zig's driver does not
 # support this option. busybox also passes options for warnings and maps to the linker, but lld does
 # not support these options.
 WRAPPER = """\

@@ -16,7 +16,7 @@
  *
  * With an engine, the job and the program's output go through markers, and the exit marker ends the
  * run. Without an engine (on another emulator or on a real PC), the job is the kernel parameter
- * p5job=name,key=value,... (with commas instead of spaces), and the output goes to the console. At
+ * p5job=name,key=value,... with commas instead of spaces. The output then goes to the console. At
  * the end the machine is reset, because a Pentium PC without APM cannot switch itself off.
  */
 #include <errno.h>

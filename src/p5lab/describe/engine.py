@@ -30,9 +30,9 @@ INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
 class Capabilities:
     """What an engine can do.
 
-    `guests`: the levels of cpu.isa whose guests the engine runs. Empty: the engine runs all guests.
-    `without_clocks`: the levels of cpu.isa for which the engine counts events but no clocks.
-    `rings`: the engine reports the ring of a cycle and the vectors of interrupts.
+    `guests`: the engine runs guests with these levels of cpu.isa. Empty: the engine runs all
+    guests. `without_clocks`: the levels of cpu.isa for which the engine counts events but no
+    clocks. `rings`: the engine reports the ring of a cycle and the vectors of interrupts.
     `simulates`: the engine models the described machine and guest. Otherwise the engine
         measures this host.
     `feedback`, `model`: the engine can switch the feedback or the model off.

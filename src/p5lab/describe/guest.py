@@ -247,8 +247,9 @@ def _image(table: Table) -> Image:
 
 
 def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
-    """The table of a guest, with the keys of its base filled in. `variants`: the guests whose chain
-    of bases leads to this guest. If a base is one of these guests, the bases form a cycle."""
+    """The table of a guest, with the keys of its base filled in. `variants`: the guests that have
+    this guest as a base, directly or through other bases. If a base is one of these guests, the
+    bases form a cycle."""
     path = lab.files("guest")[name]
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.choice("name", (name,))

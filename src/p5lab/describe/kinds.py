@@ -32,8 +32,9 @@ class BadValue(ValueError):
 
 @dataclass(frozen=True)
 class Key:
-    """One machine key. `parse` takes a TOML value or the text of `--set` and returns the canonical
-    value. For a wrong value, `parse` raises BadValue, which describes the expected form."""
+    """One machine key. `parse` accepts a TOML value or the text of `--set`, and returns the
+    canonical value. For a wrong value, `parse` raises BadValue, which describes the expected
+    form."""
 
     name: str
     kind: str

@@ -75,7 +75,7 @@ class Run:
 
     @property
     def shadows(self) -> tuple[Shadow, ...]:
-        """The geometries that the run counts in addition to the machine's own geometry."""
+        """The additional geometries for which the run counts misses."""
         found = self.observation.get(Shadows)
         return found.geometries if found else ()
 

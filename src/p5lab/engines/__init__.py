@@ -49,7 +49,7 @@ class Plan:
     `server`: the files for a shared boot. The engine boots with the same command in a separate
         directory, which contains the files of `write`. If `server` contains a file of the same
         name, this file replaces the file of `write`. The booted engine then forks each run
-        (p5lab.execute.forkserver). Empty if the engine cannot share a boot.
+        (p5lab.execute.forkserver). `server` is empty if the engine cannot share a boot.
     """
 
     inputs: Mapping[str, Path]

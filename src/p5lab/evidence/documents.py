@@ -19,7 +19,7 @@ UP_TO_DATE, OUT_OF_DATE, WRITTEN, SKIPPED = "up to date", "out of date", "writte
 
 
 class Evidence:
-    """The sources of documents: a checkout, and functions that run experiments in it.
+    """The sources of documents: a checkout, and functions that run experiments in this checkout.
 
     `execute` executes several runs at a time. `one_by_one` executes one run at a time, so that host
     times are comparable. A run that several documents need is executed only once.
@@ -43,7 +43,7 @@ class Document:
     file: its path in the checkout. needs: the experiments that run first; empty if the files of the
     checkout are enough. make: a function that returns the new text from the old text, with the
     hand-written parts unchanged. gem5: True if the document needs a gem5 program. Such a document
-    also shows host times, which differ each time.
+    also shows host times, which are different after each generation.
     """
 
     name: str

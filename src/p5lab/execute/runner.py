@@ -87,8 +87,8 @@ class Runner:
     jobs: int = 1
     fork: bool = True  # boot once for all runs that can share a boot
     fail_fast: bool = False  # after a failure, runs that have not begun stay `queued`
-    # A function that opens the place. It is called only if there is a run to execute. If `place` is
-    # None, engines of this process execute the runs, `jobs` runs at a time.
+    # A function that opens the place. The runner calls this function only if there is a run to
+    # execute. If `place` is None, engines of this process execute the runs, `jobs` runs at a time.
     place: Callable[[], AbstractContextManager[Place]] | None = None
     estimate: Callable[[Run], float | None] = lambda run: None  # host seconds
     host_limit: float = HOST_LIMIT_SECONDS

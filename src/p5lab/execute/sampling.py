@@ -50,7 +50,7 @@ ESTIMATE = "estimate.json"
 
 @dataclass(frozen=True)
 class Chosen:
-    """The result of a clustering. The chosen points have the order in which the run reaches them.
+    """The result of a clustering. The chosen points are in the order in which the run reaches them.
     `scores` contains the score of each number of clusters, k = 1, 2 and so on. With the user's
     SimPoint, `scores` is empty, because that program does not report scores."""
 

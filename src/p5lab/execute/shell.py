@@ -211,7 +211,8 @@ class Relay:
                 self._typed += bytes((byte,))
 
     def _to_guest(self) -> None:
-        """Sends input to the guest. Before its first output, the guest does not read input."""
+        """Sends input to the guest. The guest does not read input before the guest's first
+        output."""
         if not self._heard:
             return
         if self.interactive:

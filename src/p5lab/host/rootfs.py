@@ -269,7 +269,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def _packages(status: str) -> dict[str, str]:
-    """The version of each package in the text of dpkg's status file, which may be empty."""
+    """The version of each package in the text of dpkg's status file. The text may be empty."""
     stanzas = (
         dict(re.findall(r"^(Package|Version): (.+)$", stanza, re.M))
         for stanza in status.split("\n\n")

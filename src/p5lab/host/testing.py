@@ -263,7 +263,7 @@ class _Pytest:
         status = self._process.wait()
         tally = read_junit(self._report) if self._report.exists() else Tally()
         self._directory.cleanup()
-        # A pytest that was stopped, or found no test, also counts as a failure.
+        # A run of pytest that was stopped or found no test also counts as a failure.
         return tally if status in self._good or tally.failed else tally + Tally(failed=1)
 
 

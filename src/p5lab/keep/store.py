@@ -283,7 +283,7 @@ def find(lab: Lab, prefix: str) -> Stored:
     """Returns the run with an id that begins with `prefix`.
 
     The prefix has at least 4 characters. EXPERIMENT/ may precede the prefix. Raises UserError if no
-    run or several runs match.
+    run matches or if several runs match.
     """
     wanted = prefix.rstrip("/").rpartition("/")[2]
     runs: dict[str, Stored] = {}

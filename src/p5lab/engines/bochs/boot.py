@@ -76,8 +76,8 @@ def linux(
 ) -> Layout:
     """Lays out a bzImage. `memory` is in bytes. Raises UserError if kernel and RAM disk do not fit.
 
-    `initramfs_size` is 0 without a RAM disk. The kernel then mounts the root file system that its
-    command line names.
+    `initramfs_size` is 0 without a RAM disk. The kernel then mounts the root file system that the
+    kernel's command line names.
     """
 
     def field(offset: int, kind: str) -> int:
