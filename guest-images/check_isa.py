@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check that ELF files hold no instruction that a Pentium (P5, P54C) does not have.
+"""Check that a Pentium (P5, P54C) has every instruction of the given ELF files.
 
 Disassembles the executable sections with objdump and compares each mnemonic with the instruction
 set of the Pentium: INTEL-DM (Intel Pentium Processor Family Developer's Manual, 241428-005)

@@ -69,8 +69,9 @@ class Btb {
 
   void flush();
 
-  // Whether an entry may have this key, or a key in the `bytes` bytes from `first`. False is
-  // certain: the buffer then has no entry with such a key.
+  // Searches for an entry with this key, or with a key in the `bytes` bytes from `first`. If the
+  // result is false, the buffer has no entry with such a key. If the result is true, the buffer may
+  // have such an entry.
   bool may_hold(uint32_t key) const { return keys_[key % kKeys]; }
   bool may_hold(uint32_t first, uint32_t bytes) const {
     for (uint32_t at = first; at < first + bytes; at += kGrain) {

@@ -55,8 +55,9 @@ struct MemoryConfig {
   uint32_t page_miss = 0;     // bus clocks that a change of the DRAM page adds
 };
 
-// Divides by a small constant that is known only at run time. The division is a multiplication with
-// the reciprocal. The quotient is exact for dividends below 2^58 and divisors up to 64.
+// Divides by a small constant. The value of the constant is known only at run time. The division is
+// a multiplication with the reciprocal. The quotient is exact for dividends below 2^58 and divisors
+// up to 64.
 class Divider {
  public:
   explicit Divider(uint32_t divisor)

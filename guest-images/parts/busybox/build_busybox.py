@@ -47,7 +47,7 @@ def read_options(text: str) -> dict[str, str]:
 
 
 def make(tree: Path, env: dict[str, str], *arguments: str) -> None:
-    """Runs make and answers its questions with the defaults."""
+    """Runs make and answers the questions of make with the defaults."""
     result = subprocess.run(
         ["make", *arguments],
         cwd=tree,

@@ -71,8 +71,8 @@ class Entry:
     variant: Variant
 
     def job(self, swept: Mapping[str, Any]) -> Job:
-        """The job at one point of a sweep. The job uses only the swept parameters that its workload
-        has."""
+        """The job at one point of a sweep. The job ignores swept parameters that the job's workload
+        does not have."""
         own = {name: value for name, value in swept.items() if name in self.workload.parameters}
         given = {**self.parameters, **own}
         return Job(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Engines. An engine turns a run into counts.
+"""Engines. An engine determines the counts of a run.
 
 An engine prepares a run: its input files, the files for the run directory, and the command. After
 the run, the engine collects the outcome from the exit status and the output files. An engine never

@@ -75,7 +75,7 @@ class Sender:
 def received(report: Report, attempts: int, events: Collection[str], directory: Path) -> Done:
     """Moves the files of an execution into the run directory. Returns how the run ended.
 
-    attempts: how often the run was started. events: the digests of the event files of all
+    `attempts`: how often the run was started. `events`: the digests of the event files of all
     executions; the run fails if there are two different digests.
     """
     assert report.done is not None

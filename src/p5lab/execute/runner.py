@@ -169,7 +169,7 @@ class Runner:
 
     def _identify(self, run: Run) -> _Job:
         # The name of the run directory depends on the identity. The identity contains no relative
-        # paths, so any directory at the same depth can be used to prepare the plan here.
+        # paths. This code can therefore prepare the plan with any directory at the same depth.
         place = self.lab.results / run.experiment / "run"
         plan = engines.get(run.engine).prepare(self.lab, run, place)
         identity = {**store.identity(plan), "described": _described(run)}

@@ -161,7 +161,7 @@ class Relay:
     _heard: bool = False  # the guest has sent something
 
     def run(self) -> None:
-        """Relays until the engine has ended or the user leaves."""
+        """Relays bytes until the engine has ended or the user leaves."""
         source, screen = sys.stdin.fileno(), sys.stdout.fileno()
         while not self._left:
             ended = self.process.poll() is not None

@@ -34,7 +34,8 @@ SCHEMA_VERSION = 1
 STATUSES = ("queued", "running", "ok", "failed", "timeout")
 RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
 # If a file changes twice within the resolution of its time stamp, the second change does not change
-# the time stamp. No file system has a coarser resolution than this time.
+# the time stamp. On every file system, the resolution of time stamps is at least as fine as this
+# time.
 SETTLED_SECONDS = 3.0
 IN_USE = ".in-use"  # name of the lock file for the whole results directory
 # Prefixes of other directories in the results directory: the directories where engines boot, the

@@ -6,7 +6,7 @@ The boot ROM requests the guest from the engine. The engine copies files into me
 the entry point. This module chooses the addresses, as a boot loader would. The real-mode setup code
 with its completed header is at 0x90000, and the command line is above it. The kernel is at 1 MB,
 and the initial RAM disk is near the top of memory. A multiboot kernel is an ELF file with physical
-addresses. The modules of such a kernel follow it in memory.
+addresses. In memory, the modules follow the multiboot kernel.
 """
 
 import struct
