@@ -137,7 +137,8 @@ void Shadows::data_page(Linear address, const PageWalk& walk) {
   }
 }
 
-// Call this when a page was used. Returns whether the page's area of 4 MB has pages of both sizes.
+// Call this function after the use of a page. Returns whether the page's area of 4 MB has pages of
+// both sizes.
 bool Shadows::mixed(uint32_t linear, bool large) {
   const uint32_t area = large_page_of(linear);
   auto& seen = large ? large_ : small_;
@@ -167,7 +168,7 @@ void Shadows::page_fault(Linear address, bool code, bool present, const PageWalk
   if (!code) mixed(linear, walk.large);
 }
 
-// Call this when the TLB sets of this address may have changed in any way.
+// Call this function if the TLB sets of this address may have changed in any way.
 void Shadows::forget_pages(uint32_t linear, bool code) {
   if (code) {
     record_first(code_pages_, Reference::CodePage, page_of(linear), kPageShift);

@@ -43,9 +43,9 @@ struct MemoryConfig {
   uint32_t miss_overhead = 4;    // core clocks before a line fill
   uint32_t walk_overhead = 4;    // core clocks before a page-table read
   uint32_t uncached_clocks = 0;  // core clocks of one uncached transfer
-  // Core clocks that a write spends in its buffer before its bus transaction can start (estimate).
-  // If the next store must wait for the same buffer, the bus is idle during these clocks. Two
-  // stores that pair use both buffers, and the bus is not idle.
+  // Core clocks between the entry of a write into the buffer and the earliest start of its bus
+  // transaction (estimate). If the next store must wait for the same buffer, the bus is idle during
+  // these clocks. Two stores that pair use both buffers, and the bus is not idle.
   uint32_t buffer_clocks = 1;
   // Number of 8-byte writes to DRAM that the chipset accepts at the speed of an L2 write. Further
   // writes make the bus wait.

@@ -32,8 +32,8 @@ class Pipes {
     if (rule(Rule::Prefix) && insn.prefixes) {
       const uint32_t decode = prefix_clocks(insn.prefixes);
       core.clock += decode;
-      // After these clocks the instruction need not wait for the registers of its address
-      // (estimate, from the definition of AGI).
+      // After these clocks, the registers in the instruction's address cause no wait (estimate,
+      // from the definition of AGI).
       if (decode && rule(Rule::AgiPrefix)) agi_writes_ = 0;
     }
     u_interlock_ = rule(Rule::Agi) ? insn.address & agi_writes_ : 0;

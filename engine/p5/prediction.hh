@@ -45,8 +45,8 @@ class Prediction {
     predict(pipes);
   }
 
-  // An instruction with code that is new in L1I begins. The instruction may pair differently than
-  // when it was last executed.
+  // An instruction with code that is new in L1I begins. The pairing of this instruction may differ
+  // from the pairing at its last execution.
   void enter_new_code(const Pipes& pipes, const Insn& insn) {
     if (!pipes.in_new_code() || pipes.joins(insn)) return;
     if (predicted_after_ != kNoPair && predicted_after_ != pipes.pair()) false_hit();

@@ -213,7 +213,8 @@ def prepare(tree: Path, mig: Mig) -> None:
 
 
 def machine_links(headers: Path) -> None:
-    """Makes the link mach/machine, which the kernel's headers need and the package lacks."""
+    """Makes the link mach/machine, which the kernel's headers need, but which the package does not
+    contain."""
     link = headers / "mach/machine"
     if not link.exists():
         link.symlink_to("i386")
