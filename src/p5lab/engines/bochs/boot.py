@@ -166,10 +166,9 @@ def multiboot(
 ) -> Layout:
     """Lays out an ELF kernel and its modules as the Multiboot Specification (0.6.96) requires.
 
-    `loader` is the code of guest-images/parts/bootrom/multiboot.S. The loader's code is at BASE.
-    The data that the loader passes to the kernel follow directly after this code. The modules
-    follow the kernel. Raises UserError for a file that is not a multiboot kernel, and for files
-    that do not fit into `memory` bytes.
+    `loader` is the code of guest-images/parts/bootrom/multiboot.S. This code is at BASE. The data
+    for the kernel follow directly after this code. The modules follow the kernel. Raises UserError
+    for a file that is not a multiboot kernel, and for files that do not fit into `memory` bytes.
     """
     if MULTIBOOT_HEADER not in kernel[:MULTIBOOT_SEARCH]:
         raise UserError(f"{kernel_file}: not a multiboot kernel (no header in its first 8 KB)")
