@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check that ELF files hold no instruction that a Pentium (P5, P54C) does not have.
+"""Check that a Pentium (P5, P54C) has every instruction of the given ELF files.
 
 Disassembles the executable sections with objdump and compares each mnemonic with the instruction
 set of the Pentium: INTEL-DM (Intel Pentium Processor Family Developer's Manual, 241428-005)
 vol. 3, chapter 25. All other instructions are errors, for example CMOV, MMX, SSE and the multi-byte
 NOP (0F 1F).
 
-The program does not check two sections of a Linux kernel that no Pentium executes
-(SKIPPED_SECTIONS). It also skips the functions that the exceptions file lists, with one `FUNCTION
-REASON` per line. These functions execute their newer instructions only after a test of a processor
-feature. If no function needs an exception, the program reports the exception but does not fail,
-because compilers inline functions in different places.
+The program does not check two sections of a Linux kernel, because no Pentium executes these
+sections (SKIPPED_SECTIONS). The program also skips the functions that the exceptions file lists,
+with one `FUNCTION REASON` per line. These functions execute their newer instructions only after a
+test of a processor feature. The program reports an exception that no function needs, but does not
+fail, because compilers inline functions in different places.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ PENTIUM = frozenset(
     # is not the default of the mode.
     + "calld callw enterw jmpd jmpw leaved leavew popd pushd retd retfd retfw retw".split()
     + "lgdtd lgdtw lidtd lidtw sgdtd sgdtw sidtd sidtw".split()
-    # These instructions raise the invalid-opcode exception on every processor. Linux uses them for
-    # BUG() and for its own markers.
+    # These instructions raise the invalid-opcode exception on every processor. Linux uses these
+    # instructions for BUG() and for its own markers.
     + ["ud1", "ud2"]
     # F3 0F BC: processors without SSE4 ignore the prefix and execute BSF.
     + ["tzcnt"]

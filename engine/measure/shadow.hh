@@ -5,7 +5,7 @@
 //
 // How do the shadows keep the simulation fast?
 //   - A filter (recent.hh) drops the references that change nothing in any geometry. The chip does
-//     not even report most of these references, because its shortcuts answer them.
+//     not even report most of these references, because the chip's shortcuts answer them.
 //   - The other references are recorded. The shadows play recorded references in batches to one
 //     geometry after another, so that the tags of one geometry stay in the host's caches.
 //   - A geometry consists of a front (TLBs and L1 caches, front.hh) and an L2 (shadow_l2.hh).
@@ -34,8 +34,8 @@ namespace p5 {
 class Shadows final : public Observer {
  public:
   // Creates one shadow for each configuration. All configurations have L1 lines of the same length.
-  // If `filter` is false, every reference is played to every geometry. This changes no count. With
-  // a `listener` there is only one geometry and no filter. The listener sees each access of this
+  // If `filter` is false, every geometry simulates every reference. This changes no count. With a
+  // `listener` there is only one geometry and no filter. The listener sees each access of this
   // geometry.
   explicit Shadows(const std::vector<Config>& configs, bool filter = true,
                    AccessListener* listener = nullptr);

@@ -42,9 +42,9 @@ class Tally {
 
 // Direct-mapped L2s of any size, with lines of the same length. Several lines share a set. The set
 // contains the line that was loaded last. In a larger cache fewer lines share a set. A larger cache
-// therefore contains all lines of a smaller cache, and the lines that are modified in the smaller
-// cache are also modified in the larger cache. The larger caches therefore do not need an access
-// that hits and changes nothing.
+// therefore contains all lines of a smaller cache. Lines that are modified in the smaller cache are
+// also modified in the larger cache. If an access hits in a cache and changes nothing, the larger
+// caches can skip the access.
 class DirectL2s : public L2s {
  public:
   explicit DirectL2s(const CacheConfig& l2)

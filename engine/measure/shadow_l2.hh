@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How are the misses of the shadows' L2s (shadow.hh) counted? The L2s play the accesses that the
-// fronts put on their buses.
+// How are the misses of the shadows' L2s (shadow.hh) counted? Each front puts its accesses on a
+// bus, and the L2s behind the bus simulate these accesses.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ struct L2Misses {
   uint64_t reads = 0, writes = 0, dram_writes = 0;
 };
 
-// A group of L2s behind one bus. Each access of the bus is played to the whole group. These L2s
+// A group of L2s behind one bus. Every L2 of the group simulates each access on the bus. These L2s
 // behave like the L2 of class Memory.
 class L2s {
  public:
   virtual ~L2s() = default;
-  // Adds an L2. Returns false if this L2 cannot be in one group with the others.
+  // Adds an L2. Returns false if this L2 cannot be in one group with the other L2s.
   virtual bool add(const CacheConfig& l2) = 0;
   virtual void play(const std::vector<BusAccess>& accesses) = 0;
   virtual L2Misses misses(const CacheConfig& l2, size_t bank) const = 0;

@@ -5,8 +5,8 @@
 
 namespace p5 {
 
-// Call this before a reference in the set of `key` is recorded. Records the reference that must
-// come first, if there is one.
+// If the set of `key` has a reference that is not recorded yet, records this reference. Call this
+// function before the next reference in the set is recorded.
 void Shadows::record_first(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t shift) {
   const uint32_t before = recent.unrecorded(key);
   if (before == kNone) return;
@@ -116,7 +116,7 @@ void Shadows::record_page(Reference::Kind kind, uint32_t linear, const PageWalk&
                           bool present) {
   record(kind, linear, Fill::Exclusive, present);
   walks_.push_back(walk);
-  // A page walk makes the lines of its page-table entries clean.
+  // A page walk makes the lines clean that contain the page-table entries.
   for (uint32_t i = 0; i < walk.reads; i++) lines_.clean(walk.entries[i] >> line_shift_);
 }
 
@@ -137,7 +137,8 @@ void Shadows::data_page(Linear address, const PageWalk& walk) {
   }
 }
 
-// Call this when a page was used. Returns whether its area of 4 MB has pages of both sizes.
+// Call this function after the use of a page. Returns whether the page's area of 4 MB has pages of
+// both sizes.
 bool Shadows::mixed(uint32_t linear, bool large) {
   const uint32_t area = large_page_of(linear);
   auto& seen = large ? large_ : small_;
@@ -167,7 +168,7 @@ void Shadows::page_fault(Linear address, bool code, bool present, const PageWalk
   if (!code) mixed(linear, walk.large);
 }
 
-// Call this when the TLB sets of this address may have changed in any way.
+// Call this function if the TLB sets of this address may have changed in any way.
 void Shadows::forget_pages(uint32_t linear, bool code) {
   if (code) {
     record_first(code_pages_, Reference::CodePage, page_of(linear), kPageShift);

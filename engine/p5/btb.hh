@@ -14,8 +14,8 @@ namespace p5 {
 
 struct BtbConfig {
   uint32_t entries = 256, ways = 4;
-  // If true, the key of an entry is the instruction in U of the pair before the branch's pair. If
-  // false, the key is the branch itself, as in simpler models.
+  // If true, the key of an entry is the U instruction of the pair that precedes the branch's pair.
+  // If false, the key is the branch itself, as in simpler models.
   bool by_pair = true;
 };
 
@@ -49,8 +49,8 @@ class Btb {
 
   // A taken branch raises the state by one, up to 3. A branch that is not taken lowers the state by
   // one, down to 0. There is one exception: from state 0, a taken branch leads to state 3. If the
-  // state became 0 at most 4 pairs ago, the buffer does not contain this state yet, and the taken
-  // branch leads to state 1. `pairs` is the number of executed pairs.
+  // state became 0 at most 4 pairs ago, this state is not in the buffer yet. The taken branch then
+  // leads to state 1. `pairs` is the number of executed pairs.
   static void update(Entry* entry, bool taken, uint32_t target, uint32_t pairs) {
     if (taken) {
       const bool written = !rule(Rule::BtbTightLoop) || pairs - entry->zeroed > kForwardedPairs;
@@ -69,8 +69,9 @@ class Btb {
 
   void flush();
 
-  // Whether an entry may have this key, or a key in the bytes from `first` on. If the result is
-  // false, the buffer certainly has no entry with such a key.
+  // Searches for an entry with this key, or with a key in the `bytes` bytes from `first`. If the
+  // result is false, the buffer has no entry with such a key. If the result is true, the buffer may
+  // have such an entry.
   bool may_hold(uint32_t key) const { return keys_[key % kKeys]; }
   bool may_hold(uint32_t first, uint32_t bytes) const {
     for (uint32_t at = first; at < first + bytes; at += kGrain) {

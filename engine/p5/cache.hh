@@ -39,8 +39,8 @@ struct CacheAccess {
 
 class Cache {
  public:
-  // If `quick` is false, quick_read() and quick_write() must not be called, because their state is
-  // not kept.
+  // If `quick` is false, quick_read() and quick_write() must not be called, because the cache does
+  // not update the data that these functions use.
   explicit Cache(const CacheConfig& config, bool quick = true);
 
   // If the result is true, the access hits in the last-used line of its set and changes no state.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One object contains the parts of the chip that work together on each access. Fetch and DataPath
-// are bases of this object. They therefore find the other parts at fixed offsets, and need not load
-// a pointer.
+// are bases of this object. Fetch and DataPath therefore find the other parts at fixed offsets, and
+// need not load a pointer.
 #pragma once
 
 #include "caches.hh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which timing classes are there? This list holds each class once, as an enumerator and as the name
 // in timing.csv. A new class needs one line here and one row in timing.csv. The loader (timing.hh)
-// rejects a table with other classes.
+// rejects a table if its classes differ from this list.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@ namespace p5 {
 
 // The decoder assigns these classes. A name gives the mnemonic family and then the operands: `rr`
 // register (or immediate) only, `rm` memory read into a register, `mr` read-modify-write of memory,
-// `load`, `store`, `imm`. A `.32` class directly follows its `.16` class (the decoder adds one).
+// `load`, `store`, `imm`. A `.32` class directly follows its `.16` class, because the decoder adds
+// one to get the `.32` class.
 #define P5_DECODED_CLASSES(X)     \
   X(Unknown, "unknown")           \
   X(Nop, "nop")                   \

@@ -44,7 +44,7 @@ struct Config {
   // result must not be used.
   static Config read(Settings& settings);
 
-  // Returns the same machine with caches, TLBs and a bus that count everything but cost no clocks.
+  // Returns the same machine with caches, TLBs and a bus that count all events and cost no clocks.
   // The executed code then does not depend on the caches, the TLBs and the bus.
   Config without_feedback() const;
   // Returns the same machine with only one kind of cost: the clocks of the instructions themselves.

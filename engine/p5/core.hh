@@ -44,7 +44,7 @@ struct Core {
     return uint32_t(bank->count[Instructions] - bank->count[InstructionsV]);
   }
 
-  // Adds to the bank the time since the last call of this function. `bus_busy` is the number of
+  // Adds the time since the last call of this function to the bank. `bus_busy` is the number of
   // core clocks so far in which the bus was busy.
   void fold(uint64_t bus_busy) {
     count(CyclesBusy, clock - folded);

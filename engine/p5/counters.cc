@@ -20,7 +20,7 @@ Bank& Counters::bank(Space cr3, uint8_t ring) {
 namespace {
 
 // An error changes the count of an event code: the chip adds or subtracts another count [INTEL-DM
-// table 16-24]. `codes` in events.toml give the counts without errors.
+// table 16-24]. The key `codes` in events.toml describes the counts without errors.
 struct Error {
   uint8_t code;
   bool event;  // true: `which` is an Event; false: `which` is a Miscount
@@ -42,7 +42,7 @@ constexpr Error kErrors[] = {
     error(0x29, MisalignedMisses, 1),
 };
 
-// ES is bits 5:0, CC is bits 8:6 and PC is bit 9. Bits 16 and above are the same for CTR1.
+// ES is bits 5:0, CC is bits 8:6 and PC is bit 9. The bits from 16 control CTR1 in the same way.
 constexpr uint32_t kCesrMask = 0x03FF03FF;
 
 }  // namespace

@@ -73,11 +73,11 @@ class Counters {
 };
 
 // The registers CESR, CTR0 and CTR1 (MSR 11h-13h) [INTEL-DM 16.4]. ES selects the event. CC selects
-// the rings, and whether clocks are counted instead of events. PC selects the pins. The value of PC
-// is kept but has no effect. The counters have 40 bits.
+// the rings, and selects between clocks and events. PC selects the pins. The value of PC is kept
+// but has no effect. The counters have 40 bits.
 class CounterMsrs {
  public:
-  // With `miscounts`, the registers count with the chip's errors.
+  // With `miscounts`, the registers reproduce the chip's errors.
   CounterMsrs(const Counters& counters, bool miscounts)
       : counters_(counters), miscounts_(miscounts) {}
 

@@ -147,7 +147,7 @@ void DataPath::write(uint32_t physical) {
     caches.l1i.invalidate(physical);  // a write on the bus removes the line from L1I [INTEL-DM 3]
     core.wait(caches.memory.write_single(physical, core.clock, pipes.pipe(), *core.bank),
               StallWrite);
-    // write_again() may execute the next write only if this write has changed no cache. A cache
+    // If this write has changed a cache, write_again() must not execute the next write. A cache
     // that allocates on writes has filled the line. A hit in a write-through L1D has changed the
     // replacement order.
     const bool same_again = !access.hit && !access.filled && !core.config.memory.l2.write_allocate;

@@ -210,7 +210,7 @@ void Decoder::choose_class() {
   }
 }
 
-// Refuses encodings that have a meaning only on later processors.
+// Refuses encodings that are valid only on later processors.
 void Decoder::choose_refusal() {
   const uint8_t opcode = insn_.opcode, reg = insn_.modrm >> 3 & 7;
   if (insn_.map == 0) {
@@ -236,8 +236,8 @@ void Decoder::choose_registers() {
   if (!memory_) use_register(insn_.modrm & 7, bits & kRm8, bits & kRmR, bits & kRmW);
   use_register(insn_.modrm >> 3 & 7, bits & kReg8, bits & kRegR, bits & kRegW);
   use_register(insn_.opcode & 7, bits & kOp8, bits & kOpR, bits & kOpW);
-  // For the pairing rules only, a store of the accumulator to an absolute address also counts as a
-  // write of the accumulator [AGN-IT].
+  // Only the pairing rules treat a store of the accumulator to an absolute address as a write of
+  // the accumulator, too [AGN-IT].
   if (bits & kMoffs && insn_.reads && !rule(Rule::PairAccumulator)) insn_.writes = 0;
   insn_.agi_writes = insn_.writes;
   if (bits & kMoffs && rule(Rule::AgiAccumulator)) insn_.agi_writes &= ~insn_.reads;

@@ -31,9 +31,9 @@ class Fetch {
   bool complete(const Core& core) const { return core.clock >= ready_; }
 
   // Moves the window to the line of this instruction, if two conditions hold. The line must be in
-  // the page of the last fetch. It must also be the last-used line of its set in L1I. Such a fetch
-  // changes nothing else. If a condition does not hold, the function changes nothing and returns
-  // false.
+  // the page of the last fetch. The line must also be the last-used line of its set in L1I. Such a
+  // fetch changes nothing else. If a condition does not hold, the function changes nothing and
+  // returns false.
   bool enter_line(Core& core, const Caches& caches, Pipes& pipes, Linear linear, Linear last) {
     const Linear first = linear & ~Linear(line_ - 1);
     if (linear >> 12 != page_ || last - first >= line_ ||

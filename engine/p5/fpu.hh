@@ -14,8 +14,8 @@ namespace p5 {
 
 class Fpu {
  public:
-  // Returns the first clock, at `now` or later, at which `insn` can begin. Its operands must be
-  // ready, and the unit must be free.
+  // Returns the first clock, at `now` or later, at which `insn` can begin. The operands of `insn`
+  // must be ready, and the unit must be free.
   uint64_t start(const Insn& insn, uint64_t now) const;
 
   // Returns the clock at which the last division ends.

@@ -4,10 +4,10 @@
 //
 // The bus executes one transaction after another. Each transaction starts at a bus clock edge.
 // There are two clock domains: `core_clocks` clocks of the core take as long as `bus_clocks` clocks
-// of the bus. If the core must wait for a read, the read starts `miss_overhead` core clocks after
-// the core has requested the read and the bus has become free. If `miss_overhead` is 4 [INTEL-OPT:
-// minimum], the model reproduces the pointer-chase latencies that were measured on boards with the
-// same burst patterns. Reads never overtake writes [INTEL-DM 3].
+// of the bus. Some reads make the core wait. Such a read starts `miss_overhead` core clocks after
+// two conditions hold: the core has requested the read, and the bus is free. With a `miss_overhead`
+// of 4 [INTEL-OPT: minimum], the model reproduces measured pointer-chase latencies. The measured
+// boards have the same burst patterns. Reads never overtake writes [INTEL-DM 3].
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,9 @@ struct MemoryConfig {
   uint32_t miss_overhead = 4;    // core clocks before a line fill
   uint32_t walk_overhead = 4;    // core clocks before a page-table read
   uint32_t uncached_clocks = 0;  // core clocks of one uncached transfer
-  // Core clocks that a write spends in its buffer before its bus transaction can start (estimate).
-  // If the next store must wait for the same buffer, the bus is idle during these clocks. Two
-  // stores that pair use both buffers, and the bus is not idle.
+  // Core clocks between the entry of a write into the buffer and the earliest start of its bus
+  // transaction (estimate). If the next store must wait for the same buffer, the bus is idle during
+  // these clocks. Two stores that pair use both buffers, and the bus is not idle.
   uint32_t buffer_clocks = 1;
   // Number of 8-byte writes to DRAM that the chipset accepts at the speed of an L2 write. Further
   // writes make the bus wait.
@@ -55,8 +55,9 @@ struct MemoryConfig {
   uint32_t page_miss = 0;     // bus clocks that a change of the DRAM page adds
 };
 
-// Divides by a small constant that is known only at run time. The division is a multiplication with
-// the reciprocal. The quotient is exact for dividends below 2^58 and divisors up to 64.
+// Divides by a small constant. The value of the constant is known only at run time. The division is
+// a multiplication with the reciprocal. The quotient is exact for dividends below 2^58 and divisors
+// up to 64.
 class Divider {
  public:
   explicit Divider(uint32_t divisor)
@@ -143,8 +144,8 @@ class Memory {
     return rule(Rule::BusEdge) ? by_edge_.round_up(t) : t;
   }
   uint64_t clocks(uint64_t t) const { return by_unit_.quotient(t + unit_ - 1); }
-  // Opens the DRAM page of `address`. Returns the bus clocks that DRAM needs for this: 0 if the
-  // page is already open.
+  // Opens the DRAM page of `address`. Returns the bus clocks that DRAM needs to open the page: 0 if
+  // the page is already open.
   uint32_t open_page(uint32_t address) {
     if ((address & page_mask_) == page_ || !rule(Rule::PageMiss)) return 0;
     page_ = address & page_mask_;

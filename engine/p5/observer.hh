@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // How can other code observe the chip? An observer sees every access to caches and TLBs that
 // changes an array, and every call that empties an array. An observer never changes the chip's
-// behaviour or counts.
+// behaviour or the chip's counts.
 //
 // The chip calls its observer on slow paths only. If an access hits the last-used entry of its set,
 // a shortcut handles the access (shortcut.hh). The observer does not see these accesses. An
-// observer that needs them removes entries from the shortcuts in attach() and in the calls named
-// used_...().
+// observer that needs these accesses must remove entries from the shortcuts, in attach() and in the
+// functions used_...().
 #pragma once
 
 #include <cstdint>

@@ -158,8 +158,8 @@ void Pentium::retire_aside(const Insn& insn, Linear linear) {
   step_aside(true);
 }
 
-// During warming, executes an instruction if it is not uncommon (kUncommon) and enter_line()
-// accepts its line of code. Returns false for other instructions.
+// During warming, executes an instruction without kUncommon if enter_line() accepts the
+// instruction's line of code. Returns false for other instructions.
 bool Pentium::warm(const Insn& insn, Linear linear) {
   if (insn.flags & kUncommon || !chip_.fetch().enter_line(chip_.core, chip_.caches, chip_.pipes,
                                                           linear, linear + insn.length - 1)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The Pentium model. The model does not execute the instructions itself. Its caller (for example an
-// emulator, the reader of a trace file, or a test) reports these actions in program order:
+// The Pentium model. The model does not execute the instructions itself. The caller of the model
+// (for example an emulator, the reader of a trace file, or a test) reports these actions in program
+// order:
 //
 //   set_state()             after each possible change of ring, mode or address space
 //   retire(insn, linear)    one instruction begins
@@ -79,8 +80,8 @@ class Pentium {
 
   // --- what is modelled ---
 
-  // With `on` false, there are no caches, TLBs and stalls, and each instruction takes one clock.
-  // Set this before the first use of the model.
+  // If `on` is false, there are no caches, TLBs and stalls, and each instruction takes one clock.
+  // Call this function before the first use of the model.
   void set_timing(bool on) {
     chip_.core.timing_on = on;
     special_ = !on || breakpoints_.watching();
@@ -104,8 +105,8 @@ class Pentium {
   // --- instructions ---
 
   // Whether the instruction can take the fast path, on which retire() only calls complete(). The
-  // instruction must not be uncommon (kUncommon). It must directly follow the last instruction in
-  // the window of fetched code. A transfer of control or a change of state ends the fast path.
+  // instruction must have no flag kUncommon, and must directly follow the last instruction in the
+  // window of fetched code. A transfer of control or a change of state ends the fast path.
   bool at_hand(const Insn& insn, Linear linear) const {
     return !(insn.flags & kUncommon) && chip_.fetch().follows(insn, linear) &&
            chip_.fetch().complete(chip_.core);
@@ -182,10 +183,10 @@ class Pentium {
     chip_.core.clock += repeats_.iteration_clocks(chip_.core);
     repeats_.iterated();
   }
-  // Executes up to `count` iterations. Each iteration executes its accesses, and repeat() follows
-  // after each iteration except the last iteration. The result is the same as with separate calls
-  // of data() and repeat(). Stops after the accesses of the iteration that ends at `pace->due` or
-  // later. Returns the number of executed iterations.
+  // Executes up to `count` iterations. Each iteration executes its accesses. repeat() follows each
+  // iteration except the last iteration. The result is the same as with separate calls of data()
+  // and repeat(). Stops after the accesses of the iteration that ends at `pace->due` or later.
+  // Returns the number of executed iterations.
   uint32_t block(const Block& block, uint32_t count, Pace* pace);
   // With `on`, the next data accesses are locked, as when the processor sets the accessed or busy
   // bit of a descriptor. The lock ends at lock(false) or when another instruction begins.
@@ -279,8 +280,8 @@ class Pentium {
   bool retire_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
   bool warm(const Insn& insn, Linear linear);
-  // data() needs no stack frame, because this function is not inline and its call is the last
-  // action of data().
+  // data() needs no stack frame, because this function is not inline, and because data() calls this
+  // function as its last action.
   void data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   // The part of complete() that warming needs.

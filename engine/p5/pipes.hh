@@ -32,8 +32,8 @@ class Pipes {
     if (rule(Rule::Prefix) && insn.prefixes) {
       const uint32_t decode = prefix_clocks(insn.prefixes);
       core.clock += decode;
-      // After these clocks the instruction need not wait for the registers of its address
-      // (estimate, from the definition of AGI).
+      // After these clocks, the registers in the instruction's address cause no wait (estimate,
+      // from the definition of AGI).
       if (decode && rule(Rule::AgiPrefix)) agi_writes_ = 0;
     }
     u_interlock_ = rule(Rule::Agi) ? insn.address & agi_writes_ : 0;
@@ -65,8 +65,8 @@ class Pipes {
     v_bank_ = u_bank_;
   }
 
-  // During warming, only determines which instructions pair. The branch target buffer needs the
-  // pairs as keys.
+  // During warming, this function only determines which instructions pair. The branch target buffer
+  // needs the pairs as keys.
   void pass(const Insn& insn, Linear linear) {
     if (joins(insn)) {
       u_ = kNothingJoins;
@@ -100,7 +100,8 @@ class Pipes {
   }
   bool in_new_code() const { return cold_ & kLong; }
 
-  // TR12.SE: no instruction goes into V. The setting applies from the next fetch on.
+  // TR12.SE: no instruction goes into V. The setting applies to the next fetch and to all later
+  // fetches.
   void set_single(bool on) { single_pipe_ = on ? kAlways : 0; }
 
   // Control goes to another place. No instruction pairs with the last executed instruction.

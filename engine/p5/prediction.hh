@@ -45,8 +45,8 @@ class Prediction {
     predict(pipes);
   }
 
-  // An instruction begins whose code is new in L1I. The instruction may pair differently than when
-  // it was last executed.
+  // An instruction with code that is new in L1I begins. The pairing of this instruction may differ
+  // from the pairing at its last execution.
   void enter_new_code(const Pipes& pipes, const Insn& insn) {
     if (!pipes.in_new_code() || pipes.joins(insn)) return;
     if (predicted_after_ != kNoPair && predicted_after_ != pipes.pair()) false_hit();
@@ -76,10 +76,9 @@ class Prediction {
  private:
   static constexpr Linear kNoPair = 1;
 
-  // An entry of the buffer may belong to a pair that itself contains a branch, or to a pair that
-  // was split when its code was new. This entry then predicts a branch in the next pair, even if
-  // the next pair contains no branch [AGN-MA 3.2]. The model detects the wrong prediction at the
-  // next branch.
+  // Some entries of the buffer belong to a pair that contains a branch, or to a pair that was split
+  // when its code was new. Such an entry predicts a branch in the next pair, even if the next pair
+  // contains no branch [AGN-MA 3.2]. The model detects the wrong prediction at the next branch.
   void predict(const Pipes& pipes) {
     const Linear pair = pipes.pair();
     if (__builtin_expect(btb_.may_hold(uint32_t(pair)), 0)) predict_behind(pair);

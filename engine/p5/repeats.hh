@@ -37,8 +37,8 @@ class Repeats {
     return active_ && linear_ == linear && next == behind_;
   }
   bool active() const { return active_; }
-  // An interrupt or exception. Control returns to `resume`. A REP that resumes there is not counted
-  // a second time.
+  // An interrupt or exception. Control returns to `resume`. A REP that resumes at this address is
+  // not counted a second time.
   void interrupt(Linear resume, Linear next);
 
  private:

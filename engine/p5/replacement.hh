@@ -16,7 +16,7 @@ namespace p5 {
 // class makes no virtual calls.
 class Replacement {
  public:
-  // A set of one way needs no order. If the policy works as LRU for two ways, a set of two ways
+  // A set of one way needs no order. If the policy behaves like LRU for two ways, a set of two ways
   // needs one bit. The caches of the P54C and most board caches have one or two ways. This class
   // therefore handles these two cases itself and does not call the policy.
   Replacement(const std::string& policy, uint32_t sets, uint32_t ways)

@@ -13,8 +13,8 @@
 
 namespace p5 {
 
-// The execution modes for which the sources list separate clocks. They are in the same order as
-// the columns of timing.csv.
+// The execution modes for which the sources list separate clocks. The modes are in the same order
+// as the columns of timing.csv.
 enum class Mode : uint8_t { Real, V86, Prot };
 
 class TimingTable {

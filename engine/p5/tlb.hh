@@ -54,7 +54,7 @@ class Tlb {
   static constexpr uint32_t kAttributeShift = 8 * sizeof(Linear) - 2;
   static constexpr Linear kPage = (Linear(1) << kAttributeShift) - 1;
 
-  // The shortcut only holds pages without PageBits.
+  // The shortcut contains only pages without PageBits.
   void used(Linear tag) {
     if (tag <= kPage)
       shortcut_.set(tag, false);

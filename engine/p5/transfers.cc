@@ -93,7 +93,7 @@ void Transfers::deliver(Entry entry, uint8_t vector, Crossing crossing) {
   far_transfer(crossing);
 }
 
-// Replaces the timing row that was charged for the transfer under way.
+// Replaces the timing row that was charged for the current transfer.
 void Transfers::becomes(ClassId cls) {
   if (!core_.timing_on) return;
   core_.clock += core_.clocks[cls];

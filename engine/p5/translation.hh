@@ -18,8 +18,8 @@ class Translation {
   void set_paging(bool on) { paging_ = on; }
   bool paging() const { return paging_; }
 
-  // Whether a data access needs no look-up. Without paging, no access needs a look-up. With paging,
-  // the page must be the last-used entry of its set and have no PageBits.
+  // Whether a data access can skip the look-up. Without paging, no access needs a look-up. With
+  // paging, the page must be the last-used entry of its set and have no PageBits.
   bool quick_data(Linear linear) const {
     return !paging_ || dtlb_.quick(linear >> 12) || dtlb_large_.quick(linear >> kLargePageShift);
   }

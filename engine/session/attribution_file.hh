@@ -16,7 +16,7 @@ namespace session {
 class AttributionFile {
  public:
   // `counted` lists the events in the file (counted.hh). With `stacks`, each node contains the node
-  // of its caller. `classes` counts the classes of misses; null: the file contains no classes.
+  // of its caller. `classes` counts the misses of each class; null: the file contains no classes.
   AttributionFile(const std::vector<uint32_t>& counted, bool stacks, const p5::MissClasses* classes)
       : counted_(counted), stacks_(stacks), classes_(classes) {}
 

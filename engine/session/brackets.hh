@@ -21,9 +21,9 @@ class Brackets {
   // Returns an error if the run must not end now. Otherwise returns an empty text.
   std::string exit() const;
 
-  // Whether a bracket is open and the innermost bracket is not an empty bracket.
+  // Returns true if a bracket is open and the innermost open bracket is not an empty bracket.
   bool measures() const { return !open_.empty() && open_.back() != kEmpty; }
-  // Whether a bracket is open and the outermost bracket is not an empty bracket.
+  // Returns true if a bracket is open and the outermost open bracket is not an empty bracket.
   bool inside() const { return !open_.empty() && open_.front() != kEmpty; }
 
  private:

@@ -26,7 +26,7 @@ class EventStream {
   void open(const std::string& path, uint64_t clock_hz);
 
   // Writes a snapshot. The type of the snapshot is "marker" for a marker of the guest, and
-  // "interval" for the begin or end of a sampled interval.
+  // "interval" for the beginning or end of a sampled interval.
   void marker(const char* type, const char* op, uint32_t arg);
   // Writes a snapshot without shadows when the guest accesses a counter register.
   void read(const char* insn, uint32_t index, uint64_t value);

@@ -21,8 +21,8 @@ struct RunConfig {
   bool cmov = false;         // the instruction CMOV exists
   std::string timing_table;  // path; empty on x86-64: each instruction costs one clock
   bool timing = true;        // off: no caches, no TLBs and no stalls
-  // Off: the model does not use its fast paths. A fast path must not change a result, and tests
-  // check this.
+  // If `fast_paths` is off, the model does not use its fast paths. A fast path must not change a
+  // result, and tests check this.
   bool fast_paths = true;
   uint64_t limit = ~uint64_t(0);  // of virtual time, in core clocks
   bool server = false;            // after the ready marker, serve runs that share the boot

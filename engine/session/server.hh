@@ -13,11 +13,11 @@ namespace session {
 // directory, and the child only keeps it open. When the child has started, the answer is "pid N\n".
 // When the child has ended, the answer is "status N\n"; N is the status of wait(2).
 //
-// serve() returns in each child, with the run directory as its working directory. If the server has
-// opened a file below its own working directory for writing, the child writes to a copy of the file
-// in the run directory. At first, the copy contains everything that the server has written to the
-// file. The processes share no file offset. If the server ends, the kernel kills the child. After
-// the last request the server ends with status 0.
+// serve() returns in each child, with the run directory as its working directory. The server may
+// have opened files for writing below the server's own working directory. The child writes to a
+// copy of each of these files in the run directory. At first, a copy contains everything that the
+// server has written to the file. The processes share no file offset. If the server ends, the
+// kernel kills the child. After the last request the server ends with status 0.
 void serve();
 
 }  // namespace session

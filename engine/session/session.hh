@@ -57,7 +57,7 @@ class Session {
   bool traces_crossings() const { return crossings_ && brackets_.measures(); }
   Crossings& crossings() { return *crossings_; }
   p5::Blocks* blocks() { return observers_->blocks(); }  // null: not requested
-  // Null if the run does not request attribution, or if the guest is not ready yet.
+  // Returns null if the run does not request attribution, or if the guest is not ready yet.
   p5::Attribution* attribution() { return observers_->attribution(); }
 
   // --- the end of the run

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Build the user level of guest mach: MIG, the C library, the UNIX server.
 
-MIG is built from Debian's source and runs on the host. It makes the stubs of the kernel's
+MIG is built from Debian's source and runs on the host. MIG makes the stubs of the kernel's
 interfaces (.defs files of the package gnumach-dev) and of our own interfaces. The C library is musl
 with another system interface (libc/): the functions of musl stay the same, but each system call
 becomes a message. The script writes crt1.o, crti.o, crtn.o, libc.a, libc.so, libcompiler_rt.a,
@@ -213,7 +213,8 @@ def prepare(tree: Path, mig: Mig) -> None:
 
 
 def machine_links(headers: Path) -> None:
-    """Makes the link mach/machine, which the kernel's headers need and the package lacks."""
+    """Makes the link mach/machine, which the kernel's headers need, but which the package does not
+    contain."""
     link = headers / "mach/machine"
     if not link.exists():
         link.symlink_to("i386")

@@ -9,16 +9,16 @@
 
 namespace p5 {
 
-// A second touch() or fill() of the last-used way of a set must change nothing, because the caches
-// and TLBs do not report all such hits (shortcut.hh). If a set has invalid ways, the array fills
-// the invalid way with the lowest number and does not call victim().
+// If touch() or fill() is called again for the last-used way of a set, the call must change
+// nothing. The caches and TLBs do not report all of these hits (shortcut.hh). If a set has invalid
+// ways, the array fills the invalid way with the lowest number and does not call victim().
 struct Policy {
   // A policy must define:
   //
   //   a constructor from (uint32_t sets, uint32_t ways)
   //   uint32_t victim(uint32_t set)   the way to replace; all ways of the set are valid
 
-  // Whether the policy works as LRU for a set of two ways.
+  // Whether the policy behaves like LRU for a set of two ways.
   static constexpr bool kPairIsLru = false;
   void touch(uint32_t /*set*/, uint32_t /*way*/) {}  // a hit
   void fill(uint32_t /*set*/, uint32_t /*way*/) {}   // a line has been filled

@@ -16,7 +16,7 @@ template <class... Each>
 struct PolicyList {
   using Any = std::variant<Each...>;
 
-  // Whether the policy with this name works as LRU for a set of two ways.
+  // Whether the policy with this name behaves like LRU for a set of two ways.
   static bool pair_is_lru(const std::string& policy) {
     return ((policy == PolicyName<Each>::name && Each::kPairIsLru) || ...);
   }

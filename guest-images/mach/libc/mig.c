@@ -24,7 +24,9 @@ mach_port_t mig_get_reply_port(void) {
   return *place;
 }
 
-/* After an error the port may still receive the old answer. The next call must not receive it. */
+/* After an error the port may still receive the old answer. The next call must not receive this
+ * answer.
+ */
 void mig_dealloc_reply_port(mach_port_t port) {
   mach_port_t *place = __mach_reply_place();
   if (port == *place) *place = 0;

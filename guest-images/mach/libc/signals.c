@@ -2,9 +2,9 @@
 /*
  * Signals in the program: the handlers, the blocked signals, and the calls of the handlers. The
  * server stores only whether a signal is caught. server/signals.c contains the server's part. The
- * library calls a handler as a function: between two system calls or, if the signal arrives while
- * the program runs, from i386/signal.S. For this reason there is no frame for sigreturn(), and the
- * handler gets an empty context.
+ * library calls a handler as a function. If the signal arrives while the program runs, the call
+ * comes from i386/signal.S. Otherwise the call comes between two system calls. For this reason
+ * there is no frame for sigreturn(), and the handler gets an empty context.
  */
 #define _GNU_SOURCE
 #include <errno.h>

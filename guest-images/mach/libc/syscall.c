@@ -149,7 +149,7 @@ static long map(const int *arguments) {
     address = 0;
   }
   if ((flags & MAP_ANONYMOUS) && (flags & MAP_SHARED)) {
-    /* The inheritance of the pages makes them shared with children. */
+    /* Children of the process inherit the pages as shared pages. */
     return syscall_vm_map(self(), &address, size, 0, !(flags & MAP_FIXED), MACH_PORT_NULL, 0, 0,
                           protection_of(protection), VM_PROT_ALL, VM_INHERIT_SHARE)
                ? -ENOMEM

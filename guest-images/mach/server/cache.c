@@ -142,7 +142,7 @@ struct buffer *cache_get(struct disk *disk, uint32_t block, int read) {
 
 int cache_has(struct disk *disk, uint32_t block) { return look_up(disk, block) != NULL; }
 
-/* Read neighbouring blocks in one transfer. No block of them is in the cache. This function may
+/* Read neighbouring blocks in one transfer. None of these blocks is in the cache. This function may
  * write other blocks to get free buffers.
  */
 int cache_fill(struct disk *disk, uint32_t block, uint32_t count) {

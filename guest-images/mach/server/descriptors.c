@@ -169,8 +169,8 @@ static long node_read(const struct file *file, struct request *request, uint32_t
   return count;
 }
 
-/* Write at `offset`, or at the file's end if it is -1. *behind receives the offset after the last
- * byte.
+/* Write at `offset`, or at the file's end if `offset` is -1. *behind receives the offset after the
+ * last byte.
  */
 static long node_write(const struct file *file, const struct request *request, int offset,
                        uint32_t *behind) {

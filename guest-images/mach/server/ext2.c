@@ -337,7 +337,9 @@ static uint32_t map_block(struct node *node, uint32_t index, int create) {
   return block;
 }
 
-/* Free all but the first `keep` blocks below a block of pointers. Returns whether it is empty. */
+/* Free all but the first `keep` blocks below a block of pointers. Returns whether the block of
+ * pointers is then empty.
+ */
 static int cut(struct node *node, uint32_t block, int depth, uint64_t first, uint64_t keep) {
   struct volume *volume = VOLUME(node);
   uint32_t each = volume->size / 4, *copy = malloc(volume->size);

@@ -60,8 +60,8 @@ void *pages_new(size_t size) {
   return syscall_vm_allocate(mach_task_self(), &address, PAGES(size), 1) ? NULL : (void *)address;
 }
 
-/* Out-of-line data have the same offset in their page as at the sender, because the kernel maps
- * whole pages.
+/* Out-of-line data have the same offset within a page as in the sender's task, because the kernel
+ * maps whole pages.
  */
 void pages_free(void *pages, size_t size) {
   if (pages && size) syscall_vm_deallocate(mach_task_self(), (vm_offset_t)pages, size);

@@ -15,7 +15,7 @@
 #define SHARED_ROOM (16u << 20) /* largest size of a file that a program has mapped */
 #define LOOK_EVERY (256u << 10) /* bytes of new pages between two checks of the free memory */
 /* Memory that stays free for programs. If less than 4.8 MB are free (vm_page: low, twice 600
- * pages), the kernel tries to page out, but it has no swap area.
+ * pages), the kernel tries to page out, but the kernel has no swap area.
  */
 #define MEMORY_KEPT (6u << 20)
 

@@ -59,7 +59,7 @@ enum kind mode_kind(mode_t mode) {
 /* --- finding ---------------------------------------------------------------------------------- */
 
 /* The result of a path walk. `directory` and `name` are the place of the last component. `node` is
- * this component, or NULL if it does not exist. The two nodes have a reference.
+ * this component, or NULL if the component does not exist. The two nodes have a reference.
  */
 struct place {
   struct node *node, *directory;

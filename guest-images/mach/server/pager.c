@@ -2,7 +2,7 @@
 /*
  * Memory that several tasks share. Each piece is a memory object, and a thread of this task serves
  * all objects. When a task first touches a page, the kernel requests the page from this thread. The
- * thread answers that it has no data, so the page begins as zeros. The thread must be separate,
+ * thread answers that there are no data, so the page begins as zeros. The thread must be separate,
  * because the server's main thread also touches these pages and would otherwise wait for its own
  * answer.
  */

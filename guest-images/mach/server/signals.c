@@ -4,9 +4,9 @@
  * ignores or catches, and which signals are pending. To deliver a caught signal, the server sets a
  * word in the program's memory (struct unix_signals). Then there are three cases:
  *
- *   its call waits here     the call returns EINTR, and the library checks the word as it leaves
- *   it is in the library    the library checks the word as it leaves
- *   it runs                 the server makes its thread continue at the library's entry, which
+ *   a call waits here       the call returns EINTR, and the library checks the word as it leaves
+ *   the library is active   the library checks the word as it leaves
+ *   the program runs        the server makes the thread continue at the library's entry, which
  *                           returns to the interrupted code
  *
  * The library then requests the pending signals (UNIX_TAKE) and calls the handlers.

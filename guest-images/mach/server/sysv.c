@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * System V messages, semaphores and shared memory. Each object is a slot of a table. The identifier
- * of an object contains the number of the slot and a count of the slot's uses, so that the
- * identifier of a removed object does not find a later object.
+ * of an object contains the number of the slot and a count of the slot's uses. The identifier of a
+ * removed object is therefore not valid for a later object in the same slot.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-kill: kills processes in every state of a call, early and late in this state. Afterwards the
- * resources of the processes must be free, other processes that waited for the killed processes
- * must have been notified, and calls of the same kinds must work. Prints each state with an error.
+ * test-kill: kills processes in every state of a call, both early and late in the state. Afterwards
+ * the program checks three conditions: the resources of the killed processes are free, the
+ * processes that waited for them were notified, and calls of the same kinds work. Prints each state
+ * with an error.
  */
 #define _GNU_SOURCE
 #include <errno.h>

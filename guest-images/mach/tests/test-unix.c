@@ -2,7 +2,7 @@
 /*
  * test-unix: tests the functions of UNIX, and the errors that incorrect calls return. The same
  * source passes on guest linux (tests/e2e/test_mach.py). The program prints a line for each
- * failure. If there was a failure, its exit status is not 0.
+ * failure. After a failure, the program's exit status is not 0.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

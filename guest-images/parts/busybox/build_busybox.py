@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 from building import BuildError, check_isa, find_zig, keep_program, status_of, unpack, zig_caches
 
-# busybox passes the name of its dependency file to the preprocessor, but zig's driver does not
+# busybox passes the name of a dependency file to the preprocessor, but zig's driver does not
 # support this option. busybox also passes options for warnings and maps to the linker, but lld does
 # not support these options.
 WRAPPER = """\
@@ -40,13 +40,14 @@ OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=(.*)| is not set)")
 
 
 def read_options(text: str) -> dict[str, str]:
-    """Returns the values of a configuration file by option. An option that is not set has `n`."""
+    """Returns the values of a configuration file by option. An option that is not set has the value
+    `n`."""
     matches = (OPTION.fullmatch(line) for line in text.splitlines())
     return {match[1]: match[2] or "n" for match in matches if match}
 
 
 def make(tree: Path, env: dict[str, str], *arguments: str) -> None:
-    """Runs make and answers its questions with the defaults."""
+    """Runs make and answers the questions of make with the defaults."""
     result = subprocess.run(
         ["make", *arguments],
         cwd=tree,

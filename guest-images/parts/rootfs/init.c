@@ -10,13 +10,13 @@
  *   @run PATH arguments ... a program of a distribution, inside a bracket of its own
  *   @shell                  a shell on the console
  *
- * The root is a RAM disk, and init is /init. On x86-64 it may instead be the file system of a
- * distribution on the first IDE disk (kernel parameters root=/dev/sda rw init=/p5/init). NAME is
- * then /p5/bin/NAME, and a directory of that disk is /data.
+ * The root is a RAM disk, and init is /init. On x86-64 the root may instead be the file system of a
+ * distribution on the first IDE disk (kernel parameters root=/dev/sda rw init=/p5/init). Then the
+ * program NAME is /p5/bin/NAME, and /data is a directory of that disk.
  *
  * With an engine, the job and the program's output go through markers, and the exit marker ends the
  * run. Without an engine (on another emulator or on a real PC), the job is the kernel parameter
- * p5job=name,key=value,... (with commas instead of spaces), and the output goes to the console. At
+ * p5job=name,key=value,... with commas instead of spaces. The output then goes to the console. At
  * the end the machine is reset, because a Pentium PC without APM cannot switch itself off.
  */
 #include <errno.h>

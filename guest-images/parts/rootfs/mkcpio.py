@@ -27,7 +27,7 @@ class Entry:
 
 
 def parse_list(text: str, name: str) -> list[Entry]:
-    """Returns the entries of a list file. Raises ValueError, which names the wrong line."""
+    """Returns the entries of a list file. Raises ValueError with the wrong line in the message."""
     entries = []
     for number, line in enumerate(text.splitlines(), 1):
         match line.partition("#")[0].split():
@@ -63,8 +63,8 @@ def record(entry: Entry, inode: int) -> bytes:
 
 
 def archive(entries: list[Entry]) -> bytes:
-    """Returns the archive. Raises ValueError for a path that occurs twice or whose
-    directory is missing."""
+    """Returns the archive. Raises ValueError if a path occurs twice or if the directory of a path
+    is missing."""
     paths = {entry.path for entry in entries}
     if len(paths) != len(entries):
         raise ValueError("a path occurs twice")

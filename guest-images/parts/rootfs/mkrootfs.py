@@ -3,11 +3,11 @@
 """Write the image of a guest's root disk: the files of an archive and our own programs, in ext2.
 
 The archive is a root file system from src/p5lab/host/rootfs.py, a plain tar file of files,
-directories and symbolic links. mke2fs makes the empty file system and debugfs fills it. This needs
-no root rights and no mount. The archive's names never become names of host files. The same inputs
-give the same bytes. The program writes all files in the order of their paths, and all files have
-the same time (mkdisk.TIME). (`mke2fs -d` would copy the owner and the change time of each file from
-the host.)
+directories and symbolic links. mke2fs makes the empty file system and debugfs fills it. These two
+programs need no root rights and no mount. The archive's names never become names of host files. The
+same inputs give the same bytes. The program writes all files in the order of their paths, and all
+files have the same time (mkdisk.TIME). (`mke2fs -d` would copy the owner and the change time of
+each file from the host.)
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ MOUNT_POINTS = ("data", "dev", "proc", "sys", "tmp")
 @dataclass(frozen=True)
 class Node:
     """One file of the image. `mode` has type and permissions. `target` is the target of a link.
-    For a regular file, `content` is the host's file with the content.
+    For a regular file, `content` is the file on the host that contains the bytes.
     """
 
     path: str
@@ -155,8 +155,8 @@ def make(output: Path, archive: Path, size: int, programs: dict[str, Path]) -> N
         mkdisk.make(image, size // CYLINDER * CYLINDER // 1024, OPTIONS)
         script = Path(tmp) / "commands"
         script.write_text(commands(nodes))
-        # After an error, debugfs continues, and its exit status is still 0. The first line of its
-        # output contains only the name of the program.
+        # After an error, debugfs continues, and its exit status is still 0. The first line of
+        # debugfs's output contains only the name of the program.
         for line in mkdisk.run("debugfs", "-w", "-f", script, image).splitlines()[1:]:
             if "Could not allocate" in line:
                 content = sum(node.content.stat().st_size for node in nodes if node.content)

@@ -7,8 +7,8 @@ benchmark. mkdisk.py sets the block size and the i-node size of this file system
 FAT16 with 256 MB and an allocation unit of 4 KB (chen95). The rest of the disk is not partitioned.
 
 The output omits sectors that contain only zeros. The output begins with a line "P5DISK1". The
-extents follow. An extent consists of the number of its first sector and the number of its sectors
-(64 bits each, little-endian), and then the content of its sectors.
+extents follow. An extent has three parts: the number of the first sector, the number of sectors (64
+bits each, little-endian), and the content of the sectors.
 """
 
 from __future__ import annotations

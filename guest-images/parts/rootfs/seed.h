@@ -2,15 +2,15 @@
 /*
  * The placement seed decides which physical pages later processes get.
  *
- * A kernel that has just booted allocates memory in one long run of neighbouring pages. This is the
- * best case for a physically indexed cache. With a seed of 1 or more, a process first allocates and
- * frees memory in an order that depends on the seed. On the same kernel, the same seed leaves the
- * same free pages. The process writes SEED_PAGES pages (4 MB) in order, so that these pages are
- * neighbours. It goes through the pairs of neighbours in random order, and frees one random page of
- * each pair. It keeps the other half (2 MB) for the rest of the run, so that the allocator cannot
- * join the free pages to larger blocks. Memory, stacks and files of later processes then use the
- * scattered pages. The last freed page is used first. The kernel, its tables and the programs of
- * the RAM disk stay where they are.
+ * A kernel that has just booted allocates memory in one long run of neighbouring pages.
+ * Neighbouring pages are the best case for a physically indexed cache. With a seed of 1 or more, a
+ * process first allocates and frees memory in an order that depends on the seed. On the same
+ * kernel, the same seed leaves the same free pages. The process writes SEED_PAGES pages (4 MB) in
+ * order, so that these pages are neighbours. The process then goes through the pairs of neighbours
+ * in random order, and frees one random page of each pair. The process keeps the other half (2 MB)
+ * for the rest of the run, so that the allocator cannot join the free pages to larger blocks.
+ * Memory, stacks and files of later processes then use the scattered pages. The last freed page is
+ * used first. The kernel, its tables and the programs of the RAM disk stay where they are.
  *
  * Random numbers are xorshift32 (13, 17, 5; G. Marsaglia, Xorshift RNGs, 2003) from seed *
  * 2654435761.

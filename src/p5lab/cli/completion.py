@@ -80,7 +80,7 @@ def _set_completion(action: argparse.Action, complete: dict[str, Any]) -> None:
 
 
 def commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Returns the parsers of a parser's commands, by the name of the command."""
+    """Returns the subparsers of `parser`, by the name of the command."""
     return {
         name: one
         for action in parser._actions

@@ -63,7 +63,7 @@ EXIT_STATUS = """exit status:
 
 
 def of(command: str) -> str:
-    """Returns the examples of a command, which are the last part of its help text. Returns an
-    empty text if the command has no example."""
+    """Returns the examples of a command, which are the last part of the command's help text.
+    Returns an empty text if the command has no example."""
     lines = EXAMPLES.get(command, ())
     return "\n".join(["examples:", *(f"  ./p5lab {line}" for line in lines)]) if lines else ""

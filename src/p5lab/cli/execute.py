@@ -19,7 +19,7 @@ def executor(
 ) -> Callable[[list[experiment.Run]], list[runner.Result]]:
     """Returns a function that calls `execute` with the options of the command line
     (options.add_jobs, add_workers, add_no_build). A command uses this function if the results of
-    its first runs determine its next runs."""
+    the first runs determine the next runs."""
     workers = options.workers(args)
     return lambda runs: execute(
         lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers

@@ -179,7 +179,7 @@ def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FO
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Adds only --json, for a command that prints nothing but tables and JSON."""
+    """Adds only --json, for a command that prints only tables and JSON."""
     parser.add_argument(
         "--json",
         action="store_const",

@@ -110,8 +110,8 @@ def _add_rerun(commands: options.Commands) -> None:
 
 def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
     """Returns the runs that the command line selects (options.add_choice, options.add_only). Raises
-    UserError if the command line selects no run. Raises UserError also if both experiment and
-    program are given, or if both are missing."""
+    UserError if the command line selects no run. Also raises UserError if experiment and program
+    are both given or both missing."""
     choice = experiment.Filter(
         machines=tuple(args.machine),
         guests=tuple(args.guest),

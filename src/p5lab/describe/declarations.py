@@ -49,8 +49,8 @@ _OF_KIND = {
 @dataclass(frozen=True)
 class Policy:
     """A replacement policy. `holds`: the policy's condition on the number of ways (`ways`); None if
-    the policy accepts every number. `gem5`: the name of the same policy in gem5; empty if it does
-    not exist in gem5."""
+    the policy accepts every number. `gem5`: the name of the same policy in gem5; empty if gem5 has
+    no such policy."""
 
     name: str
     doc: str

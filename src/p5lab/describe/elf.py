@@ -60,7 +60,7 @@ class Elf:
     @cached_property
     def segments(self) -> list[Segment]:
         """The segments that are loaded as code."""
-        # The field p_flags stands at another position in the program headers of 64-bit files.
+        # The field p_flags is at another position in the program headers of 64-bit files.
         layout, order = (
             ("<IIQQQQ", (0, 1, 2, 3, 5)) if self._wide else ("<IIIIIII", (0, 6, 1, 2, 4))
         )

@@ -30,9 +30,9 @@ INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
 class Capabilities:
     """What an engine can do.
 
-    `guests`: the levels of cpu.isa whose guests the engine runs. Empty: the engine runs all guests.
-    `without_clocks`: the levels of cpu.isa for which the engine counts events but no clocks.
-    `rings`: the engine reports the ring of a cycle and the vectors of interrupts.
+    `guests`: the engine runs guests with these levels of cpu.isa. Empty: the engine runs all
+    guests. `without_clocks`: the levels of cpu.isa for which the engine counts events but no
+    clocks. `rings`: the engine reports the ring of a cycle and the vectors of interrupts.
     `simulates`: the engine models the described machine and guest. Otherwise the engine
         measures this host.
     `feedback`, `model`: the engine can switch the feedback or the model off.
@@ -112,8 +112,8 @@ def refused(name: str, option: str, kind: type[Kind] | None = None) -> UserError
 @lru_cache
 def _modules(path: str) -> dict[str, str]:
     """The modules of all engines by name. `path` is the value of P5LAB_PATH, a list of directories.
-    The function adds the directory `engines/` of each such directory to the package p5lab.engines,
-    so that Python finds the modules in it."""
+    The function adds the subdirectory `engines/` of each of these directories to the package
+    p5lab.engines, so that Python finds the modules there."""
     package = importlib.import_module(PACKAGE)
     own = list(package.__path__)[:1]
     outside = [Path(place).absolute() / "engines" for place in path.split(os.pathsep) if place]

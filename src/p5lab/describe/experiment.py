@@ -194,7 +194,8 @@ def _parts(asked: _Asked) -> Iterator[_Part]:
         for system, seed, (job, own, shadows) in itertools.product(
             asked.systems, asked.seeds, jobs
         ):
-            # A guest that the command line names, but not the experiment's file, runs all jobs.
+            # If the command line names a guest and the experiment's file does not, this guest runs
+            # all jobs.
             if system.name not in asked.file.guests or system.name in job.only:
                 yield _Part(own, system, seed, job, shadows)
 

@@ -71,8 +71,8 @@ class Entry:
     variant: Variant
 
     def job(self, swept: Mapping[str, Any]) -> Job:
-        """The job at one point of a sweep. The job uses only the swept parameters that its workload
-        has."""
+        """The job at one point of a sweep. The job ignores swept parameters that the job's workload
+        does not have."""
         own = {name: value for name, value in swept.items() if name in self.workload.parameters}
         given = {**self.parameters, **own}
         return Job(
@@ -109,7 +109,8 @@ class File:
 
     def geometries(self, points: list[Point]) -> list[tuple[str, str, dict[str, Any]]]:
         """With `misses`: one geometry for each overlay and each point of a sweep. A geometry
-        consists of its name, its place for messages, and the machine keys that it sets."""
+        consists of its name, the place that messages show, and the machine keys that the geometry
+        sets."""
         return _geometries(self.table, points)
 
 
@@ -214,7 +215,8 @@ def _geometries(
     table: tomlfile.Table, points: list[Point]
 ) -> list[tuple[str, str, dict[str, Any]]]:
     """With events = "misses": one geometry for each overlay and each point of a sweep. A geometry
-    consists of its name, its place for messages, and the machine keys that it sets."""
+    consists of its name, the place that messages show, and the machine keys that the geometry
+    sets."""
     found: dict[str, tuple[str, str, dict[str, Any]]] = {}
     for overlay in table.tables("overlay"):
         overlay.only(["name", "set"])

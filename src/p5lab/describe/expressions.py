@@ -116,7 +116,7 @@ class Expression:
 
 def key_of(node: ast.AST) -> str:
     """The machine key that a node of the syntax tree names, such as `net.remote.cpu_us_per_kb`. The
-    text is empty if the node names no key."""
+    result is empty if the node is not the name of a key."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -193,8 +193,8 @@ class Text:
 
     def fill(self, values: Values, show: Callable[[str, Value], str]) -> str:
         """The text with values in place of the expressions. `show` converts the value of a key to
-        text. If a computed value is not a whole number, the text contains three significant digits
-        of it."""
+        text. If a computed value is not a whole number, the text shows the value with three
+        significant digits."""
 
         def filled(part: str | Expression) -> str:
             if isinstance(part, str):

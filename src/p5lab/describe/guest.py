@@ -95,8 +95,8 @@ class Guest:
     packs: frozenset[str] = frozenset()  # programs that the guest contains but cannot run
 
     def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
-        """The reason why a workload with these parameters does not run on this guest; empty if it
-        runs."""
+        """The reason why a workload with these parameters does not run on this guest; empty if the
+        workload runs."""
         for what, reason in self.cannot.items():
             name, *settings = what.split()
             pairs = (setting.partition("=") for setting in settings)
@@ -247,8 +247,9 @@ def _image(table: Table) -> Image:
 
 
 def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
-    """The table of a guest, with the keys of its base filled in. `variants`: the guests whose chain
-    of bases leads to this guest. If a base is one of these guests, the bases form a cycle."""
+    """The table of a guest, with the keys of its base filled in. `variants`: the guests that have
+    this guest as a base, directly or through other bases. If a base is one of these guests, the
+    bases form a cycle."""
     path = lab.files("guest")[name]
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.choice("name", (name,))

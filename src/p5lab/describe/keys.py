@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """All machine keys, and the text of their reference document.
 
-The keys are declared in `engine/` (`declarations.py`). Loading, `--set`, engine.conf, error
-messages, completion and docs/reference/machine-keys.md read the keys from this module. No build is
+The keys are declared in `engine/` (`declarations.py`). This module provides the keys for loading,
+`--set`, engine.conf, error messages, completion and docs/reference/machine-keys.md. No build is
 needed.
 """
 

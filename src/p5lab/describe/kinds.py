@@ -32,8 +32,9 @@ class BadValue(ValueError):
 
 @dataclass(frozen=True)
 class Key:
-    """One machine key. `parse` takes a TOML value or the text of `--set` and returns the canonical
-    value. For a wrong value, `parse` raises BadValue, which describes the expected form."""
+    """One machine key. `parse` accepts a TOML value or the text of `--set`, and returns the
+    canonical value. For a wrong value, `parse` raises BadValue, which describes the expected
+    form."""
 
     name: str
     kind: str
@@ -183,7 +184,8 @@ def choice(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def text(name: str, unit: str, doc: str, table: Table) -> Key:
-    """A text that matches the regular expression `pattern`; `expected` describes it in messages."""
+    """A text that matches the regular expression `pattern`; `expected` describes this form in
+    messages."""
     return _matching(name, unit, doc, table.text("pattern"), table.text("expected"))
 
 

@@ -18,7 +18,7 @@ from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
-# The sources that the comment of a value may name. configs/machines/README.md gives the full titles
+# The sources that the comment of a value may cite. configs/machines/README.md gives the full titles
 # of these sources.
 SOURCES = (
     "INTEL-DM",
@@ -110,8 +110,8 @@ def names(where: Lab | Path) -> list[str]:
 
 
 def load(where: Lab | Path, name: str) -> Machine:
-    """One machine of a laboratory, or of one directory. Raises UserError if a key is missing, out
-    of range or without a source, and if the values do not fit together."""
+    """One machine of a laboratory, or of one directory. Raises UserError if a value is missing, is
+    out of range or has no source, or if the values do not fit together."""
     known = _files(where)
     if name not in known:
         raise unknown("machine", name, known)
@@ -149,9 +149,9 @@ def _files(where: Lab | Path) -> dict[str, Path]:
 def _resolved(
     path: Path, variants: tuple[Path, ...] = ()
 ) -> tuple[dict[str, Value], dict[str, str]]:
-    """The values and sources in a file and in its base. `variants`: the files whose chain of bases
-    leads to this file. A machine does not inherit its name and its title (the keys with target
-    `record`)."""
+    """The values and sources in a file and in its base. `variants`: the files that have this file
+    as a base, directly or through other bases. A machine does not inherit its name and its title
+    (the keys with target `record`)."""
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     values: dict[str, Value] = {}
     sources: dict[str, str] = {}
@@ -241,7 +241,7 @@ def _parse(where: str, key: keys.Key, raw: Any) -> Value:  # noqa: ANN401
 
 
 def _sources(path: Path) -> dict[str, str]:
-    """The comment at the end of each key's line, by key. Raises UserError if a comment names no
+    """The comment at the end of each key's line, by key. Raises UserError for a comment without a
     source."""
     table, found = "", {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):

@@ -8,8 +8,8 @@ from p5lab.lab import Lab
 
 
 def titles(lab: Lab) -> dict[str, str]:
-    """The headings of all notebooks, by the name of the notebook. Raises UserError if a file is no
-    notebook."""
+    """The headings of all notebooks, by the name of the notebook. Raises UserError if a file is not
+    a notebook."""
     found = {}
     for name, path in lab.files("notebook").items():
         try:

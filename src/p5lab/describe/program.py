@@ -2,7 +2,7 @@
 """Programs of the user, `run --program FILE`, and programs of a guest, `run --program guest:PATH`.
 
 A guest runs static ELF programs of its own width, 32-bit x86 or x86-64. This module checks the file
-before anything runs. The check does not examine the program's instructions. So a program with an
+before the run begins. The check does not examine the program's instructions. So a program with an
 instruction that the processor lacks fails only when it executes this instruction. A guest that is a
 distribution has programs on its own disk. The engine delivers no file for such a program.
 """

@@ -75,13 +75,13 @@ class Run:
 
     @property
     def shadows(self) -> tuple[Shadow, ...]:
-        """The geometries that the run counts in addition to the machine's own geometry."""
+        """The additional geometries for which the run counts misses."""
         found = self.observation.get(Shadows)
         return found.geometries if found else ()
 
     @property
     def sample(self) -> Sample | None:
-        """The intervals that the run simulates in detail; None if it simulates the whole run in
+        """The intervals that the run simulates in detail; None if the whole run is simulated in
         detail."""
         return self.observation.get(Sample)
 

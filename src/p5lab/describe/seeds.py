@@ -26,7 +26,7 @@ def of_table(table: tomlfile.Table) -> tuple[int, ...]:
 
 def parse(text: str) -> tuple[int, ...]:
     """The seeds in the argument of --seed: numbers and ranges, such as 0,1,2 or 0-9. Raises
-    UserError for other text and for too many seeds."""
+    UserError for text in another form and for too many seeds."""
     return _parse(text, "--seed")
 
 

@@ -87,7 +87,8 @@ class Table:
         return Table(f"{self.where}: {key}", self._get(key, dict, default))
 
     def tables(self, key: str) -> list["Table"]:
-        """The value of a key: an array of tables ([[key]]). Empty if the file has no such array."""
+        """The value of a key: an array of tables ([[key]]). The list is empty if the file has no
+        such array."""
         result = []
         for number, value in enumerate(self.items(key, [])):
             where = f"{self.where}: {key}[{number}]"

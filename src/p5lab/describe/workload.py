@@ -179,7 +179,7 @@ def programs(lab: Lab, suites: Sequence[str] = SUITES) -> dict[str, Path]:
 
 @dataclass(frozen=True)
 class _Shelf:
-    """The tables that the descriptions of all workloads refer to."""
+    """The tables that the descriptions of all workloads use."""
 
     capabilities: dict[str, str]
     parameters: Table

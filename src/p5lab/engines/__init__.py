@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Engines. An engine turns a run into counts.
+"""Engines. An engine determines the counts of a run.
 
 An engine prepares a run: its input files, the files for the run directory, and the command. After
 the run, the engine collects the outcome from the exit status and the output files. An engine never
@@ -49,7 +49,7 @@ class Plan:
     `server`: the files for a shared boot. The engine boots with the same command in a separate
         directory, which contains the files of `write`. If `server` contains a file of the same
         name, this file replaces the file of `write`. The booted engine then forks each run
-        (p5lab.execute.forkserver). Empty if the engine cannot share a boot.
+        (p5lab.execute.forkserver). `server` is empty if the engine cannot share a boot.
     """
 
     inputs: Mapping[str, Path]

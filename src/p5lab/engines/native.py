@@ -84,7 +84,7 @@ class Native(Engine):
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
-        """The outcome from the exit status of the program and the end line of its events."""
+        """The outcome, from the exit status of the program and the end line of the events."""
         if status < 0:
             return Outcome("failed", f"the program was killed by {signal.Signals(-status).name}")
         if status == CANNOT_EXECUTE:

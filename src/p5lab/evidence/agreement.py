@@ -47,8 +47,8 @@ Executor = Callable[[list[Run]], list[Result]]
 class Explanation:
     """An experiment on both engines.
 
-    settings: the machine keys that the experiment changes. quantities: the counts whose differences
-    the experiment can remove.
+    `settings`: the machine keys that the experiment changes. `quantities`: the counts whose
+    differences the experiment can remove.
     """
 
     name: str
@@ -135,10 +135,10 @@ class Ask:
 class Check:
     """The result of a cross-check.
 
-    rows: a table with the columns of `p5stats.crosscheck.differences` and two more columns.
+    `rows`: a table with the columns of `p5stats.crosscheck.differences` and two more columns.
     `explanation` names the experiment of a row, and is empty for the unchanged machine.
     `explained_by` names the experiment that explains the difference of a row, and is empty if no
-    experiment explains it. hosts: the host time of each run.
+    experiment explains the difference. `hosts`: the host time of each run.
     """
 
     rows: pd.DataFrame
@@ -149,13 +149,14 @@ class Check:
 
     @property
     def unexplained(self) -> pd.DataFrame:
-        """The rows of the unchanged machine that differ without an explanation."""
+        """The rows of the unchanged machine with a difference that no experiment explains."""
         own = _own(self.rows)
         return own[(own["verdict"] == DIFFERS) & (own["explained_by"] == "")]
 
 
 def expansions(lab: Lab, ask: Ask, settings: Mapping[str, str]) -> list[Expansion]:
-    """The runs of both engines, in the order of ENGINES. UserError for a bad setting or name."""
+    """The runs of both engines, in the order of ENGINES. Raises UserError for a bad setting or
+    name."""
     values = machine.parse_settings([f"{key}={value}" for key, value in settings.items()])
     return [
         experiment.expand(
@@ -175,7 +176,7 @@ def expansions(lab: Lab, ask: Ask, settings: Mapping[str, str]) -> list[Expansio
 
 
 def choose(names: Sequence[str]) -> list[Explanation]:
-    """The explanations with these names. UserError for an unknown name."""
+    """The explanations with these names. Raises UserError for an unknown name."""
     known = {one.name: one for one in EXPLANATIONS}
     for name in names:
         if name not in known:
@@ -188,8 +189,8 @@ def check(
 ) -> Check:
     """Compares the counts of both engines, and runs experiments that can explain the differences.
 
-    If an experiment can explain a difference of a workload, it runs this workload, but no other
-    workloads. explanations: the experiments to run. None means every experiment that can explain a
+    An experiment runs only the workloads with a difference that the experiment can explain.
+    `explanations`: the experiments to run. None means every experiment that can explain a
     difference.
     """
     found = _compare(lab, ask, execute, {})
@@ -486,7 +487,7 @@ def notes(found: Check) -> list[str]:
 
 
 def show(console: Console, found: Check, form: str) -> None:
-    """Prints the result. form: "table", "csv", "json" or "markdown"."""
+    """Prints the result. `form`: "table", "csv", "json" or "markdown"."""
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
@@ -542,5 +543,6 @@ def as_json(found: Check) -> str:
 
 
 def render(text: str, found: Check) -> str:
-    """The document with new tables. UserError if the document contains no block for the tables."""
+    """The document with new tables. Raises UserError if the document contains no block for the
+    tables."""
     return blocks.replace(text, COMMAND, markdown(found))

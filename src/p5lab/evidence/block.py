@@ -11,7 +11,8 @@ END = "<!-- end -->"
 def replace(text: str, command: str, content: str) -> str:
     """Replaces the text between the lines `<!-- COMMAND -->` and `<!-- end -->` with `content`.
 
-    The first line may contain arguments after the command. UserError if there is no such block.
+    The first line may contain arguments after the command. Raises UserError if there is no such
+    block.
     """
     pattern = re.compile(
         rf"(<!-- {re.escape(command)}(?: [^>]*)? -->\n)(.*?)({re.escape(END)})", re.DOTALL

@@ -32,7 +32,7 @@ TABLE = re.compile(r"(<!-- (steps|services) of (\S+) on (\S+) -->\n)(.*?)(<!-- e
 def of_run(directory: Path) -> str:
     """A traced run in Markdown: the services and steps of the typical bracket of each phase.
 
-    UserError if the directory of the run contains no trace of crossings.
+    Raises UserError if the directory of the run contains no trace of crossings.
     """
     if not (directory / CROSSINGS).is_file():
         raise UserError(f"{directory}: no {CROSSINGS}: expected a run with --trace crossings")
@@ -103,7 +103,7 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 def render(lab: Lab, text: str, experiment_name: str, execute: Execute) -> str:
     """A document with new tables, from runs of one experiment.
 
-    `execute` runs the workloads of the tables. The text between the tables does not change.
+    `execute` runs the workloads of the tables. The text between the tables does not change. Raises
     UserError if a run fails.
     """
     wanted = {(workload, guest) for _, _, workload, guest, _, _ in TABLE.findall(text)}
@@ -118,7 +118,7 @@ def render(lab: Lab, text: str, experiment_name: str, execute: Execute) -> str:
 
 
 def picture(lab: Lab, experiment_name: str, execute: Execute) -> str:
-    """The picture of a dup() on the systems of SHOWN, as SVG. UserError if a run fails."""
+    """The picture of a dup() on the systems of SHOWN, as SVG. Raises UserError if a run fails."""
     found = brackets(lab, experiment_name, {("dup", guest) for guest in SHOWN}, execute)
     return draw([Panel(guest, found["dup", guest]) for guest in SHOWN])
 

@@ -158,7 +158,7 @@ def grid(operation: str, found: Sequence[Row]) -> Grid:
 
 
 def show(console: Console, runs: Sequence[Stored], form: str) -> None:
-    """Prints the tables of all operations. form: "table" or "markdown"."""
+    """Prints the tables of all operations. `form`: "table" or "markdown"."""
     grids = [grid(operation, found) for operation, found in rows(runs).items()]
     if form == "markdown":
         print("\n\n".join([*(one.markdown() for one in grids), *NOTES]))
@@ -172,7 +172,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
 def render(lab: Lab, text: str, execute: Callable[[list[Run]], list[Result]]) -> str:
     """A document with new tables. The text between the tables does not change.
 
-    `execute` runs the experiment. UserError if a run fails.
+    `execute` runs the experiment. Raises UserError if a run fails.
     """
     stored = []
     for result in execute(experiment.load(lab, EXPERIMENT)):

@@ -19,7 +19,7 @@ UP_TO_DATE, OUT_OF_DATE, WRITTEN, SKIPPED = "up to date", "out of date", "writte
 
 
 class Evidence:
-    """The sources of documents: a checkout, and functions that run experiments in it.
+    """The sources of documents: a checkout, and functions that run experiments in this checkout.
 
     `execute` executes several runs at a time. `one_by_one` executes one run at a time, so that host
     times are comparable. A run that several documents need is executed only once.
@@ -30,7 +30,7 @@ class Evidence:
 
     @cached_property
     def validation(self) -> validate.Validation:
-        """The verdicts on all claims. UserError if a needed run fails."""
+        """The verdicts on all claims. Raises UserError if a needed run fails."""
         found = validate.run(self.lab, validate.select(self.lab, None), self.execute)
         _all_ok(found.failed)
         return found
@@ -40,10 +40,10 @@ class Evidence:
 class Document:
     """A generated document.
 
-    file: its path in the checkout. needs: the experiments that run first; empty if the files of the
-    checkout are enough. make: a function that returns the new text from the old text, with the
-    hand-written parts unchanged. gem5: True if the document needs a gem5 program. Such a document
-    also shows host times, which differ each time.
+    `file`: the document's path in the checkout. `needs`: the experiments that run first; empty if
+    the files of the checkout are enough. `make`: a function that returns the new text from the old
+    text, with the hand-written parts unchanged. `gem5`: true if the document needs a gem5 program.
+    Such a document also shows host times, which are different after each generation.
     """
 
     name: str
@@ -125,7 +125,7 @@ def _all_ok(failed: Sequence[Result]) -> None:
 def choose(names: Sequence[str]) -> list[Document]:
     """The documents with these names. If `names` is empty, all documents.
 
-    UserError for an unknown name.
+    Raises UserError for an unknown name.
     """
     for name in names:
         if name not in BY_NAME:
@@ -134,7 +134,7 @@ def choose(names: Sequence[str]) -> list[Document]:
 
 
 def read(lab: Lab, document: Document) -> str:
-    """The present text of the document. UserError if the file cannot be read."""
+    """The present text of the document. Raises UserError if the file cannot be read."""
     path = lab.root / document.file
     try:
         return path.read_text(encoding="utf-8")
@@ -145,7 +145,7 @@ def read(lab: Lab, document: Document) -> str:
 def render(evidence: Evidence, document: Document, text: str) -> str:
     """The new text of the document.
 
-    UserError names the document's file if a block is missing in the text.
+    The UserError names the document's file if a block is missing in the text.
     """
     try:
         return document.make(evidence, text)
@@ -154,8 +154,8 @@ def render(evidence: Evidence, document: Document, text: str) -> str:
 
 
 def why_not(document: Document, *, check: bool) -> str:
-    """The reason why a command that does not name this document skips the document. The text is
-    empty if there is no reason."""
+    """The reason to skip this document if the command does not name it. The result is empty if
+    there is no reason."""
     if document.gem5 and not os.environ.get(gem5.VARIABLE):
         return f"needs a gem5: {gem5.VARIABLE} is not set"
     return "shows host times, which differ each time" if document.gem5 and check else ""
@@ -164,8 +164,8 @@ def why_not(document: Document, *, check: bool) -> str:
 def update(evidence: Evidence, document: Document, *, check: bool) -> str:
     """Generates a document and returns its state: UP_TO_DATE or WRITTEN.
 
-    With `check`, the file does not change, and the state is UP_TO_DATE or OUT_OF_DATE. UserError if
-    the file cannot be read or written.
+    With `check`, the file does not change, and the state is UP_TO_DATE or OUT_OF_DATE. Raises
+    UserError if the file cannot be read or written.
     """
     before = read(evidence.lab, document)
     now = render(evidence, document, before)

@@ -28,10 +28,10 @@ COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experimen
 class Cell:
     """A benchmark on a guest.
 
-    runs: the number of runs of the benchmark that the papers' experiments define for this guest.
-    state: "all" if no other guest has more runs in any experiment, "some" if another guest has more
-    runs, "can" if the guest can run the benchmark but no experiment requests this, "no" if the
-    guest cannot run the benchmark. reason: why the guest cannot run the benchmark.
+    `runs`: the number of runs of the benchmark that the papers' experiments define for this guest.
+    `state`: "all" if no other guest has more runs in any experiment, "some" if another guest has
+    more runs, "can" if the guest can run the benchmark but no experiment requests this, "no" if the
+    guest cannot run the benchmark. `reason`: why the guest cannot run the benchmark.
     """
 
     benchmark: str
@@ -124,7 +124,7 @@ LEGEND = (
 
 
 def show(console: Console, found: Sequence[Cell], form: str) -> None:
-    """Prints the matrix. form: "table", "csv", "json" or "markdown"."""
+    """Prints the matrix. `form`: "table", "csv", "json" or "markdown"."""
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
@@ -160,5 +160,6 @@ def block(found: Sequence[Cell]) -> str:
 
 
 def render(text: str, found: Sequence[Cell]) -> str:
-    """The document with a new matrix. UserError if the text contains no block for the matrix."""
+    """The document with a new matrix. Raises UserError if the text contains no block for the
+    matrix."""
     return blocks.replace(text, COMMAND, block(found))

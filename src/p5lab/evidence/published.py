@@ -52,7 +52,8 @@ _HOW = (*_OF_SELECTION, "count", "per", "times")
 
 
 def load(lab: Lab) -> list[Claim]:
-    """All claims, in the order of the file. UserError names the claim and the key with an error."""
+    """All claims, in the order of the file. The UserError names the claim and the key with an
+    error."""
     table = tomlfile.load(lab.claims, schema_version=SCHEMA_VERSION)
     loader = _Loader(lab)
     return [claim for name in table.data for claim in loader.claims(name, table.table(name))]
@@ -231,7 +232,8 @@ class _Loader:
         )
 
     def _where(self, table: Table, asked: str, guest: str, name: str) -> Workload:
-        """The workload. UserError if the workload, the experiment or the guest is unknown."""
+        """The workload. Raises UserError if the workload, the experiment or the guest is
+        unknown."""
         for kind, one, known in (
             ("experiment", asked, self._experiments),
             ("guest", guest, self._guests),

@@ -49,7 +49,7 @@ class Validation:
 
 
 def select(lab: Lab, source: str | None) -> list[Claim]:
-    """The claims of one paper, or of all papers for None. UserError for an unknown paper."""
+    """The claims of one paper, or of all papers for None. Raises UserError for an unknown paper."""
     if source is not None and source not in claim_file.PAPERS:
         raise unknown("paper", source, claim_file.PAPERS, where="--source")
     return [
@@ -116,7 +116,7 @@ def misses(found: pd.DataFrame) -> bool:
 
 
 def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool = False) -> None:
-    """Prints the verdicts. form: "table", "csv", "json" or "markdown".
+    """Prints the verdicts. `form`: "table", "csv", "json" or "markdown".
 
     `everything` has the same meaning as in `grids`. The forms "csv" and "json" always contain all
     rows, because programs read these forms.
@@ -270,7 +270,8 @@ def render(text: str, found: pd.DataFrame, *, systems: bool = False) -> str:
     """The document with a new table of the claims about hardware, or about `systems`.
 
     The document about hardware also contains a link to the document about systems, and the number
-    of claims that hold in that document. UserError if the text contains no block for the table.
+    of claims that hold in that document. Raises UserError if the text contains no block for the
+    table.
     """
     of_systems = found["role"] == SYSTEM
     shown = block(found[of_systems if systems else ~of_systems])

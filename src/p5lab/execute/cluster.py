@@ -40,8 +40,8 @@ POLL_SECONDS = 0.5
 ELASTIC = 64  # minimum number of runs at a scheduler, because its cluster may grow under load
 GROUPS = 2  # minimum number of groups of runs for each worker
 # If the preferred worker of a run dies and there is no other worker, Dask lets the run wait forever
-# (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker). So this process checks
-# whether the worker still exists if there was no message for this time.
+# (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker). So if there was no message
+# for this time, this process checks whether the worker still exists.
 STRANDED_SECONDS = 5
 
 
@@ -130,10 +130,10 @@ class Cluster:
     @property
     def _others(self) -> bool:
         """Whether an idle worker may continue the chain of another worker. The idle worker would
-        have to boot the guest again. So if this command started the workers, an idle worker may
-        continue a chain only after a run of every shared boot has been sent. With a shared
-        scheduler, an idle worker may always continue a chain, because the preferred worker may be
-        busy with the work of other clients."""
+        have to boot the guest again. If this command started the workers, an idle worker must
+        therefore wait until a run of every shared boot has been sent. After that, the worker may
+        continue a chain. With a shared scheduler, an idle worker may always continue a chain,
+        because the preferred worker may be busy with the work of other clients."""
         return not self._own or not self._unbegun
 
     def run(

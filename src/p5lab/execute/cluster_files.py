@@ -27,8 +27,8 @@ PIECE = 4 << 20  # bytes of an input in one message
 
 
 def inputs_of(task: Task, directory: Path) -> tuple[Input, ...]:
-    """The inputs of a run, in the form that a worker needs. Their relative paths begin at the run
-    directory."""
+    """The inputs of a run, in the form that a worker needs. The relative paths of these inputs
+    begin at the run directory."""
     return tuple(
         Input(os.path.relpath(path, directory), path.absolute(), task.digests[role])
         for role, path in task.plan.inputs.items()
@@ -75,8 +75,8 @@ class Sender:
 def received(report: Report, attempts: int, events: Collection[str], directory: Path) -> Done:
     """Moves the files of an execution into the run directory. Returns how the run ended.
 
-    attempts: how often the run was started. events: the digests of the event files of all
-    executions; the run fails if there are two.
+    `attempts`: how often the run was started. `events`: the digests of the event files of all
+    executions; the run fails if there are two different digests.
     """
     assert report.done is not None
     facts = {**report.done.facts, "worker": report.worker, "attempts": attempts}

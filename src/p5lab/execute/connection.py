@@ -86,9 +86,10 @@ def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[
 
 @contextmanager
 def _workers(wanted: Wanted, address: str) -> Iterator[None]:
-    """Keeps worker processes running on this machine while the block runs. If a worker dies, also
-    during its start, this process starts it again. All workers end with this process. Dask's own
-    supervisor is not used, because it does not restart a worker that dies during its start."""
+    """Keeps worker processes running on this machine while the block runs. If a worker dies, even
+    during its start, this process starts the worker again. All workers end with this process.
+    Dask's own supervisor is not used, because it does not restart a worker that dies during its
+    start."""
     tls = wanted.tls
     lab = Lab.here()
     sources = os.pathsep.join(str(lab.root / name) for name in ("src", "stats-parsers"))

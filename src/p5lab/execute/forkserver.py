@@ -137,7 +137,7 @@ class Server:
 
     @property
     def ended(self) -> bool:
-        """Whether the engine has ended, so that it cannot fork another run."""
+        """Whether the engine has ended and can no longer fork a run."""
         return self._process.poll() is not None
 
     def close(self) -> None:

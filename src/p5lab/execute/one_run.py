@@ -75,7 +75,7 @@ def perform(
     except UserError as error:
         outcome = Outcome("failed", str(error))
     if outcome.status == "failed" and _disk_is_full(directory):
-        # An engine that cannot write its events cannot write the reason of its failure either.
+        # An engine that fails to write its events also fails to write the reason of its failure.
         outcome = replace(outcome, reason=f"{outcome.reason} ({directory}: {os.strerror(ENOSPC)})")
     facts["wall_seconds"] = round(time.monotonic() - start, 3)
     return Done(outcome, facts)

@@ -20,10 +20,10 @@ from p5lab.lab import Lab
 class Estimate:
     """Estimates the host seconds of a run as the mean of similar earlier runs. Similar runs have
     the same engine, workload, guest, number of shadow geometries and parameters. If there are no
-    such runs, the estimate uses runs with other parameters. If these runs are missing too, the
-    number of shadow geometries may also differ, then the guest, and then the workload. The geometry
-    of the machine is ignored, because a guest executes nearly the same instructions on every
-    geometry. `past` is called only for the first estimate."""
+    such runs, the estimate uses runs with other parameters. If there are no such runs either, the
+    estimate uses runs with another number of shadow geometries, then runs on another guest, and
+    then runs of another workload. The geometry of the machine is ignored, because a guest executes
+    nearly the same instructions on every geometry. `past` is called only for the first estimate."""
 
     def __init__(self, past: Callable[[], Iterable[Stored]]) -> None:
         self._past = past

@@ -14,8 +14,8 @@ from p5lab.lab import Lab
 
 
 def request(run: Run) -> dict[str, Any]:
-    """Returns the entry `request` of a record. A repetition of the run needs this entry and the
-    other entries."""
+    """Returns the entry `request` of a record. To repeat a run, this entry is needed in addition to
+    the other entries of the record."""
     return {
         "limit_seconds": run.limit_seconds,
         "given": list(run.given),

@@ -87,8 +87,8 @@ class Runner:
     jobs: int = 1
     fork: bool = True  # boot once for all runs that can share a boot
     fail_fast: bool = False  # after a failure, runs that have not begun stay `queued`
-    # A function that opens the place. It is called only if there is a run to execute. If `place` is
-    # None, engines of this process execute the runs, `jobs` runs at a time.
+    # A function that opens the place. The runner calls this function only if there is a run to
+    # execute. If `place` is None, engines of this process execute the runs, `jobs` runs at a time.
     place: Callable[[], AbstractContextManager[Place]] | None = None
     estimate: Callable[[Run], float | None] = lambda run: None  # host seconds
     host_limit: float = HOST_LIMIT_SECONDS
@@ -98,8 +98,8 @@ class Runner:
     _failed: threading.Event = field(default_factory=threading.Event)
 
     def run_all(self, runs: list[Run]) -> list[Result]:
-        """Executes all runs, `jobs` at a time, the longest first. The other runs continue after a
-        failed run, unless `fail_fast` is true.
+        """Executes all runs, `jobs` at a time, the longest first. If `fail_fast` is false, the
+        other runs continue after a failed run.
 
         The results are in the same order as `runs`. A run that occurs twice in `runs` is executed
         and returned once.
@@ -169,7 +169,7 @@ class Runner:
 
     def _identify(self, run: Run) -> _Job:
         # The name of the run directory depends on the identity. The identity contains no relative
-        # paths, so any directory at the same depth can be used to prepare the plan here.
+        # paths. This code can therefore prepare the plan with any directory at the same depth.
         place = self.lab.results / run.experiment / "run"
         plan = engines.get(run.engine).prepare(self.lab, run, place)
         identity = {**store.identity(plan), "described": _described(run)}
@@ -290,7 +290,8 @@ class Runner:
             outcome, facts = Outcome("failed", str(error)), {}
         record |= {"status": outcome.status, "reason": outcome.reason, **facts}
         # If this record cannot be written, the status in the earlier record stays `running`, but no
-        # process holds the lock of the run. The next reader treats such a run as failed.
+        # process holds the lock of the run. The next process that reads the record treats the run
+        # as failed.
         with suppress(UserError):
             store.write(directory, record)
         with suppress(OSError):

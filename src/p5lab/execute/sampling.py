@@ -50,7 +50,7 @@ ESTIMATE = "estimate.json"
 
 @dataclass(frozen=True)
 class Chosen:
-    """The result of a clustering. The chosen points have the order in which the run reaches them.
+    """The result of a clustering. The chosen points are in the order in which the run reaches them.
     `scores` contains the score of each number of clusters, k = 1, 2 and so on. With the user's
     SimPoint, `scores` is empty, because that program does not report scores."""
 
@@ -125,8 +125,8 @@ def _parameter(text: str) -> tuple[str, int | str]:
 
 
 def blocks(run: Run, interval: int) -> Run:
-    """Returns the run that writes the vectors. The model is off in this run, because the model can
-    change the executed instructions only through the clock."""
+    """Returns the run that writes the vectors. The model is off in this run, because the model
+    affects the executed instructions only through the clock."""
     return replace(
         run,
         experiment=BLOCKS,

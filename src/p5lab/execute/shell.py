@@ -95,8 +95,9 @@ def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
             "clock: sync=slowdown",
         )
         with (directory / prepared.console).open("wb") as console:
-            # Bochs starts in a new session of the operating system, so the serial line becomes its
-            # controlling terminal. If this process dies, Bochs therefore gets a hang-up signal.
+            # Bochs starts in a new session of the operating system, so the serial line becomes the
+            # controlling terminal of Bochs. If this process dies, Bochs therefore gets a hang-up
+            # signal.
             process = subprocess.Popen(
                 command,
                 cwd=directory,
@@ -160,7 +161,7 @@ class Relay:
     _heard: bool = False  # the guest has sent something
 
     def run(self) -> None:
-        """Relays until the engine has ended or the user leaves."""
+        """Relays bytes until the engine has ended or the user leaves."""
         source, screen = sys.stdin.fileno(), sys.stdout.fileno()
         while not self._left:
             ended = self.process.poll() is not None
@@ -210,7 +211,8 @@ class Relay:
                 self._typed += bytes((byte,))
 
     def _to_guest(self) -> None:
-        """Sends input to the guest. Before its first output, the guest does not read input."""
+        """Sends input to the guest. The guest does not read input before the guest's first
+        output."""
         if not self._heard:
             return
         if self.interactive:

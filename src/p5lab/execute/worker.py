@@ -112,8 +112,8 @@ def skew(wanted: dict[str, str]) -> str:
 
 
 def dies_with_us() -> tuple[str, ...]:
-    """Returns the first words of a command line. The kernel then kills the process of the command
-    when the thread that started the process ends. The result is empty if the host has no
+    """Returns words to put before a command. With these words, the kernel kills the command's
+    process when the thread that started the process ends. The result is empty if the host has no
     setpriv."""
     setpriv = Path("/usr/bin/setpriv")  # of util-linux
     return (str(setpriv), "--pdeathsig", "KILL") if setpriv.exists() else ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Downloads the files that `sources.toml` names, and verifies each by its digest.
+"""Downloads the files that `sources.toml` lists, and verifies the digest of each file.
 
 The files come from the Debian mirror in the host's own apt configuration. apt's own tools download
 the files with a private configuration. The source list, state and cache of this configuration are
@@ -347,8 +347,8 @@ class Fetcher:
             "Dir::State": str(directory / "state"),
             "Dir::State::status": str(directory / "state/status"),
             "Dir::Cache": str(directory / "cache"),
-            # apt writes no binary caches of the index, because these caches need four times the
-            # space of the index, and apt needs one second to write them.
+            # apt writes no binary caches of the index. These caches would need four times the space
+            # of the index and one second of time.
             "Dir::Cache::pkgcache": "",
             "Dir::Cache::srcpkgcache": "",
             "APT::Sandbox::User": "",

@@ -163,7 +163,7 @@ def _bootstrap(
             status=STATUS_FAILED,
         )
     suite = request.suite or image.suite
-    # apt reads the keyring as another user, so all users need access to its directory.
+    # apt reads the keyring as another user, so all users need access to the keyring's directory.
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
         keyring = None
@@ -229,7 +229,7 @@ def command(suite: str, source: str, options: tuple[str, ...]) -> list[str]:
 
 def _is_about_access(setting: str) -> bool:
     """Whether a setting of apt is about proxies, certificates or time-outs. mmdebstrap's own apt
-    needs these from the host."""
+    needs these settings of the host."""
     return bool(re.match(r"Acquire::(https?|ftp)::|Acquire::Retries", setting))
 
 

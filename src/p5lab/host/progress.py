@@ -66,7 +66,7 @@ class Progress:
     @contextmanager
     def runs(self, total: int, left: Callable[[], str] = str) -> Iterator["RunProgress"]:
         """Shows the progress of `total` runs while the block runs. `left` returns an estimate of
-        the remaining time, or an empty text if it is unknown."""
+        the remaining time, or an empty text if the time is unknown."""
         tracker = RunProgress(self, total, left)
         if not self.console.is_terminal:
             yield tracker

@@ -98,8 +98,8 @@ _Members = dict[str, _Member]  # by path
 def repack(archive: Path, output: Path) -> Contents:
     """Writes the archive from which disk images are made.
 
-    Raises UserError if the given archive is not a root file system for amd64 with glibc, or if it
-    contains members that such an archive must not contain.
+    Raises UserError if the given archive is not a root file system for amd64 with glibc. Also
+    raises UserError if the archive contains members that a root file system must not contain.
     """
     where = str(archive)
     with tempfile.TemporaryFile() as spool:
@@ -269,7 +269,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def _packages(status: str) -> dict[str, str]:
-    """The version of each package in the text of dpkg's status file, which may be empty."""
+    """The version of each package in the text of dpkg's status file. The text may be empty."""
     stanzas = (
         dict(re.findall(r"^(Package|Version): (.+)$", stanza, re.M))
         for stanza in status.split("\n\n")

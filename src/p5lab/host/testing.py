@@ -71,7 +71,7 @@ class Choice:
         """Parses [PART [NAME]] [ARGUMENT...] of the command line.
 
         The first word is an argument of pytest if it is an option or a path. Raises UserError for
-        any other word that names no part.
+        any other word that is not the name of a part.
         """
         if not words:
             return cls()
@@ -100,10 +100,11 @@ def run(lab: Lab, choice: Choice = EVERYTHING, *, full: bool = False) -> int:
     """Runs the chosen tests, and continues after failures. Returns 0 if all tests pass.
 
     `full` sets P5LAB_FULL=1, so that tests use full counts instead of reduced counts. P5LAB_BUILT=1
-    tells the tests that all products are built. If a product is missing, a test then fails and is
-    not skipped. pytest uses one process for each processor. All tests of a file run in the same
-    process, because these tests share results. The long files start first. Tests that measure time
-    run alone at the end. If a name or arguments select tests, one process runs the selected tests.
+    tells the tests that all products are built. If a product is missing, a test that needs the
+    product then fails and is not skipped. pytest uses one process for each processor. All tests of
+    a file run in the same process, because these tests share results. The long files start first.
+    Tests that measure time run alone at the end. If a name or arguments select tests, one process
+    runs the selected tests.
     """
     environment = {
         **os.environ,
@@ -139,8 +140,8 @@ def _selection(lab: Lab, choice: Choice) -> list[str]:
     """The arguments of pytest that select the tests of a part by name.
 
     pytest imports every given file, and this takes longer than one test. pytest therefore gets only
-    the files with the name in their file name or text. If there is no such file, pytest gets all
-    files.
+    the files that contain this name in the file name or in the text. If there is no such file,
+    pytest gets all files.
     """
     if not choice.part:
         return list(choice.arguments)
@@ -262,7 +263,7 @@ class _Pytest:
         status = self._process.wait()
         tally = read_junit(self._report) if self._report.exists() else Tally()
         self._directory.cleanup()
-        # A pytest that was stopped, or found no test, also counts as a failure.
+        # A run of pytest that was stopped or found no test also counts as a failure.
         return tally if status in self._good or tally.failed else tally + Tally(failed=1)
 
 

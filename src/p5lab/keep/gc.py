@@ -221,7 +221,7 @@ def _item(path: Path, what: str, why: str) -> Item:
             used = max(used, facts.st_mtime)
             # A build only reads a download, so the access time of the download shows the last use.
             # The access time of a directory does not show the last use, because listing the
-            # directory changes it.
+            # directory also changes the access time.
             if why == "downloads" and not file.is_dir():
                 used = max(used, facts.st_atime)
     return Item(path, what, why, size, used)

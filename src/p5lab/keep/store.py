@@ -34,7 +34,8 @@ SCHEMA_VERSION = 1
 STATUSES = ("queued", "running", "ok", "failed", "timeout")
 RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
 # If a file changes twice within the resolution of its time stamp, the second change does not change
-# the time stamp. No file system has a coarser resolution than this time.
+# the time stamp. On every file system, the resolution of time stamps is at least as fine as this
+# time.
 SETTLED_SECONDS = 3.0
 IN_USE = ".in-use"  # name of the lock file for the whole results directory
 # Prefixes of other directories in the results directory: the directories where engines boot, the
@@ -210,7 +211,7 @@ def in_use(lab: Lab, *, alone: bool = False) -> Iterator[bool]:
     the lock.
 
     All processes that execute runs share the lock. With `alone`, this process gets the lock only if
-    no other process holds it. Raises UserError if the directory cannot be created.
+    no other process holds the lock. Raises UserError if the directory cannot be created.
     """
     try:
         lab.results.mkdir(parents=True, exist_ok=True)
@@ -283,7 +284,7 @@ def find(lab: Lab, prefix: str) -> Stored:
     """Returns the run with an id that begins with `prefix`.
 
     The prefix has at least 4 characters. EXPERIMENT/ may precede the prefix. Raises UserError if no
-    run or several runs match.
+    run matches or if several runs match.
     """
     wanted = prefix.rstrip("/").rpartition("/")[2]
     runs: dict[str, Stored] = {}

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Observations: what a run records in addition to its counts, and actions on its machine.
 
-Each kind of observation, such as a trace or a capture of the network, is a module here with one
-class. The class adds its options to the command line and parses them. The class writes its settings
-to run.json and reads these settings from run.json. The class also configures the engine, names its
-output files and checks the machine. So the other parts of p5lab need no code for a particular kind.
-To add a kind, add a module with a class that derives from Kind, and add the class to KINDS.
+Each kind of observation, such as a trace or a capture of the network, has a module in this package,
+with one class. The class adds its options to the command line and parses them. The class writes its
+settings to run.json and reads these settings from run.json. The class also configures the engine,
+names its output files and checks the machine. So the other parts of p5lab need no code for a
+particular kind. To add a kind, add a module with a class that derives from Kind, and add the class
+to KINDS.
 """
 
 import argparse

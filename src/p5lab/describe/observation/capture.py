@@ -18,7 +18,7 @@ CAPTURE = outputs.file("capture")
 
 @dataclass(frozen=True)
 class Capture(Kind):
-    """Writes the frames that the machine's network card sends and receives to a pcap file."""
+    """Writes to a pcap file all frames that the machine's network card sends and receives."""
 
     option = "--pcap"
     unasked: ClassVar = {"pcap": False}

@@ -17,7 +17,7 @@ Conf: TypeAlias = dict[str, str]  # lines of engine.conf
 
 
 class Kind(ABC):
-    """A kind of observation: something to record about a run, or an action on its machine. An
+    """A kind of observation: something to record about a run, or an action on the machine. An
     instance contains the user's settings of the kind.
 
     Class attributes: `option` is the kind's option on the command line. `unasked` contains the

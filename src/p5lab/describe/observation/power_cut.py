@@ -80,7 +80,7 @@ class PowerCut(Kind):
 
 
 def _microseconds(text: str) -> int:
-    """The argument of --power-cut in microseconds. Raises UserError unless the argument is a number
+    """The argument of --power-cut in microseconds. Raises UserError if the argument is not a number
     of seconds above 0."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
         raise UserError(f"--power-cut: expected seconds such as 1.25; found {text!r}")

@@ -56,7 +56,7 @@ class Sample(Kind):
 
     @property
     def needs_clocks(self) -> bool:
-        """Always true, because an estimate of cycles needs the processor's timing."""
+        """The result is always true, because an estimate of cycles needs the processor's timing."""
         return True
 
     @property

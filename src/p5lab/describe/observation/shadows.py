@@ -10,8 +10,8 @@ from p5lab.describe.observation.kind import Conf, Kind
 
 @dataclass(frozen=True)
 class Shadow:
-    """A geometry of caches and TLBs that the run counts in addition to the machine's own geometry.
-    `settings`: the machine keys of the geometry, with canonical values."""
+    """An additional geometry of caches and TLBs. The run counts the misses that the machine would
+    have with this geometry. `settings`: the machine keys of the geometry, with canonical values."""
 
     name: str
     settings: dict[str, str]
@@ -33,7 +33,8 @@ class Shadows(Kind):
 
     @property
     def needs_clocks(self) -> bool:
-        """Always true, because only the engine with the Pentium's caches counts these misses."""
+        """The result is always true, because only the engine with the Pentium's caches counts these
+        misses."""
         return True
 
     @property

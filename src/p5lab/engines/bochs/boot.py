@@ -6,7 +6,7 @@ The boot ROM requests the guest from the engine. The engine copies files into me
 the entry point. This module chooses the addresses, as a boot loader would. The real-mode setup code
 with its completed header is at 0x90000, and the command line is above it. The kernel is at 1 MB,
 and the initial RAM disk is near the top of memory. A multiboot kernel is an ELF file with physical
-addresses. The modules of such a kernel follow it in memory.
+addresses. In memory, the modules follow the multiboot kernel.
 """
 
 import struct
@@ -76,8 +76,8 @@ def linux(
 ) -> Layout:
     """Lays out a bzImage. `memory` is in bytes. Raises UserError if kernel and RAM disk do not fit.
 
-    `initramfs_size` is 0 without a RAM disk. The kernel then mounts the root file system that its
-    command line names.
+    `initramfs_size` is 0 without a RAM disk. The kernel then mounts the root file system that the
+    kernel's command line names.
     """
 
     def field(offset: int, kind: str) -> int:
@@ -166,9 +166,9 @@ def multiboot(
 ) -> Layout:
     """Lays out an ELF kernel and its modules as the Multiboot Specification (0.6.96) requires.
 
-    `loader` is the code of guest-images/parts/bootrom/multiboot.S, at BASE. The data for the kernel
-    follow directly after this code. The modules follow the kernel. Raises UserError for a file that
-    is not a multiboot kernel, and for files that do not fit into `memory` bytes.
+    `loader` is the code of guest-images/parts/bootrom/multiboot.S. This code is at BASE. The data
+    for the kernel follow directly after this code. The modules follow the kernel. Raises UserError
+    for a file that is not a multiboot kernel, and for files that do not fit into `memory` bytes.
     """
     if MULTIBOOT_HEADER not in kernel[:MULTIBOOT_SEARCH]:
         raise UserError(f"{kernel_file}: not a multiboot kernel (no header in its first 8 KB)")

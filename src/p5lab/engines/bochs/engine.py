@@ -75,7 +75,7 @@ class Bochs(Engine):
                 CONF: conf,
                 "job": job,
                 "bochsrc": emulator.values,
-                # The digest of this file stands for the kernel's command line, which no other
+                # The digest of this file represents the kernel's command line, which no other
                 # setting contains.
                 SETUP: _sha256(layout.setup),
                 **{name: _sha256(content) for name, content in observed.items()},

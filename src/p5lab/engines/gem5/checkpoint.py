@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Finds and stores the checkpoint for a run.
 
-A checkpoint is the state of the machine at the guest's ready marker. The file `key.json` in its
-directory lists the inputs of the checkpoint. The digest of this list is the name of the checkpoint.
-The list does not contain inputs that have an effect only after the marker: caches, buses, memory
-timing, the CPU model and the job.
+A checkpoint is the state of the machine at the guest's ready marker. The file `key.json` in the
+checkpoint's directory lists the inputs of the checkpoint. The digest of this list is the name of
+the checkpoint. The list does not contain inputs that have an effect only after the marker: caches,
+buses, memory timing, the CPU model and the job.
 """
 
 import fcntl
@@ -107,8 +107,8 @@ def find(store: Path, parts: Mapping[str, str], make: Callable[[Path], None]) ->
 @contextmanager
 def _alone(lock: Path) -> Iterator[None]:
     with lock.open("w") as file:
-        # A boot can continue to write after its parent process has ended. So the boot holds the
-        # lock too.
+        # A boot can continue to write after its parent process has ended. So the boot also holds
+        # the lock.
         os.set_inheritable(file.fileno(), True)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

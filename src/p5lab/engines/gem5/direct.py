@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The machine, guest and workload that gem5's own command line names (configs/gem5/run.py).
 
-gem5's interpreter has only the standard library. So this module imports only modules that need no
-other library.
+gem5's interpreter has only the standard library. So all modules that this module imports also need
+only the standard library.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds the reason for the end of gem5, in its output."""
+"""Finds in gem5's output the reason why gem5 ended."""
 
 import re
 from pathlib import Path

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The user's own gem5 (P5LAB_GEM5) with the configurations of configs/gem5.
 
-gem5 boots x86-64 guests only. A run restores a checkpoint of the guest at its ready marker. The
-first run of a machine and guest makes the checkpoint (p5lab.engines.gem5.checkpoint).
+gem5 boots x86-64 guests only. A run restores a checkpoint that was made at the guest's ready
+marker. The first run of a machine and guest makes the checkpoint (p5lab.engines.gem5.checkpoint).
 """
 
 import json

@@ -192,8 +192,8 @@ def _cache(values: Values, name: str, data_latency: int, response_latency: int) 
 
 
 def _tlb(values: Values, name: str, large: str) -> Tlb:
-    """`large`: the name of the array for large pages. Empty if large pages share the array `name`,
-    as in the code TLB."""
+    """`large`: the name of the array for large pages. `large` is empty if large pages share the
+    array `name`, as in the code TLB."""
     policy = values[f"{name}.replacement"]
     for array in filter(None, (name, large)):
         if values[f"{array}.replacement"] not in ("lru", "plru"):

@@ -31,7 +31,7 @@ def why_not(version: str) -> str:
 
 
 def why_no_cpu(version: str, cpu: str, objects: Collection[str]) -> str:
-    """The reason why a CPU model cannot be used with this gem5; empty if it can be used."""
+    """The reason why a CPU model cannot be used with this gem5; empty if the model can be used."""
     if CPUS[cpu] not in objects:
         return f"--cpu {cpu}: this gem5 was built without {CPUS[cpu]}"
     if reason := BROKEN_CPUS.get((release(version), cpu)):
