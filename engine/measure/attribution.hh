@@ -51,7 +51,7 @@ class Attribution {
     }
   };
   // One function in one ring of one address space, with the entrance to this ring. `parent` is the
-  // node of the caller. 0: the caller is unknown, or stacks are off.
+  // node of the caller. 0: the caller is unknown, or stacks are not recorded.
   struct Node {
     uint32_t parent, function, bank, entrance;
   };

@@ -6,11 +6,12 @@ the readings around an empty operation (Null). In the same executions, the engin
 bracket, which lies between the calls of start and stop and contains only the operation. The
 counters also count the access. The access is the code from the instruction that starts the counters
 to the instruction that freezes the counters, without the operation. R is the mean reading. B is the
-mean of the engine's brackets in the same iterations. A = R - B is the access. Then
+mean of the engine's brackets in the same iterations. A = R - B is the access. The correction with
+Null leaves this error:
 
     method - engine = (R - R of Null) - (B - B of Null) = A - A of Null
 
-is the error that remains after the correction with Null. This error is the sum of four parts:
+This error is the sum of four parts:
 
     miscounts   errors of the counters (the reference is the same run without miscounts)
     first       the part of the first iteration of a pass, which runs with cold caches

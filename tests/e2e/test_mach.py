@@ -193,7 +193,7 @@ def test_killed_in_any_state(mach, system):
     ],
 )
 def test_a_full_disk(mach, system, place):
-    """Memory and disk return ENOSPC. Programs still start, and removed files free their space.
+    """Memory and disk return ENOSPC. Programs still start, and the space of removed files is free again.
     test_mach_files.py runs the same code, and checks that the disk is clean afterwards.
     """
     booted = mach(f"test-full {place}", system=system)

@@ -156,7 +156,7 @@ TEST_CASE("disk: a write is complete when its data is on the media") {
   bench.write(3 * 120, 8);
   CHECK(bench.now - begin > round_drive().head_switch + bench.drive.geometry().revolution() / 15);
   CHECK(bench.on_media(3 * 120 + 7, 0xA5));
-  // The sectors of the next sequential read have already passed.
+  // The sectors of the next sequential read have already passed the head.
   const Time after = bench.now;
   bench.write(3 * 120 + 8, 8);
   CHECK(ms(bench.now - after) == doctest::Approx(8.3333 * (1 + 8 / 120.0)).epsilon(0.001));

@@ -52,7 +52,7 @@ class NetBench : public net::Pc {
     if (on) interrupted_at = now;
   }
 
-  // Runs all actions up to this time, each at its own time.
+  // Runs all actions that are due by this time, each when it is due.
   void run_until(net::Time when) {
     while (agenda.next() <= when) step();
     now = when;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which random addresses exercise a cache? The stream mixes several kinds of addresses: a hot
-// region that fits into the cache, a warm region of a few times this size, runs of neighbours,
-// strides that always use the same set, and stray addresses. The stream is the same on every host.
+// region that fits into the cache, a warm region that is a few times larger than the cache,
+// sequences of adjacent addresses, strides that always use the same set, and stray addresses. The
+// stream is the same on every host.
 #pragma once
 
 #include <cstdint>

@@ -153,8 +153,8 @@ def _abridged(stored: Stored) -> dict[str, Any]:
     record = stored.record
     return {
         **{key: record[key] for key in _KEPT if key in record},
-        # `experiment` and `run` come from the path and not from the record, because `_load` makes
-        # the path of the run directory from these two values.
+        # `experiment` and `run` are parts of the path where the record was found, not texts of the
+        # record. `_load` builds the path of the run directory from these two values.
         "experiment": stored.directory.parent.name,
         "run": stored.id,
         "machine": {
