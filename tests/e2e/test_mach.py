@@ -193,8 +193,8 @@ def test_killed_in_any_state(mach, system):
     ],
 )
 def test_a_full_disk(mach, system, place):
-    """Memory and disk return ENOSPC. Programs still start, and the space of removed files is free again.
-    test_mach_files.py runs the same code, and checks that the disk is clean afterwards.
+    """Memory and disk return ENOSPC. Programs still start, and the space of removed files is free
+    again. test_mach_files.py runs the same code, and checks that the disk is clean afterwards.
     """
     booted = mach(f"test-full {place}", system=system)
     assert booted.output == "full, and empty again\n"

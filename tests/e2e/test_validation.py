@@ -403,7 +403,8 @@ def test_branches(measured, name):
 
 def test_random_branches(measured):
     """The branch follows the lowest bit of a shift register. The test models the state of the
-    buffer's entry. The branch target buffer keeps this state between the passes. The first two passes are the warm-up.
+    buffer's entry. The branch target buffer keeps this state between the passes. The first two
+    passes are the warm-up.
     """
     state, branch = None, measured["branch"]
     clocks = branch.beside("random", "fences, 1024 loops")

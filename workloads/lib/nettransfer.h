@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One transfer over one TCP connection (net.h). The program sends to the peer's sink, or receives
- * from the peer's source. Each call moves one buffer. The sink receives the data of data.h with key 0. A sink process of this
- * system checks each sector's mark and the whole last buffer. The remote host reports the number of
- * bytes and their check sequence. A receiver of the source's stream checks one byte of each sector
- * and the whole last buffer.
+ * from the peer's source. Each call moves one buffer. The sink receives the data of data.h with key
+ * 0. A sink process of this system checks each sector's mark and the whole last buffer. The remote
+ * host reports the number of bytes and their check sequence. A receiver of the source's stream
+ * checks one byte of each sector and the whole last buffer.
  */
 #ifndef P5LAB_NETTRANSFER_H
 #define P5LAB_NETTRANSFER_H

@@ -7,9 +7,10 @@
  * a separate allocation. Two neighbouring tiles have the same bytes along their common side. The
  * bytes of each common side differ from the bytes of all other sides. Phase 0 brackets the
  * building, phase 1 the scrambling, and phase 2 the solving. The solver fills the places row by
- * row. For each place, it compares the remaining tiles, in their order, with the tile to the left of
- * this place and the tile above it. To reject a tile that does not fit, the solver reads the first bytes of this tile. With tiles of 4
- * KB, each of these accesses goes to a different page. With tiles of 1 KB four tiles share a page.
+ * row. For each place, it compares the remaining tiles, in their order, with the tile to the left
+ * of this place and the tile above it. To reject a tile that does not fit, the solver reads the
+ * first bytes of this tile. With tiles of 4 KB, each of these accesses goes to a different page.
+ * With tiles of 1 KB four tiles share a page.
  *
  * The building of a tile touches new pages. The first access to each new page causes a page fault.
  * No page is written to a disk, because guest `linux` has no swap space. The puzzle must fit into
