@@ -133,7 +133,7 @@ def test_bad_input_is_named(aside, capsys):
         (["phases", "--parameter", "rounds"], "--parameter: expected NAME=VALUE, found 'rounds'"),
         (["phases", "--parameter", "rouns=1"], "did you mean 'rounds'?"),
         (["phases", "--interval", "0"], "--interval: expected a whole number, at least 1"),
-        (["phases", "--simpoint", "/none"], "/none: expected the program `simpoint`"),
+        (["phases", "--simpoint", "/none"], "/none: expected the executable program `simpoint`"),
     ):
         assert main(["simpoint", *words], aside) == 2
         assert message in capsys.readouterr().err

@@ -217,14 +217,14 @@ BRANCHES = {
     "taken 2 of 4": Branch(*pattern(512, 768), "1 T 2 T 3 N 2 N 1: wrong, right, wrong, wrong"),
     "taken 1 of 4": Branch(*pattern(768, 768), "0 T 3 N 2 N 1 N 0: wrong, wrong, wrong, right"),
     "taken 1 of 8": Branch(*pattern(896, 384), "0 T 3 N 2 N 1 N 0: wrong three times, then right"),
-    "after a mispredicted branch": Branch(
+    "behind a mispredicted one": Branch(
         512 * (1 + 4 + 1 + 3 + 4 + 1 + 3 + 1 + 4),
         3 * 512,
         "there is no look-up directly after a mispredicted branch. JC not taken: JC 1 and 4, JMP"
         " is also mispredicted, 1 and 3. JC taken: JC 1, the entry predicts a JMP that is not"
         " there, 3, and 1 NOT. Each time the four NOTs",
     ),
-    "after a mispredicted branch and a NOT": Branch(
+    "behind a mispredicted one and a NOT": Branch(
         512 * (1 + 4 + 1 + 1 + 4 + 1 + 1 + 4), 512, "JMP's own entry predicts it again"
     ),
     "taken 1 of 4, short loop": Branch(
@@ -235,7 +235,7 @@ BRANCHES = {
         " other code. It has its own entry, which is always right. 1, and one NOT less than the"
         " loop without this branch",
     ),
-    "predicted, but not there": Branch(
+    "foretold, but not there": Branch(
         ROUNDS * (3 + 4 + 1) + 7 * 32 * 3,
         7 * 32,
         "16 T and 16 N: ROL, NOT and JC 1 each, JMP or a NOT 1, the four NOTs. JC is wrong at the"
