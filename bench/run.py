@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Measures the speed of the engine on this host.
 
-There are two loads (configs/experiments/bench.toml). `boot` runs from reset to the end of a program
-that makes one system call. `forkexec` boots the same guest, and then executes fork, exec, exit and
-wait 2000 times. Each of these workloads runs with the model on and with the model off. The model
-contains caches, TLBs and the clocks of instructions, and its cycles determine virtual time. With
-the model off, each instruction takes one clock, and there are no caches, TLBs or stalls. In this
-mode only the emulator and the engine's hooks take host time.
+There are two workloads (configs/experiments/bench.toml). `boot` runs from reset to the end of a
+program that makes one system call. `forkexec` boots the same guest, and then executes fork, exec,
+exit and wait 2000 times. Each of these workloads runs with the model on and with the model off. The
+model contains caches, TLBs and the clocks of instructions, and its cycles determine virtual time.
+With the model off, each instruction takes one clock, and there are no caches, TLBs or stalls. In
+this mode only the emulator and the engine's hooks take host time.
 
 guest MIPS        million guest instructions per second of the engine's user CPU time; a repeated
                   string instruction counts as one
@@ -58,8 +58,8 @@ class Sample:
 
 
 def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ...] = ()) -> Sample:
-    """Run the engine once in `directory`. `below`: the command of a profiler, which then starts the
-    engine's command.
+    """Run the engine once in `directory`. `below` is the command of a profiler, which starts the
+    engine. It is empty if there is no profiler.
 
     Raises UserError if the run fails."""
     engine = engines.get(run.engine)

@@ -51,8 +51,8 @@ class Asked:
 
 @dataclass(frozen=True)
 class Row:
-    """The runs of both sides that match: for each side the sorted SHA-256 digests of the events,
-    and the verdict of their comparison.
+    """One comparison of matching runs. `before` and `after` are the sorted SHA-256 digests of the
+    events of each side, and `verdict` is the result.
     """
 
     asked: Asked
@@ -109,7 +109,9 @@ def _asked(record: dict) -> Asked:
 def compare(
     before: dict[Asked, list[tuple[str, str]]], after: dict[Asked, list[tuple[str, str]]]
 ) -> list[Row]:
-    """A row for each run on at least one side, in the order of experiment, machine and guest."""
+    """One row for each run that exists on at least one side, sorted by experiment, machine and
+    guest.
+    """
     rows = []
     for asked in sorted({*before, *after}):
         sides = [side.get(asked, []) for side in (before, after)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Record the inputs of a product: {"digest": ..., "inputs": {name: SHA-256 or text}}.
 
-The digest covers the name and content of all inputs. Two builds can therefore be compared without
-their products. The record contains no path outside the tree, no host and no date.
+The digest covers the name and content of all inputs. To compare two builds, their records are
+therefore sufficient. The record contains no path outside the tree, no host and no date.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Writes the record of the files and texts on the command line."""
+    """Writes the record of the files and texts that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--text", action="append", default=[], metavar="NAME=TEXT")

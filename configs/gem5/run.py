@@ -224,7 +224,7 @@ def arguments() -> argparse.Namespace:
 
 
 def from_names(args: argparse.Namespace, outdir: Path) -> Setup:
-    """Look up the names on the command line as ./p5lab does. Writes the job file to `outdir`.
+    """Look up the names on the command line like ./p5lab. Writes the job file to `outdir`.
 
     Raises UserError for a name that does not exist."""
     found = direct.look_up(
@@ -323,7 +323,7 @@ def do(
 def boot_board(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
 ) -> PentiumBoard:
-    """Return a board with the atomic CPU and the Pentium's TLBs, without caches."""
+    """Return a board that has the atomic CPU and the Pentium's TLBs, but no caches."""
     board = PentiumBoard(machine, PentiumProcessor(machine, "atomic", extras=ours), BootHierarchy())
     board.load(setup, outdir)
     return board
@@ -332,8 +332,8 @@ def boot_board(
 def full_board(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
 ) -> PentiumBoard:
-    """Return a board with the CPU of the setup and caches, and with our SimObjects if `ours` is
-    true."""
+    """Return a board that has caches and the CPU of the setup. The board has our SimObjects if
+    `ours` is true."""
     processor = PentiumProcessor(machine, setup.cpu, extras=ours, tracer=ours)
     board = PentiumBoard(machine, processor, PentiumCacheHierarchy(machine, extras=ours))
     board.load(setup, outdir)

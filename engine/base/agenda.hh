@@ -19,7 +19,7 @@ class Agenda {
  public:
   using Action = std::function<void(Time)>;
 
-  // Enters an action for a time. When the action runs, its argument is `when`.
+  // Adds an action that runs at a given time. When the action runs, its argument is `when`.
   void at(Time when, Action action) { actions_.emplace(when, std::move(action)); }
 
   // Returns the time of the first action, or kNever if there is no action.

@@ -20,7 +20,7 @@ class Clock {
   // The number of whole clocks in a time.
   uint64_t clocks(Time time) const { return uint64_t(Wide(time) * hz_ / kSecond); }
 
-  // The first clock at which a time has passed: time(first_clock(t)) >= t.
+  // The first clock that is not earlier than a time: time(first_clock(t)) >= t.
   uint64_t first_clock(Time time) const {
     return uint64_t((Wide(time) * hz_ + kSecond - 1) / kSecond);
   }

@@ -2,7 +2,7 @@
 // Is the parameter file right? The build translates the declarations in engine/ (p5/keys.toml,
 // devices/NAME/device.toml) into tables. The tables contain the keys with type and range, the rules
 // between keys, and the condition under which a machine has a device. The function check() compares
-// the whole file with these tables, before a part of the engine reads values.
+// the whole file with these tables, before any part of the engine reads a value.
 #pragma once
 
 #include <cstddef>
@@ -72,7 +72,7 @@ void check(Settings& settings, const Declaration& declared);
 // Whether the machine has the part. Call this function after check().
 bool present(Settings& settings, const Declaration& declared);
 
-// Whether a shadow may have a value of this key that differs from the machine's value.
+// Whether the value of this key in a shadow may differ from the machine's value.
 bool is_geometry(const Declaration& declared, const std::string& key);
 
 // Reads a list of ranges, such as "0xa0000-0xfffff,0x2000000-0xffffffff". Returns false if the form

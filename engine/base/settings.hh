@@ -38,9 +38,9 @@ class Settings {
     entries_.insert({key, {value, 0, false}});
   }
 
-  // Compares this file with the file of `other`. Returns the first key that one of the files lacks,
+  // Compares this file with the file of `other`. Returns the first key that is missing in one file,
   // or that has different values in the two files. Returns an empty text if there is no difference.
-  // Keys in `except` and defaults are not compared.
+  // Ignores the keys in `except`, and the keys that neither file sets.
   std::string difference(const Settings& other, const std::set<std::string>& except) const;
 
   // error() returns the first error so far, or an empty text. finish() also reports keys that no

@@ -283,7 +283,8 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
   }
   if (attribution) attribution->decoded(Bit32u(cpu()->pAddrFetchPage));
   if (p5::kX86_64) return;
-  // Bochs decodes some instructions of later processors, even if it emulates an older processor.
+  // Even if Bochs emulates an older processor, Bochs decodes some instructions of later processors.
+  // These instructions must raise #UD.
   const Bit16u refused = cmov_allowed ? p5::kNotOnPentiumCmov : p5::kNotOnPentium;
   if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
 }
@@ -312,7 +313,8 @@ static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
 }
 
 void p5_before(bxInstruction_c* i) {
-  // After each event that sets state_stale the model must fetch again, so at_hand() returns false.
+  // After each event that sets state_stale, the model must fetch again. at_hand() therefore returns
+  // false, and p5_before_slow() refreshes the state.
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
   if (__builtin_expect(!model.at_hand(i->p5, linear), 0)) return p5_before_slow(i);
   last_linear = linear;
@@ -346,7 +348,7 @@ struct Window {
     const bx_TLB_entry* entry = cpu()->DTLB.get_entry_of(linear, 0);
     if (entry->lpf != (linear & ~0xFFFu)) return;
     physical = Bit32u(entry->ppf | (linear & 0xFFF));
-    // Bochs must see each write to a page that contains code which Bochs has decoded.
+    // If a page contains code that Bochs has decoded, Bochs must see each write to this page.
     if (write && pageWriteStampTable.getFineGranularityMapping(physical)) return;
     host = write ? cpu()->v2h_write_byte(linear, cpu()->user_pl)
                  : cpu()->v2h_read_byte(linear, cpu()->user_pl);
@@ -395,9 +397,9 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
     count = std::min(count, from.bytes / bytes);
   }
   if (count < 2) return false;
-  // Single iterations report the time to Bochs at fixed intervals. The block reports the time at
-  // the same intervals. The block ends before the iteration at which a timer is due, and Bochs
-  // executes this iteration itself.
+  // Single iterations report the time to Bochs at fixed intervals. A block of iterations reports
+  // the time at the same intervals. The block ends before the iteration at which a timer is due,
+  // and Bochs executes this iteration itself.
   p5::Pace pace{p5_ticked, p5_ticked + bx_pc_system.getNumCpuTicksLeftNextEvent(), kRepeatInterval};
   count = model.block(block, count, &pace);
   if (pace.reported != p5_ticked) {

@@ -38,8 +38,9 @@ void p5_read_write(bx_address linear, Bit32u physical, unsigned length);
 void p5_physical(Bit32u physical, unsigned rw);
 void p5_far_branch(unsigned what);
 // The functions of patch 0008. p5_call_gate: the far transfer uses a call gate. p5_task_switch: the
-// transfer, interrupt or IRET switches to a task; its TSS is a 386 TSS (`wide`) or for virtual-8086
-// mode (`v86`). p5_lock: accesses from now on are locked, or not locked any more.
+// transfer, interrupt or IRET switches to a new task. `wide`: the new task has a 386 TSS. `v86`:
+// the new task runs in virtual-8086 mode. p5_lock: from now on, accesses are locked (`on` is true)
+// or not locked.
 void p5_call_gate(unsigned parameters);
 void p5_task_switch(bool wide, bool v86);
 void p5_lock(bool on);

@@ -71,7 +71,7 @@ class Pc {
   virtual ~Pc() = default;
 
   // plug() connects a card to the PC and returns the card's interrupt line. The line exists as long
-  // as the PC. The order of the plug() calls decides which PCI slot each card gets.
+  // as the PC exists. The order of the plug() calls decides which PCI slot each card gets.
   virtual Line& plug(const IsaCard& card, Ports& ports) = 0;
   virtual Line& plug(const PciCard& card, Ports& ports) = 0;
 

@@ -60,7 +60,8 @@ void Attribution::look_up(Linear linear, bool fetched) {
   bytes_ = known.place.bytes;
 }
 
-// Returns the page of a module with the content of this physical page, or 0.
+// Returns the page of a module that has the same content as this physical page. Returns 0 if there
+// is no such page.
 uint32_t Attribution::page_in(uint32_t frame) {
   if (frame >= page_in_.size()) page_in_.resize(frame + 1, kNone);
   if (page_in_[frame] == kNone) {
@@ -98,9 +99,10 @@ void Attribution::call(Linear stack) {
   bytes_ = 0;
 }
 
-// Control continues at this stack pointer. All frames below this address have ended.
+// The stack pointer is now `stack`. All frames below this address have ended.
 void Attribution::return_to(Linear stack) {
-  // The kernel begins on a stack for entries, and leaves this stack without a call.
+  // An entry into the kernel begins on a special stack. The kernel then switches to its own stack
+  // without a call.
   const bool entering = stack_ == &entering_ && ring_ != 3;
   if (!entering && stack_->key != key_of(stack)) stack_ = &stack_at(stack);
   auto& frames = stack_->frames;

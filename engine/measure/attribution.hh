@@ -10,11 +10,11 @@
 // interrupt or exception belongs to the interrupted code, as in the banks.
 //
 // The attribution uses the stack pointer to find the frames of calls. The attribution does not
-// match calls with returns. A frame ends when the stack pointer rises above the frame. Each piece
-// of memory of 8 KB (the size of Linux's kernel stacks; 16 KB on x86-64) counts as a separate stack
-// with its own frames. If a call moves the stack pointer to another piece, the new stack continues
-// the old stack. There are two such cases: one stack spans two pieces, or a kernel makes a call on
-// another stack.
+// match calls with returns. A frame ends when the stack pointer rises above the frame. The
+// attribution treats each piece of memory of 8 KB (the size of Linux's kernel stacks; 16 KB on
+// x86-64) as a separate stack with its own frames. If a call moves the stack pointer to another
+// piece, the new stack continues the old stack. This happens in two cases: one stack spans two
+// pieces, or a kernel makes a call on another stack.
 #pragma once
 
 #include <array>
@@ -203,7 +203,7 @@ class Attribution {
   Stack* stack_ = &entering_;
 
   std::map<uint32_t, Phase> phases_;
-  std::vector<Phase*> open_;  // the open brackets; they are nested, and each one counts
+  std::vector<Phase*> open_;  // the open brackets, nested; each of them gets the counts
   std::array<uint64_t, MissClasses::kCounts> classes_seen_{};
 };
 

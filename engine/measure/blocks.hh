@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which basic blocks run inside the brackets? SimPoint needs them (docs/concepts/simpoint.md). This
-// class has two uses. First, the class can write frequency vectors: one vector for each interval of
-// a given number of instructions. Second, the class can select intervals for detailed simulation.
-// The model then warms up for a number of instructions before each interval, and is paused at all
-// other times. This file does not include Bochs.
+// Which basic blocks run inside the brackets? SimPoint needs this information
+// (docs/concepts/simpoint.md). This class has two uses. First, the class can write frequency
+// vectors: one vector for each interval of a given number of instructions. Second, the class can
+// select intervals for detailed simulation. The model then warms up for a number of instructions
+// before each interval, and is paused at all other times. This file does not include Bochs.
 //
 // A block ends at a near branch (taken or not taken), and at every other change of control or
 // state. The address space and the first address identify a block. Ring 0 counts as one address
@@ -29,12 +29,12 @@ class Blocks {
     uint32_t number;
     uint64_t begin, end, weight;
   };
-  // Called where an interval begins and ends.
+  // This function is called at the beginning and at the end of each interval.
   using Snapshot = std::function<void(const char* op, uint32_t number)>;
 
   explicit Blocks(Pentium& model) : model_(model) {}
   // Reads a list of intervals, "number:begin:end:weight ...". Returns false if the form is wrong,
-  // or if the intervals are not in the order of time.
+  // or if the intervals are not sorted by time.
   static bool parse(const std::string& text, std::vector<Interval>* intervals);
 
   void write_vectors(std::FILE* file, uint64_t interval) {

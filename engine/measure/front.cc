@@ -43,7 +43,8 @@ void Bus::add(const CacheConfig& l2) {
 }
 
 void Bus::read_past(uint32_t address) {
-  // After this read the line is the last-used line only in L2s that contain the line.
+  // This read does not load the line. Some L2s contain the line, and there the line is now the
+  // last-used line. The other L2s do not change.
   lines_[(address >> low_) & mask_] = {};
   accesses.push_back({BusAccess::ReadPast, 1, address & line_mask_});
 }
@@ -154,8 +155,8 @@ void Front::write(uint32_t address, uint8_t times, Fill fill, bool coded) {
   }
   const CacheAccess access = l1d_.access(address, true, fill);
   if (listener_) listener_->access(Level::L1d, address, true, access.hit, fill != Fill::None);
-  // If the first of the equal writes loads the line or makes the line exclusive, the other writes
-  // have a different result.
+  // The first of the equal writes may load the line or make the line exclusive. The other writes
+  // then have a different result than the first write.
   const bool owned = access.hit && access.through && write_back_ && fill == Fill::Exclusive;
   const uint8_t alike = access.filled || owned ? 1 : times;
   if (!access.hit)

@@ -47,11 +47,12 @@ struct Reference {
   uint32_t address = 0;
 };
 
-// The bus between a front and some of its L2s. The bus drops accesses that change nothing: an
-// access to the last-used line of a set in the smallest L2 hits in all of these L2s.
+// The bus between a front and some of its L2s. The bus drops accesses that change nothing. If an
+// access uses the last-used line of a set in the smallest L2, the access hits in all L2s on the
+// bus.
 class Bus {
  public:
-  // `l2` is the first L2 on the bus. With `filter` off the bus drops nothing.
+  // `l2` is the first L2 on the bus. If `filter` is false, the bus drops nothing.
   Bus(const CacheConfig& l2, bool filter);
 
   // Whether this L2 can share the bus. The set numbers of all L2s on a bus must have many address

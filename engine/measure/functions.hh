@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which function does an address belong to? The command line tool makes the table from symbol
-// tables (docs/reference/formats.md, functions.txt). A module is the result of one link: a kernel,
-// a program or a library. A kernel has fixed addresses. The content of the pages identifies a
-// program or a library. The lookup therefore works in any address space and at any address, and
-// needs no tables of the guest.
+// tables (docs/reference/formats.md, functions.txt). A module is one linked file: a kernel, a
+// program or a library. A kernel has fixed addresses. The content of the pages identifies a program
+// or a library. The lookup therefore works in any address space and at any address, and needs no
+// tables of the guest.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class Functions {
   // Looks up code at a fixed address. Returns false if no module with fixed addresses contains the
   // address.
   bool at(Linear linear, Place* place) const;
-  // Returns the page of a module with this content, or 0 if there is no such page.
+  // Returns the page of a module that has this content, or 0 if there is no such page.
   uint32_t page(const uint8_t* content) const;
   // Looks up code at `linear`. `page` is the result of page() for the page of this code (0: no
   // page). The place does not extend beyond the page.

@@ -9,13 +9,12 @@
 //   conflict    the fully associative cache has the line
 //   capacity    the fully associative cache does not have the line either
 //
-// If the fully associative cache misses and the real cache hits, the access counts as `avoided`.
-// The number of Hill's conflict misses is `conflict` minus `avoided`. Uncached and locked accesses
-// do not reach the caches and have no class.
+// If the fully associative cache misses and the real cache hits, the access is counted as
+// `avoided`. The number of Hill's conflict misses is `conflict` minus `avoided`. Uncached and
+// locked accesses do not reach the caches and have no class.
 //
 // For a direct-mapped L2 this class also records which function evicts the lines of another
-// function. For each conflict miss the class records the function that brought in the evicting
-// line.
+// function. For each conflict miss the class records the function that loaded the evicting line.
 #pragma once
 
 #include <array>
@@ -59,8 +58,8 @@ class MissClasses : public AccessListener {
 
   explicit MissClasses(const Config& config);
 
-  // `function` uses the caches after this call, until the next call. `counted` states whether the
-  // misses of this function are counted.
+  // From this call to the next call of use(), `function` is the function that uses the caches.
+  // `counted` states whether the misses of this function are counted.
   void use(uint32_t function, bool counted) {
     function_ = function;
     counted_ = counted;
@@ -86,7 +85,7 @@ class MissClasses : public AccessListener {
   // One level: the fully associative cache, and the history of each line.
   struct Cache {
     uint32_t shift = 0, capacity = 0;
-    bool allocates = false;  // write misses bring the line in
+    bool allocates = false;  // a write miss loads the line
     uint32_t newest = kNone, oldest = kNone, held = 0;
     std::vector<Line> lines;  // [physical line]
 

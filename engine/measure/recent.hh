@@ -11,11 +11,12 @@
 // The filter can also keep the second-last used line as `second`. For this purpose all geometries
 // must have two or more ways and true or tree LRU. Each geometry then also contains the second-last
 // used line. A reference to `second` hits and only changes the order of the two lines. This order
-// matters only when the set uses a third line. The reference is therefore recorded only before that
-// use (unrecorded()).
+// matters only when the set uses a third line. The reference to `second` is therefore recorded
+// later, immediately before the reference to the third line (unrecorded()).
 //
-// The shortcut of the chip's own array contains only lines that are `first` in this filter. A
-// reference that the shortcut answers is therefore never recorded, and the chip does not report it.
+// The shortcut of the chip's own array contains only lines that are `first` in this filter. If the
+// shortcut answers a reference, the reference need not be recorded. The chip therefore does not
+// report the reference.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +33,9 @@ class Recent {
   static constexpr uint32_t kNone = ~0u;
   struct Entry {
     uint32_t key = kNone;  // number of a line or page
-    // Number of recorded writes since the line was filled. The first write may only make a shared
-    // line exclusive. After two writes the line is modified in every write-back geometry.
+    // Number of recorded writes since the line was filled. If the line is shared, the first write
+    // may make the line exclusive instead of modified. After two writes the line is modified in
+    // every write-back geometry.
     uint8_t writes = 0;
   };
 
@@ -98,8 +100,8 @@ class Recent {
     return set.first;
   }
 
-  // A reference to the key was recorded, but some geometries may still lack the key.
-  // `entered`: this reference may have loaded the line or page of the key.
+  // A reference to the key was recorded, but some geometries may not contain the key. `entered`:
+  // this reference may have loaded the line or page of the key.
   void hide(uint32_t key, bool entered) {
     Set& set = sets_[key & mask_];
     if (entered) set.first = {};
@@ -108,7 +110,7 @@ class Recent {
     leave(key);
   }
 
-  // The key may leave some geometry.
+  // Call this if the key may leave one of the geometries.
   void remove(uint32_t key) {
     Set& set = sets_[key & mask_];
     if (set.first.key == key) {
@@ -119,7 +121,7 @@ class Recent {
     set.second = {};
   }
 
-  // The line may become clean in some geometry.
+  // Call this if the line may become clean in one of the geometries.
   void clean(uint32_t key) {
     Set& set = sets_[key & mask_];
     for (Entry* entry : {&set.first, &set.second}) {
@@ -144,9 +146,9 @@ class Recent {
   }
 
  private:
-  // The line of a set that the geometries have used last. Recorded: the line is `first`. Swapped:
-  // the line is `second`, because the last reference was not recorded. Hidden: the geometries may
-  // have used another line last, and the set has no `second`.
+  // Which line of a set have the geometries used last? Recorded: the line is `first`. Swapped: the
+  // line is `second`, because the last reference was not recorded. Hidden: the geometries may have
+  // used another line last, and the set has no `second`.
   enum Order : uint8_t { Recorded, Swapped, Hidden };
   struct Set {
     Entry first, second;

@@ -18,8 +18,8 @@ uint32_t log2_of(uint32_t value) {
 
 uint32_t set_mask(const CacheConfig& l2) { return l2.size / (l2.ways * l2.line) - 1; }
 
-// Whether two L2s contain the same lines. Write-back and write-through L2s can contain the same
-// lines.
+// Whether two L2s contain the same lines. A write-back L2 and a write-through L2 can contain the
+// same lines.
 bool alike(const CacheConfig& a, const CacheConfig& b) {
   return a.size == b.size && a.ways == b.ways && a.line == b.line && a.policy == b.policy &&
          a.write_allocate == b.write_allocate;

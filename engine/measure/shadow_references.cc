@@ -30,7 +30,8 @@ void Shadows::read(uint32_t address, Fill fill) {
     lines_.hide(line, false);
 }
 
-// Counts a write to a line that is modified in every geometry. Returns false for any other line.
+// If the line is modified in every geometry, counts the write and returns true. Otherwise returns
+// false.
 bool Shadows::counts_write_hit(uint32_t address) {
   const Recent::Entry* entry = write_back_ ? lines_.find(address >> line_shift_) : nullptr;
   if (!entry || entry->writes < 2) return false;
@@ -116,7 +117,7 @@ void Shadows::record_page(Reference::Kind kind, uint32_t linear, const PageWalk&
                           bool present) {
   record(kind, linear, Fill::Exclusive, present);
   walks_.push_back(walk);
-  // A page walk makes the lines clean that contain the page-table entries.
+  // After a page walk, the lines that contain the page-table entries are clean.
   for (uint32_t i = 0; i < walk.reads; i++) lines_.clean(walk.entries[i] >> line_shift_);
 }
 

@@ -30,7 +30,7 @@ class Btb {
     bool valid = false;
 
     bool predicts_taken() const { return state >= 2 || !rule(Rule::BtbThreshold); }
-    // Whether the prediction of this entry is right for the branch.
+    // Whether this entry predicts the branch correctly.
     bool predicts(bool taken, uint32_t to) const {
       if (!predicts_taken()) return !taken;
       return taken && (target == to || !rule(Rule::BtbTarget));
@@ -49,8 +49,8 @@ class Btb {
 
   // A taken branch raises the state by one, up to 3. A branch that is not taken lowers the state by
   // one, down to 0. There is one exception: from state 0, a taken branch leads to state 3. If the
-  // state became 0 at most 4 pairs ago, this state is not in the buffer yet. The taken branch then
-  // leads to state 1. `pairs` is the number of executed pairs.
+  // state became 0 at most 4 pairs ago, the buffer does not contain this change yet, and the taken
+  // branch leads to state 1. `pairs` is the number of executed pairs.
   static void update(Entry* entry, bool taken, uint32_t target, uint32_t pairs) {
     if (taken) {
       const bool written = !rule(Rule::BtbTightLoop) || pairs - entry->zeroed > kForwardedPairs;
@@ -63,7 +63,7 @@ class Btb {
     }
   }
 
-  // Enters a taken branch that has no entry.
+  // Adds an entry for a taken branch that has no entry yet.
   void insert(uint32_t key, uint32_t target);
   void allocate(bool on) { allocates_ = on; }
 

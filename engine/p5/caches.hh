@@ -28,8 +28,8 @@ class Caches {
   Fill fill_state(uint32_t attributes) const {
     return attributes ? page_fill(attributes) : plain_fill_;
   }
-  // Returns the state of a line in such a page after a write. A shared line becomes exclusive,
-  // except in a page with PWT [INTEL-DM 3].
+  // Returns the state of a line after a write. The line is in a page with these PageBits. A shared
+  // line becomes exclusive, except in a page with PWT [INTEL-DM 3].
   Fill write_state(uint32_t attributes) const {
     if (attributes) return page_fill(attributes);
     return caching_ ? Fill::Exclusive : Fill::None;
@@ -50,7 +50,7 @@ class Caches {
     missed = kNoLine;
     core_.wait(memory.read_noncacheable(physical, core_.clock, *core_.bank), stall);
   }
-  // Writes a dirty line of L1D back. The write-back can start on the bus at clock `when`.
+  // Writes a dirty line of L1D back. The write-back can start on the bus at clock `when` or later.
   void write_back(uint32_t line, uint64_t when) {
     core_.count(L1dWritebacks);
     memory.write_line(line, when, *core_.bank);

@@ -248,8 +248,8 @@ namespace p5 {
   X(Fcmov, "fcmov")               \
   X(Fcomi, "fcomi")
 
-// Classes of outcomes that the encoding does not determine. The model uses these rows when it knows
-// the outcome.
+// Classes for outcomes that the encoding of an instruction does not determine. When the outcome is
+// known, the model uses the row of the outcome's class.
 #define P5_OUTCOME_CLASSES(X)         \
   X(Interrupt, "event.interrupt")     \
   X(Exception, "event.exception")     \

@@ -26,7 +26,8 @@ struct Core {
 
   void count(Event event, uint64_t number = 1) { bank->count[event] += number; }
 
-  // Waits until clock `until`, even if `config.feedback` is false, and counts the time as a stall.
+  // Waits until clock `until`, and counts the time as a stall. Also waits if `config.feedback` is
+  // false.
   void stall_until(uint64_t until, Event stall) {
     if (until <= clock) return;
     count(stall, until - clock);
@@ -44,8 +45,8 @@ struct Core {
     return uint32_t(bank->count[Instructions] - bank->count[InstructionsV]);
   }
 
-  // Adds the time since the last call of this function to the bank. `bus_busy` is the number of
-  // core clocks so far in which the bus was busy.
+  // Adds to the bank the time that has passed since the last call of this function. `bus_busy` is
+  // the number of core clocks so far in which the bus was busy.
   void fold(uint64_t bus_busy) {
     count(CyclesBusy, clock - folded);
     folded = clock;

@@ -42,8 +42,8 @@ struct Bank {
 
 class Counters {
  public:
-  // Returns the bank of a ring in an address space. The first call creates the bank. Its address in
-  // memory never changes.
+  // Returns the bank of a ring in an address space. The first call creates the bank. The address of
+  // the bank in memory never changes.
   Bank& bank(Space cr3, uint8_t ring);
 
   // The banks, in the order of their first use.

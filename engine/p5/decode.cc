@@ -236,8 +236,8 @@ void Decoder::choose_registers() {
   if (!memory_) use_register(insn_.modrm & 7, bits & kRm8, bits & kRmR, bits & kRmW);
   use_register(insn_.modrm >> 3 & 7, bits & kReg8, bits & kRegR, bits & kRegW);
   use_register(insn_.opcode & 7, bits & kOp8, bits & kOpR, bits & kOpW);
-  // Only the pairing rules treat a store of the accumulator to an absolute address as a write of
-  // the accumulator, too [AGN-IT].
+  // For the pairing rules, a store of the accumulator to an absolute address also writes the
+  // accumulator [AGN-IT]. For AGI stalls, such a store does not write the accumulator.
   if (bits & kMoffs && insn_.reads && !rule(Rule::PairAccumulator)) insn_.writes = 0;
   insn_.agi_writes = insn_.writes;
   if (bits & kMoffs && rule(Rule::AgiAccumulator)) insn_.agi_writes &= ~insn_.reads;

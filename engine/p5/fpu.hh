@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // When can the floating-point unit begin an instruction, and when is a result ready? The unit is a
-// separate pipeline. Most instructions leave the integer pipes before the floating-point unit ends
-// them [INTEL-OPT, AGN-MA].
+// separate pipeline. Most instructions leave the integer pipes before the floating-point unit has
+// completed them [INTEL-OPT, AGN-MA].
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Fpu {
   void issue(const Insn& insn, uint64_t at, uint32_t clocks, uint32_t overlap);
 
  private:
-  // Register numbers count from the top of the stack before the instruction.
+  // Register numbers are relative to the top of the stack before the instruction.
   struct Use {
     int8_t sources[2] = {-1, -1};
     int8_t result = -1;

@@ -18,7 +18,7 @@ using RegMask = uint8_t;
 // How an instruction may pair (INTEL-OPT ch. 3; AGN-IT).
 enum class Pairing : uint8_t { NP, UV, PU, PV, FX };
 
-// Properties that need more than a count of clocks.
+// Properties of an instruction that its number of clocks does not describe.
 enum InsnFlag : uint16_t {
   kRep = 1 << 0,          // REP/REPE/REPNE string instruction (counted once)
   kStack = 1 << 1,        // addresses memory through an implicit ESP
@@ -33,18 +33,18 @@ enum InsnFlag : uint16_t {
   kImm = 1 << 10,         // has an immediate operand
   kMemory = 1 << 11,      // has a ModRM (or moffs) memory operand that is accessed
   kUncommon = 1 << 12,    // kRep, kFar, kIo, kSystem, kFpu, segment_loads, ENTER with levels, a
-                        // multiplication, VERR or VERW, or an unknown class. decode() sets it. The
-                        // model's fast path tests only this bit.
+                        // multiplication, VERR or VERW, or an unknown class. decode() sets this
+                        // bit. The model's fast path tests only this bit.
   kFpu = 1 << 13,               // D8-DF
   kNotOnPentium = 1 << 14,      // a P54C raises #UD (CMOV, MMX, SSE, RDPMC, 0F 1F...)
   kNotOnPentiumCmov = 1 << 15,  // ISA level pentium+cmov raises #UD too
 };
 
-// The pairing rules as masks [INTEL-OPT ch. 3, AGN-MA 3.2]. Instruction B joins instruction A, in
-// the V pipe, if B's `as_v` and A's `as_u` have no common bit. The low byte of `as_u` contains the
-// general registers that A writes. The low byte of `as_v` contains the general registers that B
-// reads, writes or uses in an address. Implicit changes of ESP have separate bits, because two
-// PUSHes pair, two POPs pair, and a PUSH pairs with a CALL.
+// The pairing rules as masks [INTEL-OPT ch. 3, AGN-MA 3.2]. Instruction B can go into V, beside
+// instruction A in U, if B's `as_v` and A's `as_u` have no common bit. The low byte of `as_u`
+// contains the general registers that A writes. The low byte of `as_v` contains the general
+// registers that B reads, writes or uses in an address. Implicit changes of ESP have separate bits,
+// because two PUSHes pair, two POPs pair, and a PUSH pairs with a CALL.
 enum PairBit : uint16_t {
   kAlways = 1 << 8,  // set in every as_u; in as_v: this instruction cannot enter V
   kNever = 1 << 9,   // set in every as_v; in as_u: no instruction can join this one

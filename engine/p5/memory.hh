@@ -55,9 +55,9 @@ struct MemoryConfig {
   uint32_t page_miss = 0;     // bus clocks that a change of the DRAM page adds
 };
 
-// Divides by a small constant. The value of the constant is known only at run time. The division is
-// a multiplication with the reciprocal. The quotient is exact for dividends below 2^58 and divisors
-// up to 64.
+// Divides by a small number that is known only at run time. To save time, the class multiplies by
+// the reciprocal of this number. The quotient is exact for dividends below 2^58 and divisors up to
+// 64.
 class Divider {
  public:
   explicit Divider(uint32_t divisor)
@@ -117,15 +117,15 @@ class Memory {
   // Writes a line back. The core does not wait for the write-back.
   void write_line(uint32_t address, uint64_t now, Bank& bank);
 
-  // Another bus master accesses a line. The inquire cycle holds the bus, and a write removes the
-  // line from the board L2.
+  // Another bus master accesses a line. The inquire cycle occupies the bus. If the access is a
+  // write, the line is removed from the board L2.
   void snoop(uint32_t address, uint64_t now, bool write, Bank& bank);
 
   // Core clocks so far in which the bus was busy.
   uint64_t busy() const { return by_unit_.quotient(busy_); }
 
-  // Switches to the clocks of another configuration. The caches must be the same, and the bus must
-  // be idle.
+  // Switches to the clocks of another configuration. Both configurations must have the same caches,
+  // and the bus must be idle.
   void use(const MemoryConfig& config);
 
   // The core clock at which the write buffers are empty.

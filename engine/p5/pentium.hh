@@ -65,9 +65,9 @@ struct Block {
   Linear to;
   uint32_t to_physical, bytes;  // of one iteration
 };
-// These values control when block() updates the clock of its caller. `reported` is that clock. If
-// an iteration ends at least `interval` clocks after `reported`, block() sets `reported` to the end
-// of the iteration. If the iteration ends at `due` or later, block() stops instead.
+// These values control when block() updates the clock of its caller. `reported` is the clock of the
+// caller. If an iteration ends at least `interval` clocks after `reported`, block() sets `reported`
+// to the end of the iteration. If the iteration ends at `due` or later, block() stops instead.
 struct Pace {
   uint64_t reported, due;
   uint32_t interval;
@@ -105,8 +105,8 @@ class Pentium {
   // --- instructions ---
 
   // Whether the instruction can take the fast path, on which retire() only calls complete(). The
-  // instruction must have no flag kUncommon, and must directly follow the last instruction in the
-  // window of fetched code. A transfer of control or a change of state ends the fast path.
+  // instruction must not have the flag kUncommon, and must directly follow the last instruction in
+  // the window of fetched code. A transfer of control or a change of state ends the fast path.
   bool at_hand(const Insn& insn, Linear linear) const {
     return !(insn.flags & kUncommon) && chip_.fetch().follows(insn, linear) &&
            chip_.fetch().complete(chip_.core);
@@ -218,8 +218,8 @@ class Pentium {
 
   void set_state(const State& state);
   const State& state() const { return chip_.core.state; }
-  // Executes a serialising instruction that may change the state (MOV CR0, MOV CR4). It drops the
-  // prefetched code [INTEL-DM].
+  // Executes a serialising instruction that may change the state (MOV CR0, MOV CR4). Such an
+  // instruction drops the prefetched code [INTEL-DM].
   void serialize() { chip_.fetch().drop(); }
   void load_cr3(Space value);
   void invalidate_page(Linear linear);
@@ -255,8 +255,8 @@ class Pentium {
   const uint64_t* clock_address() const { return &chip_.core.clock; }  // for readers in a hot path
   // Number of instructions that were retired in the current ring and address space.
   uint64_t retired_here() const { return chip_.core.bank->count[Instructions]; }
-  // The bank in use. The bank contains the time up to the last call of settle(). A call of settle()
-  // changes nothing else.
+  // The bank in use. The bank contains the time up to the last call of settle(). Only this time
+  // changes when settle() is called.
   const Bank& bank() const { return *chip_.core.bank; }
   const Counters& banks() const { return chip_.core.counters; }
   void settle() { fold(); }
@@ -280,8 +280,8 @@ class Pentium {
   bool retire_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
   bool warm(const Insn& insn, Linear linear);
-  // data() needs no stack frame, because this function is not inline, and because data() calls this
-  // function as its last action.
+  // This function is not inline, and data() calls this function as its last action. For these two
+  // reasons data() needs no stack frame.
   void data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   // The part of complete() that warming needs.

@@ -104,7 +104,8 @@ class Pipes {
   // fetches.
   void set_single(bool on) { single_pipe_ = on ? kAlways : 0; }
 
-  // Control goes to another place. No instruction pairs with the last executed instruction.
+  // Control goes to another place. The next instruction does not pair with the last executed
+  // instruction.
   void flush() {
     u_ = kNothingJoins;
     v_bank_ = kNotInV;

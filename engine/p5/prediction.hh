@@ -45,7 +45,7 @@ class Prediction {
     predict(pipes);
   }
 
-  // An instruction with code that is new in L1I begins. The pairing of this instruction may differ
+  // An instruction begins, and its code is new in L1I. The pairing of this instruction may differ
   // from the pairing at its last execution.
   void enter_new_code(const Pipes& pipes, const Insn& insn) {
     if (!pipes.in_new_code() || pipes.joins(insn)) return;
@@ -70,7 +70,7 @@ class Prediction {
   void forget() { predicted_after_ = kNoPair; }
   // A CR3 load empties the buffer.
   void load_cr3();
-  // TR12.NBP: the buffer takes no new entries.
+  // TR12.NBP: no new entries are added to the buffer.
   void allocate(bool on) { btb_.allocate(on); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What do repeated string instructions cost? An instruction that is interrupted and resumed counts
-// once.
+// What do repeated string instructions cost? An instruction that is interrupted and resumed is
+// counted only once.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ class Repeats {
   explicit Repeats(Core& core);
 
   // An instruction begins. The instruction may be a REP. `next` is the address after the last
-  // instruction. Returns false if the emulator continues the current REP. The REP then counts
-  // nothing more.
+  // instruction. Returns false if the emulator continues the current REP. In this case the REP has
+  // already been counted.
   bool begin(const Insn& insn, Linear linear, Linear next);
   // Moves the set-up clocks of the current REP into its first iteration.
   void put_off_setup();

@@ -8,7 +8,7 @@
 
 namespace p5 {
 
-// The system around the chip, as the model uses it.
+// The system around the chip. The model calls these functions of the system.
 class Platform {
  public:
   virtual ~Platform() = default;

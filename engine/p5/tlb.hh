@@ -41,7 +41,7 @@ class Tlb {
   // PageBits of the page that the last successful lookup() found.
   uint32_t attributes() const { return attributes_; }
 
-  // Enters a page after a miss. flush_local() keeps a global page.
+  // Adds a page after a miss. flush_local() keeps a global page.
   void insert(Linear page, uint32_t attributes = 0, bool global = false);
 
   void invalidate(Linear page);  // INVLPG

@@ -50,7 +50,7 @@ Transfers::Transfers(Core& core, Pipes& pipes, Prediction& prediction, Fetch& fe
 void Transfers::cross(const State& state) {
   if (state.ring != core_.state.ring) {
     core_.count(crossing_event(crossing_));
-    // INTEL-DM 16: far transfers with a ring change count twice.
+    // INTEL-DM 16: a far transfer with a ring change is counted twice.
     core_.count(SegmentLoads, rule(Rule::SegmentLoadTwice));
     // So far, the model has charged the clocks of a transfer that does not change the ring.
     const uint32_t base = core_.clocks[class_], inner = inner_clocks(state);

@@ -33,9 +33,9 @@ class Crossings {
 
   // Writes the beginning or the end of a bracket that is not empty: `what` is "begin" or "end".
   void bracket(const char* what, uint32_t phase);
-  // The processor changes to the state `to`. The model still has the old state. Writes a line if
-  // the ring, the address space or the mode differs. Also writes a line if CR3 is loaded with the
-  // same value.
+  // Call this when the processor changes to the state `to`, while the model still has the old
+  // state. Writes a line if the ring, the address space or the mode differs. Also writes a line if
+  // CR3 is loaded with the same value.
   void crossing(const Crossed& how, const p5::State& to, const Registers& registers);
 
  private:

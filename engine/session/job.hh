@@ -17,8 +17,8 @@ struct Job {
   // Reads run.job, run.program and run.trace_reads; `settings` keeps the first error.
   static Job read(base::Settings& settings);
 
-  // Answer the markers that request the twelve bytes at `offset`. For the command, EAX is 1. For
-  // the program, EAX is the number of remaining bytes, at most 12.
+  // The answers to markers that request the twelve bytes at `offset`. For the command, EAX is 1.
+  // For the program, EAX is the number of remaining bytes, at most 12.
   MarkerResult command_at(uint32_t offset) const { return twelve_bytes(command, offset, 1); }
   MarkerResult program_at(uint32_t offset) const;
 };

@@ -39,7 +39,7 @@ class Observers {
   // after the end marker, when `brackets` no longer contains the phase.
   void begin(uint32_t phase, const Brackets& brackets);
   void end(uint32_t phase, const Brackets& brackets);
-  // Writes all files at the end of the run. The attribution reports these events.
+  // Writes all files at the end of the run. `counted`: the events that the attribution reports.
   void finish(const std::vector<uint32_t>& counted);
 
   // Compares the sums over all functions with the model's counts. Returns the first event with a

@@ -35,8 +35,8 @@ struct RunConfig {
   std::vector<std::string> shadow_names;
   std::vector<p5::Config> shadows;
   // Basic blocks (blocks.hh). `vector_interval` is the number of instructions for which the run
-  // writes one vector. `warm_up` is the number of instructions in the warming before each interval
-  // of detailed simulation.
+  // writes one vector. `warm_up` is the number of instructions for which the model warms up before
+  // each interval of detailed simulation.
   uint64_t vector_interval = 0, warm_up = 0;
   std::vector<p5::Blocks::Interval> sample;
   // Attribution (attribution.hh). `stacks`: the run records the calls. `classes`: the run records

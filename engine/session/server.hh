@@ -10,8 +10,9 @@ namespace session {
 //
 // A request is one packet with the path of a run directory and two file descriptors. The first file
 // descriptor is the pipe for the answers. The second file descriptor is the lock on the run
-// directory, and the child only keeps it open. When the child has started, the answer is "pid N\n".
-// When the child has ended, the answer is "status N\n"; N is the status of wait(2).
+// directory. The child keeps this descriptor open and does not use it in any other way. When the
+// child has started, the answer is "pid N\n". When the child has ended, the answer is "status N\n";
+// N is the status of wait(2).
 //
 // serve() returns in each child, with the run directory as its working directory. The server may
 // have opened files for writing below the server's own working directory. The child writes to a

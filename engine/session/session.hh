@@ -52,8 +52,8 @@ class Session {
 
   MarkerResult marker(const MarkerCall& call);
   CounterRegisters& counter_registers() { return *registers_; }
-  // Whether the run has a trace of crossings and a bracket is open. If the result is true, the glue
-  // must report every change that may be a crossing.
+  // Returns true if the run writes a trace of crossings and a bracket is open. The glue must then
+  // report every change that may be a crossing.
   bool traces_crossings() const { return crossings_ && brackets_.measures(); }
   Crossings& crossings() { return *crossings_; }
   p5::Blocks* blocks() { return observers_->blocks(); }  // null: not requested

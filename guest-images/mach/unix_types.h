@@ -8,8 +8,8 @@
 
 #define UNIX_INLINE_MAX 2048 /* unix_types.defs: small_t */
 
-/* Port names in every task of a process. They are the same in all tasks, so that a forked task,
- * with its copy of the parent's memory, uses its own ports.
+/* Port names in every task of a process. The names are the same in all tasks. A forked task has a
+ * copy of the parent's memory, but each name in this copy means a port of the forked task.
  */
 #define UNIX_PROCESS_PORT 20 /* send right: requests */
 #define UNIX_REPLY_PORT 21   /* receive right: answers of the server and of the kernel */
@@ -25,8 +25,8 @@
 #define UNIX_SLEEP 1003   /* sleep for a number of milliseconds, unless a signal comes */
 #define UNIX_DEBUG 1004   /* struct unix_debug */
 
-/* This structure is in each program's own memory. The server reads and writes it when there is a
- * signal.
+/* This structure is in each program's own memory. The server reads and writes the structure when
+ * there is a signal.
  */
 struct unix_signals {
   int in_call;          /* the library is active, and looks for signals at its end */

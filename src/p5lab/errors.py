@@ -40,9 +40,9 @@ def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> U
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The known name that is closest to a mistyped name. Returns None if no known name is close.
 
-    A known name that begins with the mistyped name matches too. A dotted key also matches by its
-    last part: `sise` finds a key that ends in `size`. A name with hyphens also matches by its first
-    part.
+    A known name that begins with the mistyped name is also close. For a dotted key, the function
+    also compares the last part of the key: `sise` finds a key that ends in `size`. For a name with
+    hyphens, it also compares the first part.
     """
     names = list(names)
     begun = [candidate for candidate in names if len(name) > 1 and candidate.startswith(name)]

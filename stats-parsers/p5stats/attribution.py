@@ -2,8 +2,8 @@
 """attribution.jsonl: counts by function, ring, address space and cause of the entry to the kernel.
 
 If the run recorded stacks, the counts are also divided by caller. If the run recorded the causes of
-misses, the misses are also divided by cause. In each phase, the sum of the counts of all nodes is
-exactly the count of the brackets.
+misses, the misses are also divided by cause. In each phase, the counts of all nodes add up exactly
+to the count of the phase's brackets.
 """
 
 from collections import defaultdict
@@ -32,8 +32,8 @@ _LISTS = ("counts",)
 
 @dataclass(frozen=True)
 class Function:
-    """A function of a guest. `module`: the program, library or kernel that contains the function. A
-    name in brackets means code without a symbol."""
+    """A function of a guest. `module`: the program, library or kernel that contains the function.
+    If the name is in brackets, the code has no symbol."""
 
     name: str
     module: str
@@ -56,7 +56,8 @@ class Node:
 
 @dataclass(frozen=True)
 class Eviction:
-    """`count` conflict misses of `loser` in L2. The function `winner` had evicted the lines.
+    """The function `loser` had `count` conflict misses in L2. The function `winner` had evicted the
+    lines.
 
     lost, won: the kind of the evicted line, and the kind of the line that replaced it (code, data
     or page table). colour: the page colour of the two lines.
@@ -84,8 +85,8 @@ class Attribution:
     def spaces(self) -> dict[int, str]:
         """The name of each address space, by CR3: the program with the most instructions in ring 3.
 
-        The name is a library's name only if no program ran in the address space. If no code ran in
-        ring 3, the name is the value of CR3.
+        If only library code ran in ring 3, the name is the library's name. If no code ran in ring
+        3, the name is the value of CR3.
         """
         executed: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         instructions = self.events.index(INSTRUCTIONS)
@@ -235,7 +236,7 @@ def _header(record: dict[str, Any]) -> Attribution:
     events = record["events"]
     listed = isinstance(events, list) and all(isinstance(event, str) for event in events)
     if not listed or INSTRUCTIONS not in events:
-        raise ValueError(f"expected the names of events, {INSTRUCTIONS} among them")
+        raise ValueError(f"expected the names of events, including {INSTRUCTIONS}")
     return Attribution(list(events), bool(record["stacks"]))
 
 
@@ -249,7 +250,7 @@ def _node(
     if parent is not None and parent not in found.nodes:
         raise ValueError(f"no node {parent} before this one")
     ring = int(record["ring"])
-    # The cause of an entry to the kernel has no meaning for a program in ring 3.
+    # For code in ring 3, the cause of an entry to the kernel has no meaning.
     crossing = "" if ring == USER_RING else crossings[record["entrance"]]
     return Node(parent, functions[record["function"]], int(record["cr3"]), ring, crossing)
 
@@ -307,8 +308,8 @@ def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
     """The stacks of a run in the JSON format of speedscope.
 
     Each phase is a profile of type `sampled`. Each stack is one sample, and the counts of the event
-    are the weights. The profile does not show the order in time. A count below zero corrects a
-    count of another function, and is omitted.
+    are the weights. The profile does not show the order in time. A negative count corrects a count
+    of another function. The profile omits negative counts.
     """
     frames: dict[Function, int] = {}
     profiles = []

@@ -27,8 +27,8 @@ ROLES = INPUT, FITTED, PREDICTED, SYSTEM, UNTESTABLE = (
     "system",
     "untestable",
 )
-# A claim holds if its error, in percent, is at most this value. A claim with "up to" gives the peak
-# of a curve.
+# A claim holds if its error, in percent, is at most this value. A claim with the tag "up to" is
+# about the peak of a curve.
 TOLERANCES = {"exact": 5.0, "about": 10.0, "up to": 10.0}
 AT_LEAST, AT_MOST = "at least", "at most"
 BOUNDS = (AT_LEAST, AT_MOST)
@@ -73,7 +73,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Selection:
-    """The brackets of a workload that a measure uses.
+    """Selects the brackets that a measure uses.
 
     parameters: the workload parameters of the runs, as texts of the tidy table. phases: the phases
     of the brackets; empty means all phases. geometry: the overlay of the machine, as in the tidy
@@ -101,15 +101,15 @@ class Measure:
     computed from means over the iterations. `statistic` combines these numbers.
 
     A term of `count` or `per` is an event, MICROSECONDS, or a numeric parameter of the workload.
-    `less` selects brackets for a second number, which is subtracted. `over` selects brackets for a
-    number that is the divisor. The formula is the same for these numbers and the first number. The
-    end of a plateau is the largest array for which the number is still within PLATEAU_WITHIN of the
-    number at the phase `at`. The start of a plateau is the smallest such array. A crossing is the
-    size beyond which the curve is always below the curve of `less`. If `base` is given, the number
-    is a time in microseconds, or a rate if `bandwidth` is true. The result is then the
-    MIPS-relative speed (papers.mips_relative), relative to the value `base` of a Microvax II. `by`
-    names a parameter whose value is a size in KB. The points of the curve are then the values of
-    this parameter ("2 MB"), and not the phases.
+    `less` selects the brackets of a second number, and this number is subtracted from the first
+    number. `over` selects the brackets of the divisor. All three numbers are computed by the same
+    formula. The end of a plateau is the largest array for which the number is still within
+    PLATEAU_WITHIN of the number at the phase `at`. The start of a plateau is the smallest such
+    array. A crossing is the size beyond which the curve is always below the curve of `less`. If
+    `base` is given, the number is a time in microseconds, or a rate if `bandwidth` is true. The
+    result is then the MIPS-relative speed (papers.mips_relative), relative to the value `base` of a
+    Microvax II. `by` names a parameter whose value is a size in KB. The points of the curve are
+    then the values of this parameter ("2 MB"), and not the phases.
     """
 
     experiment: str
@@ -146,10 +146,11 @@ class Measure:
 class Claim:
     """A published number, or the shape of a curve. The `value` of a shape is NaN.
 
-    keys: machine keys, or rows of the timing table (`timing.CLASS`). For the role input, these keys
-    contain the number. For the role fitted, keys were fitted to the number. If an input has no
-    measure, the modelled number is the value of its key. reason: why the claim is untestable or
-    does not hold. note: a remark for any verdict.
+    keys: machine keys, or rows of the timing table (`timing.CLASS`). If the role is input, these
+    keys contain the published number. If the role is fitted, the values of these keys were fitted
+    to the published number. If a claim has no measure, the modelled number is the value of the
+    claim's first key. reason: the reason why the claim is untestable or does not hold. note: a
+    remark for any verdict.
     """
 
     id: str
@@ -176,9 +177,9 @@ def evaluate(
 
     table, clocks: tidy rows, and the clock of each run in Hz, as `tidy.load` returns them. The
     table may be empty. machines: values of the machine keys, by the machine's name. The column
-    `error` is the signed error in percent of the published value, or NaN without a value. The
-    column `runs` contains the ids of the measured runs. StatsError if a claim does not fit the
-    table.
+    `error` is the signed error in percent of the published value. If there is no published value,
+    the error is NaN. The column `runs` contains the ids of the measured runs. StatsError if a claim
+    does not fit the table.
     """
     counts = compare.without_empty(compare.counts(table)) if len(table) else None
     rows = [_row(claim, counts, clocks, machines) for claim in claims]
@@ -336,7 +337,8 @@ def _measured(
 def _shape(claim: Claim, curve: pd.Series) -> float:
     """The number that decides whether a curve has the claimed shape (see SHAPES).
 
-    The number is 1 if the curve should rise but falls at some point, or should fall but rises.
+    The number is 1 if the curve should rise but falls at some point, or should fall but rises at
+    some point.
     """
     sizes, values = curve.index.to_numpy(dtype=float), curve.to_numpy(dtype=float)
     if len(values) < 2:

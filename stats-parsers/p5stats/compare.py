@@ -3,10 +3,11 @@
 
 A bracket itself has a cost. A correction removes this cost:
 
-* chen95 brackets an operation with start() and stop() of a counter device. The counters also count
-  these two system calls. The Null benchmark of chen95 measures an empty bracket, and the paper
-  subtracts its mean from every other result. Counts that a program reads through the device
-  (/dev/p5ctr) need the same correction: a call of `correct` with the counts of the `null` workload.
+* chen95 measures an operation between start() and stop() of a counter device. The counters also
+  count these two system calls. The Null benchmark of chen95 measures an empty bracket, and the
+  paper subtracts the mean of Null from every other result. Counts that a program reads through the
+  device (/dev/p5ctr) need the same correction: a call of `correct` with the counts of the `null`
+  workload.
 * Our markers cost no cycles, and the engine does not count them. A count between two markers
   therefore contains no call of the device and needs no Null correction. In addition to the
   operation, the count contains only the few ordinary instructions that load a marker's registers.
@@ -73,7 +74,7 @@ def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.Da
         events = set(by_source[source])
         if rows.index.get_level_values("engine")[0] not in undivided:
             events |= {KERNEL} if "cycles.busy" in events else set()
-            # A vector has rows only in brackets with an interrupt of this vector.
+            # If a bracket has no interrupt of a vector, the bracket has no row for this vector.
             events |= set(vectors) if "hw_interrupts" in events else set()
         missing = [event for event in rows.columns[rows.isna().any()] if event in events]
         parts.append(rows.fillna(dict.fromkeys(missing, 0)) if missing else rows)
@@ -81,7 +82,9 @@ def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.Da
 
 
 def correct(values: pd.DataFrame, cost: pd.Series) -> pd.DataFrame:
-    """Subtracts the cost of each event from each iteration of `values`, a table of `counts`.
+    """Subtracts a cost from each iteration of `values`, a table of `counts`.
+
+    `cost`: the number to subtract, for each event.
 
     chen95's Null correction is `correct(values, null.mean())`.
     """
@@ -92,9 +95,9 @@ def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
     """Subtracts the empty bracket of the same SOURCE from all other phases.
 
     The function does not change runs without an empty bracket. The cost is the median of the empty
-    brackets. The first empty bracket runs with cold caches, and the clock may tick in another empty
-    bracket. Cold caches and clock ticks are not part of the cost of a marker, and hardly change the
-    median.
+    brackets. The first empty bracket runs with cold caches, and a clock tick can occur in another
+    empty bracket. Cold caches and clock ticks are not part of the cost of a marker, but they hardly
+    change the median.
     """
     parts = []
     for _, run in values.groupby(level=SOURCE, sort=False):

@@ -65,9 +65,9 @@ QUANTITIES = (
 def typical(frame: pd.DataFrame) -> pd.DataFrame:
     """The typical bracket of each phase of one engine's runs.
 
-    The typical bracket is the median of the brackets with the fewest interrupts. Index: ASKED.
-    Columns: the names of QUANTITIES, and `brackets`, the number of brackets in the median. If the
-    engine does not count a quantity, its value is NaN.
+    The typical bracket contains the median counts of the brackets with the fewest interrupts.
+    Index: ASKED. Columns: the names of QUANTITIES, and `brackets`, the number of brackets in the
+    median. If the engine does not count a quantity, its value is NaN.
     """
     counts = compare.without_empty(compare.counts(frame))
     rows = {}
@@ -105,11 +105,12 @@ def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     The programs are the same, but `one` has more interrupts than `other`. A straight line through
     the two counts gives the count at zero interrupts. If the two numbers of interrupts of a phase
     are almost equal, the cost of an interrupt cannot be computed from this phase. The function then
-    uses the cost in the other phases of the workload. If the cost cannot be computed from any
-    phase, the function uses the cost on the other engine, which runs the same code. A phase without
-    interrupts keeps the counts of `one`. If an engine does not count interrupts, the result is NaN.
-    `difference` is relative to the larger count before the extrapolation, because the subtraction
-    does not make the result more exact.
+    uses the cost from the other phases of the workload. If no phase gives a cost, the function uses
+    the cost on the other engine, which runs the same code. If a phase has no interrupts, the result
+    is the count of `one`. If an engine does not count interrupts, the result is NaN. `difference`
+    is the difference between the two extrapolated counts, divided by the larger count before the
+    extrapolation. The larger count is used because the extrapolation does not make a count more
+    exact.
     """
     both = one.merge(other, on=[*ASKED, "quantity"], suffixes=("", " again"))
     interrupts = both[both["quantity"] == INTERRUPT_COUNT]
@@ -170,5 +171,5 @@ def judge(kind: str, first: float, second: float) -> tuple[float, float, str]:
 
 
 def table(runs: list[pd.DataFrame]) -> pd.DataFrame:
-    """Joins the tidy tables of several runs. Without runs, the result is an empty table."""
+    """Joins the tidy tables of several runs. If there are no runs, the result is an empty table."""
     return pd.concat(runs, ignore_index=True) if runs else pd.DataFrame(columns=tidy.COLUMNS)

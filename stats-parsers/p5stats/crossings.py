@@ -6,9 +6,9 @@ A run with `--trace crossings` writes a line for every change of ring, address s
 inside a bracket. A step is the execution of one part of the system between two lines. The name of a
 part is its role: the program that contains the bracket, a program that this program starts, or the
 kernel in ring 0. The kernel of User-Mode Linux (UML) runs in ring 3. Calls of ptrace identify the
-UML kernel. The UML kernel resumes its programs with PTRACE_SYSEMU. With PTRACE_CONT, the UML kernel
-resumes its stub. The stub is a piece of code in the address space of each program, and maps memory
-in this address space.
+UML kernel. The UML kernel resumes its programs with PTRACE_SYSEMU, and resumes its stub with
+PTRACE_CONT. The stub is a piece of code in the address space of each program, and maps memory in
+this address space.
 """
 
 from collections import Counter
@@ -212,7 +212,8 @@ class Bracket:
         return tuple((step.who, step.end) for step in self.steps)
 
     def services(self) -> list[Service]:
-        """The services for the programs, in order. The last service is the end of the bracket."""
+        """The services for the programs, in the order of the trace. The event of the last service
+        is the end of the bracket."""
         found: list[Service] = []
         for step in self.steps:
             if step.is_program or not found:
@@ -258,7 +259,7 @@ def read(path: Path) -> dict[int, list[Bracket]]:
 
 
 class _Line:
-    """One JSON object of the file. The getters check type and range."""
+    """One JSON object of the file. The methods check the type and range of each value."""
 
     def __init__(self, where: str, data: object) -> None:
         self.where = where
@@ -300,7 +301,7 @@ class _Line:
 
 
 def typical(brackets: Iterable[Bracket]) -> Bracket:
-    """The first bracket of the most frequent shape, among the brackets with the fewest interrupts.
+    """Of the brackets with the fewest interrupts, the first that has the most frequent shape.
 
     StatsError if there is no bracket.
     """

@@ -119,7 +119,8 @@ def of_geometries(engine: Path = ENGINE) -> list[Event]:
         names = [other.name for other in found]
         if event.shadow_after not in names:
             raise StatsError(
-                f"{event.name}: shadow_after: no event {event.shadow_after!r} of caches"
+                f"{event.name}: shadow_after: {event.shadow_after!r} is no event that depends on"
+                " caches"
             )
         found.insert(names.index(event.shadow_after) + 1, event)
     return found

@@ -59,7 +59,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Bracket:
-    """A begin marker and its end marker. `iteration` numbers the brackets of a phase from 0."""
+    """A begin marker and its end marker. `iteration` is its number in the phase, from 0."""
 
     phase: int
     iteration: int
@@ -73,7 +73,7 @@ class Shadows:
     """Further geometries whose misses were counted in the same run.
 
     names: the names of the geometries. events: the events that each geometry counts. stream: the
-    events with the same counts for all geometries.
+    events whose counts are the same for all geometries.
     """
 
     names: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class Events:
     guest_status: int | None
     brackets: list[Bracket] = field(default_factory=list)
     shadows: Shadows = Shadows()
-    # The first and last snapshot of each interval that was simulated in detail, by its number.
+    # For each interval that was simulated in detail: its number, and its first and last snapshot.
     intervals: dict[int, tuple[Marker, Marker]] = field(default_factory=dict)
 
     @property
@@ -112,7 +112,7 @@ class Events:
 
 
 class _Line:
-    """One JSON object of the file. The getters check type and range."""
+    """One JSON object of the file. The methods check the type and range of each value."""
 
     def __init__(self, where: str, data: object) -> None:
         if not isinstance(data, dict):
@@ -129,7 +129,7 @@ class _Line:
     def count(self, key: str) -> int:
         value = self.get(key, int)
         if not 0 <= value < LIMIT:
-            raise StatsError(f"{self.where}: {key}: expected zero or more, of at most 63 bits")
+            raise StatsError(f"{self.where}: {key}: expected a whole number from 0 to 2^63 - 1")
         return value
 
     def one_of(self, key: str, known: tuple[str, ...]) -> str:
@@ -223,7 +223,7 @@ def _header(line: _Line) -> dict[str, str]:
     """Checks the header and returns the unit of every event.
 
     Files with a newer schema version are refused, because their meaning is unknown. Version 1 is
-    the first version. When there is a newer version, this function must convert files of older
+    the first version. If a later version is introduced, this function must convert files of older
     versions.
     """
     line.one_of("type", ("header",))
@@ -234,7 +234,9 @@ def _header(line: _Line) -> dict[str, str]:
         )
     events, units = line.get("events", list), line.get("units", list)
     if len(events) != len(units) or not all(isinstance(text, str) for text in events + units):
-        raise StatsError(f"{line.where}: events, units: expected texts, one unit for each event")
+        raise StatsError(
+            f"{line.where}: events, units: expected lists of texts, with one unit for each event"
+        )
     if len(set(events)) != len(events):
         raise StatsError(f"{line.where}: events: the same name twice")
     if line.count("clock_hz") == 0:
@@ -344,9 +346,10 @@ def _counts(values: list[Any]) -> bool:
 
 
 def _brackets(path: Path, markers: list[Marker], *, cut: bool) -> Iterator[Bracket]:
-    """Pairs begin and end markers by phase. Different phases may nest or overlap.
+    """Matches each begin marker with the end marker of the same phase. Different phases may nest or
+    overlap.
 
-    cut: a power cut ended the run. Brackets without an end are then omitted.
+    cut: whether a power cut ended the run. If so, brackets that have no end are omitted.
     """
     started: dict[int, Marker] = {}
     shadows: dict[int, ByShadow] = {}

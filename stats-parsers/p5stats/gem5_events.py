@@ -38,12 +38,11 @@ RINGS = 4
 
 @dataclass(frozen=True)
 class Rule:
-    """How to compute an event: as the sum of the matching numbers of a component, without
-    `::total`.
+    """How to compute an event: add the matching numbers of a component, except `::total`.
 
     If no number matches, the gem5 program of the run does not count the event. nozero: gem5 omits
-    the statistic while its value is zero. The gem5 program then counts the event if the file
-    contains any number of the component.
+    the statistic while its value is zero. For such a statistic, any number of the component in the
+    file shows that the gem5 program counts the event.
     """
 
     event: str
@@ -54,7 +53,7 @@ class Rule:
     element: str = ".*"
 
 
-# Names of the caches in our configuration, in gem5's library and in its older example scripts.
+# Names of the caches in our configuration, in gem5's library and in gem5's older example scripts.
 _L1D = r"(?:.*\.)?(?:l1d|dcache|l1d-cache-\d+|l1dcaches?\d*)"
 _L1I = r"(?:.*\.)?(?:l1i|icache|l1i-cache-\d+|l1icaches?\d*)"
 _L2 = r"(?:.*\.)?(?:l2|l2cache|l2-cache-\d+|l2caches?\d*)"
@@ -241,7 +240,7 @@ def _end(last: _Marker, tsc: int) -> dict[str, Any]:
     if last.op == "abort":
         status, reason = "failed", f"the guest gave up with code {last.arg}"
     elif last.op != "exit":
-        status, reason = "failed", f"gem5 ended after the {last.op} marker: expected exit"
+        status, reason = "failed", f"gem5 ended after the {last.op} marker: expected an exit marker"
     return {
         "type": "end",
         "status": status,
@@ -252,8 +251,8 @@ def _end(last: _Marker, tsc: int) -> dict[str, Any]:
 
 
 def _counts(section: Section) -> dict[Ring, float]:
-    """The counts of one dump. A value that is not finite counts as zero. gem5 writes such values if
-    no time passed since the previous dump."""
+    """The counts of one dump. The function ignores a value that is not finite. gem5 writes such
+    values if no time passed since the previous dump."""
     counts: defaultdict[Ring, float] = defaultdict(float)
     for statistic, element, number in section:
         if math.isfinite(number.value):
@@ -301,7 +300,7 @@ def _markers(path: Path) -> tuple[dict[str, Any], list[_Marker]]:
             raise StatsError(f"{where}: dump: expected {last + 1}, found {dump}")
         markers.append(_Marker(row["op"], row["arg"], row["tick"], row["dump"], where))
     if not markers:
-        raise StatsError(f"{path}: no markers: the guest reached none")
+        raise StatsError(f"{path}: no markers: the guest did not reach a marker")
     return header, markers
 
 

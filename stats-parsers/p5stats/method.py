@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Compares the method of chen95 with the counts of the engine, for runs of the workload `counted`.
 
-For an operation, the method of the paper gives the mean of the counter readings minus the mean of
-the readings around an empty operation (Null). In the same executions, the engine counts the
-bracket, which lies between the calls of start and stop and contains only the operation. The
-counters also count the access. The access is the code from the instruction that starts the counters
-to the instruction that freezes the counters, without the operation. R is the mean reading. B is the
-mean of the engine's brackets in the same iterations. A = R - B is the access. The correction with
-Null leaves this error:
+The method of the paper takes the mean of the counter readings around an operation, and subtracts
+the mean of the readings around an empty operation (Null). In the same executions, the engine counts
+the bracket. The bracket lies between the calls of start and stop, and contains only the operation.
+The counters count the operation and also the access. The access is the code from the instruction
+that starts the counters to the instruction that freezes the counters, without the operation. R is
+the mean reading. B is the mean of the engine's brackets in the same iterations. A = R - B is the
+access. The correction with Null leaves this error:
 
     method - engine = (R - R of Null) - (B - B of Null) = A - A of Null
 
@@ -31,7 +31,7 @@ import pandas as pd
 from p5stats import compare
 from p5stats.problems import StatsError
 
-# chen95's table 2 in passes of two (workloads/micro/counted.c).
+# The events of chen95's table 2. Each pass counts two events (workloads/micro/counted.c).
 PASSES = (
     ("data_reads", "data_writes"),
     ("dtlb_misses", "data_read_misses"),
@@ -134,8 +134,8 @@ def rows(
     """A row for each event.
 
     undisturbed, undisturbed_null: `engine_counts` of runs that do not use the counters. exact,
-    exact_null: the runs of `operation` and `null` again, with counters that do not miscount.
-    Without these two runs, `miscounts` is zero, and the miscounts are part of `access`.
+    exact_null: repetitions of the runs `operation` and `null`, with counters that do not miscount.
+    If these two runs are not given, `miscounts` is zero, and the miscounts are part of `access`.
     """
     result = []
     for event in EVENTS:

@@ -39,7 +39,7 @@ class Counts:
 
     def __getitem__(self, event: str) -> float:
         if event.startswith(VECTOR) and event not in self._values:
-            # A vector has a column only if an interrupt of this vector occurred.
+            # If no interrupt of a vector occurred, there is no column for this vector.
             return 0 * self["hw_interrupts"] + self._values.get(VECTOR, 0)
         return float(self._values.get(event, float("nan")))
 
@@ -67,7 +67,7 @@ def _microseconds(c: Counts, hz: int) -> float:
     return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
 
 
-# Rows in the order of the report. In these tuples, the name of an event stands for the row that the
+# Rows in the order of the report. In these tuples, the name of an event means the row that the
 # event declares.
 _CYCLES = (
     "cycles.busy",
@@ -220,7 +220,7 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
     """The rows of the report, in the order of the report.
 
     clock_vector: interrupt vector of the guest's clock. operation_bytes: bytes that one operation
-    moves. If an event declares a row that is not in this list, the row comes last.
+    moves. If the tuples above do not contain the row of an event, this row comes last.
     """
     order: tuple[str | Metric, ...] = (
         *_CYCLES,

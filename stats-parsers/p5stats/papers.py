@@ -22,7 +22,7 @@ from p5stats import compare, record, tidy
 from p5stats.compare import KEYS
 from p5stats.problems import StatsError
 
-# The columns that identify the system of a measurement. Comparisons compare systems.
+# The columns that identify the measured system. Comparisons compare such systems.
 SYSTEM = ["engine", "machine", "geometry", "feedback", "guest"]
 # ousterhout90 compares with a Microvax II. Table 1 of the paper rates the Microvax II at 0.9 MIPS
 # (VAX-11/780: about 1).
@@ -106,8 +106,8 @@ def measured(
     """Every metric of `compare.metrics` for one operation, after subtraction of the empty bracket.
 
     Columns: KEYS, iterations, metric, unit, value. There is one row for each run, phase, geometry
-    and metric. `value` is computed from the mean counts over the iterations, so a ratio is a ratio
-    of means. `value` is NaN if the engine does not count an event, or if the divisor is zero.
+    and metric. `value` is computed from the mean counts over the iterations. A ratio is therefore a
+    ratio of means. `value` is NaN if the engine does not count an event, or if the divisor is zero.
     StatsError for a run without terms.
     """
     counts = compare.without_empty(compare.counts(table), empty)
@@ -115,7 +115,7 @@ def measured(
     for keys, brackets in counts.groupby(level=KEYS, sort=False):
         where = dict(zip(KEYS, keys, strict=True))
         if where["run"] not in terms:
-            raise StatsError(f"run {where['run']}: no terms for it")
+            raise StatsError(f"run {where['run']}: no terms for this run")
         of = terms[str(where["run"])]
         values = compare.evaluate(
             brackets.mean().to_dict(),
@@ -140,12 +140,12 @@ def measured(
 def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:
     """chen95's Null correction: subtracts the mean bracket of Null from each bracket of `values`.
 
-    Both tables come from `compare.counts`. For each SYSTEM and seed in `values`, `null` must
-    contain the same SYSTEM and seed. All brackets contain a start and a stop of the counter device,
-    and the brackets of `values` also contain an operation. If the code between two markers does not
-    call the device, its counts need another correction (`compare.without_empty`). The paper does
-    not print its formula, so the use of means is our interpretation. Negative results stay
-    negative. StatsError if a Null is missing.
+    Both tables come from `compare.counts`. `null` must contain each SYSTEM and seed that `values`
+    contains. All brackets contain a start and a stop of the counter device, and the brackets of
+    `values` also contain an operation. If the code between two markers does not call the device,
+    the counts of this code need another correction (`compare.without_empty`). The paper does not
+    print the formula of the correction. The use of means is our interpretation. Negative results
+    stay negative. StatsError if a Null is missing.
     """
     same = [*SYSTEM, "seed"]
     costs = {keys: rows.mean() for keys, rows in null.groupby(level=same)}
@@ -174,10 +174,10 @@ def misses_per_reference(values: pd.DataFrame) -> pd.DataFrame:
     """The miss ratios of chen95's figures, from the counts of `compare.counts`.
 
     Columns: KEYS, metric, value, misses, references. There is one row for each run, phase and
-    ratio. `value` is all misses of a phase / all references of the phase, so a long iteration has
-    more weight. A write miss does not fill a line, so each of several writes to an absent line is a
-    miss. Therefore, do not compute a waiting time from the sum of the two data ratios, or from a
-    ratio and the cost of a miss.
+    ratio. `value` is all misses of a phase / all references of the phase. A long iteration
+    therefore has more weight than a short iteration. A write miss does not fill a line, so each of
+    several writes to an absent line is a miss. Therefore, do not compute a waiting time from the
+    sum of the two data ratios, or from a ratio and the cost of a miss.
     """
     totals = values.groupby(level=KEYS, sort=False).sum(min_count=1)
     parts = []
@@ -197,10 +197,10 @@ def spread(each: pd.DataFrame) -> pd.DataFrame:
     """The spread of each number over the placement seeds.
 
     each: rows with `seed` and `value`, such as the rows of `measured`. Returns the columns that
-    identify a row, without `run` and `seed`, and these columns: `seeds`, the number of seeds;
+    identify a row (except `run` and `seed`), and also these columns: `seeds`, the number of seeds;
     `value`, the mean; `deviation`, the standard deviation of the sample (NaN for one seed);
-    `lowest`; `highest`; `width`, which is (highest - lowest) / mean. StatsError if there are two
-    values of one number with the same seed. To avoid this error, select the runs first.
+    `lowest`; `highest`; `width`, which is (highest - lowest) / mean. StatsError if one number has
+    two values with the same seed. To avoid this error, select the runs first.
     """
     same = [
         name for name in [*KEYS, "metric", "unit"] if name in each and name not in ("run", "seed")
@@ -218,9 +218,9 @@ def spread(each: pd.DataFrame) -> pd.DataFrame:
 def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
     """Adds a reference to each number, as in `against(table, guest="linux")`.
 
-    numbers: rows of `measured`, `misses_per_reference` or `spread`. reference: columns and their
-    values in the reference rows. A row and its reference row must agree in `metric` and in all
-    other columns of KEYS except `run`. Adds the columns `reference` and `ratio` (value /
+    numbers: rows of `measured`, `misses_per_reference` or `spread`. reference: the columns and
+    values that select the reference rows. A row and its reference row must agree in `metric` and in
+    all other columns of KEYS except `run`. Adds the columns `reference` and `ratio` (value /
     reference). The ratio is NaN if the reference is missing or zero. StatsError for an unknown
     column or an ambiguous reference.
     """
@@ -248,9 +248,9 @@ def mips_relative(
     """ousterhout90's MIPS-relative speed: the speed of an operation relative to the processor's
     speed.
 
-    The value of a Microvax II is 1. value, base: the time here and the time on the Microvax II, in
-    the same unit. With `bandwidth`, both values are bandwidths. mips: the machine's rating on the
-    paper's scale (VAX-11/780: about 1), which is an estimate.
+    The value of a Microvax II is 1. value, base: the time on this machine and the time on the
+    Microvax II, in the same unit. With `bandwidth`, both values are bandwidths. mips: the machine's
+    rating on the paper's scale (VAX-11/780: about 1), which is an estimate.
     """
     speed = value / base if bandwidth else base / value
     return speed / (mips / MVAX2_MIPS)

@@ -3,7 +3,7 @@
 
 
 class StatsError(ValueError):
-    """A file is malformed, or there is no result for an argument.
+    """A file is malformed, or a function has no result for its argument.
 
     The message is one line with the place of the fault and the expected content.
     """

@@ -7,10 +7,10 @@ contains one line for each interval of execution. The ids are basic blocks:
 
     T:id:count :id:count ...
 
-`count` is the number of executions of the block times the number of its instructions. The sum of
-the counts in a line is therefore the number of instructions in the interval. Ids begin at 1. Lines
-that do not begin with T are comments. gem5's SimPoint probe and our own engine write this format.
-gem5 compresses the file.
+`count` is the number of executions of the block, multiplied by the number of instructions in the
+block. The sum of the counts in a line is therefore the number of instructions in the interval. Ids
+begin at 1. Lines that do not begin with T are comments. gem5's SimPoint probe and our own engine
+write this format. gem5 compresses the file.
 
 A `.simpoints` file contains a line `interval cluster` for each cluster. A `.weights` file contains
 a line `weight cluster` for each cluster. The weight of a cluster is the share of the run that the
@@ -35,8 +35,8 @@ from p5stats.problems import StatsError
 DIMENSIONS, SEEDS, THRESHOLD = 15, 5, 0.9
 PROJECTION_SEED = 2042712918
 # The smallest variance of normalised vectors. A cluster with a smaller variance is treated as a
-# single point. An interval contains some million instructions, so a block's share has steps of
-# about 1e-6. POINT is the square of such a step.
+# single point. An interval contains some million instructions. The smallest step of a block's share
+# is therefore about 1e-6, and POINT is the square of this step.
 POINT = 1e-12
 _COUNT = re.compile(r"[0-9]{1,18}")
 _GZIP = b"\x1f\x8b"
@@ -192,8 +192,8 @@ def cluster(
     scores = [_bic(points, weights, run.labels_, run.cluster_centers_) for run in runs]
     chosen = runs[_smallest(scores, threshold)]
     distances = ((points - chosen.cluster_centers_[chosen.labels_]) ** 2).sum(axis=1)
-    # The clusters get numbers in their order of appearance in the run, not the numbers from
-    # k-means.
+    # The clusters are numbered in the order in which they first appear in the run. The numbers from
+    # k-means are not used.
     number = {label: new for new, label in enumerate(dict.fromkeys(chosen.labels_))}
     found = []
     for label in number:
@@ -209,8 +209,8 @@ def cluster(
 
 
 def _project(vectors: Vectors) -> np.ndarray:
-    """A random linear projection to 15 dimensions. If there are at most 15 blocks, each block keeps
-    its own dimension.
+    """A random linear projection to 15 dimensions. If there are at most 15 blocks, there is no
+    projection: each block has its own dimension.
     """
     column = {block: i for i, block in enumerate(sorted(set().union(*vectors.intervals)))}
     places = (
@@ -255,7 +255,7 @@ INSTRUCTIONS, BUSY, IDLE = "instructions", "cycles.busy", "cycles.idle"
 
 
 def bounds(vectors: Vectors, points: Sequence[Point]) -> dict[int, tuple[int, int]]:
-    """The begin and end of each chosen interval, in instructions since the begin of the run."""
+    """The begin and end of each chosen interval, as numbers of instructions since the run began."""
     ends = list(accumulate(vectors.lengths))
     return {
         p.interval: (ends[p.interval] - vectors.lengths[p.interval], ends[p.interval])
@@ -309,14 +309,15 @@ def estimate(parsed: Events, empty: int, points: Sequence[Point]) -> dict[str, f
     intervals.
 
     parsed: the run that simulated these intervals in detail. The estimate is the weighted mean of
-    the intervals' rates. The weights are the shares of the run that the intervals represent.
-    StatsError if an interval is missing.
+    the intervals' rates. The weight of an interval is the share of the run that the interval
+    represents. StatsError if an interval is missing.
     """
     rates = dict.fromkeys(parsed.units, 0.0)
     for point in points:
         if point.interval not in parsed.intervals:
             raise StatsError(
-                f"interval {point.interval} was not simulated: the run ended before it"
+                f"interval {point.interval} was not simulated: the run ended before the"
+                " interval began"
             )
         counts = counted(parsed, empty, point.interval)
         for event, value in counts.items():

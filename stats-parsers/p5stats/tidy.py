@@ -53,7 +53,7 @@ _METADATA = b"p5lab"
 
 @dataclass(frozen=True)
 class Origin:
-    """The columns with one value for a whole run."""
+    """The columns that describe the run. Rows of a shadow have their own geometry and feedback."""
 
     experiment: str
     run: str
@@ -123,7 +123,7 @@ def table(events: Events, origin: Origin, phases: Mapping[int, str]) -> pd.DataF
 def _misses(
     bracket: Bracket, events: Events, shadow: int, banks: set[tuple[int, str]]
 ) -> Iterator[Row]:
-    """The rows of the events that a shadow itself counts."""
+    """The rows of the events that each shadow counts separately."""
     nothing = [[0] * len(events.shadows.events)] * len(events.shadows.names)
     counts = {
         (ring, f"0x{space:08x}"): values[shadow]
@@ -201,7 +201,8 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
     if not file.schema.equals(SCHEMA):
         raise StatsError(f"{path}: columns differ from schema version {SCHEMA_VERSION}")
     try:
-        # pandas needs only the schema, so the metadata (notes of other programs) is removed.
+        # Other programs may have added notes to the metadata. pandas needs only the schema, so the
+        # metadata is removed.
         frame = file.replace_schema_metadata(None).to_pandas()
     except (ValueError, pa.ArrowException):
         raise StatsError(f"{path}: damaged: its columns cannot be read") from None
@@ -224,10 +225,10 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
     """Returns the runs below a directory (results/ or results/EXPERIMENT) as one table, and the
     clock rate of each run in Hz.
 
-    A directory can also contain the runs of older engines and guests. Several runs may have the
-    same values in all columns of Origin except `run`. Of these runs, the function reads only the
-    run that started last. A run with a power cut is omitted, because the counts of such a run are
-    incomplete. With `all_runs`, the function reads all runs. StatsError if there is no table.
+    A directory can also contain the runs of older engines and guests. If several runs have the same
+    values in all columns of Origin except `run`, the function reads only the run that started last.
+    A run with a power cut is omitted, because the counts of such a run are incomplete. With
+    `all_runs`, the function reads all runs. StatsError if there is no table.
     """
     found: dict[tuple[object, ...], tuple[str, pd.DataFrame, int]] = {}
     for path in sorted(directory.glob(f"**/{COUNTS}")):
@@ -249,5 +250,5 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
 
 
 def _facts(path: Path) -> dict[str, Any]:
-    """The record of a run. Empty if there is no record."""
+    """The record of a run. If there is no record, the result is empty."""
     return record.read(path) if path.exists() else {}

@@ -17,7 +17,7 @@ _INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def for_terminal(text: str, *, lines: bool = False) -> str:
-    """The text on one line, with \\xNN, \\uNNNN or \\UNNNNNNNN for every invisible character.
+    """Returns the text on one line. \\xNN, \\uNNNN or \\UNNNNNNNN replaces invisible characters.
 
     If `lines` is true, line feeds and tabs are not replaced. A backslash is never replaced.
     """

@@ -123,7 +123,7 @@ def guest_program(tmp_path_factory, lab):
 
 @pytest.fixture
 def bare_program(tmp_path):
-    """Assembles a program that runs without an operating system, for boot(bare=...)."""
+    """Assembles a program for boot(bare=...). The program runs without an operating system."""
 
     def assemble(source, bits=32):
         built, binary = tmp_path / f"{source.stem}.o", tmp_path / f"{source.stem}.bin"
@@ -138,8 +138,8 @@ def bare_program(tmp_path):
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory):
-    """Returns new directories for runs, and a dictionary of the booted engines by their parameters.
-    The engine that was used last is at the end of the dictionary.
+    """Returns new directories for runs, and a dictionary of the booted engines. The keys are the
+    engines' parameters. The most recently used engine is at the end of the dictionary.
     """
     place, booted = tmp_path_factory.mktemp("boots"), OrderedDict()
     yield (place / str(number) for number in itertools.count()), booted
@@ -148,7 +148,7 @@ def servers(tmp_path_factory):
 
 
 def _typing(plan, place, typed):
-    """Runs the engine with a terminal as serial line. Returns its status and the line's output."""
+    """Runs the engine with a terminal as serial line. Returns the exit status and the output."""
     master, slave = os.openpty()
     tty.setraw(slave)
     command = (*plan.command, f"com1: enabled=1, mode=term, dev={os.ttyname(slave)}")
@@ -176,20 +176,20 @@ def boot(lab, servers):
     guest's command line.
 
     Tests with the same machine and guest share a boot. A run that is forked from the boot gives the
-    same bytes as a run from reset (test_fork.py). With its own `directory` a run begins at reset.
+    same bytes as a run from reset (test_fork.py). If `directory` is given, the run begins at reset.
 
-    `program` is the file for a job `@program`, and `seed` is the page-placement seed. Without
-    `disk` the machine has no disk. Without `fast` the engine takes no shortcuts. `shadows` are
+    `program` is the file for a job `@program`, and `seed` is the page-placement seed. If `disk` is
+    false, the machine has no disk. If `fast` is false, the engine takes no shortcuts. `shadows` are
     further cache geometries. `trace` lists the data to record, and `accesses` is the limit of the
-    access trace. `attribute` is the kind of counts by function. `conf` contains additional lines
-    for engine.conf. `power_cut` is the number of microseconds between the ready marker and the
-    power cut. Each run has its own directory.
+    access trace. `attribute` selects how the engine counts by function. `conf` contains additional
+    lines for engine.conf. `power_cut` is the number of microseconds between the ready marker and
+    the power cut. Each run has its own directory.
 
     `typed` contains pairs of texts: when the serial line prints the first text, the second text is
     typed.
 
-    With `bare` there is no operating system: the boot ROM loads the file `bare` at 0x7C00 and
-    starts it in real mode. `isa` is an instruction set level for the processor that replaces the
+    If `bare` is given, there is no operating system: the boot ROM loads the file `bare` at 0x7C00
+    and starts it in real mode. `isa` is the processor's instruction set level. It replaces the
     guest's level.
     """
 

@@ -29,10 +29,10 @@ def compiled(program, *arguments):
 
 
 def spoiled(directory, name, calls, wrong, *options):
-    """Compiles a workload with replaced calls of the C library.
+    """Compiles a workload in which calls of the C library are replaced.
 
-    Each CALL becomes a call of the function __wrap_CALL. The C text `wrong` defines __wrap_CALL,
-    and can call __real_CALL.
+    `calls` lists the replaced functions. Each call of such a function f becomes a call of __wrap_f.
+    The C text `wrong` defines __wrap_f, and can call the original function as __real_f.
     """
     source = directory / "wrong.c"
     source.write_text(wrong)

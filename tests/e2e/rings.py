@@ -57,8 +57,8 @@ SECTIONS = {
         DELIVERY | {"instructions": 1, "soft_interrupts": 1, "crossings_int": 1},
     ),
     17: ({"instructions": 6, "data_writes": 5}, {}),
-    # In ring 0 the stack and the ring do not change. SS has been null since the change from ring 3,
-    # so IRET reads no descriptor for SS.
+    # The interrupt comes in ring 0 and changes neither the stack nor the ring. SS has been null
+    # since the change from ring 3. IRET therefore reads no descriptor for SS.
     18: (
         {
             "instructions": 2 + 1 + 3,
@@ -76,8 +76,8 @@ USER_AT_END = {*range(9, 16), 19}  # sections that end in ring 3
 
 
 def expected(index, *, first, last):
-    """Returns the expected counts of a section. `first` and `last` are the numbers of instructions
-    that are added in the section's first ring and in its last ring.
+    """Returns the expected counts of a section. `first` is a number of instructions to add in the
+    section's first ring. `last` is a number of instructions to add in the section's last ring.
     """
     rings = [dict(events) for events in SECTIONS[index]]
     for count, user in ((first, index - 1 in USER_AT_END), (last, index in USER_AT_END)):

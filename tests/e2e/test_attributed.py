@@ -40,7 +40,7 @@ def run(boot, runs):
 
 
 def brackets(booted):
-    """Returns the counts of each phase from the markers, by ring, address space and event."""
+    """Computes the counts from the markers, by phase, address space, ring and event."""
     parsed = booted.events
     sums = Counter()
     for bracket in parsed.brackets:
@@ -56,7 +56,7 @@ def brackets(booted):
 
 
 def attributed(found):
-    """Returns the same counts from an attribution."""
+    """Computes the same counts from an attribution."""
     sums = Counter()
     for phase, by_node in found.counts.items():
         for number, counts in by_node.items():
@@ -104,8 +104,8 @@ def test_and_the_run_is_what_it_is_without(run, attribute):
 
 
 def test_code_is_found_wherever_it_is(run):
-    """The kernel, the program, the loader and the library have names. The work of a call is counted
-    under the name of this call.
+    """The kernel, the program, the loader and the library have names. The instructions that the
+    kernel executes for a call are counted under the name of this call.
     """
     frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     frame = frame[frame["event"] == "instructions"]
@@ -135,8 +135,8 @@ def test_a_kernel_that_is_a_program(run):
 
 
 def test_classes_of_misses_add_up(run):
-    """Every miss of L2 belongs to one class. Every miss of L1 that reached L2 also belongs to one
-    class.
+    """Every L2 miss belongs to exactly one class of misses. This is also true for every L1 miss
+    that reached L2.
     """
     frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     totals = frame.groupby("event")["count"].sum()

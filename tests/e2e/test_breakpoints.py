@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""DR0 to DR3 count the accesses that they watch, enabled or not (event codes 23h to 26h)."""
+"""Event codes 23h to 26h count accesses to the addresses in DR0 to DR3, enabled or not."""
 
 from pathlib import Path
 

@@ -96,13 +96,13 @@ def test_a_server_process_costs_crossings_and_time(values):
         assert other > 2 * one, name
         one, other = ((values[name, side, "microseconds"]) for side in SIDES)
         assert other > 2 * one, name
-    # Workloads that do not use the system cost about the same.
+    # A benchmark that makes no system call in its bracket costs about the same on the two guests.
     one, other = (values["mem-read", side, "busy cycles"] for side in SIDES)
     assert 0.8 < other / one < 1.5
 
 
 def test_dynamic_linking_costs_about_twice_as_much(values):
-    """Checks the statement of chen95 section 4.3 for the monolithic system."""
+    """chen95 section 4.3 makes this statement about the monolithic system."""
     static, dynamic = (
         values[f"exec-{how}", "linux", "busy cycles"] for how in ("static", "dynamic")
     )

@@ -22,8 +22,9 @@ SHORT = tuple(name for name in OPERATIONS if name != "exec")
 FAST = ("null", "getpid", "dup", "misaligned-load", "misaligned-store")
 # These events depend only on the executed program, not on the caches.
 EXECUTED = ("instructions", "data_reads", "data_writes", "segment_loads", "hw_interrupts")
-# The engine's counts of the waiting cycles of start and stop: stall clocks, clocks of mispredicted
-# branches (engine/p5/SOURCES.md: 3 or 4), and one clock for each instruction that did not pair.
+# The events of the engine that show waiting cycles of start and stop, and the cycles for each
+# event. The events are stall clocks, mispredicted branches (engine/p5/SOURCES.md: 3 or 4 clocks),
+# and instructions in V (one clock for each instruction that did not pair).
 WAITS = {"stall.": 1, "pipeline_flushes": 4, "instructions.v": 1}
 OTHER_CYCLES = 20  # AGIs, bank conflicts, prefixes
 LOOSE = 0.25  # another compiler's kernel uses other cache lines
@@ -57,8 +58,8 @@ def rows(runs):
 
 @pytest.fixture(scope="module")
 def waited(runs):
-    """Returns, by operation, the waiting cycles of start and stop minus those cycles with the
-    operation Null.
+    """Returns, for each operation, how much the waiting cycles of start and stop differ from the
+    waiting cycles with the operation Null.
     """
     access = {}
     for one in runs:
@@ -118,8 +119,8 @@ def test_long_operations_are_hardly_wrong(rows):
 
 
 def test_what_table_2_says_of_misaligned_accesses(rows):
-    """A misaligned read counts twice and a misaligned write once. Each misaligned access makes two
-    cache accesses.
+    """The counters count a misaligned read twice and a misaligned write once. Each of these
+    accesses makes two cache accesses.
     """
     assert rows["misaligned-load"]["data_reads"].method == pytest.approx(2)
     assert rows["misaligned-store"]["data_writes"].method == pytest.approx(1)

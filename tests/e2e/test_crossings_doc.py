@@ -63,7 +63,7 @@ def test_exec_asks_for_what_is_described(tables, workload, guest):
 
 def test_the_text_counts_as_the_tables_do(tables):
     """On linux-uml there are seven pairs of ring crossings and two address space switches. On linux
-    there are one pair and no switch.
+    there are one pair of ring crossings and no address space switch.
     """
     shown, _ = tables
     for guest, total in (

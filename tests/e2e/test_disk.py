@@ -44,15 +44,16 @@ def test_sequential_reads_come_at_the_rate_of_the_media(boot):
     board = machine.load(Lab.here().machines, "p90-premiere2")
     job = "raw-read kb=1024 size=65536"
     took = milliseconds(boot(job), "p90-premiere2", 65536, 1024)
-    # The data at 1 GB lie in the zone of cylinders 1054 to 1404 or in the next zone of 351
-    # cylinders.
+    # The read data begin at 1 GB. They are in the zone of cylinders 1054 to 1404, or in the next
+    # zone. (Each of these zones has 351 cylinders.)
     sectors = [int(zone.split("x")[1]) for zone in str(board.values["disk.zones"]).split(",")][3:6]
     track = min(sectors) * 512 / (60 / float(board.values["disk.rpm"])) / 1e6
     assert 1024 / took / 1e3 >= 0.85 * track
 
 
 def test_a_write_waits_for_the_media_unless_the_drive_has_a_cache(boot):
-    # The writes of single sectors go to a few tracks. Each write takes at least half a rotation.
+    # Each write writes one sector, and all these sectors are on a few tracks. Each write takes at
+    # least half a rotation if the drive has no write cache.
     job = "raw-seek iterations=1 batch=32 span=1 bytes=512 mode=write"
     off = milliseconds(boot(job), "p90-premiere2", 0, 32)
     cache = {"disk.write_cache": True, "disk.buffer": "1M"}

@@ -123,8 +123,8 @@ def test_the_run_has_what_os_release_says(lab, debian):
 
 @pytest.mark.skipif("P5LAB_GEM5" not in os.environ, reason="P5LAB_GEM5 is not set: no gem5")
 def test_it_boots_on_gem5_too(lab, debian, archive):
-    """A program of the distribution reads a file from the disk that our engine also uses. gem5
-    reads the disk by DMA, and our engine reads it by PIO.
+    """On the two engines, a program of the distribution reads a file from the same disk. gem5 reads
+    the disk by DMA, and our engine reads the disk by PIO.
     """
     words = ["run", "--program", "guest:/usr/bin/sha256sum", "--args", "/usr/bin/true"]
     with tarfile.open(archive) as tar:

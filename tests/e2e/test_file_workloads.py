@@ -129,7 +129,7 @@ def megabytes_a_second(counts, kilobytes, clock_hz):
 
 
 def test_a_new_file_waits_for_two_writes_where_directories_do(measured):
-    """chen95 section 4.5: the two writes are for the directory and for the i-node."""
+    """chen95 section 4.5: one write is for the directory, the other write is for the i-node."""
     assert requests(measured("create files=40 iterations=1 filesystem=ext2-sync")) == (0, 80)
 
 
@@ -156,8 +156,8 @@ def test_files_in_the_cache_do_not(measured):
 
 
 def test_a_file_is_read_nearly_as_fast_as_the_tracks_pass(measured):
-    """The rate is at least 85 % of the media's rate. The media's rate is the rate at which the head
-    can read the outermost tracks one after another.
+    """The measured rate is at least 85 % of the media's rate. At the media's rate, the head reads
+    the outermost tracks one after another.
     """
     disk = machine.load(LAB.machines, "p90-premiere2").values
     sectors = int(str(disk["disk.zones"]).split(",")[0].split("x")[1])

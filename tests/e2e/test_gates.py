@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Far transfers through gates and to tasks, and test register 12, in a bare program.
 
-The model must count exactly the accesses that the emulator executes.
+The accesses that the model counts must be exactly the accesses that the emulator executes.
 """
 
 from pathlib import Path
@@ -31,13 +31,13 @@ def counts(boot, bare_program):
 
 def test_transfers_take_the_clocks_of_what_they_turn_out_to_be(counts):
     def clocks(phase):
-        """Returns the clocks of a bracket without the waits of locked cycles and TSS accesses."""
+        """Returns the clocks of a bracket without stalls (of locked cycles and TSS accesses)."""
         stalls = [name for name in counts.events if name.startswith("stall.")]
         return counts(phase, "cycles.busy") - sum(counts(phase, name) for name in stalls)
 
     far = clocks(FAR)  # CALL 4, RET 4
     assert clocks(GATE) - far == 22 - 4
-    # In the task, the JMP back to the task's IRET takes one clock.
+    # The called task executes a JMP back to its IRET. The JMP takes one clock.
     assert clocks(TASK) - far == (21 + 85) + (10 + 85) + 1 - (4 + 4)
     assert clocks(TASK_GATE) - far == (23 + 85) + (10 + 85) + 1 - (4 + 4)
 
@@ -51,8 +51,8 @@ def test_transfers_count_as_they_should(counts):
     for phase, locked in ((FAR, 0), (GATE, 0), (TASK, 2), (TASK_GATE, 2)):
         assert counts(phase, "locked_cycles") == locked
     assert counts(TASK_GATE, "soft_interrupts") == 1
-    # A return to the caller of a gate costs the same as any other return, because the ring does not
-    # change.
+    # The ring does not change, and no ring crossing is counted. A return to the caller of a gate
+    # therefore costs the same as any other far return.
     for event in ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret"):
         assert {counts(phase, event) for phase in range(1, 8)} == {0}
     assert counts(VERR, "branches") == 2

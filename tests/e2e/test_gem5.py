@@ -54,14 +54,14 @@ def test_boot_checkpoint_restore(gem5, tmp_path, checkpoints):
     assert [one["op"] for one in found[1:-1]] == ["begin", "end"] * (len(found) // 2 - 1)
     assert [one["arg"] for one in found if one["op"] == "begin"].count(0) == 2
     assert [one["dump"] for one in found] == list(range(len(found)))
-    # A second run from the checkpoint has no boot. It gives the same results and ends at the same
-    # tick.
+    # A second run begins at the checkpoint and does not boot. It gives the same results and ends at
+    # the same tick.
     (key,) = checkpoints.glob("*/key.json")
     again = gem5("--workload", "getpid", "iterations=2")
     assert "booted" in first.stdout and "booted" not in again.stdout
     assert markers(tmp_path)[1] == found
-    # Two machines use the same checkpoint if their differences have an effect only after the
-    # marker. A machine with another size of memory needs another checkpoint.
+    # If two machines differ only in values that have no effect before the marker, they use the same
+    # checkpoint. A machine with another size of memory needs another checkpoint.
     assert gem5("--workload", "getpid", "--set", "l2.size=512K").returncode == 0
     assert list(checkpoints.glob("*/key.json")) == [key]
     place = str(key.parent)

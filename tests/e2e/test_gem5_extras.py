@@ -92,9 +92,9 @@ def test_stores_that_miss_leave_the_cache_as_it_is(simulate, cpu):
     assert misses(ours[5], "l1d", "ReadReq") == 0
     assert (misses(ours[6], "l1d", "ReadReq"), misses(ours[6], "l1d", "WriteReq")) == (1, 1)
 
-    # A board cache with these tags also fills no lines at stores. So it still contains the older
-    # lines when L1D reads these lines again. In a stock board cache, the stores replaced these
-    # lines.
+    # A board cache with these tags also fills no lines at stores. The older lines therefore remain
+    # in this cache, and L1D can read them there again. In a stock board cache, the stores replaced
+    # the older lines.
     assert misses(ours[8], "l1d", "ReadReq") == HELD
     assert (misses(ours[8], "l2", "ReadSharedReq"), misses(stock[3], "l2", "ReadSharedReq")) == (
         0,
@@ -108,7 +108,9 @@ WINDOW, LARGE, ROUNDS = 0x40000000, 0x50000000, 12  # as in gem5/tlb.S
 
 
 class Tlb:
-    """A set-associative array with a tree of bits for each set, as in INTEL-DM ch. 2."""
+    """A set-associative array. Each set has a tree of bits, which selects the entry to replace
+    (INTEL-DM ch. 2).
+    """
 
     def __init__(self, page, entries, ways=4):
         self.page, self.sets, self.ways = page, entries // ways, ways
@@ -266,9 +268,9 @@ def test_rings_add_up_to_the_processors_own_counts(simulate, cpu):
     for index, section in enumerate(run[:-1]):
         kernel, user = counted(section)
         instructions = kernel.get("instructions", 0) + user.get("instructions", 0)
-        # gem5 also counts its own instruction at the end of a section. It also counts each
-        # instruction that faults in the last micro-operation. Here the load and HLT fault in the
-        # last micro-operation, but the division does not.
+        # gem5 also counts its own instruction at the end of a section, and each instruction whose
+        # last micro-operation raises a fault. In the load and in HLT, the last micro-operation
+        # raises the fault. In the division, an earlier micro-operation raises the fault.
         faulted = index in (13, 15)
         assert section.get("system.cpu.commitStats0.numInsts") == instructions + 1 + faulted, index
     references = sum(counted(run[2])[0][event] for event in ("data_reads", "data_writes"))

@@ -16,7 +16,8 @@ pytestmark = pytest.mark.skipif(
     "P5LAB_GEM5" not in os.environ, reason="P5LAB_GEM5 is not set: no gem5 to test with"
 )
 
-# The script reads and writes a memory without a processor. It makes two dumps.
+# The script's machine has no processor. A traffic generator reads and writes the memory. The script
+# makes two dumps.
 SCRIPT = """
 import m5
 import _m5.stats

@@ -26,7 +26,7 @@ def test_a_bracket_holds_one_system_call(boot):
     booted = boot("getpid iterations=20")
     assert booted.totals(0, "soft_interrupts") == [1] * 20
     assert booted.totals(0, "crossings.int") == [1] * 20
-    # An interrupt also returns by IRET.
+    # The handler of an interrupt also returns by IRET.
     returns = booted.totals(0, "crossings.iret")
     interrupts = booted.totals(0, "hw_interrupts")
     assert [r - i for r, i in zip(returns, interrupts, strict=True)] == [1] * 20
@@ -74,7 +74,7 @@ def test_guest_sees_the_recorded_counters(boot):
 
 
 def test_counters_count_what_the_engine_counts(boot):
-    """The driver's instruction counter agrees with the engine's own count between the reads."""
+    """The counters that the driver reads are above zero and below the engine's counts."""
     booted = boot("selftest-counters reads=3 event0=0x16 event1=0x00")
     lines = [line.split() for line in booted.output.splitlines() if line.startswith("p5ctr")]
     assert all(int(fields[1], 16) > 0 and int(fields[2], 16) > 0 for fields in lines)
@@ -84,7 +84,7 @@ def test_counters_count_what_the_engine_counts(boot):
 
 
 def test_sleeping_is_idle_time(boot):
-    """100 ms at 90 MHz are 9 million cycles. Linux rounds up by at most two ticks of 10 ms."""
+    """100 ms at 90 MHz are 9 million cycles. Linux sleeps at most two ticks (of 10 ms) longer."""
     booted = boot("test-sleep ms=100")
     idle, busy = booted.totals(0, "cycles.idle")[0], booted.totals(0, CYCLES)[0]
     assert 9_000_000 <= idle + busy <= 9_000_000 + 2 * 900_000
@@ -93,8 +93,8 @@ def test_sleeping_is_idle_time(boot):
 
 
 def test_guest_sees_the_machine(boot):
-    """The guest sees a Pentium without later features. Its clock, calibrated with the PIT, is exact
-    to 0.1 %.
+    """The guest sees a Pentium without later features. Linux calibrates the clock of the processor
+    with the PIT. The result is exact to 0.1 %.
     """
     text = boot("test-proc file=cpuinfo").output
     info = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
@@ -176,7 +176,9 @@ def test_unbalanced_markers_fail_the_run(boot):
 
 @pytest.mark.parametrize("job", ["exec-dynamic iterations=3", "create iterations=1", "pipe"])
 def test_short_cuts_change_nothing(boot, job):
-    """Repeated string instructions run in blocks, or access by access. Both runs begin at reset."""
+    """With short cuts, repeated string instructions run in blocks. Without short cuts, they run
+    access by access. Both runs begin at reset.
+    """
     fast, slow = (boot(job, fast=on) for on in (True, False))
     assert fast.outcome.status == "ok", fast.outcome.reason
     one, two = ((x.directory / "events.jsonl").read_bytes() for x in (fast, slow))
@@ -297,8 +299,8 @@ def test_a_delivered_program_without_markers(boot, lab):
 
 
 def test_a_delivered_programs_output_and_status(boot, lab):
-    """The output is longer than a buffer of init, and the program's length is not a multiple of the
-    buffer.
+    """The output is longer than a buffer of init. The length of the program is not a multiple of
+    the buffer's length.
     """
     booted = boot("@program lines=400 status=9", program=lab.program("linux", "test-output"))
     lines = booted.output.splitlines()
@@ -321,9 +323,9 @@ def test_no_program_was_delivered(boot):
 
 
 def test_seeds_change_the_placement_of_pages(boot, tmp_path, full):
-    """A machine that has just booted allocates neighbouring pages. So the pages of an array of half
-    the size of L2 do not conflict in L2. Each seed scatters the pages differently. The same seed
-    always gives the same pages.
+    """If a machine has just booted, the kernel allocates neighbouring pages. An array that is half
+    as large as L2 then has no conflicts in L2. Each seed scatters the pages differently. The same
+    seed always gives the same pages.
     """
 
     def measure(seed, directory=None):

@@ -418,7 +418,7 @@ def test_described_parameters_are_the_programs_own(native, name):
 
 
 def test_program_does_not_depend_on_paths(tmp_path, lab):
-    """The same program, built from copies of the sources at two other paths."""
+    """Two copies of the sources at other paths give the same program as the checkout."""
     builder = ROOT / "workloads/build_workload.py"
     built = []
     for place in (tmp_path / "a", tmp_path / "long name" / "b"):

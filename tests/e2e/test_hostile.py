@@ -18,7 +18,7 @@ NAME = "a\x1b[31m\u202e<script>.out"  # a file name can also be hostile
 
 @pytest.fixture(scope="module")
 def failed(tmp_path_factory):
-    """Returns a lab in which the program has run, and the run's id."""
+    """Builds the program. Returns a lab for its results, and the program's file."""
     place = tmp_path_factory.mktemp("hostile")
     binary, built = place / NAME, place / "hostile.o"
     subprocess.run(["as", "--32", "-o", built, SOURCE], check=True)

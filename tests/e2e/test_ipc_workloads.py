@@ -25,7 +25,8 @@ WRONG = {
           if (found > 1) for (int i = 0; i < n; i++) if (FD_ISSET(i, r)) { FD_CLR(i, r); break; }
           return found;
         }""",
-    # The hundredth call of the first process changes a byte (-DBYTE gives its number).
+    # The hundredth read() of the first process changes a byte. -DBYTE gives the number of this
+    # byte.
     "read": """
         #include <unistd.h>
         ssize_t __real_read(int, void *, size_t);
@@ -67,7 +68,8 @@ WRONG = {
           static int calls;
           return ++calls == 100 ? (ssize_t)size : __real_write(file, from, size);
         }""",
-    # The first process changes the segment's last byte when it is notified of the twentieth answer,
+    # Here the first process is notified of the twentieth answer, and then changes the segment's
+    # last byte.
     "shmat semop": """
         #include <sys/sem.h>
         #include <sys/shm.h>
@@ -86,7 +88,8 @@ WRONG = {
           if (step->sem_op < 0 && getpid() == first && ++answers == 20) segment[63] ^= 4;
           return result;
         }""",
-    # or it does not wait for the answer. The other process then answers after the end of the first.
+    # Here the first process does not wait for the twentieth answer. The other process sends this
+    # answer after the end of the first process.
     "semop": """
         #include <sys/sem.h>
         #include <unistd.h>
@@ -156,7 +159,7 @@ def gone_wrong(directory, job, call, byte=0):
     ],
 )
 def test_a_copy_that_is_not_right_is_noticed(tmp_path, copies, block, said):
-    """The last copy of a phase leaves one wrong bit in its destination or in its source."""
+    """After the last copy of a phase, one bit is wrong in the destination or in the source."""
     source = tmp_path / "spoiled.c"
     source.write_text(f"""
         #include "string1995.h"
@@ -202,9 +205,9 @@ def test_bcopy_stays_in_the_cache_or_does_not(counted):
 
 @pytest.mark.parametrize(("order", "processes"), [("ring", 2), ("ring", 10), ("chain", 9)])
 def test_a_switch_is_a_change_of_address_space(counted, order, processes):
-    """Each token causes one change of address space. The kernel causes a few more changes. It may
-    run the next process before the previous process has called read(). Then the kernel must return
-    to the previous process.
+    """Each token causes one change of address space. The kernel causes a few more changes. The
+    kernel may run the next process before the previous process has called read(). Then the kernel
+    must return to the previous process.
     """
     run = counted(f"ctx order={order} processes={processes} switches=160")
     assert 160 <= run.totals(processes, SWITCHES)[0] <= 1.25 * 160
@@ -227,8 +230,8 @@ def test_more_processes_need_more_of_the_board_cache(counted):
 
 
 def test_a_megabyte_through_a_pipe(counted):
-    """Only the kernel copies the data. It copies the data twice, with 4 bytes per write. The
-    processes wait for each chunk.
+    """The processes copy no data. The kernel copies the data twice, and each write stores 4 bytes.
+    The processes wait for each chunk.
     """
     run = counted("pipe-bandwidth megabytes=1")
     words = (1 << 20) / 4
@@ -273,7 +276,8 @@ def test_a_file_that_is_read_again_is_not_on_its_way_from_the_disk(counted):
     words = 32 * (16 << 10) / 4
     for phase, event in ((0, "data_reads"), (0, "data_writes")):
         assert all(words < count < 1.3 * words for count in run.totals(phase, event)), event
-    # The data that are read come from memory. A line of eight words is fetched once.
+    # The program reads the data from memory, not from a cache. A line of eight words is fetched
+    # once.
     assert min(run.totals(0, "data_read_misses")) > 0.9 * words / 8
     assert max(run.totals(0, "cycles.idle")) == 0
 

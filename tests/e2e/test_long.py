@@ -48,24 +48,24 @@ def test_long_mode_counts(ran):
     assert by_ring(ran, 1, "misaligned") == {0: 1}
     assert by_ring(ran, 1, "branches") == {0: 2}
 
-    # SYSCALL counts as a gate, and SYSRET as a return. They do not access memory. Each loads CS and
-    # SS.
+    # SYSCALL is counted as a gate, and SYSRET is counted as a return. Neither instruction accesses
+    # memory. Each of them loads CS and SS.
     assert by_ring(ran, 2, "instructions") == {3: 1 + 3 * 5 + MARKER, 0: 5}
     assert by_ring(ran, 2, "crossings.gate") == {3: 5}
     assert by_ring(ran, 2, "crossings.iret") == {0: 5}
     assert by_ring(ran, 2, "segment_loads") == {3: 10, 0: 10}
     assert by_ring(ran, 2, "data_reads") == by_ring(ran, 2, "data_writes") == {}
 
-    # INT reads 16 bytes of the gate, the code segment's descriptor and RSP0 of the TSS. It pushes
-    # SS, RSP, flags, CS and RIP. IRETQ pops them and reads the descriptors of CS and SS.
+    # INT reads 16 bytes of the gate, the code segment's descriptor and RSP0 of the TSS. INT pushes
+    # SS, RSP, flags, CS and RIP. IRETQ pops these values and reads the descriptors of CS and SS.
     assert by_ring(ran, 3, "crossings.int") == {3: 1}
     assert by_ring(ran, 3, "crossings.iret") == {0: 1}
     assert by_ring(ran, 3, "soft_interrupts") == {3: 1}
     assert by_ring(ran, 3, "data_reads") == {3: 2 + 1 + 1, 0: 5 + 2}
     assert by_ring(ran, 3, "data_writes") == {3: 5}
 
-    # A page fault also pushes the error code. The fault counts as an instruction. The load that did
-    # not complete does not count. Its page walk finds no entry in the third table.
+    # A page fault also pushes the error code. The fault is counted as an instruction. The load does
+    # not complete and is not counted. The page walk of the load finds no entry in the third table.
     assert by_ring(ran, 4, "exceptions") == {3: 1}
     assert by_ring(ran, 4, "crossings.async") == {3: 1}
     assert by_ring(ran, 4, "instructions") == {3: 1 + MARKER, 0: 3}
@@ -75,8 +75,8 @@ def test_long_mode_counts(ran):
 
 
 def test_long_mode_tlbs(ran):
-    """A walk reads four levels of tables for a 4 KB page and three for a 2 MB page, one read per
-    level.
+    """A page walk makes four reads for a 4 KB page and three reads for a 2 MB page: one read for
+    each level of tables.
     """
 
     def counts(phase):
@@ -102,7 +102,7 @@ def test_long_mode_has_no_clocks(ran):
             sum(bank[index] for bank in marker.banks.values() if len(bank) > index)
             for marker in (bracket.begin, bracket.end)
         ]
-        # The load that faults takes a clock, but does not count as an instruction.
+        # The load that raises the fault takes a clock, but is not counted as an instruction.
         faulted = bracket.phase == 4
         assert bracket.end.tsc - bracket.begin.tsc == done[1] - done[0] + faulted
 

@@ -46,7 +46,7 @@ def test_boots_and_measures(mach):
 
 @pytest.mark.parametrize("system", ALL)
 def test_a_call_crosses_what_its_design_says(mach, lab, system):
-    """guest.toml, [calls]: the counted ring crossings and address spaces of a call."""
+    """For each call, guest.toml, [calls], contains the counted ring crossings and CR3 loads."""
     calls = guest.load(lab, system).calls
     assert set(calls) == {"getpid", "dup", "null", "open-close filesystem=memory"}
     for call, design in calls.items():
@@ -164,7 +164,7 @@ def test_it_is_a_unix(mach, system):
 
 @pytest.fixture
 def for_linux(lab, guest_program):
-    """Compiles a test of this guest for Linux."""
+    """Compiles a test program of guest mach for guest linux."""
     return lambda name: guest_program(lab.root / f"guest-images/mach/tests/{name}.c")
 
 
@@ -178,8 +178,8 @@ def test_the_same_program_agrees_with_linux(mach, for_linux, name, said):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_killed_in_any_state(mach, system):
-    """Processes are killed in seventeen states, early and late. After that, other processes can use
-    the objects for which the killed processes waited.
+    """Processes are killed in seventeen states, each early and late in the state. After that, other
+    processes can use the objects for which the killed processes waited.
     """
     assert mach("test-kill", system=system).output == "all are gone\n"
 
@@ -322,9 +322,9 @@ def test_a_null_rpc_crosses_as_often_as_a_call_of_unix(mach):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_call_takes_no_more_of_the_stack_than_it_needs(mach, system):
-    """The kernel must allocate each page that the library touches in a new process. A former
-    library touched two more pages in the child of vfork() and two more pages in the child's
-    program. This caused 30 faults in total, and the clocks increased by a fifth.
+    """The kernel must allocate each page that the library touches in a new process. An older
+    version of the library touched two more pages in the child of vfork() and two more pages in the
+    child's program. This caused 30 faults in total, and the clocks increased by a fifth.
     """
     booted = mach("exec-static iterations=10", system=system)
     assert min(booted.totals(0, "exceptions")) <= (28 if system == "mach" else 30)
@@ -350,7 +350,7 @@ def test_a_program_runs_at_its_full_speed_between_calls(mach):
 
 
 def test_fork_and_exec_leave_nothing_behind(mach, full):
-    """The last calls take as long as the first: no list grows, and memory stays free."""
+    """The last calls take as long as the first calls: no list grows, and no memory is lost."""
     booted = mach(f"exec-static iterations={150 if full else 70}", limit_seconds=200)
     clocks = booted.totals(0, CYCLES)
     early, late = (sorted(part)[len(part) // 2] for part in (clocks[10:30], clocks[-20:]))
@@ -394,9 +394,7 @@ def test_sleeping_is_idle_time(mach):
 
 
 def test_clock_ticks_are_recognized(mach, lab):
-    """The vector in guest.toml belongs to the clock, because it has a hundred interrupts in a
-    second.
-    """
+    """The clock vector in guest.toml is right: this vector has a hundred interrupts in a second."""
     booted = mach("test-sleep ms=1000")
     begin, end = next((b.begin, b.end) for b in booted.events.brackets if b.phase == 0)
     clock = guest.load(lab, "mach").clock_vector

@@ -57,8 +57,8 @@ def test_p133_and_its_relative_in_lmbench(clocks):
 
 
 def test_p90_is_slower_than_p100_by_its_bus(clocks):
-    """The same board has a bus of 60 instead of 66.67 MHz. The number of clocks is the same, but
-    each clock is longer.
+    """The board is the same, but its bus runs at 60 MHz instead of 66.67 MHz. The number of clocks
+    is the same, but each clock is longer.
     """
     p90, p100 = clocks("p90-premiere2"), clocks("p100-plato")
     assert p90 == pytest.approx(p100, rel=0.03)

@@ -36,8 +36,8 @@ def test_modes_crossings_and_refused_controls(boot, bare_program):
     assert change("mode_changes.v86") == 1
     assert change("mode_changes.32bit") == 2
     assert change("mode_changes.real") == 0
-    # IRET goes from ring 0 to V86 (ring 3), and INT returns. The faults and their IRETs stay in
-    # ring 0.
+    # IRET goes from ring 0 to V86 (ring 3), and INT returns. The faults, and the IRETs of their
+    # handlers, stay in ring 0.
     assert change("crossings.iret") == 1
     assert change("crossings.int") == 1
     assert change("crossings.async") == 0

@@ -71,7 +71,7 @@ def test_memory_that_is_touched_is_counted(tmp_path):
 
 
 def test_what_is_not_counted_is_named_with_the_reason(tmp_path):
-    """An event is in the header or in a note, but never in the two places."""
+    """Each event is either in the header or in a note, but not in both."""
     parsed = record(tmp_path, "getpid")
     missing = [
         name

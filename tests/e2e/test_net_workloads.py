@@ -8,7 +8,7 @@ from hostcc import ROOT, compiled, ran, spoiled
 
 # The third read() in each process changes one bit in all bytes that it has read. The first process
 # changes one bit, and the other processes change a different bit. A read() at the end of a stream
-# does not count.
+# is not one of these three calls.
 SPOILED = """
     #include <unistd.h>
     ssize_t __real_read(int, void *, size_t);
@@ -21,7 +21,7 @@ SPOILED = """
         for (ssize_t i = 0; i < count; i++) ((char *)to)[i] ^= first == getpid() ? 4 : 8;
       return count;
     }"""
-# The server opens another document than the requested one.
+# The server opens a wrong document.
 OTHER_FILE = """
     #include <fcntl.h>
     #include <string.h>
@@ -30,7 +30,7 @@ OTHER_FILE = """
       int other = strncmp(name, "dir", 3) == 0 && flags == 0;
       return __real_open(other ? "dir00/class1_4.html" : name, flags, mode);
     }"""
-# The server does not store every third record.
+# The server skips every third write of a record.
 LOST_RECORD = """
     #include <unistd.h>
     ssize_t __real_pwrite(int, const void *, size_t, off_t);

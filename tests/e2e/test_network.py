@@ -218,8 +218,8 @@ def busy_processes():
 
 
 def test_a_busy_host_changes_nothing(boot, tmp_path):
-    """A run that is forked from a shared boot gives the same results as a run from reset on a busy
-    host.
+    """One run is forked from a shared boot, and the host is quiet. The other run begins at reset,
+    and the host is busy. The two runs give the same results.
     """
     job = "sftp peer=remote kilobytes=64 buffer=4096 filesystem=memory"
     how = {"settings": CARD | FAULTS, "seed": 3, "conf": ("run.pcap = wire.pcap",)}

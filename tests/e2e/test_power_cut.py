@@ -47,7 +47,7 @@ def content(key):
 
 
 def said(text):
-    """Returns the calls that had returned before the cut: file numbers by operation."""
+    """Returns the files whose calls had returned before the cut: file numbers by operation."""
     done = {"created": set(), "synced": set(), "removed": set()}
     for what, number in re.findall(r"^(created|synced|removed) (\d+)$", text, re.MULTILINE):
         done[what].add(int(number))
@@ -99,7 +99,7 @@ def test_what_is_left_can_be_repaired_and_holds_what_was_promised(cuts, tmp_path
     if filesystem == "ext2-sync":
         assert synced
     else:
-        assert lost, "no file was confirmed and no file was lost, so the test checks nothing"
+        assert lost, "no created file was lost, so the test checks nothing"
 
 
 def test_a_cut_is_repeatable(boot):

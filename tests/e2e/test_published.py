@@ -46,8 +46,8 @@ BLOCK = re.compile(
 
 @pytest.fixture(scope="module")
 def validation(tmp_path_factory, full):
-    """Measures all claims, or only the short claims, in a laboratory without results. Returns the
-    results.
+    """Measures claims in a laboratory that has no results yet. Returns the results. With --full the
+    function measures all claims, and otherwise only claims that take a short time.
     """
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("validate") / "results")
     asked = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""In the same program, our engine gives the counts that gem5's tracer must give."""
+"""The counts of our engine are the counts that gem5's tracer must give for the same program."""
 
 from pathlib import Path
 

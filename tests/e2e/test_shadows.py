@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Many geometries from one run. If the caches do not influence time, a shadow has the same counts
-as a separate run with its geometry.
+as a separate run with the shadow's geometry.
 """
 
 import pytest
@@ -47,7 +47,7 @@ def test_shadows_are_separate_runs_without_feedback(boot, geometries, tmp_path):
 
 
 def test_a_shadow_of_the_machine_counts_what_the_machine_counts(boot, geometries):
-    """The run has feedback, so its time is the time of the machine itself."""
+    """In this run, the caches of the machine influence time, but the shadow does not."""
     found = counts(boot("cached-read files=20 iterations=2", shadows=geometries))
     for name in ("data_read_misses", "code_misses", "dtlb_misses", "l2_read_misses", "walk_reads"):
         mine, own = (rows.xs(name, level="event") for rows in (found["p54c"], found[""]))

@@ -55,10 +55,12 @@ def test_the_estimate_of_an_application(aside, capsys, full):
     # (docs/concepts/simpoint.md).
     dtlb = row["events"]["dtlb_misses"]
     assert abs(dtlb["estimate"] - dtlb["full"]) < 3e-6
-    # A single round ends with its slowest part, which no earlier interval represents.
+    # The last part of a round is the slowest part. If there is only one round, no earlier interval
+    # represents this part.
     assert abs(row["clock_drift"]) < (0.2 if full else 0.3)
 
-    # The store has three runs, the tidy table of the sampled run by interval, and the estimate.
+    # The store contains three runs, the estimate, and a tidy table of the sampled run. The phases
+    # of this table are the intervals.
     directory = aside.results / command.SAMPLED / row["runs"][command.SAMPLED]
     frame, _ = tidy.read(directory / "counts.parquet")
     assert set(frame["phase"]) == {f"interval {point['interval']}" for point in row["points"]}
@@ -73,8 +75,8 @@ def test_the_estimate_of_an_application(aside, capsys, full):
 
 
 def test_vectors_hold_every_instruction_of_the_brackets(boot):
-    """The vectors of all intervals contain as many instructions as the markers count. All events
-    are the same in a run without vectors.
+    """The vectors of all intervals contain all instructions inside the brackets. The counts are the
+    same as in a run that records no vectors.
     """
     plain = boot(GETPID)
     booted = boot(GETPID, vectors=5000)
@@ -96,8 +98,8 @@ def test_a_sample_of_everything_is_the_full_run(boot):
 
 
 def test_warming_keeps_what_caches_and_tlbs_would_hold(boot):
-    """Without a detailed interval, fork and exec cause the same misses as in the full run, but take
-    another time.
+    """The sample has no detailed interval. fork and exec cause the same misses as in the full run,
+    but they take another time.
     """
     job = "exec-static iterations=3 warmup=1"
     plain = boot(job)

@@ -39,7 +39,7 @@ NEEDED = (
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
-    """Runs the whole experiment once. Returns its results and its output."""
+    """Runs the whole experiment once. Returns the results and the output."""
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("smoke") / "results")
     status, out, err = command(lab, "run", "smoke", "--no-build")
     return lab, status, out, err
@@ -126,7 +126,7 @@ def test_no_count_contradicts_another(smoke):
     assert set(clocks.values()) == {90_000_000}
     counts = compare.counts(table)
     assert (counts["cycles.busy"] > 0).all()
-    # The misses are at most as many as the accesses. The cycles in ring 0 are at most the cycles in
+    # There are at most as many misses as accesses. The cycles in ring 0 are at most the cycles in
     # all rings.
     assert (counts["data_read_misses"] <= counts["data_reads"]).all()
     assert (counts["data_write_misses"] <= counts["data_writes"]).all()

@@ -89,8 +89,8 @@ def undisturbed(size, tmp_path_factory):
 
 
 def contents(lab):
-    """Returns the digests of the files of all ok runs by id. Checks that the files match their
-    records.
+    """Returns the contents of the result files of all ok runs, by the run's id. Checks that the
+    files match their records.
     """
     found = {}
     for stored in store.all_runs(lab):
@@ -136,7 +136,7 @@ def workers(command):
 
 def test_workers_that_are_killed(size, undisturbed, tmp_path):
     """The test kills one of two workers every 3 s on average. On a busy host the interval is three
-    times the longest run. Otherwise that run would never end.
+    times the longest run. With a shorter interval, this run would never end.
     """
     moments = random.Random(1995)
     pause = max(3.0, 3 * undisturbed.longest)
@@ -201,8 +201,8 @@ def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path)
 
 def bare(lab, placements):
     """Returns the seconds that engines take if they run at the same time, without a scheduler and
-    without records. These seconds measure the capacity of the host. Two virtual processors may
-    share one real processor.
+    without records. These seconds measure the capacity of the host. The capacity can be less than
+    two processors, because two virtual processors may share one real processor.
     """
     (load,) = (run for run in experiment.load(lab, "bench") if run.workload.name == "forkexec")
     places = [

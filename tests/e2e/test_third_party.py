@@ -17,7 +17,8 @@ from p5lab.keep import store
 
 FULL = os.environ.get("P5LAB_FULL") == "1"
 ACCESSES = 10_000_000 if FULL else 300_000
-# Kinds of accesses in the order of their counts. The number of differences follows them.
+# The command prints the counts of each kind of access in this order, and then the number of
+# differences.
 L1D_READ, L1D_WRITE, L1I_READ, L2_READ, L2_WRITE = range(5)
 P54C = (8192, 2, 8192, 2, 262144, 1)  # bytes and ways of L1D, L1I and L2
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""INT and IRET in the modes that programs of a guest never use, each between its own markers."""
+"""Measures INT and IRET in modes that guest programs never use. Each one has its own markers."""
 
 from pathlib import Path
 

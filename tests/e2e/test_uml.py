@@ -43,8 +43,9 @@ def test_programs_are_those_of_linux(lab):
 
 
 def test_a_system_call_is_reflected_to_the_server(uml):
-    """dup() enters the host seven times instead of once. The call itself stops the program. The
-    server then makes one wait4() and five ptrace() calls. guest.toml has the list.
+    """dup() enters the host seven times instead of once. The first entry is the call itself, and
+    the host stops the program. For the other six entries, the server makes one wait4() and five
+    ptrace() calls. guest.toml lists these calls.
     """
     linux, nested = (uml("dup iterations=20", system=name) for name in GUESTS)
     assert min(linux.totals(0, "crossings.int")) == 1
@@ -55,7 +56,7 @@ def test_a_system_call_is_reflected_to_the_server(uml):
 
 
 def test_a_program_runs_at_its_full_speed_between_calls(uml):
-    """A loop in user mode does not use the server, except for clock ticks."""
+    """A loop in user mode needs the server only for clock ticks."""
     job = "mem-read iterations=100000 max=64K placement=contiguous"
     linux, nested = (uml(job, system=name) for name in GUESTS)
     for size in (512, 8192, 65536):
@@ -129,7 +130,8 @@ def test_programs_see_the_counters_of_the_host(uml):
 
 def test_contiguous_buffer_has_no_conflicts(uml):
     """A buffer of the size of the L2 cache fits into this cache only if its pages are neighbours.
-    Then its reads cause few reads from memory. This is true on the two systems and for every seed.
+    If the buffer fits into the cache, few of its reads go to memory. This is true on the two
+    systems and for every seed.
     """
     job = "mem-read size=256K iterations=100000 placement={}"
 
@@ -166,7 +168,7 @@ def test_the_end_of_the_server_fails_the_run(boot):
 
 def test_user_mode_linux_is_static_pentium_code(lab):
     """A Pentium has all instructions of the program, and the program needs no list of exceptions.
-    It loads no library.
+    The program loads no library.
     """
     program = lab.root / "build/guests/linux-uml/vmlinux"
     check = [sys.executable, lab.root / "guest-images/check_isa.py", program]

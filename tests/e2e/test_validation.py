@@ -5,8 +5,8 @@ model.
 The rules are about the pipes, the branch target buffer, the TLBs, segment loads, INT and IRET.
 
 Their sources are INTEL-OPT, INTEL-DM and AGN-MA. The clocks of single instructions come from AGN-IT
-and QTM (engine/p5/SOURCES.md). Each copy of a sequence follows a NOT, which does not pair. So the
-clocks of a copy depend on its own instructions only (workloads/lib/sequence.h).
+and QTM (engine/p5/SOURCES.md). Each copy of a sequence follows a NOT, which does not pair. The
+clocks of a copy therefore depend only on the copy's own instructions (workloads/lib/sequence.h).
 """
 
 import multiprocessing
@@ -53,7 +53,9 @@ PAIRING = {
     "test ecx,imm; mov": Pair(2, 0, "the long form (F7h) is NP"),
     "mov; jmp": Pair(1, 1, "PV in V, predicted"),
     "jmp; mov": Pair(2, 0, "PV in U: alone"),
-    "jz; mov": Pair(2, 0, "PV in U: alone; never taken, so it has no entry and is predicted right"),
+    "jz; mov": Pair(
+        2, 0, "PV in U: alone. JZ is never taken, has no entry, and is therefore predicted right"
+    ),
     "inc; lea": Pair(1, 1, "UV, UV"),
     "adc; adc": Pair(2, 0, "PU does not run in V, also after PU"),
     "shl m; mov": Pair(3, 1, "PU in U; the pair takes the longer of 3 and 1"),
@@ -89,7 +91,7 @@ PAIRING = {
     "ds mov; ds mov": Pair(4, 0, "the clock of a prefix does not hide the next prefix: 2 and 2"),
     "shl cl; ds mov": Pair(5, 0, "4 clocks hide up to 3 prefix clocks of the next instruction"),
     "movzx": Pair(4, 0, "3, and 1 for the 0Fh"),
-    "cld; movzx": Pair(5, 0, "2 for CLD, which hide the clock of 0Fh; 3"),
+    "cld; movzx": Pair(5, 0, "CLD takes 2 clocks, which hide the clock of 0Fh; MOVZX takes 3"),
     # The clocks of a pair [AGN-MA]: register, load and operate (r,m), operate on memory (m,r).
     "reg | reg": Pair(1, 1, "the longer of 1 and 1"),
     "reg | r,m": Pair(2, 1, "the longer of 1 and 2"),
@@ -100,7 +102,8 @@ PAIRING = {
     "m,r | reg": Pair(3, 1, "the longer of 3 and 1"),
     "m,r | r,m": Pair(4, 1, "V's load waits for U's store: 3, and the remaining 1 of 2"),
     "m,r | m,r": Pair(5, 1, "the same wait: 3, and the remaining 2 of 3"),
-    # AGI: the use of an address register that was written in the clock before costs one clock.
+    # AGI: if an instruction uses an address register that was written in the previous clock, the
+    # instruction waits one clock.
     "mov; load by it": Pair(3, 0, "no pair; a wait of one clock", {"agi_stalls": 1}),
     "mov; neg; load by it": Pair(3, 0, "one clock lies between: no wait", {"agi_stalls": 0}),
     "mov; ds load by it": Pair(
@@ -145,9 +148,9 @@ PAIRING = {
     "xchg": Pair(2, 0, "with EAX"),
     "cdq": Pair(2, 0, "2"),
     "pusha; popa": Pair(10, 0, "5 and 5"),
-    "rep stos": Pair(21, 1, "MOV and MOV 1, CLD 2, which hides the prefix, 10 + 8"),
+    "rep stos": Pair(21, 1, "MOV and MOV 1; CLD 2, which hides the prefix; STOS 10 + 8"),
     "rep movs": Pair(
-        26, 1, "LEA and MOV 1, CLD 2, 13 + 8; LEA waits 1 for ESI, 1", {"agi_stalls": 1}
+        26, 1, "LEA and MOV 1; CLD 2; MOVS 13 + 8; LEA waits 1 for ESI, LEA 1", {"agi_stalls": 1}
     ),
     # Floating point: FADD and FMUL have a result 3 clocks after they begin. NOTs fill these clocks.
     "fadd": Pair(4, 0, "1, and 3 NOTs"),
@@ -158,14 +161,14 @@ PAIRING = {
     ),
     "fmul; fadd": Pair(4, 0, "two units"),
     "fadd | fxch; fadd": Pair(4, 1, "FXCH in V is free if an x87 instruction follows; 2 NOTs"),
-    "fadd | fxch; mov": Pair(5, 1, "another instruction after it costs a clock; MOV 1, 2 NOTs"),
+    "fadd | fxch; mov": Pair(5, 1, "any other instruction costs a clock more; MOV 1, 2 NOTs"),
     "fxch": Pair(1, 0, "alone"),
     "fld | fxch; fstp": Pair(2, 1, "FLD and FXCH 1; FSTP of the old value 1"),
     "fist; fxch": Pair(7, 0, "FXCH does not pair with NP: 6, 1"),
     "fadd; mov": Pair(4, 0, "only FXCH pairs with FADD: 1, 1, 2 NOTs"),
     "fld; fstp": Pair(4, 0, "a store needs its operand one clock earlier: 1, 1, 2"),
     "fadd; fst": Pair(6, 0, "the sum is ready at 3, the store begins at 4 and takes 2"),
-    "fadd; 3 not; fst": Pair(6, 0, "other instructions can use 3 of these 4 clocks"),
+    "fadd; 3 not; fst": Pair(6, 0, "other instructions can use the 3 clocks before the store"),
     "fdiv; fadd needing it": Pair(42, 0, "39 with 64-bit precision; 1, 2 NOTs"),
     "fdiv; 38 not; fadd needing it": Pair(42, 0, "other instructions can use 38 of the 39 clocks"),
     "fdiv; mul": Pair(51, 0, "the divider also multiplies integers: 39, 10, 2 NOTs"),
@@ -201,9 +204,10 @@ def pattern(not_taken: int, mispredicted: int, each: int = 1, penalty: int = 4) 
 
 
 # A taken branch without an entry gets an entry in state 3. A taken branch adds 1 to the state, but
-# state 0 becomes 3 and state 3 stays. A branch that is not taken subtracts 1 (at least 0). States 2
-# and 3 predict taken [AGN-MA 3.2]. A misprediction costs 3 clocks, or 4 for a conditional branch in
-# V [INTEL-OPT].
+# state 0 becomes 3 and state 3 stays. A branch that is not taken subtracts 1 (at least 0). In
+# states 2 and 3, the prediction is "taken" [AGN-MA 3.2]. A misprediction costs 3 clocks, or 4
+# clocks for a conditional branch in V [INTEL-OPT]. In the reasons below, a number between T and N
+# is a state of the entry. T is a branch that is taken, and N is a branch that is not taken.
 BRANCHES = {
     "never taken": Branch(*pattern(ROUNDS, 0), "it never gets an entry"),
     "always taken": Branch(*pattern(0, 0), "state 3"),
@@ -220,9 +224,9 @@ BRANCHES = {
     "behind a mispredicted one": Branch(
         512 * (1 + 4 + 1 + 3 + 4 + 1 + 3 + 1 + 4),
         3 * 512,
-        "there is no look-up directly after a mispredicted branch. JC not taken: JC 1 and 4, JMP"
-        " is also mispredicted, 1 and 3. JC taken: JC 1, the entry predicts a JMP that is not"
-        " there, 3, and 1 NOT. Each time the four NOTs",
+        "there is no look-up directly after a mispredicted branch. If JC is not taken: JC 1 and 4;"
+        " JMP is also mispredicted, 1 and 3. If JC is taken: JC 1; the entry predicts a JMP that"
+        " is not there, 3; 1 NOT. In both cases: the four NOTs",
     ),
     "behind a mispredicted one and a NOT": Branch(
         512 * (1 + 4 + 1 + 1 + 4 + 1 + 1 + 4), 512, "JMP's own entry predicts it again"
@@ -230,10 +234,10 @@ BRANCHES = {
     "taken 1 of 4, short loop": Branch(
         ROUNDS * (1 - 1) + 768 + 511 * 4,
         128 * 3 + 127,
-        "a T at most four pairs after the N that set state 0 leads to state 1: 0 T 1 N 0 N N T"
+        "state 0 becomes 1 if T comes at most four pairs after the N that set it: 0 T 1 N 0 N N T"
         " 3 N 2 N 1 N 0: one wrong, three right, three wrong, one right. The first T comes after"
-        " other code. It has its own entry, which is always right. 1, and one NOT less than the"
-        " loop without this branch",
+        " other code. It has its own entry, which is always right. Clocks: 1, and one NOT less than"
+        " in the loop without this branch",
     ),
     "foretold, but not there": Branch(
         ROUNDS * (3 + 4 + 1) + 7 * 32 * 3,
@@ -252,19 +256,19 @@ BRANCHES = {
     "indirect, two targets": Branch(
         6 * ROUNDS + 512 + 3 * ROUNDS,
         ROUNDS,
-        "as above; the stored target is always the other target",
+        "as with one target, but the stored target is always the other target",
     ),
     "ret, two callers": Branch(
         (10 + 2 * 3) * ROUNDS,
         2 * ROUNDS,
-        "JMP 1, two times CALL 1, NOT 1, RET 2, NOT 1 between. There is no stack of return"
+        "JMP 1; CALL 1, NOT 1 and RET 2, two times; NOT 1 between them. There is no stack of return"
         " addresses, and the stored target of RET is always the other caller",
     ),
     "ret behind call, two callers": Branch(
         8 * ROUNDS,
         0,
-        "JMP 1, two times CALL 1, RET 2, NOT 1 between. RET comes directly after the CALL, so each"
-        " caller has its own entry",
+        "JMP 1; CALL 1 and RET 2, two times; NOT 1 between them. RET comes directly after the CALL."
+        " Each caller therefore has its own entry",
     ),
 }
 
@@ -452,8 +456,9 @@ def test_the_buffer_has_256_entries(measured):
 
 
 def test_a_cr3_load_empties_the_buffer(measured):
-    """The test counts the mispredicted jumps of 192 jumps in a row. The kernel's branches in a
-    short system call replace few entries. A load of CR3 empties the buffer [INTEL-DM 2].
+    """The program executes 192 jumps in a row. The test counts the mispredicted jumps. The kernel's
+    branches in a short system call replace few entries. A load of CR3 empties the buffer [INTEL-DM
+    2].
     """
     branch = measured["branch"]
     assert max(branch.counts("192 jumps, known", "pipeline_flushes")) <= 16
@@ -469,9 +474,10 @@ ACCESSES = 8000
     [("loads", "dtlb_misses", 16, 4, 64 + 16), ("jumps", "itlb_misses", 8, 4, 32 + 16)],
 )
 def test_tlb(measured, kind, event, sets, ways, slack):
-    """A set with all its pages in the TLB never misses. A set with more pages than ways always
-    misses, because without hits the tree of bits replaces the ways in turn. `slack` is the
-    tolerance for entries of the previous round and for the pages of the program itself.
+    """If the used pages of a set fit into the ways of the set, no access misses. If a set has more
+    used pages than ways, every access misses: the tree of bits then replaces the ways one after
+    another. `slack` is the tolerance for entries of the previous round and for the pages of the
+    program itself.
     """
     tlb = measured["tlb"]
     for phase in tlb.phases:
@@ -486,8 +492,8 @@ def test_tlb(measured, kind, event, sets, ways, slack):
         assert tlb.counts(phase, "walk_reads") == [2 * misses]
         (busy,), (walking,) = tlb.counts(phase), tlb.counts(phase, "stall.walk")
         if misses > slack:
-            # No figure is published. Two bus reads, including 4 clocks before each read, take 16 to
-            # 22 clocks.
+            # The sources give no number of clocks. Two bus reads, including 4 clocks before each
+            # read, take 16 to 22 clocks.
             assert 16 <= walking / misses <= 22
         # A load waits one clock for the address that the previous load returned. DEC, JZ and JMP
         # take two clocks.
@@ -521,8 +527,8 @@ def test_int_and_iret(measured, name):
 
 @pytest.mark.parametrize("name", ["INT", "IRET"])
 def test_misses_of_int_and_iret(measured, name):
-    """The L1 data cache does not have the data that INT and IRET need. The further clocks are their
-    waits.
+    """The L1 data cache does not contain the data that INT and IRET need. All further clocks are
+    waits for these data.
     """
     transfers = measured["int-iret"]
     phase = f"{name}, L1D empty"

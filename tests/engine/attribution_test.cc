@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which nodes get the counts? The sums must equal the banks. The tests also check entrances and
-// stacks. The stack pointer identifies a stack.
+// To which nodes does the attribution add the counts? For every event, the sum over the nodes must
+// equal the growth of the banks. The tests also check entrances and stacks. The stack pointer
+// identifies a stack.
 #include "engine/measure/attribution.hh"
 
 #include <doctest/doctest.h>
@@ -73,7 +74,7 @@ class System : public Bench, public Attribution::Guest {
     attribution.state(how, ip, esp);
   }
 
-  // Returns the instructions of phase 1 by "outermost;...;function" and entrance.
+  // Returns the number of instructions in phase 1 for each text "outermost;...;function entrance".
   std::map<std::string, uint64_t> instructions() {
     std::map<std::string, uint64_t> found;
     const auto& counts = attribution.phases().at(1).counts;
@@ -155,7 +156,9 @@ TEST_CASE("attribution: a count outside of all functions is detected") {
   system.step();
   system.attribution.end(1);
   CHECK(system.attribution.differs() == "");
-  // The bank contains one more event, which the attribution has not counted in the bracket.
+  // An event is added to the bank, and also to the copy of the bank from the beginning of the
+  // bracket. So the attribution adds the event to a node, but the growth of the bank does not
+  // contain it.
   const auto& bank = system.model.bank();
   system.attribution.begin(1);
   const_cast<p5::Bank&>(bank).count[p5::Flops]++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How do tests use the Pentium model? The bench has the machine of the P90. A test gives it single
-// instructions and accesses.
+// How do tests use the Pentium model? By default, the bench models the machine p90-premiere2. A
+// test gives the bench single instructions and accesses.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -49,14 +49,15 @@ TEST_CASE("card: remote DMA accesses the memory in words, and wraps at the end o
   CHECK(bench.read_memory(0x4C00, 512) == bytes);
   CHECK((bench.in(0x7) & 0x40));  // done
   CHECK(!bench.line);             // and no interrupt
-  // The last page of the ring is followed by its first.
+  // After the last page of the ring, the card continues with the first page of the ring.
   const Frame last(256, 1), first(256, 2);
   bench.write_memory(0x7F00, last);
   bench.write_memory(0x4C00, first);
   Frame both = last;
   both.insert(both.end(), first.begin(), first.end());
   CHECK(bench.read_memory(0x7F00, 512) == both);
-  // There is no memory beyond 8000h, and the card transfers only the counted bytes.
+  // The card has no memory beyond 8000h. It transfers only the number of bytes that the driver has
+  // set.
   bench.write_memory(0x9000, last);
   CHECK(bench.read_memory(0x9000, 2) == Frame(2, 0xFF));
   bench.read_memory(0x4C00, 2);
@@ -205,8 +206,8 @@ TEST_CASE("card: the multicast filter is the hash that drivers calculate") {
 TEST_CASE("card: it drops a frame that needs a page which is not free") {
   NetBench bench;
   bench.start();
-  // 51 pages are free (the 52nd is the boundary). A frame of 1514 bytes takes 6 of them: 8 frames
-  // fit, and 3 pages remain.
+  // The ring has 51 free pages (the 52nd page is the boundary). A frame of 1514 bytes needs 6
+  // pages, so 8 frames fit and 3 pages remain.
   for (int i = 0; i < 8; i++) {
     from_wire(&bench, to_guest(1514, uint8_t(i)));
     bench.run_until(bench.now + 2 * kMillisecond);

@@ -290,7 +290,8 @@ TEST_CASE("declarations: disks") {
         "engine.conf:16: disk.seek_knee: expected at most the number of cylinders minus 2, 598");
 }
 
-// The check of the command line and the curve of the model accept the same values.
+// The command line checks the seek times with a rule. The model has a seek curve for exactly those
+// values that the rule accepts.
 TEST_CASE("declarations: a drive has a seek curve if and only if the rule holds") {
   size_t possible = 0;
   for (double average = 1.5; average < 18; average += 0.25) {

@@ -54,7 +54,8 @@ TEST_CASE("counters: snoops, floating-point operations and the bus") {
   bench.load(0x2000);
   CHECK(counted(bench, 0x07, [&] { bench.model.bus_master(0x2000, 64, false); }) == 2);
   CHECK(counted(bench, 0x08, [&] { bench.model.bus_master(0x2000, 64, false); }) == 1);
-  // FADD, FMUL, FDIV, FSQRT, MUL and IMUL count. FLD, FXCH, FCHS and ADD do not count.
+  // The event counts FADD, FMUL, FDIV, FSQRT, MUL and IMUL. It does not count FLD, FXCH, FCHS and
+  // ADD.
   CHECK(counted(bench, 0x22, [&] {
           for (const char* hex : {"d8 c1", "d8 c9", "d8 f1", "d9 fa", "f7 e1", "0f af c1", "d9 c0",
                                   "d9 c9", "d9 e0", "01 d8"}) {
@@ -148,7 +149,8 @@ TEST_CASE("counters: miscounts of TLB misses, port reads and stalls") {  // [INT
              bench.store(0x300000);
              bench.store(0xA000);
            }) > 0) == !wrong);
-    // The event counts the 3 clocks of a misaligned read that misses the TLB.
+    // If a read misses the TLB and is misaligned, the event counts 3 clocks more than for an
+    // aligned read.
     const uint64_t walk = counted(bench, 0x1A, [&] { bench.read(0xB000); });
     bench.read(0xB000);
     bench.model.load_cr3(0x1000);
@@ -183,13 +185,14 @@ TEST_CASE("counters: accesses at the addresses in DR0 to DR3") {  // [INTEL-DM 1
   };
   CHECK(matches(everything) == "0000");
   const uint64_t clocks = bench.warm(everything);
-  // The breakpoints are: code, 4 bytes written, 4 bytes accessed, 1 byte written. No breakpoint is
-  // enabled.
+  // The four breakpoints are for code, for a write to 4 bytes, for any access to 4 bytes, and for a
+  // write to 1 byte. No breakpoint is enabled.
   constexpr uint32_t kWhat = 0u << 16 | 0xDu << 20 | 0xFu << 24 | 0x1u << 28;
   bench.model.set_breakpoints({Bench::kCode, 0x2004, 0x2004, 0x2008}, kWhat);
   CHECK(matches(everything) == "1121");
   CHECK(bench.warm(everything) == clocks);  // breakpoints cost no clocks
-  // The model compares an instruction in V only if breakpoints are enabled.
+  // The model compares the address of an instruction in V with the breakpoints only if breakpoints
+  // are enabled.
   const auto pair = [&] {
     bench.ip = Bench::kCode;
     for (const char* hex : {"f7 df", "89 d8", "89 d9"}) bench.insn(hex);

@@ -338,14 +338,14 @@ TEST_CASE("decode: invalid instructions at both ISA levels") {
     const Insn insn = decode_hex(hex);
     return std::pair(has(insn, kNotOnPentium), has(insn, kNotOnPentiumCmov));
   };
-  // CMOV, FCMOV, FCOMI, hint NOPs (multi-byte NOP, ENDBR32): pentium+cmov runs them.
+  // Only level pentium+cmov executes CMOV, FCMOV, FCOMI and hint NOPs (multi-byte NOP, ENDBR32).
   for (const char* hex : {"0f 44 c1", "0f 4f 06", "da c1", "db d9", "db f1", "df e9", "0f 1f 00",
                           "0f 1f 44 00 00", "66 0f 1f 44 00 00", "f3 0f 1e fb", "0f 0d 08"}) {
     CAPTURE(hex);
     CHECK(refused(hex) == std::pair(true, false));
   }
-  // MMX, SSE, fences, SYSENTER, SYSEXIT, SYSCALL, RDPMC, FISTTP, POPCNT, MOVBE, RDTSCP, RDRAND,
-  // AVX.
+  // Both levels refuse MMX, SSE, fences, SYSENTER, SYSEXIT, SYSCALL, RDPMC, FISTTP, POPCNT, MOVBE,
+  // RDTSCP, RDRAND and AVX.
   for (const char* hex : {"0f 6f c1", "0f 77",       "0f 28 c1",    "f3 0f 10 c1",
                           "0f ae 00", "0f ae e8",    "0f c3 00",    "0f 34",
                           "0f 35",    "0f 05",       "0f 33",       "db 08",
@@ -355,7 +355,8 @@ TEST_CASE("decode: invalid instructions at both ISA levels") {
     CAPTURE(hex);
     CHECK(refused(hex) == std::pair(true, true));
   }
-  // Invalid opcodes that software executes to get #UD, and all ordinary instructions.
+  // Neither level refuses ordinary instructions, or the invalid opcodes that software executes to
+  // get #UD.
   for (const char* hex : {"0f 0b", "0f b9 c0", "0f ff c0", "0f c7 0b", "0f b1 0b", "0f a2", "d9 c1",
                           "db e3", "df e0", "de d9", "da e9", "c4 00", "62 00", "0f 31", "0f c8"}) {
     CAPTURE(hex);
@@ -414,8 +415,8 @@ TEST_CASE("decode: invalid opcodes have no class and are uncommon") {
 }
 
 TEST_CASE("decode: every class of an encoding can be reached") {
-  // Goes through all opcodes and ModRM bytes. A class without an encoding would be an unused row of
-  // the table.
+  // Goes through all opcodes and ModRM bytes. If a class had no encoding, the model would never use
+  // the row of this class in the table.
   std::vector<bool> seen(Class::Count, false);
   for (int map = 0; map < 2; map++) {
     for (int opcode = 0; opcode < 256; opcode++) {

@@ -63,8 +63,8 @@ class FakePc : public device::Pc {
 };
 
 struct DeviceBench {
-  // A machine with this network card and this number of disks. `more` are lines of the parameter
-  // file.
+  // Makes a machine with the network card `card` and with `disks` disks. `more` are lines of the
+  // parameter file.
   DeviceBench(const std::string& card, int disks, const std::string& more = "") {
     base::Settings settings;
     std::string error;
@@ -72,8 +72,8 @@ struct DeviceBench {
         "net.card = " + card + "\ndisk.count = " + std::to_string(disks) + "\n" + kKeys + more;
     REQUIRE(settings.parse(text, "engine.conf", &error));
     devices.read(settings);
-    // A test program may contain only one of the two devices. These calls check the keys of both
-    // devices.
+    // A test program may contain only one of the two devices, but the settings contain the keys of
+    // both devices. So these calls check the keys of both.
     p5::check(settings, p5::declared::scsi);
     p5::check(settings, p5::declared::ne2000);
     REQUIRE(settings.finish() == "");

@@ -15,7 +15,7 @@ namespace {
 
 double ms(Time time) { return double(time) / double(kMillisecond); }
 
-// Waits until the drive has ended its earlier work, and then for the index mark of a later
+// Waits until the drive has completed its earlier work. The wait ends at the index mark of a later
 // rotation.
 void settle(DriveBench* bench) {
   const Time turn = bench->drive.geometry().revolution();
@@ -119,7 +119,7 @@ TEST_CASE("disk: sequential reads come at the rate of the media") {
   const Time begin = bench.now;
   for (uint64_t i = 1; i < 100; i++) bench.read(i * 128, 128);
   const double sectors = 99 * 128;
-  // A cylinder takes 4 rotations, and 4 times the skew of 15 sectors.
+  // To read a cylinder, the drive needs 4 rotations, and 4 times the time of a skew (15 sectors).
   const double rate = 4 * 120 / (4 * 120 + 4 * 15.0) * 120 / 8.3333;
   CHECK(sectors / ms(bench.now - begin) == doctest::Approx(rate).epsilon(0.01));
 }
@@ -156,7 +156,8 @@ TEST_CASE("disk: a write is complete when its data is on the media") {
   bench.write(3 * 120, 8);
   CHECK(bench.now - begin > round_drive().head_switch + bench.drive.geometry().revolution() / 15);
   CHECK(bench.on_media(3 * 120 + 7, 0xA5));
-  // The sectors of the next sequential read have already passed the head.
+  // The first sector of the next sequential write has already passed the head, so this write waits
+  // for one rotation.
   const Time after = bench.now;
   bench.write(3 * 120 + 8, 8);
   CHECK(ms(bench.now - after) == doctest::Approx(8.3333 * (1 + 8 / 120.0)).epsilon(0.001));
@@ -319,7 +320,7 @@ TEST_CASE("medium: an image of extents") {
   CHECK(std::fread(saved.data(), 1, saved.size(), file) == 4 * kSector);
   std::fclose(file);
   CHECK((saved[kSector] == 0x77 && saved[0] == 0 && saved[2 * kSector] == 0));
-  // A file that is not such an image gives an error.
+  // A file that is not a valid image gives an error.
   for (size_t length : {size_t(3), size_t(20), image.size() - 1}) {
     write({image.begin(), image.begin() + int64_t(length)});
     CHECK(!Medium(64).load(path, &error));

@@ -72,7 +72,7 @@ TEST_CASE("functions: by the content of a page, at any address") {
   CHECK(functions[f.function].module == "/bin/program");
   CHECK(f.first == 0x70000010);
   CHECK(f.bytes == 0x10);
-  // A function that continues in the next page needs a second look-up there.
+  // If a function continues in the next page, a second look-up in this page is necessary.
   const Functions::Place head = functions.in(first, 0x70000FF8);
   CHECK(functions[head.function].name == "over");
   CHECK(head.first + head.bytes == 0x70001000);

@@ -15,8 +15,8 @@ namespace {
 using namespace p5;
 using gem5::p5lab::Kind;
 
-// The counts that an instruction causes in addition to itself: branches and segment loads.
-// `transfer` is true if the instruction loads a code segment.
+// The numbers of branches and segment loads that are counted for an instruction. `transfer` is true
+// if the instruction loads a code segment.
 struct Counts {
   int branches = 0, segments = 0;
   bool transfer = false;
@@ -43,7 +43,7 @@ Counts counts_of(Kind kind) {
   }
 }
 
-// Returns the counts that Pentium::retire_uncommon(), branch() and transfer() make.
+// Returns the numbers that Pentium::retire_uncommon(), branch() and transfer() count.
 Counts counts_of(const Insn& insn) {
   if (insn.flags & kFar) return {1, 1, true};
   const bool counted_as_branch = insn.flags & kSerializing || insn.cls == Class::Verr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When do data arrive from the bus, the board's L2 and DRAM, and which events count?
+// When do data arrive from the bus, the board's L2 and DRAM, and which events are counted?
 #include "engine/p5/memory.hh"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,8 @@ MemoryConfig board(uint32_t core, uint32_t bus) {
 }  // namespace
 
 TEST_CASE("memory: a burst in core clocks") {
-  // L2 delivers 3-2-2-2 after 4 clocks: the first 8 bytes after 3 bus clocks, the line after 9.
+  // After 4 clocks, L2 delivers the line in 3-2-2-2 bus clocks. So the first 8 bytes take 3 bus
+  // clocks, and the whole line takes 9.
   SUBCASE("core clock twice the bus clock") {
     Memory memory(board(2, 1));
     Bank bank;
@@ -61,8 +62,8 @@ TEST_CASE("memory: writes go through two buffers, one for each pipe") {
   Bank bank;
   memory.read_line(0x1000, 0, bank);
   const uint64_t start = 1000;
-  // A write is in the buffer for a clock, starts at the next bus clock, and takes 6 bus clocks to
-  // L2.
+  // A write stays in the buffer for one clock. Its transfer to L2 starts at the next bus clock and
+  // takes 6 bus clocks.
   CHECK(memory.write_single(0x1000, start, Pipe::U, bank) == start);
   CHECK(memory.write_single(0x1008, start, Pipe::V, bank) == start);
   CHECK(memory.write_single(0x1010, start, Pipe::U, bank) == start + 14);  // the first is gone
@@ -141,7 +142,8 @@ TEST_CASE("memory: DRAM keeps one page open") {
   // these writes.
   uint64_t now = memory.write_single(0x200000, 7000, Pipe::U, bank);
   now = memory.write_again(now, Pipe::U, bank);
-  // The bus is busy until 7000 + 2 * 14. DRAM becomes busy at 7014, for (9 + 6 + 9) * 2 clocks.
+  // The bus is busy until 7000 + 2 * 14. DRAM becomes busy at 7014. It stays busy for
+  // (9 + 6 + 9) * 2 clocks.
   CHECK(memory.writes_done() == 7000 + 28);
   CHECK(line(0x101060, 7000) == 14 + 48 + miss);
 }

@@ -198,12 +198,12 @@ TEST_CASE("adapter: a written sector is read back through scattered memory") {
   CHECK(pc.run({access(0x28, 5000, 4), {{back, 24}, {back + 24, 2000}, {back + 2024, 24}}}) == 1);
   CHECK(std::memcmp(&pc.memory[kData], &pc.memory[back], 2048) == 0);
   CHECK((pc.last.read && pc.last.sectors == 4));
-  // The four times add up to the whole request.
+  // The sum of the four times and 100 us is the time of the whole request.
   const Account& last = pc.last;
   CHECK(last.seek + last.rotation + last.transfer + last.wait + 100 * kMicrosecond == pc.took);
   CHECK(pc.active == 0);
   CHECK(pc.interrupts == 2 + 3);  // the set-up has three
-  // The other disk has no such data.
+  // The other disk does not contain these data.
   CHECK(pc.run({access(0x28, 5000, 4), {{back, 2048}}, 2}) == 1);
   CHECK(pc.memory[back] == 0);
 }
@@ -298,8 +298,8 @@ TEST_CASE("adapter: eight requests take less time with tags than without") {
 }
 
 TEST_CASE("adapter: tags reach the drive") {
-  // The first request is in progress. Then the drive carries out the request at the nearest place.
-  // This request was sent last.
+  // The other requests arrive while the drive carries out the first request. If no tag demands
+  // another order, the drive then carries out the nearest request, which was sent last.
   const auto order = [](uint8_t tag) {
     Pc pc(true);
     pc.start();

@@ -52,7 +52,7 @@ class NetBench : public net::Pc {
     if (on) interrupted_at = now;
   }
 
-  // Runs all actions that are due by this time, each when it is due.
+  // Runs all actions that are due until `when`, each action at its own time.
   void run_until(net::Time when) {
     while (agenda.next() <= when) step();
     now = when;

@@ -54,7 +54,7 @@ struct Client {
     return server.call(now, 1, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
 
-  // Returns the results, which follow the fixed head of every reply.
+  // Returns the results of a call. In a reply, they follow the fixed head.
   std::string ask(uint32_t program, uint32_t procedure, const std::string& arguments) {
     const auto reply = send(message(program, procedure, arguments));
     REQUIRE(reply);

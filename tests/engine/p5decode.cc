@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Decodes instructions for tests/unit/test_decode_objdump.py. For each line "16|32|64 <hex bytes>"
 // of standard input, the program prints one line "<length> <prefixes> <class> <flags>". It prints
-// "-" if the bytes are not a whole instruction. The flags are: r invalid on the Pentium, R also
-// invalid at pentium+cmov, m memory, d displacement, i immediate. The argument is the timing table.
+// "-" if the bytes are not a whole instruction. Each flag is a letter: r (invalid on the Pentium),
+// R (also invalid at pentium+cmov), m (memory), d (displacement), i (immediate). The argument is
+// the timing table.
 #include <cstdio>
 #include <iostream>
 #include <string>

@@ -114,7 +114,8 @@ TEST_CASE("pentium: a chain of loads takes the time that was measured on such a 
   };
   CHECK(clocks_per_load(512) == doctest::Approx(2).epsilon(0.01));
   CHECK(clocks_per_load(8192) == doctest::Approx(2).epsilon(0.01));
-  // L2: 4 clocks and 3-2-2-2 at 1.5 clocks, with bus alignment. DRAM: 7-4-4-4.
+  // A read from L2 takes 4 clocks, the wait for a bus clock, and 3-2-2-2 bus clocks of 1.5 clocks
+  // each. A read from DRAM takes 7-4-4-4 bus clocks instead.
   CHECK(clocks_per_load(64 << 10) > 17);
   CHECK(clocks_per_load(64 << 10) < 20);
   CHECK(clocks_per_load(256 << 10) == doctest::Approx(clocks_per_load(64 << 10)).epsilon(0.02));
@@ -224,7 +225,8 @@ TEST_CASE("pentium: write once") {  // [INTEL-DM 3: a write to a shared line goe
 }
 
 TEST_CASE("pentium: pages with PCD and PWT") {  // [INTEL-DM 3]
-  // Linear pages 4, 5 and 6 map to physical pages 4, 5 and 6. They are ordinary, PWT and PCD.
+  // Linear pages 4, 5 and 6 map to physical pages 4, 5 and 6. Page 4 is ordinary, page 5 has PWT,
+  // and page 6 has PCD.
   Bench bench;
   bench.memory[0x1000] = 0x2000 | 1;
   bench.memory[0x2000 + 4 * 4] = 0x4000 | 1;
@@ -254,7 +256,7 @@ TEST_CASE("pentium: pages with PCD and PWT") {  // [INTEL-DM 3]
   bench.model.invalidate_page(0x6000);
   CHECK(misses([&] { bench.load(0x6000); }) == 1);
   CHECK(misses([&] { bench.load(0x6000); }) == 0);
-  // Code is read 8 bytes at a time and does not fill a cache.
+  // The processor reads code of a PCD page in units of 8 bytes. This code does not fill a cache.
   bench.memory[0x2000 + 4 * 17] = 0x11000 | 1 | 1 << 4;
   for (int pass = 0; pass < 2; pass++) {
     bench.ip = 0x11000;
@@ -280,7 +282,8 @@ TEST_CASE("pentium: accesses of another bus master snoop the caches") {
   }) == 0);
   CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 1);  // and exclusive again
   CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 0);
-  // The master writes, and the lines leave the caches and the board cache.
+  // The master writes to both lines. The L1 caches and the board's L2 then no longer contain the
+  // lines.
   bench.model.bus_master(0x2010, 32, true);  // a part of each
   CHECK(bench.count(Snoops) == 4);
   CHECK(bench.grows(L2ReadMisses, [&] {
@@ -296,7 +299,8 @@ TEST_CASE("pentium: accesses of another bus master snoop the caches") {
   bench.model.bus_master(Bench::kCode, 32, true);
   bench.model.serialize();
   CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 1);
-  // The bus is busy. A miss after 16 lines waits for their inquire cycles of 2 bus clocks each.
+  // The bus is busy. If a miss follows a transfer of 16 lines, the miss waits for 16 inquire cycles
+  // of 2 bus clocks each.
   bench.model.idle(1000);
   const auto cost = [&](uint32_t address) {
     const uint64_t start = bench.model.clock();
@@ -357,7 +361,7 @@ TEST_CASE("pentium: page walks") {
   CHECK(bench.grows(WalkReads, [&] { bench.load(0x400000); }) == 1);  // 4 MB page: directory only
   CHECK(bench.grows(WalkReads, [&] { bench.load(0x7FF000); }) == 0);  // the same large page
   CHECK(bench.count(DtlbMisses) == 2);
-  // Walks are not data reads [INTEL-DM 16: events 00h and 03h do not count them].
+  // The reads of page walks are not data reads [INTEL-DM 16: events 00h and 03h do not count them].
   CHECK(bench.count(DataReads) == 4);
 
   bench.model.invalidate_page(0x7000);
@@ -396,7 +400,7 @@ TEST_CASE("pentium: code fetch counts lines and misses, also after data writes")
   CHECK(bench.count(CodeReads) == 2);
   bench.ip = 0x8000;
   CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 0);
-  // Only one of the two L1 caches has a line [INTEL-DM 3].
+  // A line cannot be in both L1 caches at the same time [INTEL-DM 3].
   bench.load(0x8000);
   bench.ip = 0x8000;
   CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 1);
@@ -742,7 +746,7 @@ TEST_CASE("counters: CESR selects event and rings") {  // [INTEL-DM 16.4]
     CHECK(bench.model.msrs().read(0) == test.instructions);
     CHECK(bench.model.msrs().read(1) == 8);
   }
-  // CC 5 to 7 count clocks, including idle clocks, for every event.
+  // With CC 5, 6 or 7, a counter counts clocks (also idle clocks), for any selected event.
   select(0x16, 7, 0x16, 5);
   uint64_t start = bench.model.clock();
   run();

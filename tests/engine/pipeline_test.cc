@@ -10,8 +10,8 @@ using namespace p5;
 
 namespace {
 
-// Three pairs and a branch at `at`. A single pass is not a tight loop. Returns how many clocks the
-// code takes in addition to the clocks of the instructions.
+// Executes three pairs and a branch at `at` once, so the code is not a tight loop. Returns how many
+// clocks the code takes in addition to the clocks of the instructions.
 uint64_t branch(Bench& bench, uint32_t at, bool taken, uint32_t target = 0x20000) {
   bench.ip = at;
   for (int i = 0; i < 3; i++) bench.insn("f7 df");
@@ -109,7 +109,8 @@ TEST_CASE("branches: a displaced entry has no effect") {
   to_branch();
   to_plain_code();  // mispredicted: no look-up after it
   CHECK(bench.grows(PipelineFlushes, to_plain_code) == 1);
-  // Seven other entries in the RET's set displace the RET's entry for any choice of ways.
+  // Seven other entries in the RET's set displace the RET's entry, whichever ways the model
+  // chooses.
   for (int pass = 0; pass < 8; pass++) {
     for (uint32_t i = 1; i < 8; i++) {
       branch(bench, Bench::kCode + 12 - 4 + 64 * 64 * i, true, 0x30000 + 0x100 * i);

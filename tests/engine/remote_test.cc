@@ -17,7 +17,8 @@ uint32_t get32(const Frame& frame, size_t at) {
   return get16(frame, at) << 16 | get16(frame, at + 2);
 }
 
-// A TCP client for a connection without loss, reordering and windows. The host must answer at once.
+// A TCP client for a connection that has no loss, no reordering and no windows. The host must
+// answer at once.
 class Client {
  public:
   Client(NetBench* bench, uint16_t port, uint16_t own = 2000)
@@ -36,7 +37,7 @@ class Client {
     put(kFin | kAck, "");
     sequence_++;
   }
-  // Receives data for this time and acknowledges it.
+  // Receives data until `time` has passed, and acknowledges the data.
   void listen(Time time = 5 * kMillisecond) {
     const Time until = bench_->now + time;
     while (bench_->now < until) {
@@ -77,7 +78,7 @@ class Client {
   uint32_t sequence_ = 1000, expected_ = 0;
 };
 
-// Returns a bench. The host already has its address.
+// A bench that has already sent an ARP request, so the remote host has the address of the bench.
 struct Host : NetBench {
   explicit Host(const Config& config = quick_network()) : NetBench(config) {
     start();
@@ -212,8 +213,8 @@ TEST_CASE("remote: the answers of TCP echo do not wait for an acknowledgement") 
 }
 
 TEST_CASE("remote: the source sends the requested bytes and closes") {
-  // A host without processing time can send repeatedly during many collisions. Therefore this test
-  // has no collisions.
+  // A host that needs no processing time can send repeatedly during many collisions. Therefore this
+  // test has no collisions.
   Config config = quick_network();
   config.wire.collisions = false;
   Host host(config);
@@ -297,7 +298,7 @@ TEST_CASE("remote: a service connects to the guest, and notices a refusal") {
   REQUIRE(frames.size() == 1);
   CHECK(get16(frames[0], 36) == 80);
   CHECK((frames[0][47] == kSyn));
-  // The guest refuses the connection, as a host without a server does.
+  // The guest refuses the connection in the same way as a host that has no server.
   host.send(
       tcp({80, uint16_t(get16(frames[0], 34)), 0, get32(frames[0], 38) + 1, kRst | kAck, ""}));
   host.run_until(host.now + kMillisecond);

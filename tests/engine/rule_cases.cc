@@ -24,7 +24,7 @@ Row code(const char* what, std::vector<std::string> hex, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// A machine with a core clock of half a bus clock, so that all times are whole numbers.
+// A machine on which a bus clock lasts two core clocks, so all times are whole numbers.
 Config even() {
   Config config = p90();
   config.memory.core_clocks = 2;
@@ -54,8 +54,8 @@ void rule_has(Rule rule, const std::vector<Row>& applies, const std::vector<Row>
 
 // --- pairing [INTEL-OPT ch. 3, AGN-MA 3.2]: two paired one-clock instructions take one clock
 
-// Counts how many of two instructions run in V. The code is new. If `again` is true, the code has
-// run before.
+// Counts how many of two instructions run in V. If `again` is true, the code has run before.
+// Otherwise the code is new.
 Row new_code(const char* what, const char* first, bool again, uint64_t in_v) {
   const auto measure = [first, again] {
     Bench bench;
@@ -336,8 +336,9 @@ Row ways(const char* what, bool other_pair, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// A jump leads to a conditional branch. The jump goes to its last target or to another target.
-// Measures the clocks of the branch.
+// A jump leads to a conditional branch. The jump goes to the same target as before. If
+// `mispredicted` is true, the jump has gone to another target in between. Measures the clocks of
+// the branch.
 Row behind(const char* what, bool mispredicted, uint64_t clocks) {
   const auto measure = [mispredicted] {
     Bench bench;
@@ -375,7 +376,7 @@ Row after_cr3(const char* what, bool load, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// Measures cmp eax,ecx and a branch in V that has no entry in the buffer.
+// Measures the clocks of a branch in V after cmp eax,ecx. The branch has no entry in the buffer.
 Row in_v(const char* what, const char* hex, bool conditional, uint64_t clocks) {
   const auto measure = [hex, conditional] {
     Bench bench;
@@ -411,9 +412,9 @@ Row loop(const char* what, int pairs, uint64_t clocks) {
 }
 
 // A RET goes to a branch, so the entry of this branch belongs to the RET. Then the RET goes to a
-// pair without a branch. Measures the clocks of this pair, of two more pairs and of a branch that
-// is not taken. `event` can also be the pipeline flushes there. The measurement follows after
-// `times` executions of the RET.
+// pair without a branch. There follow two more pairs and a branch that is not taken. The RET to
+// this code is executed `times` times. Measures by how much `event` (clocks or pipeline flushes)
+// grows in the last execution of this code.
 Row false_hit(const char* what, const char* outcomes_before, int times, Event event,
               uint64_t expected) {
   const auto measure = [=] {
@@ -478,7 +479,7 @@ Row cold_entry(const char* what, bool evict, uint64_t count) {
   return {what, measure, count};
 }
 
-// Executes a taken branch twice after a write to TR12.
+// Writes to TR12 and then executes a taken branch twice.
 Row with_tr12(const char* what, uint32_t value, uint64_t clocks) {
   const auto measure = [value] {
     Branch branch;
@@ -594,7 +595,7 @@ void x87() {
 // --- strings, modes and rings [AGN-IT, INTEL-DM 16, UM3]
 
 // NOP takes 1 clock. REP MOVSD takes 1 clock for the prefix, 13 other clocks, and 1 clock for each
-// iteration. Without iterations, 6 clocks replace the 13 clocks.
+// iteration. If there is no iteration, the other clocks are 6 instead of 13.
 Row rep_movs(const char* what, int times, uint64_t clocks) {
   const auto measure = [times] {
     Bench bench;
@@ -713,7 +714,7 @@ Row soft(const char* what, const char* hex, bool taken, const Outcome& outcome, 
   return {what, measure, clocks};
 }
 
-// Measures the clocks of an instruction after a write miss, on a machine of even().
+// Measures the clocks of an instruction after a write miss, on a machine with the settings even().
 Row behind_write(const char* what, const char* hex, uint64_t clocks) {
   const auto measure = [hex] {
     Bench bench(even());
@@ -776,8 +777,8 @@ void transfers() {
                 44 + 3 * 2)},
            {call_inner,
             far("CALL through a gate within the ring", call, Crossing::Gate, 3, gate(3), 22)});
-  // JMP, CALL, INT and IRET take 19, 21, 23 and 10 clocks. The kind of task switch adds 85, 87 or
-  // 71. A change of ring does not change these clocks.
+  // JMP, CALL, INT and IRET take 19, 21, 23 and 10 clocks. The task switch adds 85, 87 or 71
+  // clocks, which depends on its kind. A change of ring does not change these clocks.
   rule_has(Rule::TaskSwitch,
            {far("JMP to a 386 TSS", jmp, Crossing::Gate, 3, task(Task::Tss32), 19 + 85),
             far("CALL to a 386 TSS", call, Crossing::Gate, 0, task(Task::Tss32), 21 + 85),
@@ -895,8 +896,8 @@ void memory() {
   };
   const Row hit = on_bench("read hit", 1, nothing, load(0x2000));
 
-  // L2 delivers 3-2-2-2 bus clocks of two core clocks: the first 8 bytes after 6 clocks, the line
-  // after 18.
+  // L2 delivers a line in 3-2-2-2 bus clocks of two core clocks each. So the first 8 bytes arrive
+  // after 6 clocks, and the whole line arrives after 18 clocks.
   rule_has(Rule::MissOverhead, {board("L2 read", even(), 4 + 6, first(kQuiet))}, {hit});
   rule_has(Rule::BusEdge,
            // A bus clock lasts 1.5 clocks. A request at clock 0 gets the bus at 4.5 (not 4). A
@@ -922,11 +923,13 @@ void memory() {
            {board("the whole line", even(), 4 + 18, [](Memory& memory, Bank& bank) {
              return memory.read_line(0x1000, kQuiet, bank).complete - kQuiet;
            })});
-  // DRAM delivers 7-4-4-4: the first 8 bytes after 14 clocks, the line after 38 clocks.
+  // DRAM delivers a line in 7-4-4-4 bus clocks. So the first 8 bytes arrive after 14 clocks, and
+  // the whole line arrives after 38 clocks.
   rule_has(Rule::FillWhole,
            {on_bench("the next word of the line", 38 - 14, load(0x300000), load(0x300004))},
            {on_bench("a line that is there", 1, load(0x300000), load(0x2000))});
-  // The first 8 bytes arrive at 6, the line at 18. The fourth instruction ends at 10.
+  // The first 8 bytes arrive at clock 6, and the whole line at clock 18. The fourth instruction
+  // ends at clock 10.
   rule_has(Rule::FillCode, {code_fill("behind the first 8 bytes", 5, 18 - 10 + 1)},
            {code_fill("the end of the first 8 bytes", 4, 1)});
   // Measures the clocks of the n-th write if the two pipes write in turn.
@@ -995,8 +998,8 @@ Config write_once() {
   return config;
 }
 
-// Measures the growth of an event during `action`, after `before`. Linear and physical pages are
-// equal. Page 5 has PWT, page 6 has PCD, and all other pages are ordinary.
+// Executes `before` and then `action`. Measures by how much an event grows during `action`. Linear
+// and physical pages are equal. Page 5 has PWT, page 6 has PCD, and all other pages are ordinary.
 Row event_of(const char* what, const Config& config, Event event, uint64_t count,
              const std::function<void(Bench&)>& before, const std::function<void(Bench&)>& action) {
   const auto measure = [=] {
@@ -1038,7 +1041,8 @@ void states() {
       second(bench);
     };
   };
-  // 4 clocks, then 7-4-4-4 bus clocks of two clocks each, and 6 bus clocks more for another page.
+  // A read takes 4 clocks, and then 7-4-4-4 bus clocks of two clocks each. A read from another page
+  // takes 6 bus clocks more.
   const auto line = [](uint32_t before, uint32_t at) {
     return [=](Memory& memory, Bank& bank) {
       memory.read_line(before, kQuiet / 2, bank);

@@ -58,7 +58,8 @@ TEST_CASE("event stream: header, snapshot, end") {
         "{\"type\":\"header\",\"schema_version\":1,\"engine\":\"bochs\",\"clock_hz\":90000000,"
         "\"events\":[\"cycles.busy\",\"instructions\",\"data_reads\"],"
         "\"units\":[\"cycles\",\"events\",\"events\"]}");
-  // The stream omits zeros at the end of a bank, and banks without counts.
+  // The stream omits the zeros at the end of a bank. It also omits banks in which all counts are
+  // zero.
   CHECK(lines[1] ==
         "{\"type\":\"marker\",\"op\":\"begin\",\"arg\":7,\"tsc\":2,"
         "\"banks\":[[4096,0,[2,2]]],\"vectors\":[]}");

@@ -20,8 +20,8 @@ using p5::Config;
 using p5::DataKind;
 using p5::Shadows;
 
-// Page tables: every fourth 4 MB is a large page, every thirteenth page is absent, and some pages
-// have PWT or PCD. A page has equal linear and physical addresses, modulo 32 MB.
+// Page tables: every fourth region of 4 MB is a large page, every thirteenth page is absent, and
+// some pages have PWT or PCD. The physical address of a page is its linear address modulo 32 MB.
 class Tables : public p5::Platform {
  public:
   static constexpr uint32_t kTables = 0x01000000;
@@ -40,9 +40,9 @@ class Tables : public p5::Platform {
   uint16_t x87_control() override { return 0x37F; }
 };
 
-// A geometry with random values of all keys that a shadow may change. With `usual`, the geometry
-// has at least two ways, LRU or the tree of LRU, and write-back. For such a geometry the filter
-// drops more references than for others.
+// A geometry with random values of all keys that a shadow may change. If `usual` is true, the
+// geometry has at least two ways, LRU or pseudo-LRU, and write-back. For such a geometry the filter
+// drops more references than for other geometries.
 Config random_geometry(AddressStream& random, bool usual) {
   static const char* const policies[] = {"lru", "plru", "fifo", "random"};
   Config config = p90();

@@ -170,8 +170,8 @@ TEST_CASE("tlb reference: the data TLB pair over mixed page sizes") {
 }
 
 TEST_CASE("tlb: pseudo-LRU is not LRU") {
-  // A set of 4 ways gets the pages 0 1 2 3 0. LRU would replace page 1. The tree points to the
-  // other half and replaces page 2.
+  // A set of 4 ways gets the pages 0 1 2 3 0. LRU would replace page 1. The tree points to the half
+  // with the pages 2 and 3, so it replaces page 2.
   p5::TlbConfig config;
   config.entries = 4;
   p5::Tlb tlb(config);

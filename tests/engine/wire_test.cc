@@ -190,7 +190,7 @@ TEST_CASE("path: the seed determines lost, doubled and late frames") {
   CHECK(double(once[1]) == doctest::Approx(10000 * 0.9 * 0.98 * 0.05).epsilon(0.15));
   CHECK(double(once[2]) == doctest::Approx(10000 * 0.9 * 0.02).epsilon(0.25));
   CHECK(first.size() == 10000 - once[0] + once[1]);
-  // Directly before each late frame, the next frame that was sent and not lost arrived.
+  // A late frame arrives directly after the next frame that was not lost.
   uint64_t late = 0;
   for (size_t i = 1; i < first.size(); i++) late += first[i] < first[i - 1];
   CHECK(late == once[2]);

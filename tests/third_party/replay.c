@@ -11,12 +11,12 @@
 //   write_back = 1 they would). A dirty line has no effect on hits and misses, so write-through
 //   gives the same result here. In the trace a write-back is a separate access of L2.
 // - Stores of pycachesim do not change the LRU order. The P54C's L1D updates its LRU bit at loads
-//   and stores [INTEL-DM 2]. So after a store that hits, this program loads the same line. With one
-//   way there is no order.
-// - The trace has the invalidations that only a P5 makes: by a locked access, a page-table update,
-//   another bus master or the other L1 cache. This program applies them. In both simulators a fill
-//   uses an empty place first. In pycachesim an empty place is the last in the order of its set, so
-//   it is replaced next.
+//   and stores [INTEL-DM 2]. So after a store that hits, this program loads the same line. A cache
+//   with one way has no order.
+// - The trace contains the invalidations that only a P5 makes. Their causes are locked accesses,
+//   page-table updates, other bus masters and the other L1 cache. This program applies these
+//   invalidations. In both simulators a fill uses an empty place first. In pycachesim an empty
+//   place is the last in the order of its set, so it is replaced next.
 #define NO_PYTHON
 #include "backend.c"
 

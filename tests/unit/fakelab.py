@@ -201,8 +201,8 @@ def snapshot(op, arg, kernel, user, clock_ticks=0, tsc=0):
 
 
 def call_events(iterations=3, status=0, more=0):
-    """Returns empty brackets of 5 cycles and 4 instructions, and then brackets with numbers k from
-    0. Bracket k has 100 + 10k busy cycles, 60 of them in ring 0, and 40 instructions. The last
+    """Returns empty brackets of 5 cycles and 4 instructions, and then the brackets k = 0, 1, 2 and
+    so on. Bracket k has 100 + 10k busy cycles, 60 of them in ring 0, and 40 instructions. The last
     bracket has a clock tick. `more` adds cycles in ring 3.
     """
     lines = [HEADER, snapshot("ready", 0, [500], [])]

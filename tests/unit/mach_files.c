@@ -160,7 +160,7 @@ static unsigned long sum(const char *path) {
   return total;
 }
 
-/* The byte at an offset of a big file. */
+/* Returns the byte at an offset of a big file. */
 static char at_offset(uint32_t offset) { return (char)(offset / 512 * 37 + offset / 131072); }
 
 /* Check that a big file has the written data. The read-ahead is larger than the cache, which still

@@ -87,7 +87,7 @@ def compiled_and_run(root, sources, includes=()):
 
 
 def add_policy(root):
-    """The policy of section 3 of the tutorial."""
+    """Adds the replacement policy of section 3 of the tutorial."""
     text = (root / "docs/start/tutorial.md").read_text()
     files = re.findall(r"^```\w+ file=(engine/\S+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert len(files) == 2
@@ -116,7 +116,7 @@ def check_policy(lab):
     test = lab.root / "build/mru.cc"
     test.parent.mkdir()
     test.write_text(MRU)
-    # The newest of the two lines was replaced. With least recently used the result would be 011.
+    # The cache has replaced the newer of the two lines. With LRU the result would be 011.
     assert compiled_and_run(lab.root, [test, "engine/p5/cache.cc"]) == "101"
 
 
@@ -190,7 +190,7 @@ def check_device(lab):
         *(engine / "base").glob("*.cc"),
         *(engine / "devices").glob("*.cc"),
         *(engine / "devices/alarm").glob("*.cc"),
-        # The rules of the disks use these keys.
+        # The declared rules of the disks use these two files.
         engine / "devices/scsi/seek.cc",
         engine / "devices/scsi/geometry.cc",
         lab.root / "tests/engine/main.cc",

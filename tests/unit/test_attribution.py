@@ -169,8 +169,8 @@ def printed(console):
 
 
 def test_speedscope(stored, tmp_path):
-    """The rules of speedscope's file format: a sample is a list of frame indices, outermost first,
-    with a weight. endValue is the sum of the weights.
+    """In speedscope's file format, a sample has a weight and a list of frame indices, with the
+    outermost frame first. endValue is the sum of the weights.
     """
     path = tmp_path / "out.json"
     shown.write_speedscope(stored, path, "cycles.busy")

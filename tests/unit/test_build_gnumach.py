@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel of guest mach without CMOV: the code that is moved, and its replacement."""
+"""How the build removes CMOV from guest mach's kernel: the moved code, and its replacement."""
 
 import importlib.util
 import subprocess
@@ -65,7 +65,7 @@ def test_neighbours_go_together(build, code):
 
 def test_what_is_jumped_to_stays_the_first(build, code):
     text = "mov esi,eax\ncmove eax,ecx\nmov edi,eax\nnop\n"
-    # A jump enters at the next instruction, so the previous instruction moves instead.
+    # A jump leads to the instruction after CMOV. So the build moves the instruction before CMOV.
     assert sites(build, code, text, entered=[BASE + 5]) == [["mov", "cmove"]]
     with pytest.raises(build.BuildError, match="no room"):
         sites(build, code, text, entered=[BASE + 2, BASE + 5])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Folders of the engine include only folders below them.
+"""A folder of the engine includes only its own files and files of the layers below it.
 
 The Pentium model includes no file of its observers or surroundings. A session includes no device by
 name and no file of the emulator.
@@ -34,8 +34,8 @@ def includes(folder: str) -> dict[str, list[str]]:
     ],
 )
 def test_a_folder_includes_only_what_is_below_it(folder: str, may_use: tuple[str, ...]) -> None:
-    # From the folder `devices`, the tested folder may include only the shared files, not the files
-    # of a single device.
+    # If the tested folder includes files of the folder `devices`, these must be shared files, not
+    # files of a single device.
     below = GENERATED | {
         file.name
         for part in may_use

@@ -19,8 +19,8 @@ WORDS = 1000
 
 
 def rows(run, phase, events, *, parameters="routine=read words=1000", iterations=2, **other):
-    """Returns tidy rows. Each event has the same value in each iteration and is divided between two
-    rings.
+    """Returns tidy rows. An event has the same count in each iteration. The count is divided
+    between two rings.
     """
     common = {
         "experiment": "memory",
@@ -163,7 +163,7 @@ def test_terms_and_statistics(memory):
     assert modelled(memory, count=("instructions",), per=(), times=0.5) == 2000
     both = ("instructions", "cycles.busy")
     assert modelled(memory, count=both, per=both, times=1) == 1
-    # Without phases, the claim uses all phases.
+    # If the claim names no phases, it uses all phases.
     assert modelled(memory, **busy, phases=(), statistic="highest") == pytest.approx(8)
 
 

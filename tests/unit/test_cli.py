@@ -35,7 +35,8 @@ def test_run_prints_the_counts(p5lab):
     status, out, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
     assert status == 0
     assert "[1/2] call, toy, p90-premiere2: ok in " in err
-    # One column shows the calls. The other column shows the last point of the curve, per load.
+    # One column shows the calls. The other column shows the counts per load at the last point of
+    # the curve.
     assert cells(out, "iterations") == ["3", "1"]
     # 100, 110 and 120 cycles, after subtraction of the 5 cycles of the empty bracket.
     assert cells(out, "busy cycles") == ["110", "8"]
@@ -294,7 +295,7 @@ def test_numbers(value, text):
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "1.2345678", ""])
 def test_the_moment_of_a_power_cut_is_a_number_of_seconds(lab, capsys, seconds):
     assert cli.main(["run", "tests", f"--power-cut={seconds}", "--no-build"], lab) == 2
-    assert "--power-cut: expected seconds such as 1.25" in capsys.readouterr().err
+    assert "--power-cut: expected a number of seconds, such as 1.25" in capsys.readouterr().err
 
 
 def test_a_power_cut_needs_a_disk_and_the_embedded_engine(lab, capsys):

@@ -225,8 +225,8 @@ def engines(lab):
 
 
 def test_a_killed_worker_costs_one_attempt(lab):
-    """This is also true if the killed worker was the only worker, or if the run was assigned to
-    this worker because of the run's boot.
+    """The run needs one more attempt, also if the killed worker was the only worker, or if the run
+    was assigned to this worker because of the run's boot.
     """
     lab.behave(sleep=0.5)
     runs = [
@@ -455,8 +455,8 @@ def test_an_upload_that_is_not_whole_is_not_kept(cache):
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
-    """Returns two authorities with one certificate each, made with the commands of
-    docs/reference/clusters.md.
+    """Returns two certificate authorities, and one certificate of each authority. The commands are
+    those of docs/reference/clusters.md.
     """
     if not shutil.which("openssl"):
         pytest.skip("no openssl here")
@@ -524,7 +524,9 @@ def test_tls_files_are_named(lab, certificates, tmp_path):
 
 @pytest.fixture
 def small_disk(lab):
-    """Puts the results on a separate file system of 2 MB. `fill` leaves this number of bytes."""
+    """Puts the results on a separate file system of 2 MB. `fill` writes data until only the given
+    number of bytes is free.
+    """
     if os.geteuid() != 0:
         pytest.skip("only root can mount a file system of 2 MB")
     lab.results.mkdir()

@@ -135,8 +135,8 @@ def test_clustering_is_repeatable():
 
 
 def test_one_kind_is_one_cluster():
-    """With noise only, the BIC is similar for all k. Then the smallest k that reaches 90 % of the
-    spread is small. Exact repetitions always give one cluster.
+    """If the intervals differ only by noise, the BIC is similar for all k. Then the smallest k that
+    reaches 90 % of the spread is small. Exact repetitions always give one cluster.
     """
     same = Vectors(mixture([0]).intervals * 20)
     found = simpoint.cluster(same, 10)
@@ -259,8 +259,8 @@ def test_vectors_from_anywhere_are_clustered(tmp_path, capsys):
 
 
 def simpoint_program(tmp_path, body):
-    """Writes a program with the options of SimPoint 3.2. The program runs the shell text `body`
-    with the options in $1 to $9.
+    """Writes a program that accepts the options of SimPoint 3.2. The program runs the shell text
+    `body`, which finds the options in $1 to $9.
     """
     path = tmp_path / "simpoint"
     path.write_text(f"#!/bin/sh\n{body}\n")

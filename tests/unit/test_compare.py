@@ -229,7 +229,7 @@ def test_metrics_of_the_papers():
     )
     assert got["microseconds"] == pytest.approx(30.0)
     assert got["CPI (busy)"] == 3
-    # chen95 counts misses against data references, reads and writes together.
+    # chen95 divides the misses by the data references, which are reads and writes together.
     assert got["read misses/reference"] == 0.1
     assert got["write misses/reference"] == 0.15
     assert got["I-cache misses/instr"] == 0.02

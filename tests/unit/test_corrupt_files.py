@@ -433,8 +433,8 @@ READERS = {
 
 
 def refused(reader, data, where):
-    """Returns whether a file is refused with a valid message. Checks the content of an accepted
-    file.
+    """Returns whether the reader refuses the file with a valid message. If the reader accepts the
+    file, this function checks the content.
     """
     try:
         found = reader.read(data)

@@ -28,8 +28,8 @@ REX = range(0x40, 0x50)
 REX_W = 8
 NO_REGISTER = re.compile(r"\b(?:cr|dr|db)(?:8|9|1\d)\b")  # except CR8 in long mode
 REX_WORD = re.compile(r"^rex(?:\.[WRXB]+)?\s*")
-# Mnemonics that exist only in 64-bit code. NAMES contains the name of the equal 32-bit instruction,
-# and CLASSES contains the class.
+# Mnemonics that exist only in 64-bit code. For some of them, NAMES contains the name of the equal
+# 32-bit instruction. For the others, CLASSES contains the class.
 NAMES = {"movabs": "mov", "retfq": "retf"}
 CLASSES = {
     "movsxd": "movx",
@@ -89,7 +89,7 @@ def by_objdump(cases, folder):
 
 
 def body_of(code):
-    """Returns the instruction after its prefixes, and the REX that has an effect."""
+    """Returns the instruction without its prefixes, and the REX prefix that has an effect."""
     rex = at = 0
     while code[at] in PREFIXES or code[at] in REX:
         rex = code[at] if code[at] in REX else 0

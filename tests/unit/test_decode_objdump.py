@@ -30,8 +30,8 @@ PREFIX_WORDS = re.compile(
     r"^(?:(?:data16|data32|addr16|addr32|lock|repz|repnz|rep|bnd|notrack|xacquire|xrelease"
     r"|[cdefgs]s)(?:\s+|$))*"
 )
-# Opcodes without ModRM. The corpus has a ModRM byte after every other opcode. After an undefined
-# opcode this byte is harmless.
+# Opcodes without ModRM. After all remaining opcodes, the corpus has a ModRM byte. This byte is
+# harmless after an undefined opcode.
 NO_MODRM = {
     0: {op for op in range(0x40) if op & 7 > 3}
     | set(range(0x40, 0x62))
@@ -73,8 +73,8 @@ def modrm_forms(bits: int) -> Iterator[bytes]:
 
 
 def tails(bits: int, table: int, opcode: int, prefixed: bool) -> Iterator[bytes]:
-    """Returns the bytes after the opcode. Immediates and displacements come from the NOPs that fill
-    an entry.
+    """Returns the bytes after the opcode. The NOPs that fill an entry are also its immediates and
+    displacements.
     """
     if opcode in NO_MODRM[table]:
         yield b""
@@ -148,8 +148,8 @@ def by_objdump(cases: list[Case], folder: Path) -> list[tuple[int, str] | None]:
 def later_prefix(code: bytes) -> bool:
     """Returns whether later processors gave the encoding another meaning. These encodings are the
     prefixes VEX, EVEX and XOP; 0F 78 of SSE4a; and AMD's LOCK MOV CRn. The length of 0F 78 depends
-    on a prefix. LOCK MOV CRn accesses CR8. A Pentium faults on these encodings, so their length and
-    their class have no effect.
+    on a prefix. LOCK MOV CRn accesses CR8. A Pentium raises a fault for these encodings, so their
+    length and their class have no effect.
     """
     body = code.lstrip(bytes(PREFIXES))
     return (
@@ -257,12 +257,12 @@ SIMPLE = {
         "fnstenv": "fnstenv fnstenvd fnstenvw",
         "fnsave": "fnsave fnsaved fnsavew",
         "frstor": "frstor frstord frstorw",
-        # Opcodes that are invalid on every processor, so they have no flag.
+        # These opcodes are invalid on every processor, so they have no flag.
         "unknown": "ud0 ud1 ud2 frstpm(287",
     }.items()
     for mnemonic in mnemonics.split()
 }
-# Instructions of later processors, which must have the flag for refused instructions.
+# Instructions of later processors. They must have the flag for refused instructions.
 LATER = {"fcmov": r"fcmov\w+", "fcomi": r"fu?comip?", "cmov": r"cmov\w+"}
 ALU = {"add": "alu", "or": "alu", "and": "alu", "sub": "alu", "xor": "alu"} | {
     "adc": "adc",
@@ -457,7 +457,7 @@ def test_classes_and_refusals(decoded):
 
 
 def test_operand_flags(decoded):
-    """Memory, displacement and immediate agree with objdump's operands."""
+    """The flags for memory, displacement and immediate agree with objdump's operands."""
     wrong = []
     for case, p5, ref in decoded:
         if ref is None or p5 is None or p5.cls == "unknown" or "r" in p5.flags:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from fakelab import REPO
 
-# Folders whose paths a document may mention. Of the folder `src`, the list contains only our
-# package, because gem5 also has a directory `src`.
+# Folders whose paths a document may mention. The list contains `src/p5lab` instead of `src`,
+# because gem5 also has a directory `src`.
 FOLDERS = (
     "LICENSES|bench|configs|docs|engine|guest-images|notebooks|src/p5lab|stats-parsers|tests|tools"
     "|workloads"

@@ -47,7 +47,9 @@ def healthy(lab, tmp_path, monkeypatch):
 
 
 def found(lab):
-    """Returns state and text by subject. The state of a subject is the worst state of its parts."""
+    """Returns the state and the text of each subject. The state of a subject is the worst state of
+    its parts.
+    """
     result = {}
     for finding in doctor.examine(lab):
         result.setdefault(finding.subject, []).append((finding.state, finding.text))
@@ -164,7 +166,7 @@ def test_gem5(healthy, monkeypatch, tmp_path):
 
 
 def test_it_runs_on_a_bare_python(healthy):
-    """Python runs without the packages of .venv, isolated from the tests' environment."""
+    """Python runs without the packages of .venv, and is isolated from the tests' environment."""
     done = subprocess.run(
         [
             sys.executable,

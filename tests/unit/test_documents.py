@@ -15,7 +15,7 @@ from p5lab.lab import Lab
 
 LAB = Lab(REPO)
 MADE = re.compile(r"^<!-- (?!end -->|SPDX)(.*) -->$", re.MULTILINE)
-# For each document: a pattern for the first words of its marked blocks.
+# The pattern of a document matches the first words of each marked block in the document.
 BEGINNINGS = {
     "formats": r"\./p5lab docs formats",
     "matrix": r"\./p5lab matrix",
@@ -50,8 +50,8 @@ def test_a_document_is_there_and_up_to_date(document):
 
 
 def test_tables_are_found_where_documents_have_them():
-    """The patterns of the analyses must match the documents. If a pattern does not match, its table
-    does not change.
+    """The patterns of the analyses must match the documents. If a pattern did not match, its table
+    would never be updated.
     """
     for name in ("crossings", "mach"):
         text = documents.read(LAB, documents.BY_NAME[name])

@@ -171,7 +171,9 @@ def test_a_guest_that_cannot_run_it_is_not_a_failure(lab):
 
 
 def test_a_guest_can_lack_one_form_of_a_workload(lab):
-    """`workload parameter=value|value` excludes these values only. All other values run."""
+    """`workload parameter=value|value` excludes only these values of the parameter. All other
+    values run.
+    """
     for form, run in (("contiguous", ["call", "chase"]), ("contiguous|guest", ["call"])):
         less = f'base = "toy"\ntitle = "less"\n[cannot]\n"chase placement={form}" = "no such pages"'
         variant(lab, less)

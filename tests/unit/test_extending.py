@@ -98,7 +98,7 @@ def test_files_touched_to_add(copy, what):
 
 
 def test_the_table_has_what_is_added_here_and_the_exceptions_say_why():
-    """Each extension takes at most one new entry and one edited line. If an extension takes more, a
+    """Each extension needs at most one new entry and one edited line. If an extension needs more, a
     paragraph gives the reason.
     """
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in TABLE]

@@ -22,7 +22,7 @@ DAY = 86400
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """Returns a separate cache. `put` makes a file with a size and an age in days."""
+    """Returns a separate cache. `put` makes a file of the given size and the given age in days."""
     directory = tmp_path / "cache"
     directory.mkdir()
     monkeypatch.setenv("P5LAB_CACHE", str(directory))
@@ -85,8 +85,8 @@ def test_failed_and_superseded_runs_go_and_the_others_stay(lab, monkeypatch):
 
 
 def test_a_run_whose_power_was_cut_stands_for_itself(lab):
-    """If several runs are equal, tidy.load reads the newest run. A run with a power cut counts only
-    a part of the work, so this run must not replace the complete run.
+    """If several runs are equal, tidy.load reads the newest run. A run with a power cut contains
+    the counts of only a part of the work. So this run must not replace the complete run.
     """
     disk = {"settings": (("disk.count", "1"), ("disk.adapters", "1"))}
     whole = run(lab, **disk)

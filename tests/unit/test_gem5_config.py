@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of gem5's configurations that need no gem5.
+"""Tests those parts of gem5's configurations that work without gem5.
 
 The tests check the parameters from machine files, the layout of memory, the checkpoint of a run,
 and the errors before a run.
@@ -126,7 +126,7 @@ def test_deviations_are_named():
 
 
 def vmlinux(end=0x500000, machine_id=62, elf_class=2):
-    """Returns an ELF64 kernel of one segment that ends at `end`, including its zeroed data."""
+    """Returns an ELF64 kernel of one segment. The segment and its zeroed data end at `end`."""
     start = 0x200000
     header = struct.pack(
         "<4sBBBBQHHIQQQIHHHHHH",

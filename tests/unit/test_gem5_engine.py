@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The engine `gem5` with a script as gem5: input and result of a run, early messages."""
+"""The engine `gem5`, with a script in place of gem5: input and result of a run, early messages."""
 
 import json
 import sys
@@ -228,7 +228,7 @@ def test_what_the_workload_printed_last(tmp_path):
 
 @pytest.fixture
 def leaves(fake, tmp_path):
-    """Makes a gem5 that leaves the given m5out and ends with the given status."""
+    """Makes a gem5 that writes the given m5out and ends with the given status."""
     (tmp_path / "m5out").mkdir()
 
     def make(status=0, exit_status=0, **changes):

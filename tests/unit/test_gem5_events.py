@@ -46,7 +46,7 @@ MARKERS = [
 
 
 def stock(reads, misses):
-    """Returns a section of stock gem5. It omits `nozero` statistics with the value zero."""
+    """Returns a section of stock gem5. If a `nozero` statistic is zero, the section omits it."""
     found = {
         "simFreq": TICK,
         f"{CORE}.commitStats0.numInsts": 10 * reads,
@@ -237,7 +237,7 @@ def test_how_it_ended(tmp_path):
         ("failed", "the guest gave up with code 2"),
         None,
     )
-    assert end() == (("failed", "gem5 ended after the end marker: expected exit"), None)
+    assert end() == (("failed", "gem5 ended after the end marker: expected an exit marker"), None)
 
 
 @pytest.mark.parametrize(

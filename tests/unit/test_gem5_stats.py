@@ -255,8 +255,8 @@ def test_a_file_cut_short_is_never_taken_for_whole(place, dumps, data):
     ends = [len("".join(texts[: number + 1]).encode()) for number in range(len(texts))]
     cut = data.draw(st.integers(0, len(whole) - 2))
     path = put(place, whole[:cut])
-    # A section is complete even if the cut removes its final line break, or leaves an empty line
-    # after this line break.
+    # A section is complete even if the cut removes its final line break. A section is also complete
+    # if the cut leaves an empty line after the final line break.
     complete = sum(cut >= end - 1 for end in ends)
     found = []
     if any(end - 1 <= cut <= end + 1 for end in ends):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The launcher, in a copy with a space in its path, on a host with scripts as programs.
+"""The launcher: a copy with a space in its path runs on a host whose programs are scripts.
 
 The scripts replace the host's programs, so the tests install nothing and need no network. `python3`
 makes a virtual environment that records its commands.

@@ -117,7 +117,9 @@ def test_a_cycle_of_imports_would_be_found():
 
 
 def test_packages_import_in_one_direction():
-    """The order goes from description to command line. p5stats does not import p5lab."""
+    """The order of the packages goes from description to command line. p5stats does not import
+    p5lab.
+    """
     layer = {f"p5lab.{name}": number for number, names in enumerate(LAYERS) for name in names}
     wrong = []
     for name, found in imports().items():
@@ -162,7 +164,7 @@ def part(path: Path) -> str:
 
 
 def includes() -> dict[Path, dict[str, Path | None]]:
-    """Returns for each file of the engine its includes, and our files that these includes name."""
+    """Returns the includes of each engine file. If an include is our own file, gives its path."""
     files = engine_files()
     return {
         path: {
@@ -280,8 +282,8 @@ def test_a_long_function_would_be_found(tmp_path, name, head, line, end, mark):
 
 
 def test_exceptions_from_the_formatter_have_a_reason():
-    """The rule is for `# fmt: skip` and similar comments in all our Python, and for clang-format's
-    comments.
+    """The rule applies to `# fmt: skip` and similar comments in all our Python, and to
+    clang-format's comments.
     """
     found = Counter()
     kinds = re.compile(r"#\s*(fmt:\s*(?:skip|off)|yapf: disable)(.*)|//\s*(clang-format off)(.*)")

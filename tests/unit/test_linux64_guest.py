@@ -17,14 +17,14 @@ def test_what_it_cannot_run_is_there_to_be_run_elsewhere():
     assert linux64.cannot.keys() | linux64.packs <= programs
     cannot = {name: reason for name in known if (reason := linux64.why_never(known[name]))}
     assert {"null", "pairing", "raw-read", "mach-rpc"} <= cannot.keys()
-    # The guest has the workloads of chen95-core, which a comparison of engines uses.
+    # The guest can run these workloads of chen95-core. A comparison of engines uses them.
     assert cannot.keys() & {"getpid", "dup", "exec-static", "mem-read", "create"} == set()
     assert {"getpid", "dup"} <= workload.load(LAB).keys()
 
 
 def test_the_boot_parameters_of_gem5_have_room_for_the_command_line():
-    """The command line has the space from 0x90000 to 0x90200, and gem5 adds its own words to the
-    command line.
+    """The memory from 0x90000 to 0x90200 must have enough space for the command line, to which gem5
+    adds its own words.
     """
     words = (
         "P5LAB_MARKERS=m5 lpj=1330000 no_timer_check p5seed=4294967295 root=/dev/sda rw rootwait"

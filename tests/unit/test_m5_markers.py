@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The markers of programs for x86-64 (workloads/lib/m5.h), on a host that replaces gem5."""
+"""The markers of x86-64 programs (workloads/lib/m5.h), with a host program in place of gem5."""
 
 import os
 import subprocess

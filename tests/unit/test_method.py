@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""chen95's method on known readings and brackets."""
+"""Tests chen95's method with known readings and brackets."""
 
 from pathlib import Path
 
@@ -17,8 +17,8 @@ PER_PASS = 4
 def run(engine, access, *, first=0, interrupted=(), miscounts=0):
     """Returns a run for `method.measured`. Each operation adds `engine` to the count of every
     event, and each access to the counters adds `access`. The first iteration of a pass adds
-    `first`. An interrupt hits the access in the iterations `interrupted` and adds 100. The
-    counter's reading, but not the engine's count, includes `miscounts`.
+    `first`. In the iterations `interrupted`, an interrupt occurs during the access and adds 100.
+    The counter's reading, but not the engine's count, includes `miscounts`.
     """
     lines, table = [], []
     for number in range(len(PASSES) * PER_PASS):
@@ -93,7 +93,7 @@ def test_miscounts_are_what_exact_counters_would_not_have():
     assert found["data_reads"].access == pytest.approx(3)
     assert found["data_reads"].left == pytest.approx(8)
     assert found["cycles"].miscounts == 0
-    # Without the runs with exact counters, the miscounts cannot be separated from the access.
+    # If there are no runs with exact counters, the miscounts cannot be separated from the access.
     assert rows(*runs)["data_reads"].access == pytest.approx(8)
 
 

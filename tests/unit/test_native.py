@@ -108,7 +108,7 @@ def test_what_the_host_does_not_count_is_missing_not_zero(tmp_path):
         ("counted", {"counters": "used"}, "p5ctr-that-is-not-there"),
         ("counted", {"counters": "unused"}, ""),
         ("null", {}, "p5ctr-that-is-not-there"),
-        ("int-iret", {}, "its markers exist only in the simulated machine"),
+        ("int-iret", {}, "the markers of this workload exist only in the simulated machine"),
         ("test-panic", {}, "a test of the simulated machine"),
         ("create", {"filesystem": "ext2"}, "only a simulated machine has the modelled disks"),
     ],

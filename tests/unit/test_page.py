@@ -133,7 +133,7 @@ def test_every_chart_is_described(document):
         )
     assert len(document.of("figcaption")) == len(document.of("figure")) == 4
     captions = " ".join(document.texts)
-    for part in ("Means over", "is subtracted", "Runs:", "lowest seed to the highest seed"):
+    for part in ("Means over", "is subtracted", "Runs:", "lowest value to the highest value"):
         assert part in captions
 
 
@@ -268,7 +268,7 @@ def test_long_names_and_numbers_of_bars_have_room(drawn):
 
 
 def drawn_at(drawing, wanted, at=0.0):
-    """Returns the distance from the left, including all translations."""
+    """Returns the distance of an element from the left edge, including all translations."""
     for child in drawing:
         moved = re.match(r"translate\(([-\d.]+)", child.get("transform", ""))
         there = at + (float(moved[1]) if moved else 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plans: the finished runs, the runs left, and the expected time."""
+"""Plans: the finished runs, the remaining runs, and the expected time."""
 
 import json
 

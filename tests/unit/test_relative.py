@@ -93,8 +93,8 @@ def test_speeds(figure):
         ("file-read", "fast"): pytest.approx(4),
         ("create-delete memory", "fast"): pytest.approx(4),
         ("create-delete ext2", "fast"): pytest.approx(0.25),
-        # The geometric mean of getpid (1), file-read (4) and create-delete (1). For create-delete,
-        # 1 is the geometric mean of the two file systems (4 and 1/4).
+        # The geometric mean of getpid (1), file-read (4) and create-delete (1). The value 1 of
+        # create-delete is the geometric mean of its two file systems (4 and 1/4).
         (relative_figure.MEAN, "fast"): pytest.approx(4 ** (1 / 3)),
         (relative_figure.MEAN, "slow"): pytest.approx(0.5),
     }
@@ -123,7 +123,7 @@ def test_many_published_values_are_one_line(figure):
 
 
 def test_the_bases_are_those_of_the_relative_speeds():
-    """Each speed is 1 on the Microvax II itself."""
+    """On the Microvax II itself, each relative speed is 1."""
     for base in papers.MVAX2_BASES:
         assert (
             papers.mips_relative(

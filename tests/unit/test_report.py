@@ -46,7 +46,7 @@ def two(lab):
 
 
 def without_cycles(lines):
-    """Returns the events of the x86-64 engine: the same events without the events in cycles."""
+    """Returns the events that the x86-64 engine would write. They contain no events in cycles."""
     header = lines[0]
     keep = [i for i, unit in enumerate(header["units"]) if unit != "cycles"]
     lines = [
@@ -265,7 +265,7 @@ def test_csv_has_a_row_for_each_number(p5lab):
     )
     assert (busy["value"], busy["ratio"], busy["unit"]) == ("1100.0", "10.0", "cycles")
     assert (busy["experiment"], busy["parameters"]) == ("tests", "iterations=3")
-    # There is no divisor, so the cell is empty and not zero.
+    # The ratio cannot be calculated, so its cell is empty and not zero.
     (share,) = (
         one
         for one in rows

@@ -276,7 +276,7 @@ def test_failures_are_recorded_with_their_reason_and_logs(lab, behaviour, status
     assert (result.status, result.reason) == (status, reason)
     assert (result.directory / "serial.log").exists()
     assert (result.directory / "engine.out").exists()
-    # Without the cause of the failure, the same run succeeds.
+    # After the cause of the failure is removed, the same run succeeds.
     lab.behave()
     again, _ = one(lab)
     assert (again.id, again.status) == (result.id, "ok")

@@ -60,7 +60,7 @@ def write(lab, name, text):
 
 
 def ran(lab):
-    """Returns by file the processes in which its tests ran."""
+    """Returns, for each file, the processes in which the tests of this file ran."""
     found = {}
     for line in (lab.root / "ran").read_text().splitlines():
         process, name = line.split()
@@ -198,7 +198,7 @@ def test_a_name_that_no_test_has_is_a_failure(lab, capfd, part):
 @pytest.mark.parametrize(("part", "built"), [("unit", ""), ("e2e", "1"), ("", "1")])
 def test_a_missing_product_fails_only_where_it_was_built(lab, part, built):
     """The part `unit` builds nothing, so a test may skip if its product is missing. In the other
-    parts this test must fail. The variable P5LAB_BUILT shows the test which of the two rules
+    parts this test must fail. The variable P5LAB_BUILT tells the test which of the two rules
     applies.
     """
     write(

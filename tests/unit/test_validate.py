@@ -128,11 +128,11 @@ def test_what_is_printed(p5lab, lab):
     assert "data cache" not in out
     assert "DS3100" not in out
     assert (
-        "Predicted: 1 of 2 hold; 2 values with a mean error of 30.0 % and a largest of 60.0 %."
+        "Predicted: 1 of 2 hold; 2 values with a mean error of 30.0 % and a largest error of 60.0 %"
         in out
     )
     assert "Fitted: 1 of 1 hold; 1 of 1 bounds kept." in out
-    assert "Input: 1 of 1 hold, 1 of them by the machine files." in out
+    assert "Input: 1 of 1 hold, 1 of them by comparison with the machine files." in out
     assert "Notes:\n- a call (chen95 section 4.2): Of another call." in out
     assert "Untestable here: 2 (--all lists them with the reasons)." in out
     assert "What does not hold:\n- load from L2 (chen95 section 4.4): The script is slow." in out
@@ -260,15 +260,19 @@ def test_documents_are_rendered(lab):
         ("value = 2", "value = 2\nvalues = 3", "chase: unknown key 'values'"),
         ('role = "predicted"', 'role = "guessed"', 'chase: role: expected "input" or'),
         ('role = "predicted"', 'role = "fitted"', "chase: keys: expected the machine keys"),
-        ('role = "predicted"', 'role = "predicted"\nkeys = ["l2.read"]', "keys: expected none"),
+        ('role = "predicted"', 'role = "predicted"\nkeys = ["l2.read"]', "keys: expected no keys"),
         (
             'keys = ["l2.read"]',
             'keys = ["l2.raed"]',
             "keys: unknown machine key 'l2.raed'; did you",
         ),
         ('keys = ["l2.read"]', 'keys = ["timing.foo"]', "keys: unknown row of the timing table"),
-        ('keys = ["l1d.size"]', "", "cache: expected a measure, or role input and one key"),
-        ('keys = ["l1d.size"]', 'keys = ["timing.int.n"]', "cache: expected a measure: the clocks"),
+        ('keys = ["l1d.size"]', "", "cache: expected a measure, or the role input with one key"),
+        (
+            'keys = ["l1d.size"]',
+            'keys = ["timing.int.n"]',
+            "cache: expected a measure, because the clocks",
+        ),
         ('machine = "p90-premiere2"', 'machine = "p90"', "chase: machine: unknown machine 'p90'"),
         ('"tests"', '"test"', "chase: measure: unknown experiment 'test'; did you mean 'tests'"),
         ('"toy"', '"linux"', "measure: unknown guest 'linux'"),
@@ -286,12 +290,12 @@ def test_documents_are_rendered(lab):
         (
             'tag = "exact"',
             'tag = "flat"',
-            "chase: value: expected none: the tag 'flat' is",
+            "chase: value: expected no value, because the tag 'flat' is",
         ),
         (
             'value = 2\ntag = "exact"',
             'tag = "flat"\nkeys = ["l2.read"]',
-            "keys: expected none: a predicted",
+            "keys: expected no keys, because a predicted",
         ),
         (
             'value = 8\ntag = "exact"',

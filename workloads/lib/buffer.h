@@ -28,8 +28,8 @@ static inline void *buffer_new(long placement, long size) {
   return memory;
 }
 
-/* The sizes of a curve: each power of two, followed by 1.5 times it if that is a multiple of
- * `grain`.
+/* The sizes of a curve: each power of two, and after it 1.5 times this power if the product is a
+ * multiple of `grain`.
  */
 static inline long buffer_next_size(long size, long grain) {
   if (size & (size - 1)) return size / 3 * 4;

@@ -42,7 +42,8 @@ static inline void net_set(int any, unsigned long request, const char *address) 
   if (ioctl(any, request, &interface) != 0) net_missing(strerror(errno));
 }
 
-/* Give the card its address and switch it on. Exits with P5W_EXIT_UNAVAILABLE if there is none. */
+/* Give the card its address and switch it on. Exits with P5W_EXIT_UNAVAILABLE if there is no card.
+ */
 static inline void net_card_up(void) {
   struct ifreq interface = {.ifr_name = NET_INTERFACE};
   int any = socket(AF_INET, SOCK_DGRAM, 0);

@@ -20,7 +20,7 @@ static inline const char *child_path(const char *argv0, const char *name) {
   return path;
 }
 
-/* Wait for the child. Give up unless it ended with status 0. */
+/* Wait for the child. Give up unless the child ended with status 0. */
 static inline void child_wait(pid_t child) {
   int status;
   if (child < 0) p5w_fail("fork");

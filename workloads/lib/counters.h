@@ -11,7 +11,7 @@
 
 #define P5CTR_DEVICE "/dev/p5ctr"
 
-/* Open the counter device. Exits with P5W_EXIT_UNAVAILABLE if there is none. */
+/* Open the counter device. Exits with P5W_EXIT_UNAVAILABLE if there is no such device. */
 static inline int counters_open(void) {
   int device = open(P5CTR_DEVICE, O_RDWR);
   if (device < 0) {

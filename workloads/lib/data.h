@@ -74,7 +74,7 @@ static inline void data_mount(long filesystem) {
 
 /* Make a directory `name` on the file system and change to it. Exits with P5W_EXIT_UNAVAILABLE in a
  * guest without a disk, because the directory would then be in memory. Call after p5w_start(). If
- * the file system is not `data`, call after data_mount().
+ * the file system is not `data`, call data_mount() before this function.
  */
 static inline void data_enter(const char *name) {
   data_in_guest = p5_marker_enabled;

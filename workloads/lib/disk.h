@@ -51,7 +51,7 @@ static struct disk {
 } disk_all[DISK_MAX];
 static int disk_count = -1; /* -1: not searched yet */
 
-/* Read the first line of a file of the kernel; "" if there is no such file. */
+/* Read the first line of a file of the kernel. The line is "" if there is no such file. */
 static inline void disk_line(const char *path, char *line, size_t size) {
   int file = open(path, O_RDONLY);
   ssize_t length = file < 0 ? 0 : read(file, line, size - 1);
@@ -142,7 +142,9 @@ static inline void disk_unmount(void) {
   stripe_stop();
 }
 
-/* Drop clean pages, i-nodes and directory entries. sync() has written the dirty pages before. */
+/* Drop clean pages, i-nodes and directory entries. The caller has already written the dirty pages
+ * by sync().
+ */
 static inline const char *disk_drop_caches(void) {
   return disk_put("/proc/sys/vm/drop_caches", "3") == 0 ? NULL : strerror(errno);
 }

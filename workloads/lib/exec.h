@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Start a program in a new process and wait, as exec-static, exec-dynamic and counted measure it.
+/* Start a program in a new process and wait until it ends. The workloads exec-static, exec-dynamic
+ * and counted measure this.
  */
 #ifndef P5LAB_EXEC_H
 #define P5LAB_EXEC_H

@@ -6,7 +6,7 @@
  *   fork      a process for each connection, as in NCSA httpd 1.3 (chen95's server on NetBSD)
  *   prefork   a fixed number of processes made at the start; each accepts and serves connections
  *             (NCSA httpd 1.4 and Apache 1.0, 1995)
- *   event     one process for all connections, which waits by poll()
+ *   event     one process for all connections; it waits by poll()
  *
  * The server looks up the file. It writes the header, the file in pieces of 8 KB, and a line of the
  * common log format to the access log. The current directory is the root of the tree.
@@ -35,8 +35,9 @@ struct httpd_connection {
 
 static int httpd_log;
 
-/* Write one line of the common log format. The client's address and the time are constants,
- * because servers did not look up names, and only the line's length matters.
+/* Write one line of the common log format. The client's address and the time are constants, because
+ * only the length of the line matters. The line contains no host name, because servers did not look
+ * up names.
  */
 static inline void httpd_log_line(const struct httpd_connection *connection) {
   char line[256];
@@ -51,7 +52,7 @@ static inline void httpd_log_line(const struct httpd_connection *connection) {
 }
 
 /* Check whether the request is complete. If so, open the file and make the header the first piece
- * of the answer. Returns whether it is complete.
+ * of the answer. Returns whether the request is complete.
  */
 static inline int httpd_request(struct httpd_connection *connection) {
   struct stat status;
@@ -104,8 +105,8 @@ static inline void httpd_begin(struct httpd_connection *connection, int socket) 
   connection->path[0] = '\0';
 }
 
-/* Serve one connection from beginning to end, while others wait. It ends early if the client
- * closes.
+/* Serve one connection from beginning to end, while other connections wait. The connection ends
+ * early if the client closes it.
  */
 static inline void httpd_serve(int socket) {
   static struct httpd_connection connection;

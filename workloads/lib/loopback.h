@@ -21,8 +21,8 @@ static inline _Noreturn void loopback_missing(const char *what) {
   exit(P5W_EXIT_UNAVAILABLE);
 }
 
-/* Bring the interface up if it is down. Exits with P5W_EXIT_UNAVAILABLE if the system has no such
- * protocols.
+/* Bring the interface up if it is down. Exits with P5W_EXIT_UNAVAILABLE if the system has no
+ * loopback interface.
  */
 static inline void loopback_up(void) {
 #ifdef SIOCSIFFLAGS

@@ -5,9 +5,9 @@
  * in RAX (gem5, "m5ops", x86). marker.h includes this file for x86-64 programs only, because gem5
  * boots no 32-bit kernel.
  *
- * Any other processor faults on these instructions, so a program must not try them. A program uses
- * these instructions if the environment variable P5LAB_MARKERS is m5. init sets this variable from
- * the kernel's command line.
+ * On any other processor these instructions raise a fault, so a program must not try them. A
+ * program uses these instructions if the environment variable P5LAB_MARKERS is m5. init sets this
+ * variable from the kernel's command line.
  *
  *   ready          checkpoint
  *   begin, end     work item begin and end, with the phase as its number
@@ -30,7 +30,9 @@
 #if defined(__x86_64__) && !defined(P5LAB_NATIVE)
 static int m5_enabled;
 
-/* Read the environment: use m5 markers, use no markers (returns 0), or look for the engine. */
+/* Read from the environment which markers to use: the markers of gem5, no markers (returns 0), or
+ * the markers of the engine if there is an engine.
+ */
 static inline int m5_start(void) {
   const char *markers = getenv("P5LAB_MARKERS");
   m5_enabled = markers && strcmp(markers, "m5") == 0;
@@ -52,7 +54,7 @@ static inline int m5_start(void) {
 #define M5_WORK_BEGIN 0x5A /* work item, thread */
 #define M5_WORK_END 0x5B   /* work item, thread */
 
-/* A macro, because the number of the operation is part of the instruction. */
+/* This is a macro, because the number of the operation is part of the instruction. */
 #define M5_CALL(operation, rdi, rsi, rdx, rcx)                                         \
   __extension__({                                                                      \
     uintptr_t m5_result;                                                               \
@@ -83,7 +85,8 @@ static inline void m5_marker(enum p5_operation operation, uint32_t argument) {
 
 static size_t m5_program; /* offset of the delivered program in the file; 0: there is none */
 
-/* Copy the first line of the file, cut to `size` bytes with its NUL, to `text`. Returns its length.
+/* Copy the first line of the file to `text`, at most `size` bytes including the NUL. Returns its
+ * length.
  */
 static inline size_t m5_job(char *text, size_t size) {
   memset(text, '\n', size);

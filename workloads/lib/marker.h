@@ -86,7 +86,7 @@ static inline void p5_end(uint32_t phase) {
   if (p5_marker_enabled) p5_marker(P5_OP_END, phase, 0);
 }
 
-/* Declare the run failed and end it. Returns only if there are no markers. */
+/* Declare that the run has failed, and end the run. Returns only if there are no markers. */
 static inline void p5_abort(uint32_t code) {
   if (p5_marker_enabled) p5_marker(P5_OP_ABORT, code, 0);
 }
@@ -105,7 +105,9 @@ static inline uint64_t p5_read_counter(uint32_t event) {
   return (uint64_t)out.edx << 32 | out.eax;
 }
 
-/* Copy the job text, NUL terminated and cut to `size` bytes, to `text`. Returns its length. */
+/* Copy the job text to `text`, at most `size` bytes including the NUL. Returns the length of the
+ * copy.
+ */
 static inline size_t p5_job(char *text, size_t size) {
   if (m5_enabled) return m5_job(text, size);
   size_t length = 0;

@@ -6,8 +6,8 @@
  * Every begin and end records the monotonic clock, the processor time of getrusage() and the
  * counters that perf_event_open() grants, for this process and its children. The program writes
  * events.jsonl when it exits. The file contains only the counters that the host grants and that
- * counted during the whole measurement. A note names the reason. If the host does not allow
- * counting in kernel mode, the count of user mode has the name NAME.user.
+ * counted during the whole measurement. For the other counters, a note names the reason. If the
+ * host does not allow counting in kernel mode, the count of user mode has the name NAME.user.
  *
  *   P5LAB_EVENTS   the file; without it the markers do nothing
  *   P5LAB_CPU      run only on this processor, because the machines of the papers had one processor
@@ -34,7 +34,9 @@
 
 enum { NATIVE_USER = 0, NATIVE_KERNEL = 1 };
 
-/* getrusage() also reports these two events, for children that have ended. */
+/* If the system grants no counter for one of these two events, the count comes from getrusage().
+ * This count includes only the children that have ended.
+ */
 enum { NATIVE_FAULTS = 0, NATIVE_SWITCHES = 1, NATIVE_ALSO_RUSAGE = 2 };
 
 /* The events requested from perf_event_open(). The most important are first, because processors
@@ -86,8 +88,8 @@ static struct {
 } native;
 
 /* Allocate memory for more records. The memory is shared, so that a fork does not copy its page
- * tables and the next write does not fault. The memory is populated, so that the first write does
- * not fault.
+ * tables and the next write causes no page fault. All its pages are allocated at once, so that the
+ * first write causes no page fault.
  */
 static inline void native_grow(void) {
   struct native_chunk *chunk =
@@ -170,7 +172,9 @@ static inline const char *native_why(int error) {
   }
 }
 
-/* Whether an event is in the file, and whether it counts in user mode only. */
+/* The two functions return whether an event is in the file, and whether it is counted in user mode
+ * only.
+ */
 static inline int native_has(int event) {
   return event < NATIVE_ALSO_RUSAGE || native.counter[event][NATIVE_USER] >= 0;
 }
@@ -187,7 +191,7 @@ static inline void native_close(int event, const char *reason) {
   native.reason[event] = reason;
 }
 
-/* Whether all open counters have counted all the time. */
+/* Return whether all open counters have counted all the time. */
 static inline int native_complete(void) {
   struct native_value value;
   for (int i = 0; i < NATIVE_EVENTS; i++)
@@ -234,7 +238,7 @@ static inline void native_open_all(void) {
 
 static inline void native_print_bank(FILE *file, int ring, int mode,
                                      const struct native_record *record) {
-  /* Counts without a mode are listed with the counts of user mode. */
+  /* Counts that belong to no mode are written together with the counts of user mode. */
   fprintf(file, "[0,%d,[%" PRIu64 ",%" PRIu64, ring, mode == NATIVE_USER ? record->clock : 0,
           record->time[mode]);
   for (int i = 0; i < NATIVE_EVENTS; i++)
@@ -242,8 +246,8 @@ static inline void native_print_bank(FILE *file, int ring, int mode,
   fputs("]]", file);
 }
 
-/* Write a note for each reason, with the events that are missing for it (`partial`: in kernel
- * mode).
+/* Write a note for each reason. The note lists the events that are not counted for this reason.
+ * With `partial`, it lists the events that are not counted in kernel mode.
  */
 static inline void native_print_notes(FILE *file, int partial) {
   int said[NATIVE_EVENTS];

@@ -4,8 +4,8 @@
  *
  *   loopback   a process of this system, over the loopback interface
  *   remote     the remote host at the other end of the Ethernet, which is part of the simulation
- *              (docs/evidence/network-benchmarks.md). A program uses it only after it has found the
- *              engine, and therefore never touches a real network
+ *              (docs/evidence/network-benchmarks.md). A program uses the remote host only after the
+ *              program has found the engine. It therefore never touches a real network
  *
  * The contents of the data depend on their position in the stream (data.h). The receiver checks
  * every byte, or compares its check sequence with the check sequence that the remote host reports.
@@ -151,7 +151,7 @@ static inline void net_server_wait(void) {
   net_server = 0;
 }
 
-/* Send a command line to the remote host and read its answer. A single dot ends the lines of the
+/* Send a command line to the remote host and read its answer. A line with a single dot ends the
  * answer. One call sends the whole line. If two calls sent the line, TCP would hold the bytes of
  * the second call until the first bytes are acknowledged. This wait can add 250 ms to a bracket.
  */

@@ -73,7 +73,7 @@ static inline void net_transfer_receive(const struct net_transfer *transfer, int
   }
 }
 
-/* Check the bytes of the last call, and that no more bytes follow. */
+/* Check the bytes of the last call, and check that no more bytes follow. */
 static inline void net_transfer_check(const struct net_transfer *transfer, int from) {
   long last = (transfer->bytes - 1) / transfer->buffer * transfer->buffer;
   char more;
@@ -112,7 +112,8 @@ static inline pid_t net_transfer_other(const struct net_transfer *transfer,
   return child;
 }
 
-/* Connect. *child becomes the process of the other side, 0 for the remote host. */
+/* Connect. *child becomes the process of the other side, or 0 if the other side is the remote host.
+ */
 static inline int net_transfer_open(const struct net_transfer *transfer, pid_t *child) {
   struct sockaddr_in address =
       net_address(NET_REMOTE_ADDRESS, transfer->direction == NET_SEND ? NET_SINK : NET_SOURCE);
@@ -125,7 +126,7 @@ static inline int net_transfer_open(const struct net_transfer *transfer, pid_t *
 }
 
 /* One transfer. Its bracket lasts from the first byte to the last acknowledged byte (send) or the
- * last byte read (receive). The connection is made before it.
+ * last byte read (receive). The connection is made before the bracket.
  */
 static inline void net_transfer_measure(const struct net_transfer *transfer) {
   char answer[NET_LINE];

@@ -2,7 +2,7 @@
 /*
  * The parts that all workloads share: arguments, brackets, and the end after an error. Header only.
  *
- * A workload takes only arguments of the form `key=value`. Exit status: 0 done, 1 failed while
+ * A workload accepts only arguments of the form `key=value`. Exit status: 0 done, 1 failed while
  * running, 2 wrong arguments, 77 this machine does not have something that the workload needs.
  */
 #ifndef P5LAB_P5W_H
@@ -44,7 +44,9 @@ static inline _Noreturn void p5w_usage(const char *program, const struct p5w_opt
   exit(P5W_EXIT_USAGE);
 }
 
-/* Parse a number with an optional suffix K or M (1024, 1024 * 1024). Returns 0 if it is not one. */
+/* Parse a number with an optional suffix K or M (1024, 1024 * 1024). Returns 0 if the text is not a
+ * number.
+ */
 static inline int p5w_number(const char *text, long *value) {
   char *end;
   errno = 0;
@@ -65,9 +67,9 @@ static inline int p5w_choice(const char *text, const char *const *choices, long 
   return 0;
 }
 
-/* Sleep until the clock ticks. A measurement shorter than a tick (10 ms in the guests) then
- * contains no tick. If 50 system calls are measured, a tick during one of them would double the
- * mean time of a call.
+/* Sleep until the clock ticks. A measurement that is shorter than the time between two ticks (10 ms
+ * in the guests) then contains no tick. If 50 system calls are measured, a tick during one of them
+ * would double the mean time of a call.
  */
 static inline void p5w_await_tick(void) {
   const struct timespec shortest = {.tv_nsec = 1};
@@ -89,9 +91,9 @@ static inline void p5w_repeat(void (*iteration)(void), long warmup, long iterati
   for (long i = 0; i < iterations; i++) call();
 }
 
-/* The empty bracket. It counts only the instructions that load the operands of its second marker.
- * The report subtracts the median of the empty brackets from all other brackets. A workload with
- * its own markers defines P5W_EMPTY_BRACKET (a function) before it includes this file.
+/* The empty bracket contains only the instructions that load the operands of its second marker. The
+ * report subtracts the median of the empty brackets from all other brackets. A workload with its
+ * own markers defines P5W_EMPTY_BRACKET (a function) before it includes this file.
  */
 #define P5W_PHASE_EMPTY 0xFFFFFFFFu
 #define P5W_EMPTY_BRACKETS 10

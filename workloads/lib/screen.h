@@ -58,7 +58,8 @@ static inline void screen_register(int port, int index, int value) {
 }
 
 /* Switch to a mode of `depth` bits per pixel, 1 or 8, and map its memory. Exits with
- * P5W_EXIT_UNAVAILABLE if there is no such card, or if the system does not give a program access.
+ * P5W_EXIT_UNAVAILABLE if there is no such card, or if the system does not give programs access to
+ * the card.
  */
 static inline struct screen screen_open(const char *name, int depth) {
   /* Do not take over the screen of a real machine. */
@@ -100,7 +101,7 @@ static inline struct screen screen_open(const char *name, int depth) {
   return screen;
 }
 
-/* Return the address of row `y`. Moves the window there if necessary. */
+/* Return the address of row `y`. If necessary, moves the window to this row. */
 static inline uint8_t *screen_row(struct screen *screen, int y) {
   long at = y * screen->row_bytes;
   if (screen->depth == 8) return screen->memory + at;

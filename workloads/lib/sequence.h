@@ -107,7 +107,7 @@ __asm__(
 
 #define SEQUENCE(number, copies, loops, text) \
   SEQUENCE_RAW(number, loops, ".rept " #copies "\n  notl %edi\n  " text "\n.endr\n")
-/* The same with a given loop body. */
+/* Like SEQUENCE, but `body` is the whole body of the loop. */
 #define SEQUENCE_RAW(number, loops, body)                                              \
   void sequence_##number(struct sequence_call *);                                      \
   __asm__(".text\n.balign 64\nsequence_" #number ":\nsequence_begin " #loops "\n" body \
@@ -126,8 +126,8 @@ static const struct sequence *sequence_current;
 static uint32_t sequence_expected; /* result of the first pass of the current sequence */
 static int sequence_passes;
 
-/* Run `rounds` rounds of the current sequence, the last one as its phase, always from the same
- * registers and memory. Returns a sum of the results.
+/* Run `rounds` rounds of the current sequence. Each round begins with the same registers and
+ * memory. The last round is measured, as the phase of the sequence. Returns a sum of the results.
  */
 static __attribute__((noinline)) uint32_t sequence_run(uint32_t rounds) {
   for (int i = 0; i < SEQUENCE_MEMORY / 4; i++)

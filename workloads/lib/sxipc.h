@@ -5,9 +5,9 @@
  * its buffer. The client waits if the script defines a reply or an event for the batch.
  *
  * The paper uses eight types of clients from Droms and Dyksen ("Performance Measurements of the X
- * Window System Communication Protocol", Software Practice and Experience 20, 1990). It does not
- * print their patterns. The patterns here are estimates, in the units of the protocol: a reply or
- * an event has 32 bytes, and Xlib's buffer has 2048 bytes (X11R5).
+ * Window System Communication Protocol", Software Practice and Experience 20, 1990). The paper does
+ * not print the patterns of these clients. The patterns here are estimates, in the units of the
+ * protocol: a reply or an event has 32 bytes, and Xlib's buffer has 2048 bytes (X11R5).
  */
 #ifndef P5LAB_SXIPC_H
 #define P5LAB_SXIPC_H

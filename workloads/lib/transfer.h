@@ -66,7 +66,7 @@ static inline void transfer_fill(const struct transfer *transfer) {
   data_fill(transfer->buffer, transfer->request, 0, transfer->key);
 }
 
-/* Open a file for its transfers. If it will be written, it is created. */
+/* Open a file for its transfers. A file that will be written is created. */
 static inline int transfer_open(const struct transfer *transfer, int flags) {
   int descriptor = open(transfer->name, flags, 0600);
   if (descriptor < 0) p5w_fail(transfer->name);

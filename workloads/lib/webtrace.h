@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A document tree and a trace of requests to it, from a seed. The guest's programs and the client
- * on the remote host use this file. It is valid C and C++.
+ * A document tree and a trace of requests for its documents. Both are generated from a seed. The
+ * guest's programs and the client on the remote host use this file. It is valid C and C++.
  *
  * chen95 section 5.3 replays 1024 requests to a server of 1995, 9.7 MB in total. (Here 1 MB is 2^20
  * bytes. This unit follows from table 6, which reports 144 KB/s for 69.04 s on NT.) The sizes have
  * the mix of SPECweb96 (SPEC, 1996), which was made from the logs of servers of 1995. The mix has
  * four classes of nine files: class k has files from 100 * 10^k bytes to nine times that size. The
  * classes get 35, 50, 14 and 1 % of the requests. Within a class the middle files get the most
- * requests (here Poisson with mean 4). All sizes are then multiplied by one factor, so that the
- * trace has the same number of bytes as in the paper. The n-th directory gets requests in
- * proportion to 1/n, so that few documents get most requests (Arlitt and Williamson, "Web Server
- * Workload Characterization", SIGMETRICS 1996: 10 % of the documents get 90 %). The number of
- * directories and this distribution are estimates.
+ * requests (here by a Poisson distribution with mean 4). All sizes are then multiplied by one
+ * factor, so that the trace has the same number of bytes as in the paper. The n-th directory gets
+ * requests in proportion to 1/n, so that few documents get most requests (Arlitt and Williamson,
+ * "Web Server Workload Characterization", SIGMETRICS 1996: 10 % of the documents get 90 % of the
+ * requests). The number of directories and this distribution are estimates.
  */
 #ifndef P5LAB_WEBTRACE_H
 #define P5LAB_WEBTRACE_H

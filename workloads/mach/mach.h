@@ -2,8 +2,8 @@
 /*
  * The common part of the benchmarks of Mach's own calls: more threads and tasks, and messages.
  * These programs are for the guests with GNU Mach (needs = ["mach-ports"]). A second thread must
- * not use the C library, because all calls of the library wait on the same port. It sends and
- * receives by itself.
+ * not use the C library, because all calls of the library wait on the same port. The second thread
+ * sends and receives its messages without the library.
  */
 #ifndef P5LAB_WORKLOADS_MACH_H
 #define P5LAB_WORKLOADS_MACH_H
@@ -49,7 +49,8 @@ static inline mach_port_t mach_new_port(void) {
   return port;
 }
 
-/* Make a thread in a task. It does not run yet. Its stack is in this program's memory or in a copy.
+/* Make a thread in a task. It does not run yet. Its stack is in the memory of this program, or in
+ * the copy of this memory in the other task.
  */
 static inline mach_port_t mach_new_thread(mach_port_t task, void (*entry)(void), char *stack) {
   mach_port_t thread;
@@ -61,8 +62,8 @@ static inline mach_port_t mach_new_thread(mach_port_t task, void (*entry)(void),
   return thread;
 }
 
-/* Make a task with a copy of this program, in which `serve` receives from SERVICE_PORT. Returns the
- * port for messages to the task. The caller terminates *task.
+/* Make a task with a copy of this program. In this task, `serve` receives from SERVICE_PORT.
+ * Returns the port for messages to the task. The caller terminates *task.
  */
 static inline mach_port_t mach_new_server(void (*serve)(void), mach_port_t *task) {
   static char stack[STACK_BYTES] __attribute__((aligned(4096)));

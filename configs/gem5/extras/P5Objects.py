@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SimObjects for parts of a Pentium that stock gem5 lacks. README.md explains how to use them."""
+"""SimObjects for parts of a Pentium that stock gem5 does not have. README.md describes them."""
 
 from m5.objects.InstTracer import InstTracer
 from m5.objects.Tags import BaseSetAssoc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The event that an instruction counts in addition to `instructions`, by its opcode. This file does
-// not use gem5, so that a test (tests/engine/instruction_kind_test.cc) can compare this file with
-// the engine's decoder.
+// For each opcode: the event that the instruction increments in addition to `instructions`. This
+// file does not use gem5, so that a test (tests/engine/instruction_kind_test.cc) can compare this
+// file with the engine's decoder.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace gem5::p5lab {
 
 enum class Kind : uint8_t {
   Plain,
-  Marker,       // gem5's own instructions, which do not count
+  Marker,       // gem5's own instructions, which are not counted
   Branch,       // near, taken or not
   Serializing,  // counts as a branch, like VERR [INTEL-DM 16, events 12h and 14h]
   SegmentLoad,

@@ -4,7 +4,7 @@
 namespace gem5::p5lab {
 namespace {
 
-// The level above sends a read for ownership when a write has missed in that level.
+// When a write misses in the level above, that level sends a read for ownership.
 bool writes_only(const Packet& packet) {
   return (packet.isWrite() && !packet.isRead()) || packet.cmd == MemCmd::ReadExReq;
 }

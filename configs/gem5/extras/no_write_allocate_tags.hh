@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Tags of a cache that does not allocate on writes: the cache fills no line that only writes have
-// missed. The P54C's L1D is such a cache [INTEL-DM table 2-5]. Most board caches also do not
-// allocate on writes.
+// Tags of a cache that does not allocate on writes: if only writes have missed a line, the cache
+// does not fill this line. The P54C's L1D is such a cache [INTEL-DM table 2-5]. Most board caches
+// also do not allocate on writes.
 //
 // gem5's cache fetches the line of a write miss even with these tags. When the cache asks the tags
 // for a victim, the tags return no victim. The cache then completes the write in a temporary block
 // and writes that block back to the next level. Hits, misses and contents are therefore the same as
-// in a cache without write allocation. But the bus carries a line fetch and a write-back where a
-// Pentium sends one write.
+// in a cache without write allocation. But the bus transfers a line fetch and a write-back. A
+// Pentium sends only one write.
 //
-// The fetch reaches the next level as a read for ownership. If that level also has these tags, they
-// treat the fetch as a write. A board cache then fills no line.
+// The fetch reaches the next level as a read for ownership. If the next level also has these tags,
+// its tags treat the fetch as a write. A board cache with these tags then fills no line.
 //
 // Locked reads and swaps allocate a line in L1D, because gem5's cache must hold the line until the
 // write of the same instruction.

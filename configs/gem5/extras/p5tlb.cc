@@ -11,8 +11,8 @@ namespace {
 
 constexpr Addr kNone = ~Addr(0);
 constexpr unsigned kSmallBits = 12, kLargeBits = 21;  // 2 MB: the large page of long mode
-// kPatience is a number of look-ups. In an out-of-order processor walks can overlap, but the number
-// of look-ups in flight stays below kPatience.
+// kPatience is a number of look-ups. Page walks can overlap in an out-of-order processor, but the
+// number of look-ups in flight stays below kPatience.
 constexpr unsigned kPatience = 64;
 
 }  // namespace
@@ -97,7 +97,7 @@ bool P5TLB::hit(Array& array, Addr address) {
   return tag;
 }
 
-// X86TLB may find only pages that have a tag.
+// Makes sure that X86TLB finds a page only if the page has a tag.
 void P5TLB::look_up(const RequestPtr& request) {
   settle();
   // The addresses of ports and of model-specific registers are not addresses of memory.
@@ -109,7 +109,8 @@ void P5TLB::look_up(const RequestPtr& request) {
   free_ = freeList.size();
 }
 
-// Update the tags with the walker's entries and gem5's flushes since the last look-up.
+// Update the tags. Since the last look-up, the page walker may have added translations, and gem5
+// may have flushed translations.
 void P5TLB::settle() {
   if (freeList.size() == free_ && misses_.empty()) return;
   if (freeList.size() > free_) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A set-associative TLB. The base class X86TLB is one fully associative array that gem5's page
 // walker fills directly. Here that array only holds the translations, and additional arrays of tags
-// determine whether a look-up hits. Before a look-up of a page without a tag, the page's
-// translation is removed, so that the look-up misses. When the walker has entered a translation,
-// the page gets a tag before the next look-up. This tag replaces an older tag, and the translation
-// of the older tag is removed. When gem5 flushes a page, the page loses its tag.
+// determine whether a look-up hits. If a page has no tag, its translation is removed before a
+// look-up, so that the look-up misses. When the page walker has added a translation, the page gets
+// a tag before the next look-up. This tag replaces an older tag, and the translation of the older
+// tag is removed. When gem5 flushes a page, the page loses its tag.
 //
 // The P54C has such TLBs: 32 entries for code, 64 for data and 8 for data in large pages. All are
 // 4-way, with a tree of three bits for each set. Code in large pages uses entries for 4 KB pages
@@ -45,8 +45,8 @@ class P5TLB : public X86ISA::TLB {
     Tag* set_of(Addr page) { return &tags[(page & (sets - 1)) * ways]; }
     Tag* find(Addr page);
   };
-  // A look-up that has missed and waits for the page walk. The wait is limited, because a walk that
-  // faults enters no translation.
+  // A look-up that has missed and waits for the page walk. The wait is limited, because a page walk
+  // that ends in a fault adds no translation.
   struct Miss {
     Addr address;
     unsigned patience;  // number of look-ups after which the wait ends

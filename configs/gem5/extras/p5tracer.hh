@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The events of engine/p5 that stock gem5 does not count, split by privilege ring. gem5 calls its
-// instruction tracer for each micro-operation. This tracer counts and writes no trace.
+// instruction tracer for each micro-operation. This tracer only counts events. It writes no trace.
 //
 // An event belongs to the ring in which its instruction began, as in engine/p5. gem5 does not call
-// the tracer for micro-operations that fault, or for micro-operations of a path that is not taken.
+// the tracer for micro-operations that raise a fault, or for micro-operations of a path that is not
+// taken.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ class P5Tracer : public trace::InstTracer {
   PARAMS(P5Tracer);
   explicit P5Tracer(const Params& params);
 
-  // Null for micro-operations that count no event.
+  // Null for micro-operations that increment no event.
   trace::InstRecord* getInstRecord(Tick when, ThreadContext* thread, const StaticInstPtr micro_op,
                                    const PCStateBase& pc, const StaticInstPtr macro_op) override;
   void drainResume() override;
@@ -70,7 +71,7 @@ class P5Tracer : public trace::InstTracer {
   Events events_;
   const unsigned line_;  // bytes
   unsigned ring_ = 0;  // the ring in which the current instruction began
-  statistics::Vector* crossing_ = nullptr;  // counts if the next instruction begins in another ring
+  statistics::Vector* crossing_ = nullptr;  // incremented if the ring changes
   std::optional<RegVal> cr3_;  // the value loaded last
 };
 

@@ -45,7 +45,7 @@ def checkpoints(core: BaseCPU, starts: Sequence[int], place: Path) -> None:
 
 
 def measure(core: BaseCPU, warm_up: int, length: int) -> dict[str, int]:
-    """Measure an interval after a warm-up. The lengths of both are numbers of instructions.
+    """Measure an interval after a warm-up. `warm_up` and `length` are numbers of instructions.
 
     Returns the interval's `instructions` and `ticks`. Writes the interval's statistics as one
     section of stats.txt. Raises UserError if the run ends within the warm-up."""

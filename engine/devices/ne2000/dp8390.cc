@@ -128,7 +128,7 @@ void Dp8390::write(uint32_t index, uint8_t value, Time now) {
       break;
     case 0x3:
       boundary_ = value;
-      // After an overflow RST stays set until the driver has removed a packet.
+      // After an overflow, RST stays set until the driver has removed a packet.
       if (running_) isr_ &= uint8_t(~kRst);
       break;
     case 0x4:
@@ -177,8 +177,8 @@ void Dp8390::write(uint32_t index, uint8_t value, Time now) {
 void Dp8390::command(uint8_t value, Time now) {
   // TXP stays set until the frame has ended. A write of 0 does not clear TXP.
   command_ = uint8_t((value & ~kTransmit) | (sending_ ? kTransmit : 0));
-  // STA starts the card and STP stops it. A driver that only selects a page sets neither bit, and
-  // the card keeps its state.
+  // STA starts the card, and STP stops the card. A driver that only selects a page sets neither
+  // bit, and the card keeps its state.
   if (value & kStop) {
     running_ = false;
     if (!sending_ && !coming_) stopped();
@@ -188,7 +188,7 @@ void Dp8390::command(uint8_t value, Time now) {
   }
   const uint8_t remote = value & kRemote;
   if (remote == kSendPacket) {
-    // The next packet of the ring; its header contains the length.
+    // The transfer reads the next packet of the ring. The header of the packet contains the length.
     rsar_ = uint16_t(boundary_ * kPage);
     rbcr_ = uint16_t(board_.read_memory(uint16_t(rsar_ + 2)) |
                      board_.read_memory(uint16_t(rsar_ + 3)) << 8);

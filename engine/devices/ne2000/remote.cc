@@ -233,7 +233,8 @@ void Remote::incoming(Time, Time last, const FramePtr& frame) {
   agenda_.at(last, [this, frame](Time then) { in_.send(frame, then); });
 }
 
-// The card accepts a frame for this host or for all hosts if Ethernet allows the frame's length.
+// The card accepts a frame if two conditions hold. The frame is for this host or for all hosts, and
+// Ethernet allows the frame's length.
 void Remote::arrived(Time now, const FramePtr& frame) {
   if (frame->size() < kMinFrame || frame->size() > kMaxFrame) return;
   const bool own = std::equal(kRemoteMac.begin(), kRemoteMac.end(), frame->begin());
@@ -355,7 +356,8 @@ void Connection::push() {
   }
   tcp_output(pcb_);
   if (!closing_ || unsent()) return;
-  // TCP completes the close without this object, and may free the control block at once.
+  // TCP closes the connection by itself and no longer needs this object. TCP may free the control
+  // block at once.
   tcp_pcb* pcb = pcb_;
   Stack::disown(pcb);
   if (tcp_close(pcb) != ERR_OK) return Stack::own(this, pcb);  // poll() tries again

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which device gets the SCSI bus? One device uses the bus at a time. Among the waiting devices, the
-// ID with the highest priority is next [SCSI-2 6.1.2].
+// Which device gets the SCSI bus? One device uses the bus at a time. If several devices wait, the
+// device whose ID has the highest priority is next [SCSI-2 6.1.2].
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ class Bus {
  public:
   explicit Bus(Agenda& agenda) : agenda_(agenda) {}
 
-  // Calls `granted` when the device gets the bus. The device keeps it until release().
+  // Calls `granted` when the device gets the bus. The device keeps the bus until release().
   void request(uint32_t id, Time now, Agenda::Action granted) {
     waiting_.emplace(priority(id), std::move(granted));
     grant(now);

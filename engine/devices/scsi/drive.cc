@@ -124,7 +124,7 @@ void Drive::fetch(uint64_t sector, uint8_t* bytes) const {
     std::memcpy(bytes, &request->data[(sector - request->first) * kSector], kSector);
     return true;
   };
-  // The newest cached write contains the valid data. Writes that wait in the queue do not count
+  // The newest cached write contains the valid data. A write that waits in the queue has no effect
   // yet.
   for (auto it = dirty_.rbegin(); it != dirty_.rend(); ++it) {
     if (holds(*it)) return;
@@ -185,8 +185,8 @@ RequestPtr Drive::choose() {
         mechanism_.distance(one.first) < mechanism_.distance(queue_[best]->first)) {
       best = i;
     }
-    // No later request of the queue may overtake this request. It is a head-of-queue request, or an
-    // ordered request that is now the first in the queue.
+    // This request is a head-of-queue request, or an ordered request that is now the first in the
+    // queue. No later request of the queue may overtake such a request.
     if (one.tag != Tag::Simple) break;
   }
   const bool behind = best < queue_.size() && queue_[best]->write && !dirty_.empty();
@@ -255,8 +255,8 @@ void Drive::fill(Segment* segment, uint64_t end, Time now) {
   mechanism_.pass(segment->end(), uint32_t(end - segment->end()), begin, false, &segment->buffered);
 }
 
-// Ends the read-ahead, because the head must move to another place. Sectors after `now` are not
-// read.
+// Ends the read-ahead, because the head must move to another place. The drive does not read the
+// sectors that would reach the buffer after `now`.
 void Drive::stop_filling(Time now) {
   if (!filling_) return;
   auto& buffered = filling_->buffered;

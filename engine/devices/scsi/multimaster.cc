@@ -18,8 +18,8 @@ enum : uint8_t {
 enum : uint8_t { kInterruptReset = 0x20, kSoftReset = 0x40, kHardReset = 0x80 };
 enum : uint8_t { kMailLoaded = 0x01, kCommandComplete = 0x04, kInterruptValid = 0x80 };
 constexpr uint8_t kExtendedTranslation = 0x80;
-// Time during which the driver sees a reset in progress. The real card's diagnostics took about a
-// second.
+// During this time, the driver sees that a reset is in progress. The real card's diagnostics took
+// about a second.
 constexpr Time kDiagnosticTime = 150 * kMicrosecond;
 constexpr Time kRetry = 10 * kMicrosecond;
 

@@ -12,8 +12,9 @@ static mach_port_t reply_port;
 /* The reply port is UNIX_REPLY_PORT in programs. The server has its own reply port. */
 weak mach_port_t __mach_reply_port = 0;
 
-/* The place of the thread's reply port. Two threads of a server must not wait for answers at the
- * same port, so the server has its own version of this function.
+/* Returns the address of the variable that contains the thread's reply port. Two threads of a
+ * server must not wait for answers at the same port, so the server has its own version of this
+ * function.
  */
 weak mach_port_t *__mach_reply_place(void) { return &reply_port; }
 
@@ -24,8 +25,8 @@ mach_port_t mig_get_reply_port(void) {
   return *place;
 }
 
-/* After an error the port may still receive the old answer. The next call must not receive this
- * answer.
+/* After an error the port may still receive the answer to the failed call. The next call must not
+ * receive this answer.
  */
 void mig_dealloc_reply_port(mach_port_t port) {
   mach_port_t *place = __mach_reply_place();

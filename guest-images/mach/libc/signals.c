@@ -2,9 +2,10 @@
 /*
  * Signals in the program: the handlers, the blocked signals, and the calls of the handlers. The
  * server stores only whether a signal is caught. server/signals.c contains the server's part. The
- * library calls a handler as a function. If the signal arrives while the program runs, the call
- * comes from i386/signal.S. Otherwise the call comes between two system calls. For this reason
- * there is no frame for sigreturn(), and the handler gets an empty context.
+ * library calls a handler as a function. Therefore there is no frame for sigreturn(), and the
+ * handler gets an empty context. If the signal arrives while the program runs its own code, the
+ * call comes from i386/signal.S. Otherwise the library calls the handler after the current system
+ * call.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,7 +33,7 @@ struct action {
 HIDDEN volatile struct unix_signals __mach_signals __attribute__((aligned(32)));
 HIDDEN int __mach_signals_known;
 static struct action actions[SIGNALS];
-static int held; /* the server holds signals that are blocked */
+static int held; /* the server may store signals that are blocked */
 
 static void make_known(void) {
   int request[6] = {(int)(uintptr_t)&__mach_signals, (int)(uintptr_t)__mach_signal_entry};
@@ -157,7 +158,7 @@ int __mach_signals_deliver(void) {
   return again;
 }
 
-/* The calls that SA_RESTART repeats. All other calls return EINTR anyway. */
+/* Returns whether SA_RESTART repeats this call. A call that is not repeated returns EINTR. */
 int __mach_is_restarted(long number) {
   switch (number) {
     case SYS_poll:
@@ -174,7 +175,7 @@ int __mach_is_restarted(long number) {
   }
 }
 
-/* Called from i386/signal.S. The server has then counted one more call. */
+/* Called from i386/signal.S. Before this call, the server has set in_call to 1. */
 HIDDEN void __mach_signal_caught(void);
 void __mach_signal_caught(void) {
   __mach_signals.in_call = 0;

@@ -82,9 +82,9 @@ static int probe(const struct shape *shape) {
   return 0;
 }
 
-/* The request was not sent. The kernel destroyed the right to answer it, and sends a notification
- * to the reply port. Receive the notification here, because the next call would otherwise take the
- * notification for its own answer.
+/* The request was not sent. The kernel destroyed the right to answer the request, and sends a
+ * notification to the reply port. Receive the notification here, because the next call would
+ * otherwise take the notification for its own answer.
  */
 static long unsent(kern_return_t status) {
   struct {
@@ -96,9 +96,9 @@ static long unsent(kern_return_t status) {
   return status == MACH_SEND_INVALID_MEMORY ? -EFAULT : -EIO;
 }
 
-/* Send a request to the server. The answer goes directly to the caller's place. This function keeps
- * no buffer of 2 KB on the stack, because the kernel must allocate each page of the stack that a
- * new process touches.
+/* Send a request to the server. The answer is written directly to the caller's buffer. This
+ * function keeps no buffer of 2 KB on the stack, because the kernel must allocate each page of the
+ * stack that a new process touches.
  */
 static long call(long number, const int *arguments, const struct shape *shape) {
   int result = -EIO;
@@ -220,7 +220,7 @@ static long sleep_ms(int64_t milliseconds) {
     int request[6] = {milliseconds > INT32_MAX ? INT32_MAX : (int)milliseconds};
     return call(UNIX_SLEEP, request, &(struct shape){0});
   }
-  /* The kernel counts ticks from now on, and the first tick may come at once. */
+  /* The kernel counts ticks. The first tick may come at once, so wait one more tick. */
   milliseconds = milliseconds > INT32_MAX - TICK_MS ? INT32_MAX : milliseconds + TICK_MS;
   mach_msg_trap(&nothing.header, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, sizeof(nothing),
                 UNIX_REPLY_PORT, (mach_msg_timeout_t)milliseconds, MACH_PORT_NULL);
@@ -357,7 +357,7 @@ static long choose(const int *arguments, int wide, int unit) {
   (shape->in = (const void *)(pointer), shape->in_length = (size_t)(length))
 #define OUT(pointer, length) (shape->out = (void *)(pointer), shape->out_length = (size_t)(length))
 
-/* Controls of a terminal. Their numbers do not contain a size. */
+/* Controls of a terminal. The number of a control does not contain the size of its data. */
 static int terminal(const int *a, struct shape *shape) {
   switch (a[1]) {
     case TCGETS: OUT(a[2], 36); return 1;
@@ -373,7 +373,7 @@ static int terminal(const int *a, struct shape *shape) {
   }
 }
 
-/* Fill in the memory that the call reads and writes. Returns 0, or an error of a path. */
+/* Set `shape` to the memory that the call reads and writes. Returns 0 or an error. */
 static long shape_of(long number, const int *a, struct shape *shape) {
   int path = -1;
   switch (number) {

@@ -8,8 +8,8 @@
 #define HIDDEN __attribute__((__visibility__("hidden")))
 
 HIDDEN long __mach_plain_call(long number, const int *arguments);
-/* The same, with the memory that the call reads and writes. Returns -EFAULT if the memory is not
- * valid.
+/* The same as __mach_plain_call(), with the memory that the call reads and writes. Returns -EFAULT
+ * if the memory is not valid.
  */
 HIDDEN long __mach_data_call(long number, const int *arguments, const void *in, size_t in_length,
                              void *out, size_t out_length);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The thread pointer is %gs, with a descriptor for each thread in the kernel's table. */
+/* %gs selects a segment that begins at the thread pointer. The kernel's table has a descriptor of
+ * this segment for each thread.
+ */
 #include <mach/port.h>
 #include <mach/i386/mach_i386_types.h>
 #include <stdint.h>

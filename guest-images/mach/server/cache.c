@@ -125,8 +125,9 @@ static struct buffer *place_for(struct disk *disk, uint32_t block) {
   return buffer;
 }
 
-/* Get the buffer of a block. Without `read` the caller writes the whole block. The buffer stays
- * valid while the caller gets a few other buffers.
+/* Get the buffer of a block. If `read` is 0, the function does not read the block, because the
+ * caller will write the whole block. The buffer stays valid while the caller gets a few other
+ * buffers.
  */
 struct buffer *cache_get(struct disk *disk, uint32_t block, int read) {
   struct buffer *buffer = look_up(disk, block);
@@ -159,7 +160,7 @@ int cache_fill(struct disk *disk, uint32_t block, uint32_t count) {
 
 void cache_dirty(struct buffer *buffer) { buffer->dirty = 1; }
 
-/* Drop the clean buffers, or all of them. */
+/* Drop the disk's clean buffers. If `all` is set, drop all buffers of the disk. */
 void cache_drop(struct disk *disk, int all) {
   for (uint32_t i = 0; i < number; i++)
     if (buffers[i].disk == disk && (all || !buffers[i].dirty)) empty(&buffers[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* System calls: the dispatcher, and the short calls. Numbers, flags and structures are
- * Linux/i386's.
+/* System calls: the dispatcher, and the short calls. Numbers, flags and structures are the same as
+ * in Linux/i386.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -542,7 +542,7 @@ static void fill(struct entry *entry, uint32_t number, enum kind kind, const cha
   memcpy(entry->name, name, length);
 }
 
-/* Enter a name in free space of a block, or at the end. */
+/* Add a name to the directory: in free space of a block, or at the end. */
 static int add_name(struct node *directory, const char *name, size_t length, uint32_t number,
                     enum kind kind) {
   uint32_t size = VOLUME(directory)->size, needed = room_of(length);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The file side carries out its requests here, in the task that contains the file side. */
+/* This file carries out the requests to the file side, in the task that contains the file side. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file side of the UNIX server: its requests, and the declarations that its files share. On
- * guest mach the file side is part of the single server, and fs_call() calls its functions
+ * The file side of the UNIX server: its requests, and the declarations that its source files share.
+ * On guest mach the file side is part of the single server, and fs_call() calls its functions
  * directly. On mach-split the file side is a separate task, and fs_call() sends a message
  * (split.c).
  */

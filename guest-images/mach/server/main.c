@@ -209,7 +209,9 @@ kern_return_t S_unix_call(mach_port_t port, mach_port_t reply, int number,
   return KERN_SUCCESS;
 }
 
-/* The largest size of a call's answer. For a read, this is the number of available bytes. */
+/* The largest size of a call's answer. For a read from a pipe, the size is at most the number of
+ * available bytes.
+ */
 static size_t room_of(struct process *process, const struct request *request) {
   size_t wanted = (size_t)request->arguments[2];
   const struct file *file;

@@ -154,10 +154,10 @@ static size_t spare(const struct node *node) {
   return node->memory.shared ? 0 : node->memory.capacity - node->size;
 }
 
-/* Whether the machine has this number of further bytes. The kernel allocates a page at the first
- * write to it. If there is no free memory, the writer waits for ever. For this reason, reserved
- * bytes count as used. To save calls to the kernel, the function checks the free memory only once
- * for each LOOK_EVERY bytes.
+/* Whether the machine has this amount of free memory for files. The kernel allocates a page at the
+ * first write to it. If there is no free memory, the writer waits for ever. For this reason,
+ * reserved bytes count as used. To save calls to the kernel, the function checks the free memory
+ * only once for each LOOK_EVERY bytes.
  */
 static int is_memory(size_t more) {
   static size_t unseen = LOOK_EVERY;
@@ -168,7 +168,7 @@ static int is_memory(size_t more) {
   return 1;
 }
 
-/* Make room for `size` bytes. The present contents move. */
+/* Make room for `size` bytes. The present contents move to the new memory. */
 static int make_room(struct node *node, uint32_t size) {
   size_t capacity = node->memory.capacity ? node->memory.capacity : PAGE;
   if (node->memory.shared) return -ENOSPC; /* other tasks have mapped its pages */

@@ -59,7 +59,8 @@ enum kind mode_kind(mode_t mode) {
 /* --- finding ---------------------------------------------------------------------------------- */
 
 /* The result of a path walk. `directory` and `name` are the place of the last component. `node` is
- * this component, or NULL if the component does not exist. The two nodes have a reference.
+ * this component, or NULL if the component does not exist. The result holds a reference to each of
+ * the two nodes.
  */
 struct place {
   struct node *node, *directory;
@@ -73,7 +74,9 @@ static void leave(struct place *place) {
   if (place->directory) node_release(place->directory);
 }
 
-/* Replace the node here by `node`, and take over its reference. */
+/* Replace *at by `node`, or by the root that is mounted on `node`. The caller's reference to `node`
+ * passes to *at.
+ */
 static void step(struct node **at, struct node *node) {
   while (node->mounted) {
     struct node *above = node->mounted;
@@ -193,7 +196,7 @@ static int find_node(struct node *from, const char *path, int follow, struct nod
 
 /* --- making and removing ---------------------------------------------------------------------- */
 
-/* Create the missing node and enter it at this place. */
+/* Create the missing node, and add its name to the directory of this place. */
 static int make(struct place *place, enum kind kind, mode_t mode) {
   struct node *directory = place->directory, *node;
   if (!directory) return -EEXIST;

@@ -113,9 +113,9 @@ kern_return_t memory_object_data_request(mach_port_t object, mach_port_t control
   return mach_port_deallocate(mach_task_self(), control);
 }
 
-/* The kernel pages out. Drop the pages of an object that no task maps any more. Pages of any other
- * object cannot be stored anywhere, so the server stops: programs use more memory than the machine
- * has.
+/* The kernel pages out these pages. If no task maps the object any more, drop the pages. Otherwise
+ * the server cannot store the pages anywhere, so the server stops: programs use more memory than
+ * the machine has.
  */
 kern_return_t memory_object_data_return(mach_port_t object, mach_port_t control, vm_offset_t offset,
                                         vm_offset_t data, mach_msg_type_number_t count,
@@ -127,7 +127,7 @@ kern_return_t memory_object_data_return(mach_port_t object, mach_port_t control,
   return mach_port_deallocate(mach_task_self(), control);
 }
 
-/* The kernel never makes these requests for such objects. */
+/* The kernel never makes these requests for the objects of this thread. */
 kern_return_t memory_object_copy(mach_port_t object, mach_port_t control, vm_offset_t offset,
                                  vm_size_t length, mach_port_t copy) {
   (void)object, (void)control, (void)offset, (void)length, (void)copy;

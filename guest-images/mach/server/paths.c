@@ -56,7 +56,7 @@ static long open_file(struct process *process, struct request *request, int from
   return descriptor_new(process, file, 0, (flags & O_CLOEXEC) != 0);
 }
 
-/* The result of fstat() for a file without a node. */
+/* The result of fstat() for a file that has no node. */
 static long describe(const struct file *file, struct request *request) {
   struct statx *out = (struct statx *)request->out;
   memset(out, 0, sizeof(*out));
@@ -105,8 +105,8 @@ static long two(struct process *process, struct request *request, enum fs_operat
   return ask(process, request, operation, from, second, 0);
 }
 
-/* mount(device, path, type, flags). Of the file systems that init.c mounts, only the disk does not
- * exist from the start.
+/* mount(device, path, type, flags). init.c mounts several file systems. All of them except the disk
+ * are present from the start.
  */
 static long mount_call(struct process *process, struct request *request) {
   static const char *const known[] = {"proc", "sysfs", "devtmpfs", "tmpfs"};

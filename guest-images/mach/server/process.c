@@ -31,7 +31,7 @@ static int last_pid;
 
 void waiting_drop(struct process *process);
 
-/* A process that has ended may still have sent a last message. */
+/* Returns NULL for a process that has ended. A message from this process may still arrive. */
 struct process *process_of_port(mach_port_t port) {
   struct process *process = port < PORTS ? by_port[port] : NULL;
   return process && !process->zombie ? process : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The UNIX server: the declarations that its files share. One thread serves all processes, one
- * message after another. Requests about files go through fs.h to the file side, which may be
+ * The UNIX server: the declarations that its source files share. One thread serves all processes,
+ * one message after another. Requests about files go through fs.h to the file side, which may be
  * another task.
  */
 #ifndef P5LAB_SERVER_H
@@ -22,7 +22,7 @@
 #define NO_TIME UINT64_MAX
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
-/* Results of a call besides numbers and -errno. */
+/* Special results of a call, in addition to numbers and -errno. */
 #define WOULD_BLOCK (-10000) /* answered later, when the event has happened */
 #define NO_ANSWER (-10001)   /* never answered: the caller's task is gone */
 
@@ -136,8 +136,8 @@ struct file *file_new(enum kind kind, int flags);
 void file_hold(struct file *file);
 void file_release(struct file *file);
 struct file *file_of(struct process *process, int number);
-/* Enter a file at the first free number that is at least `from`. The table takes over the
- * reference.
+/* Add a file to the process's table, at the first free number that is at least `from`. The table
+ * takes over the reference.
  */
 long descriptor_new(struct process *process, struct file *file, int from, int close_on_exec);
 long descriptor_close(struct process *process, int number);

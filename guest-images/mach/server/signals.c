@@ -30,7 +30,9 @@
 
 int alarms;
 
-/* The program's page with its struct unix_signals, mapped in this task until it is put back. */
+/* A copy of the program's page that contains its struct unix_signals. put_back() writes a changed
+ * copy to the program, and frees the copy.
+ */
 struct view {
   vm_offset_t page, at;
   vm_offset_t copy;

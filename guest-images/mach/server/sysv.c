@@ -325,7 +325,7 @@ void sysv_fork(struct process *parent, struct process *child) {
   }
 }
 
-/* The task is gone, and its mappings with it. */
+/* The task no longer exists, so its mappings do not exist either. */
 void sysv_end(struct process *process) {
   while (process->attached) {
     struct attached *one = process->attached;

@@ -3,7 +3,7 @@
  * test-kill: kills processes in every state of a call, both early and late in the state. Afterwards
  * the program checks three conditions: the resources of the killed processes are free, the
  * processes that waited for them were notified, and calls of the same kinds work. Prints each state
- * with an error.
+ * in which an error occurred.
  */
 #define _GNU_SOURCE
 #include <errno.h>

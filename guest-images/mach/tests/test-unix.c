@@ -544,7 +544,7 @@ static void system_v(void) {
 }
 
 static void others(void) {
-  /* The x87's registers over fork(), and vfork(). */
+  /* Tests that fork() preserves the x87's registers, and tests vfork(). */
   long double pi;
   __asm__ volatile("fldpi");
   pid_t child = fork();

@@ -33,7 +33,9 @@ def _add_validate(commands: options.Commands) -> None:
     )
     proof.add_argument("--source", metavar="PAPER", help="only the claims of this paper")
     proof.add_argument(
-        "--all", action="store_true", help="also show plain inputs and claims that cannot be tested"
+        "--all",
+        action="store_true",
+        help="also show inputs from machine files, and claims that cannot be tested",
     )
     proof.add_argument(
         "--strict", action="store_true", help="exit with status 1 if a claim does not hold"
@@ -90,8 +92,9 @@ def _add_cross_check(commands: options.Commands) -> None:
         "--explain",
         nargs="*",
         metavar="NAME",
-        help="also run the experiments that can remove a difference: all, or only the experiments"
-        f" with these names. The names: {', '.join(one.name for one in agreement.EXPLANATIONS)}",
+        help="also run experiments that can explain a difference: the experiments with these"
+        " names, or all of them if no name is given."
+        f" The names: {', '.join(one.name for one in agreement.EXPLANATIONS)}",
     )
     options.add_jobs(both)
     options.add_workers(both)

@@ -12,10 +12,11 @@ from p5lab.describe.keys import BY_NAME
 from p5lab.lab import VARIABLE, Lab
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
-# Shell commands that list the names of each kind. These commands use tools that every host has,
-# because a start of Python at each press of TAB would take too long. `{root}` is the checkout. The
-# commands also search the directories of P5LAB_PATH. The commands contain no dollar sign and no
-# double quotes, because fish gets each command inside double quotes.
+# For each kind, a shell command that lists all names of this kind. The commands use tools that
+# every host has. The commands do not start Python, because a start of Python at each press of TAB
+# would take too long. `{root}` is the checkout. The commands also search the directories of
+# P5LAB_PATH. The commands contain no dollar sign and no double quotes, because fish gets each
+# command inside double quotes.
 _FIND = (
     f"printenv {VARIABLE} | tr : '\\012' | sed 's,.*,&/{{place}},'"
     " | xargs -d '\\n' find {{root}}/{ours} 2>/dev/null | sed -n 's,{ending},,p' | sed 's,.*/,,'"
@@ -28,8 +29,8 @@ NAMES = {
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run"}
-# The options with an argument KEY=VALUE. In addition to machine keys, each option accepts the
-# words in its tuple.
+# The options with an argument KEY=VALUE. KEY is a machine key, or it begins with one of the words
+# in the tuple of the option.
 _KEYS = {"settings": (), "sweeps": ("parameters.",)}
 
 

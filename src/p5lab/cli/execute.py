@@ -41,8 +41,8 @@ def execute(
     """Builds what the runs need. Makes the runs that are not stored yet, on this host or on
     `workers`.
 
-    Returns the results in the order of the runs. Raises UserError for a guest without its image
-    and for a build that fails.
+    Returns the results in the order of the runs. Raises UserError if the image of a guest is
+    missing, or if a build fails.
 
     `no_build`: use the existing build products and build nothing. `jobs`: the number of runs at a
     time. `force`: repeat stored runs. `fork`: let runs share a boot if possible. `fail_fast`: start

@@ -21,9 +21,9 @@ def add(commands: options.Commands) -> None:
     console = commands.add_parser(
         "shell",
         help="open the console of a guest in this terminal",
-        description="Boots a guest and connects its serial console to this terminal. Ctrl-A x"
-        " leaves. If the input is a file or a pipe, the command types its lines one by one. The"
-        " session ends at the end of the input.",
+        description="Boots a guest and connects the guest's serial console to this terminal."
+        " Press Ctrl-A, then x to end the session. If the input is a file or a pipe, the command"
+        " types the lines of the input one by one. The session then ends at the end of the input.",
     )
     console.add_argument("guest", help="a name that `p5lab list guests` shows")
     options.add_system(console)
@@ -31,7 +31,8 @@ def add(commands: options.Commands) -> None:
         "--model",
         choices=("on", "off"),
         default="on",
-        help="off: each instruction takes one clock, without caches, TLBs and stalls",
+        help="off: each instruction takes one clock, and the machine has no caches, no TLBs and no"
+        " stalls",
     )
     options.add_no_build(console)
     console.set_defaults(command=_shell)
@@ -40,8 +41,8 @@ def add(commands: options.Commands) -> None:
         "image",
         help="make the root file system and disk of a distribution",
         description="Makes the root file system of a distribution and the disk of the guest that"
-        " boots it. The files come from a mirror, through mmdebstrap, or from a tarball. The"
-        " command needs no root rights.",
+        " boots it. The files come from a mirror or from a tarball. mmdebstrap gets the files from"
+        " the mirror. The command needs no root rights.",
     )
     disk.add_argument("distribution", help="debian or ubuntu")
     disk.add_argument("--suite", default="", help="default: the suite in the guest's file")
@@ -55,7 +56,7 @@ def add(commands: options.Commands) -> None:
         "--keyring",
         type=Path,
         metavar="FILE",
-        help="the keys that sign the mirror (default: the keys of apt on this host)",
+        help="the keys that verify the files of the mirror (default: the keys of apt on this host)",
     )
     disk.add_argument(
         "--tarball",

@@ -59,7 +59,7 @@ def _terminated(number: int, frame: object) -> NoReturn:
 
 
 class _Help(argparse.HelpFormatter):
-    """Wraps descriptions, but keeps the lines of a text that has line breaks."""
+    """Wraps a text that has no line breaks. A text that has line breaks remains unchanged."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if "\n" in text else super()._fill_text(text, width, indent)

@@ -34,20 +34,21 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         "--engine",
         default=engine.DEFAULT,
         metavar="NAME",
-        help="the engine that counts (default: %(default)s). gem5: your own gem5, P5LAB_GEM5."
-        " native: run the programs on this host",
+        help="the engine that makes the runs (default: %(default)s). gem5: your own gem5,"
+        " P5LAB_GEM5. native: run the programs on this host",
     )
     observation.add_options(parser)
     parser.add_argument(
         "--feedback",
         choices=("on", "off"),
-        help="off: count the events of caches, TLBs and bus, but without their clocks",
+        help="off: events of caches, TLBs and bus are still counted, but they take no time",
     )
     parser.add_argument(
         "--model",
         choices=("on", "off"),
         default="on",
-        help="off: each instruction takes one clock, without caches, TLBs and stalls",
+        help="off: each instruction takes one clock, and the machine has no caches, no TLBs and no"
+        " stalls",
     )
 
 
@@ -67,8 +68,8 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=V,V,...",
         dest="sweeps",
-        help="run with each of these values of a machine key or of a workload's parameter"
-        " (parameters.NAME). Several --sweep options run all combinations",
+        help="make a run with each of these values. KEY is a machine key, or parameters.NAME for a"
+        " parameter of a workload. With several --sweep options, all combinations are run",
     )
     parser.add_argument(
         "--machine",
@@ -125,7 +126,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         type=positive("--workers"),
         default=0,
         metavar="N",
-        help="run on N Dask workers on this machine, instead of --jobs",
+        help="run on N Dask workers on this host; replaces --jobs",
     )
     where.add_argument(
         "--scheduler",
@@ -137,7 +138,8 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ship",
         action="store_true",
-        help="send inputs and results to the workers, without a shared file system",
+        help="send inputs to the workers and get results from them over the network, even if"
+        " there is a shared file system",
     )
     for what, text in (
         ("ca", "certificate of the authority"),
@@ -221,7 +223,7 @@ def add_system(parser: argparse.ArgumentParser) -> None:
 
 
 def one_seed(args: argparse.Namespace, command: str) -> int:
-    """Returns the seed of add_system. Raises UserError if --seed has several numbers."""
+    """Returns the number of --seed (add_system). Raises UserError if --seed has several numbers."""
     if len(args.seed) != 1:
         raise UserError(f"--seed: expected one number for {command}")
     return int(args.seed[0])

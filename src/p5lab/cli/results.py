@@ -78,9 +78,9 @@ def _add_diff(commands: options.Commands) -> None:
     apart = commands.add_parser(
         "diff",
         help="show what differs between runs",
-        description="Prints the inputs and the counts that differ between the runs. Counts are"
-        " means over the brackets, with the ratio to the first run and the number per 1000"
-        " instructions.",
+        description="Prints the inputs and the counts that differ between the runs. Each count is"
+        " a mean over the brackets. The table also shows the ratio of each count to the count of"
+        " the first run, and the count per 1000 instructions.",
     )
     apart.add_argument(
         "runs", nargs="+", metavar="RUN", help="the first 4 or more characters of a run's id"
@@ -112,7 +112,7 @@ def _add_gc(commands: options.Commands) -> None:
         " cached downloads and build products that were not used for some time. Removes the files"
         " only with --yes. Never removes a run that is still running.",
     )
-    clean.add_argument("--yes", action="store_true", help="remove them")
+    clean.add_argument("--yes", action="store_true", help="remove the files")
     clean.add_argument("--list", action="store_true", dest="each", help="list every item")
     clean.add_argument("--results", action="store_true", help="results only")
     clean.add_argument("--cache", action="store_true", help="the cache only")
@@ -152,15 +152,15 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--evictions",
         action="store_true",
-        help="for a run with --attribute misses: show which functions evicted the lines of which"
-        " other functions from a direct-mapped L2",
+        help="for a run with --attribute misses and a direct-mapped L2: show pairs of functions. In"
+        " each pair, lines of one function evicted lines of the other function from L2",
     )
     parser.add_argument(
         "--speedscope",
         type=Path,
         metavar="FILE",
-        help="for a run with --attribute stacks: write the call stacks, weighted by --event, to a"
-        " file for https://www.speedscope.app",
+        help="for a run with --attribute stacks: write the call stacks to a file for"
+        " https://www.speedscope.app. The counts of --event are the weights of the stacks",
     )
     parser.add_argument(
         "--by",

@@ -131,7 +131,7 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         )
     if args.args and not args.program:
         raise UserError(
-            "--args: expected with --program; the experiment's file sets parameters of workloads"
+            "--args: expected with --program; set parameters of workloads in the experiment's file"
         )
     expansion = (
         experiment.of_program(lab, args.program, args.args, choice)

@@ -57,8 +57,8 @@ def add(commands: options.Commands) -> None:
         type=options.positive("--warm-up"),
         default=sampling.WARM_UP,
         metavar="N",
-        help="warm caches, TLBs and branch target buffer with N instructions before each interval"
-        " (default: %(default)s)",
+        help="before each interval, run N instructions that fill caches, TLBs and branch target"
+        " buffer (default: %(default)s)",
     )
     points.add_argument(
         "--full",

@@ -32,22 +32,23 @@ def add(commands: options.Commands) -> None:
         "test",
         help="run all tests, or a part of them",
         description="Without a part: builds everything, checks style and types, and runs all tests."
-        " unit: the Python tests, which need no build. engine: the C++ tests. Builds only these"
-        " tests. e2e: the tests that boot guests. Builds everything. NAME selects the tests with"
-        " NAME in their own name or in the name of their file. tests/README.md gives details.",
+        " unit: runs the Python tests, which need no build. engine: builds and runs only the C++"
+        " tests. e2e: builds everything and runs the tests that boot guests. NAME selects the tests"
+        " with NAME in their own name or in the name of their file. tests/README.md gives details.",
     )
     test.usage = "%(prog)s [-h] [--full] [unit|engine|e2e [NAME]] [-- ARGUMENT ...]"
     test.add_argument(
         "--full",
         action="store_true",
-        help="also run the tests with large counts, the tests of whole documents and of speed",
+        help="also run the tests with large counts, the tests of whole documents and the tests of"
+        " speed",
     )
     test.add_argument(
         "words",
         nargs="*",
         metavar="PART NAME ARGUMENT",
-        help="a part, a piece of a test's name. After --: arguments for pytest, or for doctest if"
-        " the part is engine",
+        help="a part, then a piece of a test's name. After --: arguments for pytest; if the part is"
+        " engine, arguments for doctest",
     )
     test.set_defaults(command=_test)
 
@@ -56,8 +57,8 @@ def add(commands: options.Commands) -> None:
         help="update the generated documents",
         description="Makes the runs that the documents show and updates their tables, keys and"
         " pictures. The other text does not change. Without a name, the command updates all"
-        " documents. This takes a long time if no run is stored. The command leaves out documents"
-        " that need gem5 if P5LAB_GEM5 is not set.",
+        " documents. This takes a long time if no run is stored. If P5LAB_GEM5 is not set, the"
+        " command leaves out the documents that need gem5.",
     )
     docs.add_argument(
         "names",

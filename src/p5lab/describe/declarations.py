@@ -8,12 +8,12 @@ This module reads these files for the Python code. `tools/declare.py` translates
 for the engine. `p5stats.declared` reads the events in the same files.
 
 A file of keys has a `title` and an `order` (its place among the files). The file of a device also
-has `present`, an expression over keys. This expression is true for a machine with the device. A key
+has `present`, an expression over keys. This expression is true if a machine has the device. A key
 has a `kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. A key may also have
-`target`, `geometry`, `default` and `from`. `from` is the name of a second key, whose value is the
-path of a file. This file contains the value of the first key. A `[[rule]]` has a `key`, an
-expression `holds` and a text `expected`. If `holds` is false, the error message contains the text
-`expected`.
+`target`, `geometry`, `default` and `from`. `from` is the name of a second key. The value of the
+second key names a file, and this file contains the value of the first key. A `[[rule]]` has a
+`key`, an expression `holds` and a text `expected`. If `holds` is false, the error message contains
+the text `expected`.
 """
 
 import re
@@ -72,9 +72,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class Part:
-    """A file of keys, which describes one part of the machine. `present`: the condition for a
-    machine with this part; None if every machine has the part. `functions`: the C++ header and the
-    namespace of the functions that only the rules of this part call."""
+    """A file of keys, which describes one part of the machine. `present`: a condition
+    that is true if a machine has this part; None if every machine has the part. `functions`: the
+    C++ header and the namespace of the functions that only the rules of this part call."""
 
     name: str
     path: Path

@@ -2,8 +2,8 @@
 """The segments, symbols and code of an ELF file. The symbols give the name of the function at an
 address.
 
-This module reads little-endian files of 32 and 64 bits [System V ABI, chapters 4 and 5]. A damaged
-file and a file of another kind raise ValueError.
+This module reads little-endian files of 32 and 64 bits [System V ABI, chapters 4 and 5]. It raises
+ValueError for a damaged file and for a file of another kind.
 """
 
 import hashlib
@@ -93,7 +93,7 @@ class Elf:
         if table is None:
             return []
         if table.link >= len(self._sections):
-            raise ValueError("a table of symbols without its names")
+            raise ValueError("the table of symbols has no table of names")
         names = self._bytes(self._sections[table.link])
         layout = struct.Struct("<IBBHQQ" if self._wide else "<IIIBBH")
         content = self._bytes(table)

@@ -3,8 +3,8 @@
 
 An engine is a module or a package below p5lab.engines, or below `engines/` of a directory that
 P5LAB_PATH names. The engine has the name of this module or package. The code of p5lab.describe
-contains the name of the default engine only. To find out what an engine can do, this code calls
-`capabilities`.
+contains the name of only one engine, the default engine. To find out what an engine can do, this
+code calls `capabilities`.
 """
 
 import importlib

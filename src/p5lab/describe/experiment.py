@@ -89,7 +89,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
             cannot[Cannot(part.system.name, part.job.workload.name, reason)] = None
             continue
         run = _run(lab, name, asked, part)
-        # A workload without the swept parameter gets one run, not one run for each value.
+        # If a workload does not have the swept parameter, it gets only one run for all values.
         job = (run.workload.name, run.job)
         same = (part.board.name, part.board.geometry, part.system.name, part.seed, job)
         runs.setdefault(same, run)
@@ -126,7 +126,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Part:
-    """The properties in which one run differs from the other runs of its experiment."""
+    """The properties by which one run differs from the other runs of its experiment."""
 
     board: Machine
     system: Guest
@@ -160,8 +160,8 @@ def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
         _check_host(choice)
         return _on_this_host(asked)
     engines.check(choice.engine, choice.observation)
-    # A single run counts the misses of all geometries of the sweep. The geometries are its shadows
-    # (p5lab.describe.observation.shadows).
+    # With `misses`, a single run counts the misses of all geometries of the sweep. These geometries
+    # are the shadows of the run (p5lab.describe.observation.shadows).
     shadows = Shadows(()) if file.misses else None
     choice.observation.with_(shadows).check_together(asked.where)
     return asked
@@ -194,8 +194,8 @@ def _parts(asked: _Asked) -> Iterator[_Part]:
         for system, seed, (job, own, shadows) in itertools.product(
             asked.systems, asked.seeds, jobs
         ):
-            # If the command line names a guest and the experiment's file does not, this guest runs
-            # all jobs.
+            # The command line can name a guest that the experiment's file does not name. Such a
+            # guest runs all jobs.
             if system.name not in asked.file.guests or system.name in job.only:
                 yield _Part(own, system, seed, job, shadows)
 

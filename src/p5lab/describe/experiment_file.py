@@ -88,7 +88,7 @@ class Entry:
 class File:
     """An experiment's file. `misses`: each run counts the misses of many geometries. `machines`,
     `guests`: the names of machines and guests. `variants`: the overlays, at least one. With
-    `misses`, the only overlay is `set`."""
+    `misses`, there is exactly one overlay: the table `set`."""
 
     where: str
     table: tomlfile.Table
@@ -109,8 +109,8 @@ class File:
 
     def geometries(self, points: list[Point]) -> list[tuple[str, str, dict[str, Any]]]:
         """With `misses`: one geometry for each overlay and each point of a sweep. A geometry
-        consists of its name, the place that messages show, and the machine keys that the geometry
-        sets."""
+        consists of its name, its position in the file (for messages), and the machine keys that the
+        geometry sets."""
         return _geometries(self.table, points)
 
 
@@ -215,8 +215,8 @@ def _geometries(
     table: tomlfile.Table, points: list[Point]
 ) -> list[tuple[str, str, dict[str, Any]]]:
     """With events = "misses": one geometry for each overlay and each point of a sweep. A geometry
-    consists of its name, the place that messages show, and the machine keys that the geometry
-    sets."""
+    consists of its name, its position in the file (for messages), and the machine keys that the
+    geometry sets."""
     found: dict[str, tuple[str, str, dict[str, Any]]] = {}
     for overlay in table.tables("overlay"):
         overlay.only(["name", "set"])

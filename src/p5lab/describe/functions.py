@@ -80,8 +80,8 @@ def _vdso(kernel: bytes) -> dict[str, bytes]:
     that the kernel makes in the library during the boot. Some sequences of NOPs reserve space for
     instructions that this processor lacks. Linux replaces each of these sequences by one longer NOP
     (Linux 6.1, arch/x86/kernel/alternative.c: optimize_nops())."""
-    # The library is an ELF file inside the kernel's data. The class, the byte order and the version
-    # of this file follow its magic number.
+    # The library is an ELF file inside the kernel's data. An ELF file begins with its magic number,
+    # its class, its byte order and its version.
     inner = re.search(rb"\x7fELF[\x01\x02]\x01\x01", kernel[4:])
     if inner is None:
         return {}
@@ -99,7 +99,7 @@ def _vdso(kernel: bytes) -> dict[str, bytes]:
 
 @lru_cache
 def _with_symbols(lab: Lab) -> dict[bytes, Elf]:
-    """Every built program that has symbols, by the digest of its code."""
+    """Every program that is built and has symbols, by the digest of the program's code."""
     found = {}
     places = (*lab.root.glob("build/symbols/*/*"), *lab.root.glob("build/guests/*/vmlinux"))
     for path in sorted(places):

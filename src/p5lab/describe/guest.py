@@ -61,8 +61,8 @@ class Image:
 
 @dataclass(frozen=True)
 class Call:
-    """The cost that the system's design implies for a call that does not wait. `domains`: the
-    number of address spaces that take part, including the address space of the caller.
+    """The cost of a call that does not wait. This cost follows from the system's design. `domains`:
+    the number of address spaces that take part, including the address space of the caller.
     `ring_crossings`: the number of ring changes by instructions. `cr3_loads`: the number of changes
     of CR3."""
 
@@ -118,8 +118,8 @@ class Guest:
         return ""
 
     def takes(self, program: str, known: Mapping[str, Workload]) -> bool:
-        """Whether a program is built for this guest. `known` contains the workloads by name. A
-        program that is not a workload needs no capability."""
+        """Whether a program is built for this guest. `known` contains the workloads by name. If a
+        program is not in `known`, it needs no capability."""
         if program in self.packs or program not in known:
             return program not in self.cannot
         return not self.why_never(known[program])

@@ -91,8 +91,8 @@ class Machine:
             changes[name] = _parse(where, key, raw)
         values, sources = dict(self.values), dict(self.sources)
         for name in [name for name in changes if BY_NAME[name].kind == "file"]:
-            # Another drive has its own values. A key that an earlier overlay has set keeps its
-            # value.
+            # A new drive brings new values for its keys. But if an earlier overlay has set a key,
+            # this key keeps the value of the overlay.
             given, about = _given_by(BY_NAME[name], str(changes[name]))
             values |= {key: value for key, value in given.items() if key not in self.overlay}
             sources |= about

@@ -99,8 +99,8 @@ class Program:
 
     @property
     def workload(self) -> Workload:
-        """A description of the program as a workload with one operation. Its bracket is the whole
-        program."""
+        """A description of the program as a workload with one operation. The bracket of this
+        workload is the whole program."""
         return Workload(
             name="program",
             title=f"a program of {'your own' if self.path else 'the guest'}: {self.name}",
@@ -127,8 +127,9 @@ SHELL = Program(None)  # on the guest's console
 
 @dataclass(frozen=True)
 class Build:
-    """How to compile the workloads in build/workloads/NAME. Several guests can use these programs.
-    File names are relative to the checkout. `made_of`: further inputs that affect the program."""
+    """How to compile programs from the workloads. The programs are in the directory
+    build/workloads/NAME. Several guests can use them. File names are relative to the checkout.
+    `made_of`: further inputs that affect the program."""
 
     builder: str = "workloads/build_workload.py"
     options: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ COUNTER_DEVICE = Path("/dev/p5ctr")
 HAS = ("ia32", "drop-caches", "proc", "network", "shared-libraries")
 OF_THE_DEVICE = ("event-counters", "contiguous-memory")
 LACKS = {
-    "gates": "its markers exist only in the simulated machine",
+    "gates": "the markers of this workload exist only in the simulated machine",
     "video-memory": "only a simulated machine has the video card that the workload uses",
     "scsi-disks": "only a simulated machine has the modelled disks",
     "network-card": "only a simulated machine has the remote host",

@@ -20,7 +20,7 @@ EMPTY_NAME = "empty"
 # The phase id of the guest's bracket around a delivered program. This bracket begins before fork()
 # and ends after wait().
 WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
-# The directories of workloads/. A guest contains the programs in the order of these directories.
+# The directories of workloads/. In a guest, the programs are sorted by directory, in this order.
 SUITES = ("micro", "apps", "mach", "net", "tests")
 # Earlier versions of p5lab had a single file with the descriptions of all workloads.
 FORMER = "workloads/workloads.toml"
@@ -185,7 +185,7 @@ class _Shelf:
     parameters: Table
 
     def needs(self, table: Table, key: str) -> Needs:
-        """A list of capabilities with their reasons."""
+        """The capabilities in a list of the table, each with its reason."""
         found = {}
         for name in table.texts(key, []):
             if name not in self.capabilities:
@@ -194,8 +194,8 @@ class _Shelf:
         return found
 
     def merged(self, table: Table) -> Table:
-        """The table of a parameter. If the table has the field `like`, it inherits the other fields
-        of the shared parameter of this name."""
+        """The table of a parameter. The field `like` names a shared parameter. A table that
+        does not set a field inherits this field from the shared parameter."""
         if "like" not in table.data:
             return table
         like = table.text("like")

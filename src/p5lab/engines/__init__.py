@@ -105,12 +105,12 @@ class Engine(ABC):
 
     @abstractmethod
     def prepare(self, lab: "Lab", run: "Run", directory: Path) -> Plan:
-        """The plan of a run. The directory need not exist yet. Raises UserError for a missing file
-        and for a run that the engine cannot make."""
+        """The plan of a run. The directory does not have to exist yet. Raises UserError for a
+        missing file and for a run that the engine cannot make."""
 
     @abstractmethod
     def collect(self, directory: Path, status: int) -> Outcome:
-        """The outcome of a run after the end of its command. `status` is the exit status of the
+        """The outcome of a run whose command has ended. `status` is the exit status of the
         command. If a signal killed the command, `status` is the negative number of that signal."""
 
     @abstractmethod

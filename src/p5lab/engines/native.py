@@ -42,8 +42,8 @@ class Native(Engine):
         return (f"build/workloads/{this_host.PROGRAMS}",)
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
-        """The plan of a run on the last processor of the host that this process may use. Raises
-        UserError for a program that is not built."""
+        """The plan of a run. The run uses one processor of the host: the last processor that this
+        process may use. Raises UserError for a program that is not built."""
         place = lab.program(this_host.PROGRAMS, WHOLE).parent
         inputs = {"workload": place / run.workload.name}
         arguments = run.parameter_text.split()

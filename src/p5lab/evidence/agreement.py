@@ -64,8 +64,8 @@ _TLBS = ("ITLB misses", "DTLB misses", "page-table reads")
 EXPLANATIONS = (
     Explanation(
         "no-ticks",
-        "each count minus the cost of interrupts; a second run at 360 MHz, with fewer clock ticks,"
-        " shows this cost",
+        "each count minus the cost of interrupts; this cost is computed with a second run at"
+        " 360 MHz, which has fewer clock ticks",
         {"cpu.clock_mhz": "360", "cpu.bus_mhz": "60"},
         tuple(one.name for one in crosscheck.QUANTITIES if one.name != crosscheck.INTERRUPT_COUNT),
         without_interrupts=True,
@@ -103,7 +103,7 @@ EXPLANATIONS = (
     ),
     Explanation(
         "associative-l1",
-        "L1 caches of 32 ways, in which the sets of addresses have almost no effect",
+        "L1 caches of 32 ways, so that the set of an address has almost no effect",
         {"l1i.ways": "32", "l1i.replacement": "lru", "l1d.ways": "32", "l1d.replacement": "lru"},
         (*_L1, *_BEHIND_L1),
     ),
@@ -136,9 +136,9 @@ class Check:
     """The result of a cross-check.
 
     `rows`: a table with the columns of `p5stats.crosscheck.differences` and two more columns.
-    `explanation` names the experiment of a row, and is empty for the unchanged machine.
-    `explained_by` names the experiment that explains the difference of a row, and is empty if no
-    experiment explains the difference. `hosts`: the host time of each run.
+    `explanation` is the name of the experiment that gave the row; empty for the unchanged machine.
+    `explained_by` is the name of the experiment that explains the difference of the row; empty if
+    no experiment explains the difference. `hosts`: the host time of each run.
     """
 
     rows: pd.DataFrame
@@ -189,7 +189,7 @@ def check(
 ) -> Check:
     """Compares the counts of both engines, and runs experiments that can explain the differences.
 
-    An experiment runs only the workloads with a difference that the experiment can explain.
+    An experiment runs only the workloads that have an unexplained difference in its `quantities`.
     `explanations`: the experiments to run. None means every experiment that can explain a
     difference.
     """
@@ -256,7 +256,7 @@ def _host(result: Result) -> tuple[object, ...]:
     after = record.get("after_boot_seconds", math.nan)
     if run.engine == GEM5:
         # Each dump of gem5 contains the host time since the previous dump. The first dump is made
-        # at the ready marker, so its host time does not count.
+        # at the ready marker, so the host time of the first dump is left out.
         spans = sections(result.directory / STATS, lambda name: name == "hostSeconds")
         after = sum(float(section.get("hostSeconds")) for section in list(spans)[1:])
     return (
@@ -296,7 +296,7 @@ def _deviations(result: Result) -> list[str]:
 
 
 def _open(rows: pd.DataFrame, explanation: Explanation) -> pd.DataFrame:
-    """The unexplained differences that an experiment can explain."""
+    """The unexplained differences above the limit that this experiment may explain."""
     own = _beyond(_own(rows))
     return own[own["quantity"].isin(explanation.quantities) & (own["explained_by"] == "")]
 
@@ -312,7 +312,7 @@ def _beyond(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _explain(rows: pd.DataFrame, explanation: Explanation) -> None:
-    """Marks the unexplained differences that are within their limit in the experiment."""
+    """Marks differences as explained if they are not above the limit in the experiment."""
     again = rows[rows["explanation"] == explanation.name]
     left = {_key(row) for _, row in _beyond(again).iterrows()}
     asked = {_key(row) for _, row in again.dropna(subset=["difference"]).iterrows()}

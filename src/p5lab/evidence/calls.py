@@ -24,13 +24,13 @@ from p5stats.crossings import Bracket, Service, Step
 
 Execute = Callable[[list[Run]], list[Result]]
 SHOWN = ("linux", "linux-uml", "mach", "mach-split")
-# For a microkernel: the name of a server's program in a trace, and the name of the server.
+# For a microkernel: the names of the servers in a trace, and the names that we show instead.
 SERVERS = {"new program": "server", "program 2": "server", "program 3": "file server"}
 TABLE = re.compile(r"(<!-- (steps|services) of (\S+) on (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def of_run(directory: Path) -> str:
-    """A traced run in Markdown: the services and steps of the typical bracket of each phase.
+    """A traced run in Markdown. For each phase: the services and steps of a typical bracket.
 
     Raises UserError if the directory of the run contains no trace of crossings.
     """
@@ -101,7 +101,7 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def render(lab: Lab, text: str, experiment_name: str, execute: Execute) -> str:
-    """A document with new tables, from runs of one experiment.
+    """The document with new tables. The tables show runs of one experiment.
 
     `execute` runs the workloads of the tables. The text between the tables does not change. Raises
     UserError if a run fails.
@@ -126,7 +126,8 @@ def picture(lab: Lab, experiment_name: str, execute: Execute) -> str:
 def brackets(
     lab: Lab, experiment_name: str, wanted: set[tuple[str, str]], execute: Execute
 ) -> dict[tuple[str, str], Bracket]:
-    """The typical bracket of each pair of workload and guest in `wanted`, from traced runs."""
+    """Executes traced runs. Returns a typical bracket for each pair of workload and guest in
+    `wanted`."""
     choice = Filter(
         workloads=tuple(sorted({workload for workload, _ in wanted})),
         guests=tuple(sorted({guest for _, guest in wanted})),
@@ -150,7 +151,7 @@ def brackets(
 
 
 def _named(step: Step) -> Step:
-    """The step, with the server names of SERVERS instead of the trace's names."""
+    """The step, after the trace's names of servers were replaced by the names in SERVERS."""
     who, end = SERVERS.get(step.who, step.who), step.end
     for before, after in SERVERS.items():
         if end.endswith(f" {before}"):

@@ -13,7 +13,7 @@ SERVER = "#f3d9b5"
 LINE, SPACE, TEXT = "#444444", "#b02020", "#202020"
 STYLE = "font-family: sans-serif; font-size: 12px"
 LEGEND = (
-    "A box is a step without interruption, with its clocks. The width of a box is not to scale."
+    "A box shows the clocks of one uninterrupted step. The width of a box is not to scale."
     " Ring 0 is below the dashed line.",
     "A line between lanes is a change of ring. A red line is a load of CR3, which selects an"
     " address space.",

@@ -56,17 +56,18 @@ HEADS = [
     "dis-\nturbed",
 ]
 NOTES = (
-    "Each number is the mean of one operation. method = start-stop - Null is the number that chen95"
-    " would print. engine is the engine's count for the same executions, minus its count for Null."
-    " left over = method - engine is the sum of four parts: first iterations, interrupts during the"
-    " access, the access itself, and miscounts.",
-    "undisturbed is the engine's count when the program does not use the counters. disturbed ="
-    " engine - undisturbed.",
+    "Each number is the mean of one operation. The column 'method' is start-stop minus Null. This"
+    " is the number that chen95 would print. The column 'engine' is the engine's count for the same"
+    " executions, minus the engine's count for Null. The column 'left over' is method minus engine."
+    " This difference is the sum of the next four columns: first iterations, interrupts during the"
+    " access to the counters, the access itself, and miscounts.",
+    "The column 'undisturbed' is the engine's count when the program does not use the counters. The"
+    " column 'disturbed' is engine minus undisturbed.",
 )
 
 
 def applies(runs: Sequence[Stored]) -> bool:
-    """Whether the tables of the method can show these runs.
+    """Whether these runs can be shown in the tables of chen95's method.
 
     All runs must be ok and use the same machine, guest and seed. The runs must include Null.
     """
@@ -94,7 +95,7 @@ def applies(runs: Sequence[Stored]) -> bool:
 
 
 def rows(runs: Sequence[Stored]) -> dict[str, list[Row]]:
-    """The rows by operation. An operation is omitted if one of its runs is missing."""
+    """The rows of each operation. An operation is omitted if one of its runs is missing."""
     found = {
         (
             one.record["parameters"]["operation"],

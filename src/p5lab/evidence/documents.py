@@ -40,10 +40,11 @@ class Evidence:
 class Document:
     """A generated document.
 
-    `file`: the document's path in the checkout. `needs`: the experiments that run first; empty if
-    the files of the checkout are enough. `make`: a function that returns the new text from the old
-    text, with the hand-written parts unchanged. `gem5`: true if the document needs a gem5 program.
-    Such a document also shows host times, which are different after each generation.
+    `file`: the document's path in the checkout. `needs`: the experiments that run before the
+    document is made. `needs` is empty if the document uses only files of the checkout. `make`: a
+    function that returns the new text from the old text, with the hand-written parts unchanged.
+    `gem5`: true if the document needs a gem5 program. Such a document also shows host times. These
+    times are different whenever the document is generated again.
     """
 
     name: str
@@ -123,7 +124,7 @@ def _all_ok(failed: Sequence[Result]) -> None:
 
 
 def choose(names: Sequence[str]) -> list[Document]:
-    """The documents with these names. If `names` is empty, all documents.
+    """The documents with these names, or all documents if `names` is empty.
 
     Raises UserError for an unknown name.
     """
@@ -134,7 +135,7 @@ def choose(names: Sequence[str]) -> list[Document]:
 
 
 def read(lab: Lab, document: Document) -> str:
-    """The present text of the document. Raises UserError if the file cannot be read."""
+    """The current text of the document. Raises UserError if the file cannot be read."""
     path = lab.root / document.file
     try:
         return path.read_text(encoding="utf-8")
@@ -145,7 +146,7 @@ def read(lab: Lab, document: Document) -> str:
 def render(evidence: Evidence, document: Document, text: str) -> str:
     """The new text of the document.
 
-    The UserError names the document's file if a block is missing in the text.
+    Raises UserError if a block is missing in the text. The message names the document's file.
     """
     try:
         return document.make(evidence, text)
@@ -154,8 +155,7 @@ def render(evidence: Evidence, document: Document, text: str) -> str:
 
 
 def why_not(document: Document, *, check: bool) -> str:
-    """The reason to skip this document if the command does not name it. The result is empty if
-    there is no reason."""
+    """The reason to skip a document that the command does not name, or an empty text."""
     if document.gem5 and not os.environ.get(gem5.VARIABLE):
         return f"needs a gem5: {gem5.VARIABLE} is not set"
     return "shows host times, which differ each time" if document.gem5 and check else ""

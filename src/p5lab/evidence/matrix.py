@@ -44,7 +44,7 @@ class Cell:
 
 
 def cells(lab: Lab) -> list[Cell]:
-    """A cell for each benchmark of a paper and each guest, sorted by paper and benchmark."""
+    """A cell for each pair of a paper's benchmark and a guest, sorted by paper and benchmark."""
     asked = _asked(lab)
     systems = [guests.load(lab, name) for name in guests.names(lab)]
     result = []
@@ -85,7 +85,7 @@ def _is_of_a_paper(source: str) -> bool:
 def _asked(lab: Lab) -> dict[tuple[str, str, str], int]:
     """The number of runs in the papers' experiments, by experiment, benchmark and guest.
 
-    Runs that differ only in machine, overlay or seed count once.
+    Runs that differ only in machine, overlay or seed are counted as one run.
     """
     found: dict[tuple[str, str, str], set[tuple[str, str]]] = {}
     for name in experiment.names(lab):
@@ -118,8 +118,8 @@ LEGEND = (
     "Each number is the number of runs that the papers' experiments define for this guest. These"
     " runs differ in their parameters. Some experiments run only on the guests that they name, so"
     " other guests have fewer runs. For example, an experiment that needs a modelled disk names"
-    f" only `linux`. `{ABLE}` means that we know no reason why the benchmark cannot run on this"
-    " guest, but no experiment of a paper runs the benchmark on this guest."
+    f" only `linux`. `{ABLE}` means that the benchmark should run on this guest (no obstacle is"
+    " known), but no experiment of a paper runs the benchmark on this guest."
 )
 
 

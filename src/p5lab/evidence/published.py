@@ -52,8 +52,8 @@ _HOW = (*_OF_SELECTION, "count", "per", "times")
 
 
 def load(lab: Lab) -> list[Claim]:
-    """All claims, in the order of the file. The UserError names the claim and the key with an
-    error."""
+    """All claims, in the order of the file. Raises UserError if a claim is wrong. The message names
+    the claim and the key."""
     table = tomlfile.load(lab.claims, schema_version=SCHEMA_VERSION)
     loader = _Loader(lab)
     return [claim for name in table.data for claim in loader.claims(name, table.table(name))]
@@ -70,7 +70,7 @@ class _Loader:
         self._machines = machines.names(lab)
 
     def claims(self, name: str, table: Table) -> list[Claim]:
-        """The claim of a table, or one claim for each of its `values`."""
+        """The claim in a table, or several claims: one for each entry of the table's `values`."""
         source = table.text("source")
         paper, _, place = source.partition(" ")
         if paper not in PAPERS or not _PLACE.fullmatch(place):
@@ -107,18 +107,19 @@ class _Loader:
             **common,
         )
         if claim.measure is None and (role != INPUT or len(claim.keys) != 1):
-            raise UserError(f"{table.where}: expected a measure, or role input and one key")
+            raise UserError(f"{table.where}: expected a measure, or the role input with one key")
         if claim.measure is None and claim.keys[0].startswith(TIMING):
             raise UserError(
-                f"{table.where}: expected a measure: the clocks of a row in the timing table depend"
-                " on its use"
+                f"{table.where}: expected a measure, because the clocks of a row in the timing"
+                " table depend on the use of this row"
             )
         if claim.tag in SHAPES and claim.measure is None:
             raise UserError(f"{table.where}: expected a measure: a shape needs a curve")
         return [claim]
 
     def _untestable(self, name: str, table: Table, common: dict[str, Any]) -> list[Claim]:
-        """The claims of an untestable table. `values` contains several numbers by name."""
+        """The claims in a table with the role `untestable`. The table can contain `values`: several
+        numbers, each with a name."""
         table.only([*_COMMON, "value", "values", "machine", "reason"])
         reason = table.text("reason")
         if "values" not in table.data:
@@ -148,7 +149,9 @@ class _Loader:
         keys = tuple(table.texts("keys", []))
         where = f"{table.where}: keys"
         if keys and role in (PREDICTED, SYSTEM):
-            raise UserError(f"{where}: expected none: a {role} number does not come from a key")
+            raise UserError(
+                f"{where}: expected no keys, because a {role} number does not come from a key"
+            )
         if not keys and role == FITTED:
             raise UserError(f"{where}: expected the machine keys that were fitted to this number")
         for key in keys:
@@ -185,8 +188,8 @@ class _Loader:
             raise unknown("statistic", statistic, known, where=where)
         if plateau != ("at" in table.data):
             raise UserError(
-                f"{where}: at: expected a phase on the plateau, and only if the statistic is the"
-                " end or start of a plateau"
+                f"{where}: at: expected a phase on the plateau if the statistic is the end or start"
+                " of a plateau; expected no `at` for any other statistic"
             )
         if plateau:
             _check_phases(workload, [table.text("at")], f"{where}: at", sizes=True, known=not by)
@@ -210,7 +213,8 @@ class _Loader:
             raise UserError(f"{where}: count: expected at least one event or parameter")
         if "bandwidth" in table.data and "base" not in table.data:
             raise UserError(
-                f"{where}: bandwidth: expected together with base, the bandwidth of a Microvax II"
+                f"{where}: bandwidth: expected only with base; base is the bandwidth of a"
+                " Microvax II"
             )
         own: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
         board = machines.load(self._lab, machine)
@@ -246,8 +250,8 @@ class _Loader:
     def _other(
         self, measure: Table, key: str, own: dict[str, Any], board: Machine
     ) -> Selection | None:
-        """The selection under `key` of a measure: `less` is subtracted, and `over` is the divisor.
-        None if the measure does not contain `key`.
+        """The selection that a measure contains under `key`, or None if the measure does not
+        contain `key`. The selection `less` is subtracted, and the selection `over` is the divisor.
 
         If the selection names no workload, the selection inherits the measure's parameters and
         phases. If the selection names no machine, the selection inherits the measure's machine
@@ -318,7 +322,9 @@ def _value(table: Table, tag: str) -> float:
     if tag not in SHAPES:
         return _number(table, "value")
     if "value" in table.data:
-        raise UserError(f"{table.where}: value: expected none: the tag {tag!r} is a shape")
+        raise UserError(
+            f"{table.where}: value: expected no value, because the tag {tag!r} is a shape"
+        )
     return math.nan
 
 

@@ -49,7 +49,8 @@ class Validation:
 
 
 def select(lab: Lab, source: str | None) -> list[Claim]:
-    """The claims of one paper, or of all papers for None. Raises UserError for an unknown paper."""
+    """The claims of one paper, or of all papers if `source` is None. Raises UserError for an
+    unknown paper."""
     if source is not None and source not in claim_file.PAPERS:
         raise unknown("paper", source, claim_file.PAPERS, where="--source")
     return [
@@ -95,7 +96,7 @@ def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
 
 
 def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Validation:
-    """The verdicts on the claims, from these results only."""
+    """The verdicts on the claims. The verdicts depend only on these results."""
     tables, clocks = [], {}
     for result in results:
         if result.status == "ok":
@@ -196,13 +197,15 @@ def _headline(found: pd.DataFrame, role: str) -> str:
     line = f"{role.capitalize()}: {said['hold']} of {said['claims']} hold"
     if role == INPUT:  # without errors, because inputs are no evidence for the model
         plain = found[(found["role"] == INPUT) & (found["runs"] == "")]
-        return line + (f", {len(plain)} of them by the machine files." if len(plain) else ".")
+        return line + (
+            f", {len(plain)} of them by comparison with the machine files." if len(plain) else "."
+        )
     if role == SYSTEM:  # without errors, because our system is not the paper's system
         return line + "."
     if said["values"]:
         line += (
             f"; {said['values']} values with a mean error of {said['mean_error']:.1f} % and a"
-            f" largest of {said['largest_error']:.1f} %"
+            f" largest error of {said['largest_error']:.1f} %"
         )
     if said["bounds"]:
         line += f"; {said['kept']} of {said['bounds']} bounds kept"
@@ -269,9 +272,8 @@ def block(found: pd.DataFrame, *, everything: bool = False) -> str:
 def render(text: str, found: pd.DataFrame, *, systems: bool = False) -> str:
     """The document with a new table of the claims about hardware, or about `systems`.
 
-    The document about hardware also contains a link to the document about systems, and the number
-    of claims that hold in that document. Raises UserError if the text contains no block for the
-    table.
+    The document about hardware also contains a link to the document about systems, and reports how
+    many claims about systems hold. Raises UserError if the text contains no block for the table.
     """
     of_systems = found["role"] == SYSTEM
     shown = block(found[of_systems if systems else ~of_systems])

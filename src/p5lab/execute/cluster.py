@@ -40,8 +40,8 @@ POLL_SECONDS = 0.5
 ELASTIC = 64  # minimum number of runs at a scheduler, because its cluster may grow under load
 GROUPS = 2  # minimum number of groups of runs for each worker
 # If the preferred worker of a run dies and there is no other worker, Dask lets the run wait forever
-# (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker). So if there was no message
-# for this time, this process checks whether the worker still exists.
+# (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker). After this time without a
+# message, this process therefore checks whether the worker still exists.
 STRANDED_SECONDS = 5
 
 
@@ -211,8 +211,8 @@ class Cluster:
         try:
             report = future.result()
         except KilledWorker as killed:
-            # Dask also counts the death of a worker if the run was still waiting on this worker.
-            # `attempts` counts only the executions that began.
+            # Dask also counts the death of a worker on which the run had not yet begun. `attempts`
+            # counts only the executions that began.
             if watched.attempts <= RETRIES:
                 chain.worker = ""
                 return None
@@ -303,7 +303,7 @@ class Cluster:
 
 def _execute_on_worker() -> Callable[[dict[str, str], bytes], object]:
     """Returns a function that calls worker.execute. The function is an inner function, because Dask
-    sends an inner function as code. A process without p5lab, such as the scheduler, can receive
+    sends an inner function as code. A process that has no p5lab, such as the scheduler, can receive
     this code."""
 
     def execute(wanted: dict[str, str], order: bytes) -> object:

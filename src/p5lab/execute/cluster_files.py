@@ -103,7 +103,7 @@ def received(report: Report, attempts: int, events: Collection[str], directory: 
 
 
 def unpack(files: Mapping[str, tuple[str, bytes]], stage: Path) -> None:
-    """Writes the files that a worker sent into the directory `stage`. `files`: the digest and the
+    """Writes files to the directory `stage`. A worker sent these files. `files`: the digest and the
     content of each file, by name.
 
     Raises UserError for a name outside of `stage` and for a wrong digest.

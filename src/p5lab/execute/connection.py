@@ -41,14 +41,14 @@ def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[
     _quiet()
     with ExitStack() as stack:
         beacon = stack.enter_context(_beacon(lab))
-        # If Dask allows no failures, it reports every death of a worker to this process. Then the
-        # class Cluster decides whether the run is sent again, because only Cluster counts the
-        # executions of the run that began.
+        # With this setting, Dask reports every death of a worker to this process. Then the class
+        # Cluster decides whether the run is sent again, because only Cluster counts the executions
+        # of the run that began.
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0}))
         security = _security(wanted)
         try:
             if wanted.workers:
-                # Without the dashboard's address, Dask's HTTP pages would be open to other hosts.
+                # With this `dashboard_address`, only this host can open Dask's HTTP pages.
                 local = stack.enter_context(
                     LocalCluster(
                         n_workers=0,
@@ -156,8 +156,8 @@ def _workers(wanted: Wanted, address: str) -> Iterator[None]:
 
 
 def _quiet() -> None:
-    """Silences Dask's messages in this process. p5lab itself reports everything about a run. Dask's
-    own logs contain the other messages."""
+    """Suppresses Dask's messages in this process. p5lab itself reports everything about a run.
+    Dask's own logs contain all other messages."""
     for name in ("distributed", "tornado", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     warnings.filterwarnings("ignore", module="distributed")
@@ -189,8 +189,8 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def _beacon(lab: Lab) -> Iterator[Path]:
-    """Creates a directory in the results directory and locks it while the block runs. A worker that
-    sees this directory can use the results directory, too."""
+    """Creates a directory in the results directory and locks the new directory while the block
+    runs. A worker that sees this directory can use the results directory, too."""
     path = lab.results.absolute() / f"{store.BEACON_PREFIX}{uuid.uuid4().hex[:12]}"
     try:
         path.mkdir(parents=True)

@@ -96,11 +96,11 @@ class Server:
     ) -> tuple[int | None, float]:
         """Forks a run in `directory` and waits for the end of the run. Returns the exit status of
         the run (as Popen.returncode), or None if `give_up` ended the run. Also returns the host
-        time in seconds from the fork to the end; 0 if the engine did not fork the run.
+        time in seconds from the fork to the end. This time is 0 if the engine did not fork the run.
 
         The forked process holds `lock` (a file descriptor) while it runs. If the boot fails, the
-        result is the exit status of the booting engine. The output files of this engine
-        (`outputs`) are then copied to `directory`, as after a failed run.
+        result is the exit status of the booting engine. The output files (`outputs`) of the booting
+        engine are then copied to `directory`.
         """
         answer, theirs = os.pipe()
         with os.fdopen(answer, "rb", buffering=0) as pipe:

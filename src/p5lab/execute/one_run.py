@@ -28,8 +28,8 @@ INTERRUPTED = "interrupted by the user"
 
 @dataclass(frozen=True)
 class Task:
-    """A run that is ready to be executed. `digests`: the digests of the plan's inputs. `boot`: runs
-    with the same text can share a boot. If the text is empty, the run boots by itself.
+    """A run that is ready to be executed. `digests`: the digests of the plan's inputs. `boot`: a
+    text. Runs with the same text can share a boot. A run with an empty text boots by itself.
     `host_limit`: the engine is killed if it has no result after this number of seconds."""
 
     run: Run
@@ -75,7 +75,8 @@ def perform(
     except UserError as error:
         outcome = Outcome("failed", str(error))
     if outcome.status == "failed" and _disk_is_full(directory):
-        # An engine that fails to write its events also fails to write the reason of its failure.
+        # If the disk is full, the engine cannot write its events, and it cannot write why it
+        # failed.
         outcome = replace(outcome, reason=f"{outcome.reason} ({directory}: {os.strerror(ENOSPC)})")
     facts["wall_seconds"] = round(time.monotonic() - start, 3)
     return Done(outcome, facts)
@@ -151,8 +152,8 @@ def phases(run: Run) -> dict[int, str]:
 
 
 def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict[str, Any]]:
-    """Converts the events of a successful run to the tidy table. Returns the outcome, which is
-    `failed` if the events are not valid, and further facts for the record."""
+    """Converts the events of a successful run to the tidy table. Returns the outcome and further
+    facts for the record. The outcome is `failed` if the events are not valid."""
     run = task.run
     try:
         parsed = events.parse(directory / EVENTS)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where are runs executed? A Place executes runs. The place Here uses engines of this process. The
-place in p5lab.execute.cluster uses the workers of a Dask cluster. Both places call
-p5lab.execute.one_run."""
+"""Where are runs executed? A Place executes runs. The class Here is a Place that uses engines of
+this process. The class Cluster (p5lab.execute.cluster) is a Place that uses the workers of a Dask
+cluster. Both classes call p5lab.execute.one_run."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -22,8 +22,9 @@ class Estimate:
     the same engine, workload, guest, number of shadow geometries and parameters. If there are no
     such runs, the estimate uses runs with other parameters. If there are no such runs either, the
     estimate uses runs with another number of shadow geometries, then runs on another guest, and
-    then runs of another workload. The geometry of the machine is ignored, because a guest executes
-    nearly the same instructions on every geometry. `past` is called only for the first estimate."""
+    then runs of another workload. The geometry of the machine is not compared, because a guest
+    executes nearly the same instructions on every geometry. `past` is called only for the first
+    estimate."""
 
     def __init__(self, past: Callable[[], Iterable[Stored]]) -> None:
         self._past = past
@@ -68,7 +69,7 @@ def _of(run: Run) -> tuple[str, ...]:
 @dataclass(frozen=True)
 class Row:
     """One run. `run` is the run's id, or empty if an input is not built yet. `status` is the status
-    of the run's record, or `to run`. `seconds` is the estimated host time of a run without a good
+    of the run's record, or `to run`. `seconds` is the estimated host time if the run has no good
     result."""
 
     run: str
@@ -145,8 +146,8 @@ class Countdown:
 
 
 def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jobs: int) -> Plan:
-    """Returns the plan of these runs. `known` returns the id and status of a run. `known` is None
-    if an input is not built yet."""
+    """Returns the plan of these runs. `known` returns the id and status of a run. The caller passes
+    None for `known` if an input is not built yet."""
     estimate = Estimate(lambda: index.runs(lab))
     rows: dict[str, Row] = {}
     for run in runs:
@@ -159,8 +160,8 @@ def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jo
 
 
 def summary(plan: Plan) -> str:
-    """Returns a text about a plan: the number of runs, of runs with results and of runs to execute,
-    and the estimated time."""
+    """Returns a text about a plan: the number of all runs, the number of runs with results, the
+    number of runs to execute, and the estimated time."""
     there = len(plan.rows) - len(plan.left)
     text = f"{len(plan.rows)} runs: {there} with results, {len(plan.left)} to run"
     if not plan.left:

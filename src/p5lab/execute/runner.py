@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Identifies, queues, executes and records runs.
 
-A Place executes the runs. The place Here executes runs with engines that this process starts. The
-place in p5lab.execute.cluster executes runs on the workers of a Dask cluster. Both places use
-p5lab.execute.one_run.
+A Place executes the runs. The class Here is a Place that executes runs with engines of this
+process. The class Cluster (p5lab.execute.cluster) is a Place that executes runs on the workers of a
+Dask cluster. Both classes use p5lab.execute.one_run.
 """
 
 import platform
@@ -70,7 +70,7 @@ class _Job:
     boot: str  # runs with the same text can share a boot; if empty, the run shares no boot
 
     def describe(self) -> dict[str, Any]:
-        """The record of the run before it starts."""
+        """The record of a run that has not started yet."""
         return {**_describe(self.run, self.id), **self.made_of}
 
     def result(self, status: str, reason: str, wall: float = 0, reused: bool = False) -> Result:
@@ -168,8 +168,10 @@ class Runner:
         )
 
     def _identify(self, run: Run) -> _Job:
-        # The name of the run directory depends on the identity. The identity contains no relative
-        # paths. This code can therefore prepare the plan with any directory at the same depth.
+        # The name of the run directory comes from the identity, and the identity comes from this
+        # plan. The name is therefore not known yet, and the plan is prepared for another directory.
+        # The plan's relative paths are valid in every directory at the same depth. The identity
+        # contains no relative paths.
         place = self.lab.results / run.experiment / "run"
         plan = engines.get(run.engine).prepare(self.lab, run, place)
         identity = {**store.identity(plan), "described": _described(run)}

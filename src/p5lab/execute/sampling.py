@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab simpoint` estimates a long run from a few of its intervals (docs/concepts/simpoint.md).
 
-An estimate takes at most three runs. Each run has its own run directory. The first run writes
+An estimate needs at most three runs. Each run has its own run directory. The first run writes
 basic-block vectors, with the model off. The second run simulates the chosen intervals in detail.
 Before each interval, the second run warms the caches, the TLBs and the branch target buffer. The
 third run is the full run, which is executed only if the user wants the error of the estimate.
@@ -125,8 +125,8 @@ def _parameter(text: str) -> tuple[str, int | str]:
 
 
 def blocks(run: Run, interval: int) -> Run:
-    """Returns the run that writes the vectors. The model is off in this run, because the model
-    affects the executed instructions only through the clock."""
+    """Returns the run that writes the vectors. The model is off in this run. The model changes the
+    guest's clock, and has no other effect on the executed instructions."""
     return replace(
         run,
         experiment=BLOCKS,

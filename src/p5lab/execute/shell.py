@@ -3,7 +3,8 @@
 
 Bochs opens one end of a pseudo-terminal as its first serial line. This module relays bytes between
 the other end and the user. The machine's clock follows real time: it is at most one second ahead of
-real time, and the engine idles while the guest is idle. p5lab keeps no file of the session.
+real time, and the engine idles while the guest is idle. p5lab deletes all files of the session when
+the session ends.
 
 In a session, the guest's output reaches the terminal unchanged, because editors need the control
 sequences. In all other commands, the control sequences in a guest's output are made harmless before
@@ -211,8 +212,8 @@ class Relay:
                 self._typed += bytes((byte,))
 
     def _to_guest(self) -> None:
-        """Sends input to the guest. The guest does not read input before the guest's first
-        output."""
+        """Sends input to the guest, but not before the guest's first output. Before this output,
+        the guest does not read input."""
         if not self._heard:
             return
         if self.interactive:

@@ -226,8 +226,9 @@ def _holds(path: Path, digest: str) -> bool:
 
 
 def _find(wanted: Input, elsewhere: bool) -> Path | None:
-    """Returns the path of an input on this host: the client's path (only if `elsewhere` is true) or
-    the path of a kept copy. Returns None if this host does not have the input."""
+    """Returns the path of an input on this host: the client's path or the path of a kept copy. The
+    client's path is used only if `elsewhere` is true. Returns None if this host does not have the
+    input."""
     if elsewhere and _holds(wanted.path, wanted.digest):
         return wanted.path
     path = kept() / wanted.digest

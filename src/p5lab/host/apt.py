@@ -14,7 +14,8 @@ from pathlib import Path
 DEBIAN_SUITES = frozenset(
     "bullseye bookworm trixie forky duke sid oldoldstable oldstable stable testing unstable".split()
 )
-"""An entry of the host's apt configuration with one of these suites is the Debian archive."""
+"""If an entry of the host's apt configuration has one of these suites, the entry belongs to the
+Debian archive."""
 UBUNTU_SUITES = frozenset("focal jammy noble plucky questing resolute".split())
 SUITES = {"debian": DEBIAN_SUITES, "ubuntu": UBUNTU_SUITES}
 

@@ -53,7 +53,7 @@ COSTS = {
     "unpack": Cost(0.3, 0.2),
     "rootfs": Cost(6, 0, 400),
 }
-# SCons prints this line when a step looks for the exact file of a source.
+# SCons prints this line for a step that determines which file the build uses for a source.
 LOOK_UP = re.compile(r"^  look up +(\S+)$", re.MULTILINE)
 # The first use of Zig compiles its C library into the p5lab cache.
 ZIG_FIRST = Cost(45, 0, 100)
@@ -85,7 +85,7 @@ def _build(
 ) -> None:
     planned = _plan(lab, targets)
     if records := LOOK_UP.findall(planned):
-        # SCons finds cached products only if the digests of the sources are known.
+        # SCons can find cached products only after these steps have recorded the sources' digests.
         log.writelines(_scons(lab, tuple(records)))
         planned = _plan(lab, targets)
     _forecast(progress, planned)
@@ -146,7 +146,11 @@ def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
         return
     reasons = [line[found.end() :] for line in last if (found := REASON.match(line))]
     if any(NO_SPACE.search(line) for line in last):
-        reasons.insert(0, f"disk full, in {lab.root}, its temporary files or {cache_directory()}")
+        reasons.insert(
+            0,
+            f"disk full, in {lab.root}, in the directory of temporary files or in"
+            f" {cache_directory()}",
+        )
     if reasons:
         raise UserError(f"build failed: {reasons[0]} (log: {LOG})", status=STATUS_FAILED)
     tail = "\n".join(f"  {line}" for line in last)

@@ -126,8 +126,8 @@ def packages(lab: Lab) -> Iterator[Finding]:
 
 
 def needs(launcher: str) -> list[tuple[str, str]]:
-    """The launcher's list of packages, as pairs of a program or file and its package. Raises
-    ValueError if the launcher contains no list."""
+    """The launcher's list of packages. Each pair contains the name of a program or file, and the
+    name of the package that provides it. Raises ValueError if the launcher contains no list."""
     found = re.search(r"^needs='\n(.*?)^'$", launcher, re.M | re.S)
     if not found:
         raise ValueError("p5lab: no list of packages in it")
@@ -142,7 +142,10 @@ def python(lab: Lab) -> Iterator[Finding]:
     version = sys.version_info[:2]
     shown = f"Python {platform.python_version()} ({sys.executable})"
     if not PYTHONS[0] <= version < PYTHONS[1]:
-        yield missing("python", f"{shown}; expected 3.11 to 3.14; set P5LAB_PYTHON to its path")
+        yield missing(
+            "python",
+            f"{shown}; expected 3.11 to 3.14; set P5LAB_PYTHON to the path of such a Python",
+        )
     elif not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
         yield missing("python", f"{shown} cannot make environments: apt-get install python3-venv")
     else:

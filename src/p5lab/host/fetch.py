@@ -68,9 +68,9 @@ class Fetcher:
         )
 
     def resolve(self, name: str) -> Resolved:
-        """Finds the exact file of a source. If the source is a package with a range of versions,
-        this function may download the package index. Raises UserError for an unknown name, and
-        FetchError if no accepted version is available."""
+        """Determines which file is used for a source. If the source is a package with a range of
+        versions, this function may download the package index. Raises UserError for an unknown
+        name, and FetchError if no accepted version is available."""
         if name not in self.sources:
             raise unknown("source", name, self.sources, where="sources.toml")
         source = self.sources[name]
@@ -429,7 +429,7 @@ def main() -> None:
     these commands."""
     parser = argparse.ArgumentParser(prog="p5lab.host.fetch", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    resolve = verbs.add_parser("resolve", help="record the exact file of a source")
+    resolve = verbs.add_parser("resolve", help="record which file is used for a source")
     resolve.add_argument("name")
     resolve.add_argument("--output", type=Path, required=True)
     verbs.add_parser("all", help="download everything, so that builds need no network")

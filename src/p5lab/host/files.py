@@ -20,7 +20,7 @@ def sha256_of(path: Path) -> str:
 
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
     """The object in a JSON file. Raises UserError if the file cannot be read or contains no object.
-    The message about a file without an object ends with `remedy`."""
+    If the file contains no object, the message ends with `remedy`."""
     try:
         found = json.loads(path.read_bytes())
     except OSError as error:

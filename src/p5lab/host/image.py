@@ -36,7 +36,7 @@ _SIZE = re.compile(r"([0-9]{1,6})([MG])")
 
 @dataclass(frozen=True)
 class Request:
-    """The options of the command line. An empty field means that the option is missing."""
+    """The options of the command line. An empty field means that the option was not given."""
 
     distribution: str
     suite: str = ""

@@ -2,9 +2,10 @@
 """`./p5lab gc` finds and removes results and cached files that are no longer needed.
 
 The command removes runs that failed or never started, and runs that a newer run replaces. The
-command also removes cached files that were unused for some time, or that exceed the size of the
-cache. The command never removes active runs. Every p5lab process that executes runs holds a lock on
-the results directory, and every engine holds a lock on its run directory.
+command also removes cached files that were unused for some time. If the cache is then still larger
+than --max-size, the command removes further cached files. The command never removes active runs.
+Every p5lab process that executes runs holds a lock on the results directory, and every engine holds
+a lock on its run directory.
 """
 
 import contextlib
@@ -34,7 +35,8 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 @dataclass(frozen=True)
 class Item:
-    """A file or directory that can be removed. `why`: the kind of the item in the list."""
+    """A file or directory that can be removed. `why`: the kind of the item, for example
+    `superseded`."""
 
     path: Path
     what: str
@@ -122,7 +124,7 @@ def _asks(record: dict[str, Any]) -> tuple[object, ...]:
     """Returns the values that determine whether a newer run replaces this run. If two runs have
     equal values, the newer run replaces the older run.
 
-    The values are the columns of p5stats.tidy.load and the options of recordings.
+    p5stats.tidy.load compares the same values, except the last value: the options of recordings.
     """
     machine = record["machine"]
     return (

@@ -60,7 +60,7 @@ class _Row:
 
 
 def runs(lab: Lab) -> list[Stored]:
-    """Returns all runs like `store.all_runs`. The records may contain only the fields for the
+    """Returns the same runs as `store.all_runs`. The records may contain only the fields for the
     identity and the status."""
     paths = sorted(lab.results.glob(f"*/*/{RECORD}"))
     if len(paths) < WORTHWHILE:

@@ -84,8 +84,8 @@ def _digest_of_settled(path: Path, inode: int, size: int, changed: int) -> str:
 
 
 def identity(plan: Plan) -> dict[str, Any]:
-    """Returns all inputs that can change a run's result: digests of files and settings, without
-    paths."""
+    """Returns all inputs that can change a run's result: the digests of files, and the settings.
+    Paths are not included."""
     return {
         "schema_version": SCHEMA_VERSION,
         "digests": {role: digest(path) for role, path in sorted(plan.inputs.items())},

@@ -71,7 +71,8 @@ def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
 
 
 def _batches(runs: Sequence[Stored]) -> Iterator[list[Stored]]:
-    """Yields groups of at most BATCH runs, to limit memory. No group contains a run twice."""
+    """Yields groups of at most BATCH runs, to limit the use of memory. No group contains a run
+    twice."""
     batch: dict[str, Stored] = {}
     for stored in runs:
         if len(batch) == BATCH or stored.id in batch:

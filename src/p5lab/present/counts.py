@@ -74,8 +74,8 @@ def notes(found: Comparison) -> list[str]:
     if len(found.seeds) > 1:
         seeds = ", ".join(map(str, found.seeds))
         lines.append(
-            f"Values are means over the seeds {seeds}. The values of the lowest and the highest"
-            " seed are beside the means."
+            f"Values are means over the seeds {seeds}. The lowest and the highest value of these"
+            " seeds are beside each mean."
         )
     lines += [f"{line}." for line in (*found.without_clocks, *found.not_counted)]
     lines += [f"{line}." for line in (*found.deviations, *found.not_timed)]

@@ -24,8 +24,8 @@ DIGEST = 12  # characters of a digest that are shown
 
 @dataclass(frozen=True)
 class Made:
-    """An input that is not the same in all runs. A value is None if its run does not have the
-    input."""
+    """An input that is not the same in all runs. The value of a run that does not have the input is
+    None."""
 
     what: str
     values: tuple[str | None, ...]
@@ -33,7 +33,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Counted:
-    """An event of a phase, with counts that differ between the runs.
+    """An event of a phase. The counts of this event differ between the runs.
 
     `values`: the mean over the iterations of each run. `ratio`: the ratio of each value to the
     value of the first run. `per_1000`: the values per 1000 instructions of the same ring. A number

@@ -14,9 +14,9 @@ from p5stats.simpoint import BUSY, INSTRUCTIONS
 
 NOTE = (
     "Estimates are means over the chosen intervals. The weight of an interval is the number of"
-    " instructions that it represents. Clock drift compares the virtual time inside the brackets of"
-    " the sampled run with the same time of the full run. Host seconds are the wall time of each"
-    " run, including the boot."
+    " instructions that it represents. Clock drift compares two virtual times: the time inside the"
+    " brackets of the sampled run and the time inside the brackets of the full run. Host seconds"
+    " are the wall time of each run, including the boot."
 )
 
 

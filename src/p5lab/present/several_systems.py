@@ -54,8 +54,9 @@ def _label(found: Comparison, question: Question) -> str:
 def summary(found: Comparison, width: int) -> list[Grid]:
     """Returns tables with a row for each benchmark. A table is at most `width` characters wide.
 
-    A row contains the time and the busy cycles of each system, and the ratio of its time to the
-    time of the first system. If no system has a time, the tables show instructions and their ratio.
+    For each system, a row contains the time, the busy cycles and a ratio. The ratio is the system's
+    time divided by the first system's time. If no system has a time, the tables show instructions
+    and the ratio of instructions.
     """
     names = list(found.names().values())
     seeds = len(found.seeds) > 1
@@ -103,8 +104,8 @@ def events(found: Comparison, width: int) -> list[Grid]:
 
 
 def side_by_side(found: Comparison, question: Question, width: int) -> list[Grid]:
-    """Returns tables of all metrics of one question. Each system has a column for its values and a
-    column for their ratios to the first system."""
+    """Returns tables of all metrics of one question. Each system has a column of values, and a
+    column of ratios to the values of the first system."""
     workload = found.any_cell(question).record["workload"]
     names, cells = list(found.names().values()), found.cells(question)
     seeds = len(found.seeds) > 1

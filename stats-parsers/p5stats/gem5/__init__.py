@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Statistics of gem5 (https://www.gem5.org), read dump by dump from any of its three formats.
+"""Reads the statistics of gem5 (https://www.gem5.org) dump by dump, from any of three formats.
 
     from p5stats.gem5 import sections
 
@@ -7,7 +7,7 @@
         print(section["simTicks"], section.total("system.cpu.dcache.overallMisses"))
 
 This package does not depend on the rest of the laboratory. Only HDF5 needs another package, h5py.
-`python -m p5stats.gem5 --help` describes the same functions on the command line. The module `names`
+The command line has the same functions: see `python -m p5stats.gem5 --help`. The module `names`
 converts names of older releases of gem5.
 """
 
@@ -25,10 +25,10 @@ def sections(path: Path | str, wanted: Callable[[str], bool] | None = None) -> I
     """Yields the dumps of a file in order. The content of the file determines the format.
 
     `wanted` is a function. Its argument is the full name of a number,
-    `component.statistic::element`. If the function returns false, the sections do not contain the
-    number. The parser loads a JSON file completely into memory. Of any other file, one dump at a
-    time is in memory. A JSON file contains one dump. If the file is malformed or incomplete, the
-    function yields all complete sections and then raises StatsError.
+    `component.statistic::element`. If `wanted` returns false, the sections do not contain the
+    number. A JSON file contains one dump, and the parser loads the file completely into memory. The
+    parser reads any other file dump by dump, and keeps one dump in memory at a time. If the file is
+    malformed or incomplete, `sections` yields all complete sections and then raises StatsError.
     """
     path = Path(path)
     try:

@@ -31,13 +31,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         epilog="Example: python -m p5stats.gem5 m5out/stats.txt '*.dcache.*' --format csv",
     )
     parser.add_argument("file", type=Path)
-    parser.add_argument("pattern", nargs="*", help="only names that match; * matches any text")
+    parser.add_argument("pattern", nargs="*", help="print only matching names; * matches any text")
     parser.add_argument(
         "--section",
         type=int,
         action="append",
         metavar="N",
-        help="only this dump, from 0; may be repeated",
+        help="print only dump N; the first dump is 0; may be repeated",
     )
     parser.add_argument(
         "--format",

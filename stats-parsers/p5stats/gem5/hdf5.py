@@ -21,7 +21,7 @@ from p5stats.problems import StatsError
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SIZES = {0: 13, 1: 13, 2: 9, 3: 9}  # offset of the two sizes, by the version of the superblock
 HEAP = b"GCOL\1"  # signature and version of a heap
-# The length of a heap, and the index and size of an object in the heap.
+# LENGTH reads the length of a heap. OBJECT reads the index and size of an object in the heap.
 LENGTH, OBJECT = struct.Struct("<3xQ"), struct.Struct("<H6sQ")
 CHUNK = 10  # dumps in a chunk, by gem5's default
 
@@ -55,7 +55,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
             found: list[_Series] = []
             _collect(path, file, "", found, h5py)
             if not found:
-                raise StatsError(f"{path}: no statistics: expected a dataset for each of them")
+                raise StatsError(f"{path}: no statistics: expected a dataset for each statistic")
             dumps = found[0].dataset.shape[0]
             for series in found:
                 if series.dataset.shape[0] != dumps:
@@ -88,7 +88,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
 
 
 def _check(path: Path) -> None:
-    """Refuses a file with a damaged heap of texts, in which the free space has size 0.
+    """Refuses a file in which a heap of texts is damaged: the heap's free space has size 0.
 
     HDF5's library (2.0) would read such a heap in an endless loop. The layout is in the HDF5 File
     Format Specification 3.0, II.A and III.E.
@@ -137,7 +137,7 @@ def _collect(path: Path, group: Any, prefix: str, found: list[_Series], h5py: An
 
 
 def _columns(dataset: Any, name: str) -> list[str | None]:  # noqa: ANN401
-    """The names of a dump's numbers. The name of a vector with one element has no element part."""
+    """The names of a dump's numbers. A vector with one element has a name without `::`."""
     if dataset.ndim == 1 or dataset.shape[1:] == (1,):
         return [name]
     if dataset.ndim == 2:

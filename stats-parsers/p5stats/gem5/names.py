@@ -5,13 +5,13 @@ Up to release 20.0, names contained underscores. For a cache, the command and th
 single word (`ReadReq_misses`). Releases 20.1 and 21.0 introduced capital letters, an `exec_context`
 for each thread of a simple processor, and an `mmu` around the TLBs. Release 23.0 moved the counts
 of instructions to `fetchStats0`, `executeStats0` and `commitStats0`. The table contains only names
-that people compare across releases. For another name, add a line.
+that people compare across releases. To convert another name, add a line to the table.
 """
 
 import re
 from functools import cache
 
-# The last part of a statistic's name, without the element.
+# The last part of a statistic's name in older releases and in gem5 24, without the element's name.
 _LAST = {
     "sim_seconds": "simSeconds",
     "sim_ticks": "simTicks",
@@ -57,7 +57,7 @@ _CACHE = re.compile(
 
 @cache
 def modern(name: str) -> str:
-    """The name in gem5 24 of a statistic or of an element. An unknown name does not change."""
+    """The gem5 24 name of a statistic or of an element. An unknown name does not change."""
     statistic, separator, element = name.partition("::")
     path, dot, last = statistic.rpartition(".")
     path = re.sub(r"(?<!\bmmu)\.([id]tb)\b", r".mmu.\1", path)

@@ -46,7 +46,8 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
 def _group(section: Section, name: str, node: dict[str, Any]) -> None:
     if name and node.get("type") == "SimObjectVector" and isinstance(node.get("value"), list):
         for index, child in enumerate(node["value"]):
-            # gem5's own rule for names: the only element of a vector has no index.
+            # gem5 has the same rule for names: if a vector has only one element, the element has no
+            # index.
             _child(section, name if len(node["value"]) == 1 else f"{name}{index}", child)
         return
     for key, child in node.items():

@@ -42,7 +42,7 @@ class Section:
     def add(self, name: str, number: Number) -> None:
         """Adds a number by its name, `component.statistic` or `component.statistic::element`.
 
-        StatsError if the name lacks the statistic.
+        StatsError if the name does not contain a statistic.
         """
         statistic, _, element = name.partition(SEPARATOR)
         if not statistic:
@@ -59,7 +59,8 @@ class Section:
             return self.statistics[statistic][element].value
         except KeyError:
             raise StatsError(
-                f"{self.where}: no statistic {name!r}: it is zero, or this simulation has none"
+                f"{self.where}: no statistic {name!r}: its value is zero and gem5 omitted it,"
+                " or the simulation does not have it"
             ) from None
 
     def get(self, name: str, default: int | float = 0) -> int | float:
@@ -69,8 +70,8 @@ class Section:
         return default if number is None else number.value
 
     def total(self, name: str, default: int | float = 0) -> int | float:
-        """The value of a scalar or the `::total` of a vector. The result is `default` if there is
-        no such name.
+        """The value of a scalar or the `::total` of a vector. If there is no statistic of this
+        name, the result is `default`.
 
         If gem5 did not write a total (HDF5, JSON, some vectors), the result is the sum of the
         elements.
@@ -84,8 +85,7 @@ class Section:
         return sum(number.value for number in numbers.values())
 
     def only(self, wanted: Callable[[str], bool]) -> "Section":
-        """A copy of the dump that contains only the numbers with full names that `wanted`
-        accepts."""
+        """A copy of the dump. The copy contains each number whose full name `wanted` accepts."""
         found = Section(self.number, self.where)
         for statistic, element, number in self:
             name = full_name(statistic, element)

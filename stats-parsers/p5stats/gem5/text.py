@@ -2,9 +2,10 @@
 """gem5's text format, stats.txt (gem5 src/base/stats/text.cc).
 
 A file contains a section for each dump, between a begin line and an end line. A line contains a
-name and a value. For some statistics two percentages follow. If gem5 writes descriptions, a comment
-with the description and the unit in parentheses follows. A statistic that is declared `oneline` has
-all its elements on one line, separated by bars and without names.
+name and a value. For some statistics, two percentages follow the value. If gem5 writes
+descriptions, the line ends with a comment. The comment contains the description, and the unit in
+parentheses. A statistic that is declared `oneline` has all its elements on one line. Bars separate
+these elements, and the elements have no names.
 """
 
 import gzip
@@ -26,8 +27,8 @@ _NAME = r"([^\s|][^|]*?)"
 _LINE = re.compile(rf"{_NAME} +({_NUMBER}){_SHARES}")
 _ONE_LINE = re.compile(rf"{_NAME}((?: +\| *{_NUMBER}{_SHARES})+)")
 _ELEMENT = re.compile(rf"\| *({_NUMBER}){_SHARES}")
-# Only these texts in parentheses are units. Releases before 21.0 wrote no units, and a description
-# may end with other text in parentheses.
+# Only these texts in parentheses are units. Other text in parentheses at the end of a description
+# is part of the description. (Releases before 21.0 wrote no units.)
 _BASE = r"(?:Cycle|Tick|Second|Bit|Byte|Watt|Joule|Volt|Celsius|Count|Ratio|Unspecified)"
 _RATE = rf"\({_BASE}/{_BASE}\)"
 _UNIT = rf"{_BASE}|{_RATE}|\((?:{_BASE}|{_RATE})/(?:{_BASE}|{_RATE})\)"
@@ -39,7 +40,8 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
     """Yields the sections of a file in order. At most one section is in memory.
 
     `wanted` chooses lines by their first column. The parser skips all other lines. StatsError names
-    the section and the line of an error. All sections before the error are yielded first.
+    the section and the line of an error. The function yields all sections before the error, and
+    then raises StatsError.
     """
     section: Section | None = None
     found, number = 0, 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reference model of a set-associative cache, from the description in INTEL-DM ch. 2. A division
-// gives the number of the set. set.hh models one set.
+// Reference model of a set-associative cache, from the description in INTEL-DM ch. 2. The model
+// calculates the number of a set by a division. set.hh models one set.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,8 @@ class Cache {
     return entry && entry->dirty;
   }
 
-  // Writes a line back but keeps it. Returns whether the line was modified.
+  // Writes a modified line back. The line remains in the cache. Returns whether the line was
+  // modified.
   bool clean(uint32_t address) {
     const bool was_dirty = dirty(address);
     const uint32_t line = address / geometry_.line;

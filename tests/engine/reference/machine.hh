@@ -117,8 +117,8 @@ class Machine {
  private:
   static constexpr uint32_t kNoLine = ~0u;
 
-  // Reads the page tables. Returns true for a 4 MB page. These reads do not fill L1D. At these
-  // reads, L1D only writes modified lines back.
+  // Reads the page tables. Returns true for a 4 MB page. These reads do not fill L1D. If L1D
+  // contains the entry in a modified line, L1D first writes this line back.
   bool walk(uint32_t linear) {
     const uint32_t upper = directory_ + linear / (1u << 22) * 4;
     walk_read(upper);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One set of a set-associative array, for the reference models. The code is written for readers,
-// not for speed. The code differs from the engine's code on purpose. Lists in order of use replace
-// the engine's stamps, a tree of nodes replaces a word of bits, and the shift register consists of
-// single bits.
+// not for speed. The code differs from the engine's code on purpose. The engine uses stamps, and
+// this code uses lists in order of use. Instead of a word of bits, this code has a tree of nodes.
+// The shift register consists of single bits.
 #pragma once
 
 #include <bitset>
@@ -34,8 +34,8 @@ class ShiftRegister {
   std::bitset<16> bits_{0xACE1};
 };
 
-// The tree of tree-based pseudo-LRU. The tree has a leaf for each slot. An inner node stores the
-// half that was NOT used last.
+// The tree of pseudo-LRU has a leaf for each slot. An inner node stores the half that was NOT used
+// last.
 class UseTree {
  public:
   UseTree(int first, int count) : first_(first), count_(count) {

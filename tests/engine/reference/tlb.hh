@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reference models of a TLB, which is one array of page numbers, and of the two data TLBs of the
-// P54C. The P54C looks up 4 KB and 4 MB pages in these two arrays together [INTEL-DM ch. 3].
+// Two reference models. The first model is one TLB, which is an array of page numbers. The second
+// model is the pair of data TLBs of the P54C. The P54C looks up 4 KB and 4 MB pages in these two
+// arrays together [INTEL-DM ch. 3].
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
  * (ousterhout90 section 9, lai96 section 8). The phases are:
  *
  *   0   create the directories of a tree
- *   1   copy every file of a source tree into it
+ *   1   copy every file of a source tree into the new tree
  *   2   query the status of every file
  *   3   read every byte of every file
  *
@@ -59,7 +59,7 @@ static void file_path(char *path, const char *root, long n) {
   snprintf(path, PATH_SIZE, "%.54s/f%02d.c", place, (int)n);
 }
 
-/* The sizes are in proportion to 1 to 7. The last file gets the remaining bytes. */
+/* The sizes have the proportions 1 to 7. Rounding does not change the sum of the sizes. */
 static long file_size(long n) {
   long shares = 0, before = 0, own = 0;
   for (long i = 0; i < files; i++) {

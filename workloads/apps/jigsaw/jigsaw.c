@@ -75,7 +75,7 @@ static void scramble(void) {
   }
 }
 
-/* Whether the sides of a tile fit at a place of the picture. */
+/* Return whether the sides of a tile fit at a place of the picture. */
 static int fits(const unsigned char *bytes, long row, long column) {
   const unsigned char *above = row > 0 ? solved[(row - 1) * columns + column] : NULL;
   const unsigned char *left = column > 0 ? solved[row * columns + column - 1] : NULL;

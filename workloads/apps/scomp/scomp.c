@@ -10,12 +10,12 @@
  * process that executes this program again. A pass writes a file for the next pass, and the driver
  * removes the file later. At the end the linker reads all objects. The preprocessor looks for each
  * header in two directories and finds it in the second directory. The compiler proper allocates
- * memory in pieces of 4 KB for words that are new to it. It frees no memory. The preprocessor and
- * the linker read whole files. The other passes read pieces of 4 KB. All passes write pieces of 4
- * KB.
+ * memory in pieces of 4 KB for words that it has not read before. It frees no memory. The
+ * preprocessor and the linker read whole files. The other passes read pieces of 4 KB. All passes
+ * write pieces of 4 KB.
  *
- * The sources are words of data.h. Every pass changes each word, so that the linked program shows
- * whether all passes have read and written the right data.
+ * The sources contain words of data.h. Every pass changes each word, so that the linked program
+ * shows whether all passes have read and written the right data.
  */
 #include "child.h"
 #include "data.h"
@@ -27,7 +27,7 @@
 static const char directory[] = "p5lab-scomp";
 static long files = 4, headers = 8, size = 16384, filesystem = DATA_DISK;
 
-/* The word that a pass writes for a word that it reads. */
+/* The word that a pass writes instead of a word that it has read. */
 static uint32_t compiled(uint32_t word) { return word * 2654435761u; }
 static uint32_t assembled(uint32_t word) { return word ^ word >> 15; }
 
@@ -225,7 +225,9 @@ static void input_new(const char *name, long bytes, uint32_t key) {
   free(text);
 }
 
-/* Header i has contents i + 1, source i has contents headers + 1 + i. */
+/* Make the headers and the sources. The key of header i is i + 1, the key of source i is headers +
+ * 1 + i.
+ */
 static void inputs_new(void) {
   char name[32];
   if (mkdir("include", 0700) != 0 || mkdir("system", 0700) != 0) p5w_fail("headers");

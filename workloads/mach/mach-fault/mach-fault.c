@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * mach-fault: the first access to a page. A bracket contains one access, each time to another page.
- * The phases are:
+ * mach-fault: the first access to a page. A bracket contains one access, and each bracket accesses
+ * a different page. The phases are:
  *
  *   0   anonymous memory: the kernel supplies a page of zeros
  *   1   a memory object of the program: the kernel requests the page from a second thread by a

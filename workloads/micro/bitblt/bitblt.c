@@ -54,7 +54,9 @@ static void make_pixels(void) {
       if (bits & 8 >> i) pixels[bits] |= 0xFFu << 8 * i;
 }
 
-/* The last word of a row has pixels outside of the window. The side that draws clips them. */
+/* The last word of a row has pixels outside of the window. The side that draws the row does not
+ * draw these pixels.
+ */
 static void expand_frame(const uint8_t *row) {
   for (int y = 0; y < WINDOW; y++, row += row_bytes) {
     volatile uint32_t *to = (volatile uint32_t *)screen_row(&screen, y);

@@ -40,7 +40,8 @@ static void sequential(int descriptor, enum phase phase, long blocks) {
   }
 }
 
-/* Change the block. It gets the contents of another file (key), or its old contents again. */
+/* Change the block. The block gets the contents of another file (key), or its old contents again.
+ */
 static void random_blocks(int descriptor, long blocks) {
   unsigned char *changed = calloc((size_t)blocks, 1);
   if (!changed) p5w_fail("blocks");

@@ -2,7 +2,8 @@
 /*
  * branch: predictions of the branch target buffer. The cases are one branch that follows a pattern,
  * indirect jumps and returns, more branches than the buffer holds, and an emptied buffer.
- * tests/e2e/test_validation.py derives the number of mispredictions under the same names.
+ * tests/e2e/test_validation.py derives the number of mispredictions of each phase. The phases have
+ * the same names there.
  *
  * Phases 0 to 4 are the loops without a sequence (lib/sequence.h).
  */
@@ -14,9 +15,9 @@
 #define PAGE 4096
 #define LFSR 0xEDB88320 /* taps of a 32-bit shift register of maximal length (CRC-32) */
 
-/* One branch, 1024 times. ROL shifts its pattern into the carry flag, beginning with the highest
- * bit. When the branch is not taken, one more NOT is executed. Four NOTs make the loop longer than
- * the buffer's pipeline.
+/* One branch, 1024 times. ROL shifts the pattern of the branch into the carry flag, beginning with
+ * the highest bit. When the branch is not taken, one more NOT is executed. Four NOTs make the loop
+ * longer than the buffer's pipeline.
  */
 #define LONG "; .rept 4; notl %edi; .endr"
 #define IN_V "roll $1,%eax; jc 2f; notl %edi; 2:" LONG
@@ -73,7 +74,9 @@
 
 #define DEFINE_PATTERN(number, name, pattern, text) SEQUENCE(number, 1, 1024, text)
 PATTERNS(DEFINE_PATTERN)
-/* A pattern in a short loop. The branch repeats before the buffer has written its state. */
+/* A pattern in a short loop. The branch is executed again before the buffer has written the new
+ * state of its entry.
+ */
 #define SHORT "roll $1,%eax; jc 2f; notl %edi; 2:\n"
 SEQUENCE_RAW(28, 1024, SHORT)
 #define DEFINE_RING(number, name, copies, text) SEQUENCE(number, copies, 64, text)
@@ -86,8 +89,8 @@ static const struct sequence sequences[] = {
     PATTERNS(PATTERN) RINGS(RING)
     {28, "taken 1 of 4, short loop", {.eax = 0x88888888}, SEQUENCE_RUN(28)}};
 
-/* The 192 jumps once, in three cases: with their entries in the buffer, after a system call that
- * does not load CR3, and after a system call that loads CR3.
+/* The 192 jumps are executed once, in three cases: with their entries in the buffer, after a system
+ * call that does not load CR3, and after a system call that loads CR3.
  */
 static const struct sequence kept = {40, "192 jumps, known", {0}, SEQUENCE_RUN(40)};
 static const struct sequence called = {41, "192 jumps, after getppid", {0}, SEQUENCE_RUN(40)};

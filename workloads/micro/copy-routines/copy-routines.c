@@ -17,7 +17,7 @@
  * the source is in L1D. The paper's rate for libc, 40 MB/s, is also the rate of copies from memory
  * to memory on such boards (lmbench: FreeBSD on the i586, 40 to 42 MB/s).
  *
- * The instructions are the same as in the listings, because they are measured.
+ * The measurement depends on the instructions, so they are the same as in the listings.
  */
 #include "buffer.h"
 #include "string1995.h"
@@ -70,7 +70,7 @@ static void copy_integer(char *to, const char *from, long size) {
   memcpy_1995(to, from, (size_t)size);
 }
 
-/* Read a byte of every line of the whole 256-byte pieces of a block. */
+/* Read a byte of every line of a block. Only whole pieces of 256 bytes are read. */
 static inline void touch(const char *from, long size) {
   uint8_t byte;
   __asm__ volatile(

@@ -6,8 +6,9 @@
  *
  * chen95's systems write a new file to the disk at different times. With writes=delayed, the file
  * system chooses the time, like FAT in the paper and ext2 by default. writes=synchronous marks the
- * directory, so that each file waits for two writes, as with FFS: the directory block and the
- * i-node. filesystem=ext2-sync does the same for a whole file system.
+ * directory, so that the creation of each file waits for two writes: the directory block and the
+ * i-node. FFS does the same. filesystem=ext2-sync has the effect of writes=synchronous for a whole
+ * file system.
  */
 #include "data.h"
 

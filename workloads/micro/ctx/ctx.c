@@ -5,12 +5,12 @@
  * context switch between them.
  *
  *   order=ring   each process passes the byte to the next process, and the last to the first
- *   order=chain  the byte goes from process to process to the last one and back: last in, first out
+ *   order=chain  the byte goes through all processes to the last one, and back in reverse order
  *
  * A single process writes to its own pipe and reads from it. This measures the pipe without a
- * switch. Every process adds one to the byte, so that its value is the number of transfers.
- * For each number of processes, `switches` must be a whole number of rounds. One program forks all
- * processes before a measurement, and all processes share the code of this program.
+ * switch. Every process adds one to the byte, so that the value of the byte is the number of
+ * transfers. For each number of processes, `switches` must be a whole number of rounds. One program
+ * forks all processes before a measurement, and all processes share the code of this program.
  */
 #include "child.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * exec-dynamic: the same as exec-static, but with a dynamically linked program (chen95 section 4.3,
- * figure 3). The program is the same C file. The kernel maps the program and the loader, which is
- * also the C library, and the loader resolves the symbols that the program needs. Phase 0 brackets
- * one start and wait.
+ * figure 3). The program is compiled from the same C file. The kernel maps the program and the
+ * loader, which is also the C library, and the loader resolves the symbols that the program needs.
+ * Phase 0 brackets one start and wait.
  *
  * `libraries` is the number of further shared libraries (workloads/dynamic/library.c) that the
  * program needs. The loader opens, maps and relocates each library.

@@ -32,7 +32,7 @@ static void check(void) {
   }
 }
 
-/* Check one mark of each block within the bracket, and the whole last block after it. */
+/* Check one mark of each block within the bracket, and the whole last block after the bracket. */
 static void iteration(void) {
   memset(buffer, 0, BLOCK);
   if (lseek(file, 0, SEEK_SET) != 0) p5w_fail(name);

@@ -6,14 +6,14 @@
  *
  * lai96 gives the structure of its loops: an iteration moves 16 bytes, and `prefetch` loads from
  * the line to which the next writes go. The Pentium fills no line on a write miss, so the program
- * must read a line to have it in L1D before the write. The source fixes the instructions, because
- * they are measured. The instructions are in the order of a compiler that does not schedule for two
- * pipes. They all use one register, so that four loads and the loop's end take 5 clocks, as lai96
- * reports.
+ * must read a line to have it in L1D before the write. The measurement depends on the instructions,
+ * so this file fixes them as inline assembly. The instructions are in the order of a compiler that
+ * does not schedule for two pipes. They all use one register, so that four loads and the loop's end
+ * take 5 clocks, as lai96 reports.
  *
- * Before each measurement the buffers are in L2, as far as they fit, and not in L1D. Then follows
- * one unmeasured pass. If L1D held the lines of a plain write, the writes would stay in L1D. The
- * rates below 50 MB/s in lai96 show that L1D did not hold these lines.
+ * Before each measurement the buffers are in L2, as far as they fit, and not in L1D. Then one pass
+ * runs unmeasured. If L1D held the lines of a plain write, the writes would stay in L1D. The rates
+ * below 50 MB/s in lai96 show that L1D did not hold these lines.
  */
 #include "buffer.h"
 #include "string1995.h"

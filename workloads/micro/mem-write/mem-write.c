@@ -75,8 +75,8 @@ int main(int argc, char **argv) {
     p5_end((uint32_t)size);
     largest = size;
   }
-  /* Check the array only after all writes, because the check reads it. Each size writes its own
-   * number.
+  /* Check the array only after all writes, because the check reads it. The word that is written is
+   * the size of the array.
    */
   for (long i = 0; i < largest; i += stride)
     if (*(uint32_t *)(array + i) != (uint32_t)largest) {

@@ -3,7 +3,7 @@
  * pairing: each phase is one short sequence of instructions. A sequence is the positive or the
  * negative case of a rule of the Pentium's pipes. The rules define which instructions pair, what a
  * pair costs, and which instruction must wait for another. tests/e2e/test_validation.py derives the
- * clocks of each phase from the rules, under the same names.
+ * clocks of each phase from the rules. The phases have the same names there.
  *
  * The empty bracket is the loop without a sequence (lib/sequence.h).
  */
@@ -63,7 +63,7 @@
   X(70, "shl cl; ds mov", "shll %cl,%eax; .byte 0x3e; movl (%ebx),%edx")                         \
   X(71, "movzx", "movzbl (%ebx),%eax")                                                           \
   X(72, "cld; movzx", "cld; movzbl (%ebx),%eax")                                                 \
-  /* What a pair costs: register, load and operate, operate on memory. */                        \
+  /* The cost of a pair: operations on registers, with a load, on memory. */                     \
   X(80, "reg | reg", "addl %edx,%ecx; addl %edx,%eax")                                           \
   X(81, "reg | r,m", "addl %edx,%ecx; addl 4(%ebx),%eax")                                        \
   X(82, "reg | m,r", "addl %edx,%ecx; addl %eax,4(%ebx)")                                        \

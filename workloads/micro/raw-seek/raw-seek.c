@@ -11,8 +11,8 @@ enum mode { READ, WRITE };
 static const char *const modes[] = {"read", "write", NULL};
 static long batch = 64, bytes = 8192, span = 200, start = 1024;
 
-/* Read or write all blocks in the order of the generator (Numerical Recipes, ranqd1). If `count`,
- * each batch is in a bracket.
+/* Read or write all blocks in the order of the generator (Numerical Recipes, ranqd1). If `count` is
+ * set, each batch is in a bracket.
  */
 static void pass(int disk, const char *path, char *buffer, long batches, int write, int count) {
   const uint32_t blocks = (uint32_t)(((uint64_t)span << 20) / (uint64_t)bytes);

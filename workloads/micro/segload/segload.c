@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * segload: loads of data segment registers in protected mode, from a register, from memory, from
- * the stack and with a pointer. Some loads repeat the selector that the register already contains,
- * and other loads change it. Each load reads a descriptor of 8 bytes.
+ * the stack and with a pointer. Some loads load the selector that the register already contains,
+ * and other loads load a different selector. Each load reads a descriptor of 8 bytes.
  *
  * The empty bracket is the loop without a sequence (lib/sequence.h). The selectors are the normal
- * selectors of a Linux program. ECX contains the selector of its data. EDX contains the selector of
- * its code, which is readable. EAX contains the selector in GS, which the C library uses. At the
- * end each segment register contains its own selector again.
+ * selectors of a Linux program. ECX contains the selector of the program's data. EDX contains the
+ * selector of the program's code, which is readable. EAX contains the selector in GS, which the C
+ * library uses. At the end each segment register contains its own selector again.
  */
 #define P5W_EMPTY_BRACKET fences
 #include "sequence.h"

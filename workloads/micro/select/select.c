@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * select: test, without waiting, which of several pipes contain data (ousterhout90 table 4). Phase
- * 0 has one empty pipe, and phase 1 has ten empty pipes. Phase 2 has ten pipes with one byte in
- * each; the paper calls these pipes full. A bracket contains one call with a time-out of zero. The
- * set of pipes is prepared before each bracket, because a call overwrites it.
+ * select: find out, without waiting, which of several pipes contain data (ousterhout90 table 4).
+ * Phase 0 has one empty pipe, and phase 1 has ten empty pipes. Phase 2 has ten pipes with one byte
+ * in each; the paper calls these pipes full. A bracket contains one call with a time-out of zero.
+ * The set of pipes is prepared before each bracket, because a call overwrites it.
  */
 #include <sys/select.h>
 #include <unistd.h>

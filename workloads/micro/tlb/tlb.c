@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * tlb: the cost of a page that the translation lookaside buffers do not hold. Dependent loads or
- * jumps go from page to page, and from the last page back to the first. The number of pages grows.
- * The program uses a different cache line in each page, so that the L1 caches hold all lines.
+ * tlb: the cost of an access to a page that the translation lookaside buffers do not hold.
+ * Dependent loads or jumps go from page to page, and from the last page back to the first. The
+ * number of pages grows. The program uses a different cache line in each page, so that the L1
+ * caches hold all lines.
  *
  * The phase is 1000 + pages for loads and 2000 + pages for jumps. In the phases 3000 + pages
  * (loads) and 4000 + pages (jumps), all pages are in one set of the data TLB (16 pages apart) or of
@@ -19,7 +20,9 @@
 static unsigned char *memory; /* PAGES_MAX pages */
 static long accesses = 8000;
 
-/* The measured round, in variables because a workload's iteration has no arguments. */
+/* These variables describe the measured round. An iteration of a workload has no arguments, so it
+ * reads them from here.
+ */
 static uint32_t phase;
 static long pages, apart;
 
@@ -64,8 +67,8 @@ static void jumps(void) {
   check("jumps", last == (accesses - 1) % pages);
 }
 
-/* The code of page `i`. It is not always at the beginning of its line, because the lowest 6 bits of
- * an address select the set of the branch target buffer.
+/* The code of page `i`. The code is not always at the beginning of its line, because the lowest 6
+ * bits of an address select the set of the branch target buffer.
  */
 static unsigned char *code(long i) { return line(i) + i / 2 % (LINE - END); }
 

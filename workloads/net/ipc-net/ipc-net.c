@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * ipc-net: a client sends a message to an echo server and gets it back (wpi92 section 4.7:
- * low-level IPC by sockets, over Ethernet as well as local). Phase = bytes of the message. A
- * bracket contains `transactions` messages with their answers. The workload `ipc` measures
- * mechanisms within one system.
+ * low-level IPC by sockets, over Ethernet and local). Phase = bytes of the message. A bracket
+ * contains `transactions` messages with their answers. The workload `ipc` measures mechanisms
+ * within one system.
  *
  *   tcp   one connection for all messages; small messages are sent at once
  *   udp   a datagram for each message; a lost datagram is sent again after a second

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * sftp: send a file of 1 MB over a TCP connection to or from a server process (wpi92 section 4.3
- * and figure 1: 64 B to 1 MB of transport buffer, two machines). Phase = bytes of the transport
+ * and figure 1: transport buffers of 64 B to 1 MB, two machines). Phase = bytes of the transport
  * buffer, which is the size of each call on both sides. A bracket contains one file, from the
  * client's request to the end of the server's work on this file.
  *

@@ -25,7 +25,7 @@ static long peer, lost;
 
 static void number(long i) { datagram[0] = (char)i, datagram[1] = (char)(i >> 8); }
 
-/* Give up unless all datagrams arrived, or fewer if losses are allowed. */
+/* Check the number of datagrams that arrived. It may be too small only if losses are allowed. */
 static void check_count(long size, long received, long sent) {
   if (received == sent || (received < sent && lost)) return;
   fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes came\n", received, sent, size);

@@ -2,9 +2,9 @@
 /*
  * web: a trace of 1024 requests, 9.7 MB, to a web server that writes an access log. `concurrency`
  * requests run at a time (chen95 section 5.3 and figure 12). Phase 0 brackets the whole trace.
- * lib/webtrace.h makes the tree and the trace. lib/httpd.h is a server in three structures.
- * mini-httpd is a server that is not part of this project. It has the first structure
- * (docs/evidence/network-benchmarks.md).
+ * lib/webtrace.h makes the tree and the trace. lib/httpd.h is a server with three process
+ * structures. mini-httpd is a server that is not part of this project. It has the first of these
+ * structures (docs/evidence/network-benchmarks.md).
  *
  * The client checks every byte of every document. If a connection is refused, or ends without an
  * answer, the client repeats the request. The program prints the number of repetitions. Before the
@@ -62,8 +62,8 @@ static void remove_tree(void) {
 
 /* --- the server */
 
-/* Start mini_httpd. It makes its own socket and changes to the user `nobody`, so a guest first gets
- * this user.
+/* Start mini_httpd, which makes its own socket and changes to the user `nobody`. In a guest that
+ * has no list of users, first make a list with this user.
  */
 static _Noreturn void run_mini(int port) {
   static const char nobody[] = "nobody:x:0:0:nobody:/:/bin/sh\n";

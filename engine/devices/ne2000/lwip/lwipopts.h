@@ -20,8 +20,8 @@
 #define LWIP_STATS 0
 #define LWIP_SINGLE_NETIF 1
 
-// lwIP allocates memory with malloc(). A guest can exhaust the memory of the process only if the
-// guest sends as many bytes as the memory holds.
+// lwIP allocates memory with malloc(). To exhaust the memory of the process, a guest must send as
+// many bytes as the memory holds.
 #define MEM_LIBC_MALLOC 1
 #define MEMP_MEM_MALLOC 1
 #define MEM_ALIGNMENT 8

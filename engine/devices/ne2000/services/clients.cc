@@ -103,7 +103,7 @@ class XClient : public Connection {
   void gone(bool) override { crowd_->over(host_.now(), done_); }
 
  private:
-  // Sends batches, up to and including the first batch that the server answers.
+  // Sends batches, and stops after the first batch that the server answers.
   void go_on() {
     uint8_t batch[SXIPC_BATCH_MAX];
     for (wanted_ = at_ = 0; wanted_ == 0 && step_ < steps_; step_++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Port 19, TCP: the guest's first line contains the number of requested bytes, in decimal. The
-// service sends these bytes and closes. The value of byte number i is the XOR of the three low
-// bytes of the number i.
+// service sends these bytes and closes the connection. The value of byte number i is the XOR of the
+// three low bytes of the number i.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -34,7 +34,8 @@ class Stream : public Connection {
     room();
   }
 
-  // The guest may have closed its half of the connection. The guest still receives the bytes.
+  // The guest has closed its half of the connection. If the guest has already requested bytes, the
+  // service still sends these bytes.
   void finished() override {
     if (!asked_) close();
   }

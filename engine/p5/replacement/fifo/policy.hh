@@ -8,7 +8,7 @@
 
 namespace p5 {
 
-// Replaces the way that was filled first. This is LRU that ignores hits.
+// Replaces the way that was filled first. FIFO works like LRU, but hits have no effect.
 class Fifo : public Lru {
  public:
   static constexpr bool kPairIsLru = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that MIG's stubs call besides the kernel (mig.c). */
+/* Functions that MIG's stubs call in addition to the kernel's traps (mig.c). */
 #ifndef P5LAB_MIG_SUPPORT_H
 #define P5LAB_MIG_SUPPORT_H
 

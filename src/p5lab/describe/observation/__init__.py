@@ -106,8 +106,9 @@ class Observation:
         for wish in self:
             if wish.needs_clocks and not run.has_clocks:
                 raise UserError(
-                    f"{wish.every_access or wish.option}: expected a guest for a processor with"
-                    f" clocks; guest {run.guest.name} is for {run.machine.values['cpu.isa']}"
+                    f"{wish.every_access or wish.option}: expected a guest for a processor whose"
+                    " clocks the engine models;"
+                    f" guest {run.guest.name} is for {run.machine.values['cpu.isa']}"
                 )
             wish.check(run)
 

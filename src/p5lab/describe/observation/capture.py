@@ -31,8 +31,8 @@ class Capture(Kind):
         parser.add_argument(
             "--pcap",
             action="store_true",
-            help="also write the frames that the machine's network card sends and receives, for"
-            " tcpdump and Wireshark",
+            help="also write a file for tcpdump and Wireshark with the frames that the machine's"
+            " network card sends and receives",
         )
 
     @classmethod
@@ -60,7 +60,7 @@ class Capture(Kind):
             raise UserError("--pcap: expected a machine with a network card: net.card is none")
 
     def job(self) -> Conf:
-        """The name of the capture file. It matters only after the boot."""
+        """The name of the capture file. This line has an effect only after the boot."""
         return {"run.pcap": CAPTURE}
 
     def remarks(self, run: str, place: str) -> list[str]:

@@ -19,8 +19,8 @@ DISK_IMAGE = outputs.file("disk_image")
 
 @dataclass(frozen=True)
 class PowerCut(Kind):
-    """Ends the run at a given time after the guest's ready marker. Saves the content that the first
-    SCSI disk has at that moment."""
+    """Ends the run at a given time after the guest's ready marker. Saves the content of the first
+    SCSI disk at that time."""
 
     option = "--power-cut"
     unasked: ClassVar = {"power_cut": 0}
@@ -37,13 +37,13 @@ class PowerCut(Kind):
             type=_microseconds,
             default=0,
             metavar="SECONDS",
-            help="cut the power SECONDS of modelled time after the guest is ready, and save"
+            help="when the guest is ready, wait SECONDS of modelled time and cut the power. Save"
             f" partition 1 of the first SCSI disk as {DISK_IMAGE}",
         )
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
-        """The time of --power-cut; None without the option."""
+        """The time of --power-cut; None if the option is missing."""
         return cls(args.power_cut) if args.power_cut else None
 
     @classmethod
@@ -83,5 +83,5 @@ def _microseconds(text: str) -> int:
     """The argument of --power-cut in microseconds. Raises UserError if the argument is not a number
     of seconds above 0."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
-        raise UserError(f"--power-cut: expected seconds such as 1.25; found {text!r}")
+        raise UserError(f"--power-cut: expected a number of seconds, such as 1.25; found {text!r}")
     return round(float(text) * 1_000_000)

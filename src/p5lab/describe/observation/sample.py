@@ -16,9 +16,9 @@ SIMPOINTS, WEIGHTS = "simpoint.simpoints", "simpoint.weights"
 
 @dataclass(frozen=True)
 class Interval:
-    """A part of a run. `begin` and `end` are positions: the numbers of instructions that the run
-    has executed inside its brackets. `weight`: the number of instructions of the whole run that
-    this interval represents."""
+    """A part of a run. `begin` and `end` are positions. A position is the number of instructions
+    that the run has executed inside its brackets so far. `weight`: the number of instructions of
+    the whole run that this interval represents."""
 
     number: int
     begin: int
@@ -28,7 +28,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Sample(Kind):
-    """Simulates only some intervals in detail. `intervals`: in the order of time. `warm_up`: the
+    """Simulates only some intervals in detail. `intervals`: sorted by time. `warm_up`: the
     length of the warm-up before each interval, in instructions. The warm-up fills the caches, the
     TLBs and the branch target buffer. `simpoints`, `weights`: the texts of the two files with the
     chosen intervals (p5stats.simpoint)."""

@@ -39,7 +39,7 @@ class Shadows(Kind):
 
     @property
     def every_access(self) -> str:
-        """The geometries need every access to L1."""
+        """The text `events = "misses"`, because the counts need a report of every access to L1."""
         return self.option
 
     def conf(self) -> Conf:

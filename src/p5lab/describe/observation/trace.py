@@ -47,7 +47,7 @@ class Trace(Kind):
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
-        """The traces that --trace names, each once; None without the option."""
+        """The traces that --trace names, without repetitions; None if the option is missing."""
         return cls(tuple(dict.fromkeys(args.trace)), args.accesses) if args.trace else None
 
     @classmethod
@@ -62,7 +62,7 @@ class Trace(Kind):
 
     @property
     def needs_clocks(self) -> bool:
-        """True for a trace of accesses, because this trace needs the caches of the Pentium."""
+        """True if the accesses are traced, because this trace needs the caches of the Pentium."""
         return "accesses" in self.what
 
     @property

@@ -38,7 +38,7 @@ class Vectors(Kind):
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
-        """The length that --bbv gives; None without the option."""
+        """The length that --bbv gives; None if the option is missing."""
         return cls(args.bbv) if args.bbv else None
 
     @classmethod

@@ -4,9 +4,9 @@ the Multiboot Specification require from a boot loader.
 
 The boot ROM requests the guest from the engine. The engine copies files into memory and jumps to
 the entry point. This module chooses the addresses, as a boot loader would. The real-mode setup code
-with its completed header is at 0x90000, and the command line is above it. The kernel is at 1 MB,
+with its completed header is at 0x90000. The command line is above this code. The kernel is at 1 MB,
 and the initial RAM disk is near the top of memory. A multiboot kernel is an ELF file with physical
-addresses. In memory, the modules follow the multiboot kernel.
+addresses. In memory, the modules come after the multiboot kernel.
 """
 
 import struct

@@ -75,8 +75,8 @@ class Bochs(Engine):
                 CONF: conf,
                 "job": job,
                 "bochsrc": emulator.values,
-                # The digest of this file represents the kernel's command line, which no other
-                # setting contains.
+                # The digest of this file depends on the kernel's command line. No other setting
+                # contains this command line.
                 SETUP: _sha256(layout.setup),
                 **{name: _sha256(content) for name, content in observed.items()},
             },
@@ -142,8 +142,8 @@ def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
 
 
 def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
-    """The layout of memory for the boot ROM. The layout contains the roles of files instead of
-    their paths."""
+    """The layout of memory for the boot ROM. In the layout, the role of each file replaces the path
+    of the file."""
     guest, memory = run.guest, int(run.machine.values["dram.size"])
     cmdline = f"{guest.cmdline} p5seed={run.seed}" if run.seed else guest.cmdline
     if guest.protocol == MULTIBOOT:
@@ -158,8 +158,8 @@ def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
 
 
 def _conf(run: Run, inputs: Collection[str], layout: boot.Layout) -> dict[str, str]:
-    """The lines of engine.conf that have an effect already during the boot. The lines contain the
-    roles of files instead of their paths, so the lines are the same in every run directory."""
+    """The lines of engine.conf that have an effect already during the boot. In these lines,
+    the role of each file replaces the path. So the lines are the same in every run directory."""
     conf: dict[str, str] = {
         **run.machine.engine_conf(),
         "run.events": EVENTS,
@@ -189,7 +189,7 @@ def _job(run: Run, inputs: Collection[str]) -> dict[str, str]:
 
 
 def _conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> str:
-    """The text of engine.conf. Paths of files replace their roles."""
+    """The text of engine.conf. The path of each file replaces the role of the file."""
     text = []
     for key, value in lines.items():
         if key.startswith("boot.blob."):
@@ -212,8 +212,7 @@ def _kernel_version(kernel: bytes) -> str:
 
 
 def _why_no_end(path: Path) -> str:
-    """The reason why the file of events has no valid end line. The reason is the message of the
-    parser."""
+    """The reason why the file of events has no valid end line: the message of the parser."""
     try:
         events.parse(path)
     except StatsError as error:

@@ -3,9 +3,9 @@
 
 gem5 starts a 64-bit kernel at the entry point of the kernel's ELF file. gem5 puts the boot
 parameters at 0x90200 and the command line at 0x90000, but gem5 does not announce a RAM disk. Two
-fields of the setup header announce a RAM disk (Linux, Documentation/x86/boot.rst). gem5 leaves
-zeros in these fields. So the run writes the fields to a file of 16 bytes, and gem5 loads this file
-at their address.
+fields of the setup header announce a RAM disk (Linux, Documentation/x86/boot.rst). gem5 does not
+change the zeros in these fields. So the run writes the values of the fields to a file of 16 bytes,
+and gem5 loads this file at the address of the fields.
 """
 
 import struct

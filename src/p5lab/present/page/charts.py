@@ -75,8 +75,8 @@ def _panels(figure: Figure) -> list[Panel]:
 
 
 def single(panel: Panel) -> dict[str, Any]:
-    """Returns a panel as Vega-Lite without title and legend, because the page contains title and
-    legend."""
+    """Returns a panel as Vega-Lite. The chart has no title and no legend, because the page itself
+    shows them."""
     with alt.utils.schemapi.debug_mode(False):
         chart = panel.chart.properties(
             width=WIDTH, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
@@ -248,7 +248,7 @@ class _Labels:
     """The names beside an axis. A long name continues on a second line."""
 
     def __init__(self, names: pd.Series, limit: int) -> None:
-        """`limit`: the longest line in pixels."""
+        """`limit`: the maximum length of a line in pixels."""
         self._limit = limit
         self._lines = {name: _wrapped(name, round(limit / LETTER)) for name in names.unique()}
 

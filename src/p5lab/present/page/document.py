@@ -301,9 +301,9 @@ def _claims(validation: pd.DataFrame) -> Section | None:
     text = [
         "These tables compare numbers about the hardware from the papers with numbers from the"
         " model. Input: the number is a parameter of the model. Fitted: a parameter was chosen to"
-        " match the number. Predicted: no parameter was chosen for the number. A claim holds if the"
-        " model is within 5 % of an exact number. The limit is 10 % if the paper writes `about` or"
-        " `up to` before the number. A bound has no tolerance."
+        " match the number. Predicted: no parameter was chosen to match the number. A claim holds"
+        " if the model is within 5 % of an exact number. The limit is 10 % if the paper writes"
+        " `about` or `up to` before the number. A bound has no tolerance."
     ]
     return Section(
         "claims",
@@ -316,8 +316,8 @@ def _claims(validation: pd.DataFrame) -> Section | None:
 
 
 def _itemized(notes: Sequence[str]) -> list[str]:
-    """Splits each note that has a heading and items: each line contains the heading and one
-    item."""
+    """Splits each note that has a heading and items into lines. Each line contains the heading and
+    one item."""
     lines = []
     for note in notes:
         head, *items = note.split("\n- ")

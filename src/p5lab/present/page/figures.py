@@ -286,7 +286,7 @@ class _Maker:
         if len(self.found.seeds) > 1:
             lines.append(
                 f"Each value is the mean over the page placements of {len(self.found.seeds)} seeds."
-                " A thin line spans the range from the lowest seed to the highest seed."
+                " A thin line goes from the lowest value to the highest value of the seeds."
             )
         return lines
 

@@ -37,7 +37,7 @@ def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
     caption = (
         f"The figure shows the {TOP_FUNCTIONS} functions of guest and programs that took the most"
         " cycles, with their module and ring. The counts are sums over all brackets, and nothing is"
-        " subtracted. The sum over all functions equals the cycles of the counters.",
+        " subtracted. The sum over all functions equals the cycles that the counters count.",
     )
     name = re.sub(r"[^a-z0-9]+", "-", f"functions-{label}-{run[:10]}".lower())
     return Figure(name, f"{label}: by function", "bars", frame(marks), caption, runs=(run,))

@@ -21,18 +21,18 @@ _RELATIVE_CLAIM = re.compile(r"ousterhout90-([a-z-]+)-relative (.*)")
 _TABLES = {"read": "file-read"}  # part of a claim's id -> name of our workload
 _REMOTE = (" NFS", " AFS", " Diskless", " Remote")
 CAPTION = (
-    "The figure shows the speed of each benchmark divided by the speed of its processor. The value"
+    "The figure shows the speed of each benchmark divided by the speed of the processor. The value"
     " of a Microvax II under Ultrix is 1. ousterhout90 rates its machines in MIPS relative to a"
     " VAX-11/780. This figure rates a Pentium by its clock: 112 MIPS at 66 MHz. This rating is an"
     " estimate, and it is equal for all systems of one machine. The published values are for the"
     " paper's machines with local disks. The geometric mean is over the benchmarks of this figure."
-    " A benchmark that ran on several file systems counts once, with its geometric mean over the"
-    " file systems. The data points of the paper's own figure are lost."
+    " If a benchmark ran on several file systems, the mean includes this benchmark once, with its"
+    " own geometric mean over the file systems. The data points of the paper's own figure are lost."
 )
 
 
 def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
-    """Returns the paper's figure 1 for our systems, or [] if we have fewer than two of its
+    """Returns the paper's figure 1 for our systems, or [] if we have fewer than two of the paper's
     benchmarks.
 
     The figure contains the MIPS-relative speed of each benchmark (a Microvax II is 1), the
