@@ -159,7 +159,7 @@ def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:
 
 
 # chen95's denominators. For data, references are reads and writes together. For code, the paper
-# prints only "per reference". We interpret a reference to code as an instruction.
+# prints only "per reference". We count each access to code as one instruction.
 _DATA, _CODE = ("data_reads", "data_writes"), ("instructions",)
 _MISSES = {
     "read misses/reference": ("data_read_misses", _DATA),

@@ -4,8 +4,8 @@
 The command removes runs that failed or never started, and runs that a newer run replaces. The
 command also removes cached files that were unused for some time. If the cache is then still larger
 than --max-size, the command removes further cached files. The command never removes active runs.
-Every p5lab process that executes runs holds a lock on the results directory, and every engine holds
-a lock on its run directory.
+A p5lab process holds a lock on the results directory while it executes runs. An engine holds a lock
+on its run directory.
 """
 
 import contextlib
