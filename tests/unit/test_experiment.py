@@ -363,7 +363,7 @@ def test_a_base_that_is_wrong_or_a_circle_is_named(lab):
         guest.load(lab, "toy2")
     variant(lab, 'base = "toy2"\ntitle = ""', "toy")
     with pytest.raises(
-        UserError, match=r"toy/guest\.toml: base: 'toy2' is itself a variant of 'to"
+        UserError, match=r"toy/guest\.toml:3: base: 'toy2' is itself a variant of 'to"
     ):
         guest.load(lab, "toy2")
 
