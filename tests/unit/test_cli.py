@@ -53,7 +53,7 @@ def test_run_prints_the_counts(p5lab):
 
 
 def test_the_columns_of_the_issue_are_all_there(p5lab):
-    _, out, _ = p5lab("run", "tests", "--no-build")
+    _, out, _ = p5lab("run", "tests", "--no-build", "--all-tables")
     for name in (
         "busy cycles",
         "idle cycles",
