@@ -3,7 +3,7 @@
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from rich import box
@@ -30,6 +30,7 @@ class Grid:
     rows: list[Sequence[str]] = field(default_factory=list)
     dim: set[int] = field(default_factory=set)  # numbers of rows that only explain the row above
     points: bool = False  # the first column contains the points of a curve
+    left: set[int] = field(default_factory=set)  # numbers of columns with texts, after the first
     metrics: bool = False  # each row is a metric; a row with only zeros says little
 
     def add(self, *cells: str, dim: bool = False) -> None:
@@ -42,7 +43,7 @@ class Grid:
     @property
     def width(self) -> int:
         """The number of characters that the table needs if no text continues on a second line."""
-        return _total(self._widths())
+        return total(self.widths())
 
     def height(self, width: int) -> int:
         """The number of lines that the table takes in a terminal of `width` characters, if no text
@@ -73,15 +74,15 @@ class Grid:
         """
         if self.title:
             console.print(markup(self.title), style="italic")
-        widths = self._widths()
+        widths = self.widths()
         for part in self._parts(console.width):
-            fits = _total([widths[place] for place in part]) <= console.width
+            fits = total([widths[place] for place in part]) <= console.width
             table = Table(box=box.SIMPLE_HEAD)
             for place in part:
-                right = place > 0 or self.points
+                right = (place > 0 or self.points) and widths[place] <= LONG
                 table.add_column(
                     markup(self.heads[place], lines=True),
-                    justify="right" if right and widths[place] <= LONG else "left",
+                    justify="right" if right and place not in self.left else "left",
                     no_wrap=fits or widths[place] <= LONG,
                     overflow="fold",
                 )
@@ -90,12 +91,12 @@ class Grid:
                 table.add_row(*cells, style="dim" if number in self.dim else "")
             before = console.width
             # A terminal that is too narrow for two columns wraps the lines itself.
-            console.width = max(before, _total([min(widths[place], LONG) for place in part]))
+            console.width = max(before, total([min(widths[place], LONG) for place in part]))
             console.print(table)
             console.width = before
 
-    def _widths(self) -> list[int]:
-        """The width of the longest text in each column."""
+    def widths(self) -> list[int]:
+        """The width of the longest text in each column, in characters."""
         return [
             max(
                 *(cell_len(line) for line in head.split("\n")),
@@ -108,10 +109,10 @@ class Grid:
     def _parts(self, width: int) -> list[list[int]]:
         """Divides the columns into tables of at most `width` characters. Returns the numbers of the
         columns in each table."""
-        widths = [min(one, LONG) for one in self._widths()]
+        widths = [min(one, LONG) for one in self.widths()]
         parts: list[list[int]] = [[0]] if widths else []
         for place in range(1, len(widths)):
-            if _total([widths[one] for one in (*parts[-1], place)]) > width and len(parts[-1]) > 1:
+            if total([widths[one] for one in (*parts[-1], place)]) > width and len(parts[-1]) > 1:
                 parts.append([0])
             parts[-1].append(place)
         return parts
@@ -132,9 +133,9 @@ class Grid:
         return "\n".join(lines)
 
 
-def _total(widths: Sequence[int]) -> int:
-    """The width of a table with columns of these widths."""
-    return sum(widths) + BORDER * len(widths) + EDGE
+def total(widths: Iterable[int]) -> int:
+    """The width of a table whose columns have texts of these widths."""
+    return sum(width + BORDER for width in widths) + EDGE
 
 
 def _pipes(cells: Sequence[str]) -> str:
