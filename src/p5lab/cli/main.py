@@ -67,7 +67,8 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     """Returns the arguments of a command line. Raises UserError for a wrong command line."""
     try:
-        return parser().parse_args(words)
+        # next_steps reads the words.
+        return parser().parse_args(words, argparse.Namespace(words=words))
     except UserError:
         name, *rest = words or [""]
         command = completion.commands(parser()).get(name)

@@ -6,7 +6,7 @@ import fnmatch
 from pathlib import Path
 
 from p5lab import engines
-from p5lab.cli import options
+from p5lab.cli import next_steps, options
 from p5lab.cli.execute import execute, report_failures
 from p5lab.describe import experiment, machine, sweep
 from p5lab.describe.engine import capabilities
@@ -184,6 +184,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         counts.experiment(
             counts.stdout(), stored, expansion.cannot, args.form, all_tables=args.all_tables
         )
+    if args.form == "table":
+        next_steps.show(Progress(), lab, args, stored)
     for wish in Observation.parse(args):
         for result in results:
             for remark in wish.remarks(result.id, lab.short(result.directory)):
