@@ -201,10 +201,10 @@ def grids(found: Difference, width: int = 1 << 20) -> list[Grid]:
         rates = [f"{name}\nper 1000 instr." for name in names]
         both = Grid(title, ["event", *values, *rates])
         apart = [Grid(title, ["event", *values]), Grid("", ["event", *rates])]
-        for one in events:
-            name = one.event if one.ring == ALL_RINGS else f"{one.event}, ring {one.ring}"
-            counted = [*map(number, one.values), *map(times, one.ratio[1:])]
-            rated = list(map(number, one.per_1000))
+        for event in events:
+            name = event.event if event.ring == ALL_RINGS else f"{event.event}, ring {event.ring}"
+            counted = [*map(number, event.values), *map(times, event.ratio[1:])]
+            rated = list(map(number, event.per_1000))
             both.add(name, *counted, *rated)
             apart[0].add(name, *counted)
             apart[1].add(name, *rated)
