@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "output.hh"
 
+#include <cerrno>
+
 #include "ending.hh"
 
 namespace session {
@@ -20,7 +22,10 @@ void Output::check() const {
 }
 
 void Output::finish() {
-  if (std::fflush(file_) || std::ferror(file_)) cannot_write(path_);
+  errno = 0;
+  if (!std::fflush(file_) && !std::ferror(file_)) return;
+  if (!errno) errno = EIO;  // an earlier write has failed, and its reason is no longer known
+  cannot_write(path_);
 }
 
 }  // namespace session

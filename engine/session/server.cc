@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "copy.hh"
 #include "ending.hh"
 
 namespace session {
@@ -99,14 +100,6 @@ int checked(int descriptor, const std::string& name) {
   return descriptor;
 }
 
-void copy(int from, int to, const std::string& name) {
-  char buffer[1 << 14];
-  ssize_t length;
-  while ((length = read(from, buffer, sizeof buffer)) > 0) {
-    if (write(to, buffer, size_t(length)) != length) die(kNoOutput, name);
-  }
-}
-
 void replace(int descriptor, int by, off_t offset) {
   lseek(by, offset, SEEK_SET);
   dup2(by, descriptor);
@@ -136,7 +129,7 @@ void take_files(const std::string& below) {
     }
     const int content = checked(open(now.c_str(), O_RDONLY | O_CLOEXEC), name);
     const int own = checked(open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), name);
-    copy(content, own, name);
+    if (!copy_content(content, own)) die(kNoOutput, name);
     close(content);
     replace(file.descriptor, own, offset);
   }

@@ -59,7 +59,7 @@ def table(lab, values):
     """Returns the command's output as text."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "120")
-        return command(lab)
+        return command(lab, "--all-tables")
 
 
 def test_both_systems_run_everything(values, table):

@@ -197,7 +197,7 @@ def command(tmp_path_factory):
 
 
 def test_micro_on_the_host(command):
-    result = command("run", "micro", "--engine", "native")
+    result = command("run", "micro", "--engine", "native", "--all-tables")
     assert result.returncode == 0, result.stderr
     assert "getpid, host: ok" in result.stderr
     rows = {line.split("  ")[1]: line for line in result.stdout.splitlines() if line[:2] == "  "}
@@ -216,7 +216,7 @@ def test_micro_on_the_host(command):
 
 
 def test_a_curve_has_the_columns_that_were_counted(command):
-    result = command("run", "smoke", "--engine", "native", "--workload", "mem-read")
+    result = command("run", "smoke", "--engine", "native", "--workload", "mem-read", "--all-tables")
     assert result.returncode == 0, result.stderr
     points = [line.split() for line in result.stdout.splitlines() if re.match(r" +\d+ K?B ", line)]
     assert len(points) >= 20

@@ -54,7 +54,7 @@ def test_run_prints_the_counts(p5lab):
 
 
 def test_the_columns_of_the_issue_are_all_there(p5lab):
-    _, out, _ = p5lab("run", "tests", "--no-build")
+    _, out, _ = p5lab("run", "tests", "--no-build", "--all-tables")
     for name in (
         "busy cycles",
         "idle cycles",
@@ -231,7 +231,16 @@ def test_keys(p5lab):
         (["run", "tests", "--workload", "chasm"], "unknown workload 'chasm'; did you mean 'chase'"),
         (["run", "tests", "--accesses", "x"], "--accesses: expected a whole number, at least 1;"),
         (["run", "tests", "--jobs", "0"], "--jobs: expected a whole number, at least 1; found '0'"),
-        (["run", "tests", "--force", "--jobz", "2"], "unrecognized arguments: --jobz 2"),
+        (["run", "tests", "--force", "--jobz", "2"], "unknown option --jobz; did you mean --jobs?"),
+        (["run", "tests", "--sed", "0-4"], "unknown option --sed; did you mean --seed?"),
+        (["run", "--sed", "0-4", "tests"], "unknown option --sed; did you mean --seed?"),
+        (["run", "--machin=p90", "tests"], "unknown option --machin; did you mean --machine?"),
+        (["run", "tests", "-j", "2"], "unknown option -j (see `p5lab run --help`)"),
+        (["--versoin"], "unknown option --versoin; did you mean --version?"),
+        (["list", "--zzz"], "unknown option --zzz (see `p5lab list --help`)"),
+        # The value of an option may look like an option. Only argparse knows what is wrong then.
+        (["run", "--only", "--sed", "tests"], "argument --only: expected one argument"),
+        (["list", "runs", "x"], "unrecognized arguments: x (see `p5lab --help`)"),
         (["list", "machine"], "unknown list 'machine'; did you mean 'machines'?"),
         (["show", "abcd"], "no run 'abcd': expected the first 4 or more characters"),
     ],

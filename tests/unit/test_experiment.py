@@ -74,7 +74,7 @@ def test_filters(lab):
     [
         ('"p90-premiere2"', '"p90-premiere"', "unknown machine .*did you mean 'p90-premiere2'"),
         ('"toy"', '"tox"', "unknown guest 'tox'; did you mean 'toy'"),
-        ('"call"', '"cal"', r"tests.toml: run\[0\]: unknown workload 'cal'; did you mean 'call'"),
+        ('"call"', '"cal"', r"tests.toml:7: run\[0\]: unknown workload 'cal'; did you mean 'call'"),
         (
             "placement =",
             "placment =",
@@ -336,7 +336,7 @@ cmdline_add = ["loglevel=7", "nokaslr"]
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('base = "tox"\ntitle = ""', "toy2/guest.toml: base: unknown guest 'tox'; did you mean"),
+        ('base = "tox"\ntitle = ""', "toy2/guest.toml:3: base: unknown guest 'tox'; did you mean"),
         ('base = "toy"', "toy2/guest.toml: missing key 'title'"),
         ('base = "toy2"\ntitle = ""', "base: 'toy2' is itself a variant of 'toy2'"),
         ('base = "toy"\ntitle = ""\n[boot]\ncmdline_ad = []', "did you mean 'cmdline_add'"),
@@ -349,7 +349,7 @@ cmdline_add = ["loglevel=7", "nokaslr"]
             'base = "toy"\ntitle = ""\n[boot]\ncmdline = "a"\ncmdline_add = ["b"]',
             "boot: cmdline_add: expected without cmdline, which replaces all",
         ),
-        ('base = "toy"\ntitle = ""\nstructure = "big"', "toy2/guest.toml: structure: expected"),
+        ('base = "toy"\ntitle = ""\nstructure = "big"', "toy2/guest.toml:5: structure: expected"),
     ],
 )
 def test_wrong_variants_say_what_and_where(lab, text, message):
@@ -361,11 +361,11 @@ def test_wrong_variants_say_what_and_where(lab, text, message):
 def test_a_base_that_is_wrong_or_a_circle_is_named(lab):
     variant(lab, 'base = "toy"\ntitle = ""')
     (lab.guests / "toy/guest.toml").write_text(GUEST.replace('"monolithic"', '"big"'))
-    with pytest.raises(UserError, match=r"toy/guest\.toml: structure: expected"):
+    with pytest.raises(UserError, match=r"toy/guest\.toml:5: structure: expected"):
         guest.load(lab, "toy2")
     variant(lab, 'base = "toy2"\ntitle = ""', "toy")
     with pytest.raises(
-        UserError, match=r"toy/guest\.toml: base: 'toy2' is itself a variant of 'to"
+        UserError, match=r"toy/guest\.toml:3: base: 'toy2' is itself a variant of 'to"
     ):
         guest.load(lab, "toy2")
 

@@ -17,6 +17,7 @@ import pytest
 
 from p5lab.cli import completion, examples
 from p5lab.cli import main as cli
+from p5lab.describe.declarations import policies as policies_of
 from p5lab.errors import STATUS_BAD_INPUT, STATUS_FAILED
 from p5lab.host import doctor
 from p5lab.lab import Lab
@@ -163,8 +164,34 @@ def test_bash_completes_commands_options_and_names(lab, capsys):
     assert "p90-premiere2" in complete(text, ["p5lab", "run", "tests", "--machine", "p"])
     assert "chase" in complete(text, ["p5lab", "run", "tests", "--workload", "ch"])
     offered = complete(text, ["p5lab", "run", "tests", "--set", "l1d.w"])
-    assert offered == ["l1d.ways=", "l1d.write_policy=", "l1d.write_allocate=", "l1d.write_once="]
+    assert offered == [
+        "l1d.ways=",
+        "l1d.write_policy=write-back",
+        "l1d.write_policy=write-through",
+        "l1d.write_allocate=true",
+        "l1d.write_allocate=false",
+        "l1d.write_once=true",
+        "l1d.write_once=false",
+    ]
+    assert complete(text, ["p5lab", "run", "tests", "--set", "machine.n"]) == []
     assert "parameters." in complete(text, ["p5lab", "run", "tests", "--sweep", "pa"])
+
+
+@pytest.mark.parametrize("option", ["--set", "--sweep"])
+def test_bash_completes_the_values_of_a_key(lab, option):
+    """Bash passes KEY=VALUE as three words, or as two words if the value is empty."""
+    text = completion.script(cli.parser(), "bash", lab)
+    before = ["p5lab", "run", "tests", option]
+    policies = sorted(policies_of(Lab.here().root / "engine"))
+    assert sorted(complete(text, [*before, "l1d.replacement", "="])) == policies
+    assert complete(text, [*before, "l1d.replacement", "=", "pl"]) == ["plru"]
+    assert complete(text, [*before, "l1d.write_once", "=", "t"]) == ["true"]
+    assert complete(text, [*before, "l2.size", "=", ""]) == []
+    # A setting before the last word does not disturb the completion of the last word.
+    assert complete(text, [*before, "l1d.ways", "=", "2", "--guest", "t"]) == ["toy"]
+    # Without = in COMP_WORDBREAKS, bash does not divide the word.
+    whole = f"COMP_WORDBREAKS=' '\n{text}"
+    assert complete(whole, [*before, "l1d.replacement=pl"]) == ["l1d.replacement=plru"]
 
 
 def test_bash_completes_names_of_p5lab_path(lab, monkeypatch):

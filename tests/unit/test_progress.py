@@ -50,6 +50,18 @@ def test_a_terminal_shows_the_step_and_the_runs():
     assert "[1/2] a run: ok" in stream.getvalue()
 
 
+def test_the_number_of_runs_that_are_done_agrees_with_the_lines_above():
+    stream, live = shown(True)
+    with live.runs(6) as tracker:
+        for number in (1, 2):
+            tracker.started(f"run {number}")
+            tracker.finished(f"run {number}", "ok")
+    after = stream.getvalue().partition("[2/6] run 2: ok")[2]
+    assert "2/6 done" in after
+    assert "0/6 done" not in after
+    assert "1/6 done" not in after
+
+
 def test_runs_are_plain_lines_without_a_terminal():
     stream, plain = shown(False)
     with plain.runs(1) as tracker:

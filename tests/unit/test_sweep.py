@@ -78,7 +78,9 @@ def test_the_command_line_sweeps_too(lab):
 def test_seeds_can_be_a_range(lab):
     text = EXPERIMENT.replace('guests = ["toy"]', 'guests = ["toy"]\nseeds = "0-2,7"')
     assert [run.seed for run in with_experiment(lab, text)[::2]] == [0, 1, 2, 7]
-    with pytest.raises(UserError, match=r"tests.toml: seeds: expected at most 1000 whole numbers"):
+    with pytest.raises(
+        UserError, match=r"tests.toml:6: seeds: expected at most 1000 whole numbers"
+    ):
         with_experiment(lab, text.replace("0-2,7", "3-1"))
 
 

@@ -73,7 +73,10 @@ bool Medium::save(const std::string& path, uint64_t first, uint64_t count) const
            std::fwrite(bytes, kSector, 1, file) == 1;
   }
   good = good && std::fflush(file) == 0 && ftruncate(fileno(file), off_t(count * kSector)) == 0;
-  return std::fclose(file) == 0 && good;
+  const int reason = errno;
+  if (std::fclose(file) == 0 && good) return true;
+  if (!good) errno = reason;  // fclose may have changed it
+  return false;
 }
 
 }  // namespace disk

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.cli import options
-from p5lab.describe.keys import BY_NAME
+from p5lab.describe.keys import KEYS, Key
 from p5lab.lab import VARIABLE, Lab
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
@@ -32,6 +32,30 @@ _ALIASES = {"runs": "run"}
 # The options with an argument KEY=VALUE. KEY is a machine key, or it begins with one of the words
 # in the tuple of the option.
 _KEYS = {"settings": (), "sweeps": ("parameters.",)}
+# Bash divides a word at each =. This function joins the parts of KEY=VALUE before the completion,
+# and removes KEY= from the offered words after it. There is no space after KEY=.
+_BASH = r"""
+_p5lab_settings() {
+  local words=() number=0 index word= last=
+  for index in "${!COMP_WORDS[@]}"; do
+    word=${COMP_WORDS[index]}
+    if [[ ${#words[@]} -gt 1 && ( $word == = || $last == *= ) ]]; then
+      words[${#words[@]} - 1]+=$word
+    else
+      words+=("$word")
+    fi
+    last=$word
+    [[ $index -eq $COMP_CWORD ]] && number=$((${#words[@]} - 1))
+  done
+  word=${words[number]}
+  [[ $COMP_WORDBREAKS == *=* && $word == *=* ]] && last=${word%"${word##*=}"} || last=
+  local COMP_WORDS=("${words[@]}") COMP_CWORD=$number
+  _shtab_p5lab
+  COMPREPLY=("${COMPREPLY[@]#"$last"}")
+  [[ ${#COMPREPLY[@]} -eq 1 && $COMPREPLY == *= ]] && compopt -o nospace 2>/dev/null
+  return 0
+}
+"""
 
 
 def add(parsers: options.Commands) -> None:
@@ -42,7 +66,8 @@ def add(parsers: options.Commands) -> None:
         description="Prints a script with which the shell completes commands and options. With the"
         " script, the shell also completes the names of experiments, machines, guests, workloads"
         " and runs of this checkout and of P5LAB_PATH. The shell looks up these names when TAB is"
-        " pressed. After --set and --sweep, the shell completes machine keys.",
+        " pressed. After --set and --sweep, the shell completes machine keys and, if a key has only"
+        " a few values, these values.",
     )
     complete.add_argument("shell", choices=SHELLS)
     complete.set_defaults(command=_completion)
@@ -64,11 +89,24 @@ def script(parser: argparse.ArgumentParser, shell: str, lab: Lab) -> str:
                 command = NAMES[name].format(root=shlex.quote(str(lab.root)))
                 _set_completion(action, shtab.cmd(command))
             elif action.dest in _KEYS:
-                words = _words([f"{key}=" for key in BY_NAME], action.dest)
-                _set_completion(action, shtab.cmd(words))
+                settings = [word for key in KEYS for word in _settings(key)]
+                _set_completion(action, shtab.cmd(_words(settings, action.dest)))
             elif action.type is Path:
                 _set_completion(action, shtab.FILE)
-    return str(shtab.complete(parser, shell))
+    text = str(shtab.complete(parser, shell))
+    if shell == "bash":
+        text = text.replace("-F _shtab_p5lab p5lab", "-F _p5lab_settings p5lab")
+        return _BASH + text
+    return text
+
+
+def _settings(key: Key) -> list[str]:
+    """Returns the words for a machine key: KEY= or, for a key with few values, each KEY=VALUE. The
+    list is empty for a key that --set cannot change."""
+    if key.target == "record":
+        return []
+    values = ("true", "false") if key.kind == "flag" else key.choices
+    return [f"{key.name}={value}" for value in values or ("",)]
 
 
 def _words(names: list[str], option: str) -> str:

@@ -5,6 +5,7 @@ example."""
 EXAMPLES = {
     "run": (
         "run smoke",
+        "run smoke --all-tables",
         "run chen95-core --sweep l2.size=128K,256K,512K",
         "run micro --workload dup --seed 0-4 --json",
         "run geometries --workers 2",
@@ -33,6 +34,7 @@ EXAMPLES = {
     "query": (
         'query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"',
         "query \"SELECT run, sum(value) FROM counts WHERE event = 'l2_read_misses' GROUP BY run\"",
+        'query "FROM counts" --all-rows',
     ),
     "keys": ("keys", "keys --json"),
     "gc": ("gc", "gc --cache --older-than 30 --yes"),

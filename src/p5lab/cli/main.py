@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from p5lab import __version__
-from p5lab.cli import check, completion, examples, guest, results, run, simpoint, upkeep
+from p5lab.cli import (
+    check,
+    completion,
+    examples,
+    guest,
+    misspelt,
+    results,
+    run,
+    simpoint,
+    upkeep,
+)
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.host.terminal import for_terminal
 from p5lab.lab import Lab
@@ -36,7 +46,7 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
             return subprocess.run(
                 [sys.executable, lab.root / "bench/run.py", *words[1:]]
             ).returncode
-        args = parser().parse_args(words)
+        args = _parsed(words)
         return int(args.command(args, lab))
     except SystemExit as done:  # argparse has printed a help text
         return int(done.code or 0)
@@ -52,6 +62,20 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has closed the pipe
         return STATUS_FAILED
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Returns the arguments of a command line. Raises UserError for a wrong command line."""
+    try:
+        # next_steps reads the words.
+        return parser().parse_args(words, argparse.Namespace(words=words))
+    except UserError:
+        name, *rest = words or [""]
+        command = completion.commands(parser()).get(name)
+        better = misspelt.option(command, rest) if command else misspelt.option(parser(), words[:1])
+        if better:
+            raise better from None
+        raise
 
 
 def _terminated(number: int, frame: object) -> NoReturn:

@@ -12,7 +12,7 @@ from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError
 from p5lab.execute.cluster import Tls, Wanted
 from p5lab.host.processors import cores
-from p5lab.present import counts
+from p5lab.present import counts, headline
 
 SCHEMA_VERSION = 1  # version of the JSON that print_json prints
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -178,6 +178,16 @@ def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FO
         help=f"how to print the results: {', '.join(forms[:-1])} or {forms[-1]}",
     )
     add_json(parser)
+
+
+def add_all_tables(parser: argparse.ArgumentParser) -> None:
+    """Adds --all-tables, for a command that prints counts."""
+    parser.add_argument(
+        headline.OPTION,
+        action="store_true",
+        help="print all tables; by default only the tables that fit on a screen of"
+        f" {headline.LINES} lines",
+    )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -18,8 +18,7 @@ from p5lab.host import fetch
 from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep import gc, index, store
 from p5lab.lab import Lab
-from p5lab.present import by_function, counts, diff, garbage, runs, timeline
-from p5lab.present.tables import MISSING, Grid
+from p5lab.present import answer, by_function, counts, diff, garbage, runs, timeline
 
 LISTS = ("experiments", "machines", "guests", "workloads", "notebooks", "runs")
 KINDS = "|".join(LISTS)
@@ -99,6 +98,12 @@ def _add_query(commands: options.Commands) -> None:
         " (docs/reference/formats.md).",
     )
     ask.add_argument("sql", metavar="SQL")
+    ask.add_argument(
+        "--all-rows",
+        action="store_true",
+        help=f"print all rows of the table; by default the first {answer.ROWS} rows. Other formats"
+        " always contain all rows",
+    )
     options.add_format(ask)
     ask.set_defaults(command=_query)
 
@@ -196,6 +201,8 @@ def _list(args: argparse.Namespace, lab: Lab) -> int:
         table = Table(
             box=None, show_header=False, title=kind, title_justify="left", padding=(0, 2, 0, 2)
         )
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
         for name, title in _known(kind, lab):
             table.add_row(name, markup(title))
         console.print(table)
@@ -263,13 +270,10 @@ def _query(args: argparse.Namespace, lab: Lab) -> int:
         cells = ([for_terminal(x) if isinstance(x, str) else x for x in row] for row in rows)
         csv.writer(sys.stdout, lineterminator="\n").writerows([columns, *cells])
     else:
-        grid = Grid("", columns)
-        for row in rows:
-            grid.add(*(MISSING if value is None else str(value) for value in row))
         if args.form == "markdown":
-            print(grid.markdown())
+            print(answer.grid(columns, rows).markdown())
         else:
-            grid.print(counts.stdout())
+            answer.show(counts.stdout(), columns, rows, all_rows=args.all_rows)
     return 0
 
 
@@ -330,8 +334,9 @@ def _keys(args: argparse.Namespace, lab: Lab) -> int:
         )
         return 0
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for head in ("key", "unit", "meaning"):
-        table.add_column(head)
+    table.add_column("key", no_wrap=True)
+    table.add_column("unit", no_wrap=True)
+    table.add_column("meaning", overflow="fold")
     for key in keys.KEYS:
         table.add_row(key.name, key.unit, markup(key.doc))
     counts.stdout().print(table)

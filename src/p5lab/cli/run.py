@@ -6,7 +6,7 @@ import fnmatch
 from pathlib import Path
 
 from p5lab import engines
-from p5lab.cli import options
+from p5lab.cli import next_steps, options
 from p5lab.cli.execute import execute, report_failures
 from p5lab.describe import experiment, machine, sweep
 from p5lab.describe.engine import capabilities
@@ -50,6 +50,7 @@ def add(commands: options.Commands) -> None:
     )
     options.add_no_build(run)
     options.add_format(run)
+    options.add_all_tables(run)
     run.set_defaults(command=_run, name="run")
 
     ahead = commands.add_parser(
@@ -180,7 +181,11 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     if args.form in counter_method.FORMS and counter_method.applies(stored):
         counter_method.show(counts.stdout(), stored, args.form)
     else:
-        counts.experiment(counts.stdout(), stored, expansion.cannot, args.form)
+        counts.experiment(
+            counts.stdout(), stored, expansion.cannot, args.form, all_tables=args.all_tables
+        )
+    if args.form == "table":
+        next_steps.show(Progress(), lab, args, stored)
     for wish in Observation.parse(args):
         for result in results:
             for remark in wish.remarks(result.id, lab.short(result.directory)):

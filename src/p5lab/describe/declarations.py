@@ -183,10 +183,10 @@ def _key(engine: Path, name: str, table: Table, what: dict[str, Any]) -> Key:
     table.only((*_COMMON, *_OF_KIND.get(kind, ())))
     made = table
     if kind == "policy":
-        made = Table(table.where, {"choices": list(policies(engine))})
+        made = table.with_data({"choices": list(policies(engine))})
     elif kind == "file":
         files = engine.parent / table.text("files")
-        made = Table(table.where, {"choices": sorted(path.stem for path in files.glob("*.toml"))})
+        made = table.with_data({"choices": sorted(path.stem for path in files.glob("*.toml"))})
     doc = table.text("doc").replace("{what}", str(what.get(name.partition(".")[0], "")))
     key = KINDS[kind](name, table.text("unit", ""), doc, made)
     default = table.data.get("default")
@@ -201,7 +201,7 @@ def _key(engine: Path, name: str, table: Table, what: dict[str, Any]) -> Key:
             default=None if default is None else key.parse(default),
         )
     except BadValue as error:
-        raise UserError(f"{table.where}: default: expected {error}") from None
+        raise UserError(f"{table.at('default')}: expected {error}") from None
 
 
 def _target(table: Table) -> Target:
@@ -209,7 +209,7 @@ def _target(table: Table) -> Target:
     for target in get_args(Target):
         if found == target:
             return target
-    raise UserError(f"{table.where}: target: expected one of {', '.join(get_args(Target))}")
+    raise UserError(f"{table.at('target')}: expected one of {', '.join(get_args(Target))}")
 
 
 def _rules(table: Table) -> Iterator[Rule]:
@@ -220,7 +220,7 @@ def _rules(table: Table) -> Iterator[Rule]:
         key, holds, expected = (
             table.text(name).replace("$", one) for name in ("key", "holds", "expected")
         )
-        where = f"{table.where}: {key}"
+        where = f"{table.label}: {key}"
         yield Rule(key, Expression.parse(holds, where), Text.parse(expected, where))
 
 

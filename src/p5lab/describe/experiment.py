@@ -5,6 +5,7 @@
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from p5lab.describe import engine as engines
@@ -112,6 +113,7 @@ class _Asked:
     feedback: bool
     boards: list[Machine]
     variants: list[Variant]
+    axes: list[Axis]
     points: list[Point]
     geometries: list[tuple[str, str, dict[str, object]]]
     systems: list[Guest]
@@ -150,6 +152,7 @@ def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
         file.feedback if choice.feedback is None else choice.feedback,
         [machines.load(lab, one) for one in choice.machines or file.machines],
         file.variants,
+        axes,
         sweep.without_machine(points) if file.misses else points,
         file.geometries(points) if file.misses else [],
         [guests.load(lab, guest) for guest in choice.guests or file.guests],
@@ -207,7 +210,7 @@ def _board(asked: _Asked, board: Machine, variant: Variant, point: Point, job: J
     if asked.simulates:
         own = job.variant.of(own)
     if point.machine:
-        own = own.with_set(dict(point.machine), f"{asked.where}: sweep")
+        own = own.with_set(dict(point.machine), partial(sweep.where, asked.axes))
     if asked.choice.settings:
         own = own.with_set(dict(asked.choice.settings), "--set")
     return own

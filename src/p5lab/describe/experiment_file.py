@@ -5,6 +5,7 @@ runs."""
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from p5lab.describe import seeds, sweep, tomlfile
@@ -38,9 +39,9 @@ KEYS = [
 
 @dataclass(frozen=True)
 class Variant:
-    """An overlay of the experiment's file. `where` names it in messages."""
+    """An overlay of the experiment's file. `where` returns the place of a key for messages."""
 
-    where: str
+    where: tomlfile.Where
     settings: dict[str, Any]
 
     def of(self, board: Machine) -> Machine:
@@ -62,9 +63,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Entry:
-    """A [[run]] of the experiment's file."""
+    """A [[run]] of the experiment's file. `where` returns the place of a parameter for messages."""
 
-    where: str
+    where: tomlfile.Where
     workload: Workload
     parameters: dict[str, Any]
     only: list[str]
@@ -134,10 +135,12 @@ def read(lab: Lab, name: str) -> File:
     table.text("title")
     limit = table.number("limit_seconds", LIMIT_SECONDS)
     if limit < 1:
-        raise UserError(f"{where}: limit_seconds: expected at least 1 (modelled second)")
+        raise UserError(f"{table.at('limit_seconds')}: expected at least 1 (modelled second)")
     events = table.text("events", "all")
     if events not in EVENTS:
-        raise UserError(f"{where}: events: expected one of {', '.join(EVENTS)}; found {events!r}")
+        raise UserError(
+            f"{table.at('events')}: expected one of {', '.join(EVENTS)}; found {events!r}"
+        )
     misses = events == "misses"
     guests = table.texts("guests")
     return File(
@@ -150,7 +153,7 @@ def read(lab: Lab, name: str) -> File:
         seeds.of_table(table),
         table.texts("machines"),
         guests,
-        [Variant(f"{where}: set", _common(table))] if misses else _variants(table),
+        [Variant(_settings(table).near, _common(table))] if misses else _variants(table),
         _entries(table, workloads.load(lab), guests),
     )
 
@@ -166,8 +169,12 @@ def _load(lab: Lab, name: str) -> tomlfile.Table:
     return tomlfile.load(lab.files("experiment")[name], schema_version=SCHEMA_VERSION)
 
 
+def _settings(table: tomlfile.Table) -> tomlfile.Table:
+    return table.table("set", {})
+
+
 def _common(table: tomlfile.Table) -> dict[str, Any]:
-    return tomlfile.flatten(table.table("set", {}).data)
+    return tomlfile.flatten(_settings(table).data)
 
 
 def _variants(table: tomlfile.Table) -> list[Variant]:
@@ -177,8 +184,17 @@ def _variants(table: tomlfile.Table) -> list[Variant]:
     for overlay in table.tables("overlay"):
         overlay.only(["set"])
         settings = tomlfile.flatten(overlay.table("set").data)
-        variants.append(Variant(overlay.where, {**common, **settings}))
-    return variants or [Variant(f"{table.where}: set", common)]
+        where = partial(_place, _settings(table), overlay.table("set"), settings)
+        variants.append(Variant(where, {**common, **settings}))
+    return variants or [Variant(_settings(table).near, common)]
+
+
+def _place(
+    common: tomlfile.Table, own: tomlfile.Table, settings: Mapping[str, Any], key: str
+) -> str:
+    """The place of a key in an overlay, or in the `set` of the experiment if the overlay does not
+    set the key."""
+    return (own if key in settings else common).near(key)
 
 
 def _entries(
@@ -189,15 +205,15 @@ def _entries(
         run.only(["workload", "parameters", "guests", "set"])
         name = run.text("workload")
         if name not in known:
-            raise unknown("workload", name, known, where=run.where)
+            raise unknown("workload", name, known, where=run.near("workload"))
         only = run.texts("guests", guest_names)
         for guest in only:
             if guest not in guest_names:
-                raise unknown("guest", guest, guest_names, where=run.where)
+                raise unknown("guest", guest, guest_names, where=run.near("guests"))
         given = run.table("parameters", {})
-        known[name].resolve(given.data, given.where)
-        variant = Variant(f"{run.where}: set", _common(run))
-        entries.append(Entry(given.where, known[name], given.data, only, variant))
+        known[name].resolve(given.data, given.near)
+        variant = Variant(_settings(run).near, _common(run))
+        entries.append(Entry(given.near, known[name], given.data, only, variant))
     return entries
 
 
@@ -223,14 +239,14 @@ def _geometries(
         name = overlay.text("name")
         if not re.fullmatch(GEOMETRY_NAME, name) or name in found:
             raise UserError(
-                f"{overlay.where}: name: expected a valid name that no other geometry has,"
+                f"{overlay.at('name')}: expected a valid name that no other geometry has,"
                 f' such as "l2-512K"; found {name!r}'
             )
         found[name] = name, overlay.where, tomlfile.flatten(overlay.table("set").data)
     for point in points:
         if point.machine:
             name = ",".join(f"{key}={value}" for key, value in point.machine.items())
-            found[name] = name, f"{table.where}: sweep", dict(point.machine)
+            found[name] = name, table.at("sweep"), dict(point.machine)
     for _, where, settings in found.values():
         for key in settings:
             if key in BY_NAME and key not in GEOMETRY:
@@ -240,7 +256,7 @@ def _geometries(
                 )
     if not found:
         raise UserError(
-            f'{table.where}: events: "misses" expects an [[overlay]] or a [[sweep]] of machine keys'
+            f'{table.at("events")}: "misses" expects an [[overlay]] or a [[sweep]] of machine keys'
         )
     return list(found.values())
 

@@ -161,7 +161,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
     if protocol == MULTIBOOT and (initramfs or not modules or not all(modules)):
         raise UserError(f"{boot.where}: a multiboot kernel needs modules, each `FILE TEXT`")
     if protocol != MULTIBOOT and modules:
-        raise UserError(f"{boot.where}: modules: expected only for a multiboot kernel")
+        raise UserError(f"{boot.at('modules')}: expected only for a multiboot kernel")
     if not initramfs and not modules and not disk:
         raise UserError(f"{boot.where}: expected initramfs or disk, for the root file system")
     has, lacks = _capabilities(lab, table)
@@ -186,13 +186,13 @@ def _guest(lab: Lab, table: Table) -> Guest:
         packs=frozenset(table.texts("packs", [])),
     )
     if not 0 <= guest.clock_vector <= 255:
-        raise UserError(f"{table.where}: clock_vector: expected a vector, 0 to 255")
+        raise UserError(f"{table.at('clock_vector')}: expected a vector, 0 to 255")
     for key, text in (
         ("cmdline", guest.cmdline),
         *(("modules", text) for _, text in guest.modules),
     ):
         if not text.isascii() or not text.isprintable():
-            raise UserError(f"{boot.where}: {key}: expected printable ASCII")
+            raise UserError(f"{boot.at(key)}: expected printable ASCII")
     return guest
 
 
@@ -206,7 +206,7 @@ def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str
     for key, names_of_it in (("has", has), ("lacks", lacks.data)):
         for name in names_of_it:
             if name not in known:
-                raise unknown("capability", name, known, where=f"{table.where}: {key}")
+                raise unknown("capability", name, known, where=table.at(key))
     return frozenset(has - lacks.data.keys()), {name: lacks.text(name) for name in lacks.data}
 
 
@@ -264,9 +264,9 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     boot.only((*BOOT_KEYS, *CMDLINE_CHANGES))
     base_name = table.text("base")
     if base_name not in names(lab):
-        raise unknown("guest", base_name, names(lab), where=f"{table.where}: base")
+        raise unknown("guest", base_name, names(lab), where=table.at("base"))
     if base_name in (name, *variants):
-        raise UserError(f"{table.where}: base: {base_name!r} is itself a variant of {name!r}")
+        raise UserError(f"{table.at('base')}: {base_name!r} is itself a variant of {name!r}")
     base = _resolved(lab, base_name, (name, *variants))
     base_guest = _guest(lab, base)  # an error message about the base names the base
     merged: dict[str, Any] = {
@@ -277,7 +277,7 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
         "lacks": {**base_guest.lacks, **table.table("lacks", {}).data},
         "cannot": {**base_guest.cannot, **table.table("cannot", {}).data},
     }
-    return Table(table.where, merged)
+    return table.with_data(merged)
 
 
 def _cmdline(boot: Table, base: Guest) -> str:
@@ -286,7 +286,7 @@ def _cmdline(boot: Table, base: Guest) -> str:
     if "cmdline" in boot.data:
         if changes:
             raise UserError(
-                f"{boot.where}: {changes[0]}: expected without cmdline, which replaces all words"
+                f"{boot.at(changes[0])}: expected without cmdline, which replaces all words"
             )
         return boot.text("cmdline")
     if not changes:
@@ -294,6 +294,6 @@ def _cmdline(boot: Table, base: Guest) -> str:
     words = base.cmdline.split()
     for word in boot.texts("cmdline_remove", []):
         if word not in words:
-            raise unknown("word", word, words, where=f"{boot.where}: cmdline_remove")
+            raise unknown("word", word, words, where=boot.at("cmdline_remove"))
         words.remove(word)
     return " ".join([*words, *boot.texts("cmdline_add", [])])

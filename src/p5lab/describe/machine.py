@@ -9,11 +9,13 @@ defaults.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from p5lab.describe import keys, tomlfile
 from p5lab.describe.keys import BY_NAME, KEYS, PARTS, BadValue, Key, Value, bad_value
+from p5lab.describe.tomlfile import Where, begin
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
@@ -78,16 +80,16 @@ class Machine:
         conf["memory.uncached"] = ",".join(filter(None, (conf["memory.uncached"], pci)))
         return conf
 
-    def with_set(self, settings: dict[str, object], where: str) -> "Machine":
+    def with_set(self, settings: dict[str, object], where: Where) -> "Machine":
         """This machine with an overlay. `where` names the overlay in messages. Raises UserError for
         an unknown key, a wrong value, and values that do not fit together."""
         changes: dict[str, Value] = {}
         for name, raw in settings.items():
             if name not in BY_NAME:
-                raise unknown("machine key", name, BY_NAME, where=where)
+                raise unknown("machine key", name, BY_NAME, where=begin(where, name))
             key = BY_NAME[name]
             if key.target == "record":
-                raise UserError(f"{where}: {name} cannot be set: it names the machine")
+                raise UserError(f"{begin(where, name)}: {name} cannot be set: it names the machine")
             changes[name] = _parse(where, key, raw)
         values, sources = dict(self.values), dict(self.sources)
         for name in [name for name in changes if BY_NAME[name].kind == "file"]:
@@ -133,11 +135,16 @@ def load(where: Lab | Path, name: str) -> Machine:
             raise UserError(f"{path}: missing key {key.name}: expected {key.expected}")
     if values["machine.name"] != name:
         raise UserError(
-            f"{path}: machine.name: expected the file's name, {name!r};"
+            f"{_near(path, 'machine.name')}: machine.name: expected the file's name, {name!r};"
             f" found {values['machine.name']!r}"
         )
-    check(values, str(path))
+    check(values, partial(_near, path))
     return Machine(name, values, sources=sources)
+
+
+def _near(path: Path, key: str) -> str:
+    """The file and the line of a key, for a message after the file was read."""
+    return tomlfile.load(path, schema_version=SCHEMA_VERSION).near(key)
 
 
 def _files(where: Lab | Path) -> dict[str, Path]:
@@ -156,37 +163,38 @@ def _resolved(
     values: dict[str, Value] = {}
     sources: dict[str, str] = {}
     if "base" in table.data:
-        base = _base(path, table.text("base"))
+        base = _base(path, table)
         if base in (path, *variants):
-            raise UserError(f"{path}: base: {base.stem!r} is itself a variant of {path.stem!r}")
+            raise UserError(
+                f"{table.at('base')}: {base.stem!r} is itself a variant of {path.stem!r}"
+            )
         values, sources = _resolved(base, (path, *variants))
         values = {k: value for k, value in values.items() if BY_NAME[k].target != "record"}
         del table.data["base"]
-    return values | _values(path, table, BY_NAME, "machine key"), sources | _sources(path)
+    return values | _values(table, BY_NAME, "machine key"), sources | _sources(path)
 
 
-def _base(path: Path, name: str) -> Path:
+def _base(path: Path, table: tomlfile.Table) -> Path:
     """The file of a base, which lies beside the variant or among the machines of the checkout."""
+    name = table.text("base")
     known = {
         one: directory / f"{one}.toml"
         for directory in (Lab.here().machines, path.parent)
         for one in names(directory)
     }
     if name not in known:
-        raise unknown("machine", name, known, where=f"{path}: base")
+        raise unknown("machine", name, known, where=table.at("base"))
     return known[name]
 
 
-def _values(
-    path: Path, table: tomlfile.Table, known: Mapping[str, Key], what: str
-) -> dict[str, Value]:
+def _values(table: tomlfile.Table, known: Mapping[str, Key], what: str) -> dict[str, Value]:
     """The values in a file. Raises UserError for an unknown key, a wrong type, and a value out of
     range."""
     values = {}
     for name, raw in tomlfile.flatten(table.data).items():
         if name not in known:
-            raise unknown(what, name, known, where=str(path))
-        values[name] = _parse(str(path), known[name], raw)
+            raise unknown(what, name, known, where=table.near(name))
+        values[name] = _parse(table.near, known[name], raw)
     return values
 
 
@@ -195,7 +203,7 @@ def _given_by(key: Key, name: str) -> tuple[dict[str, Value], dict[str, str]]:
     path = Lab.here().root / key.files / f"{name}.toml"
     known = {one.name: one for one in KEYS if one.given_by == key.name}
     what = f"key of a {key.name.partition('.')[0]}"
-    values = _values(path, tomlfile.load(path, schema_version=SCHEMA_VERSION), known, what)
+    values = _values(tomlfile.load(path, schema_version=SCHEMA_VERSION), known, what)
     for one in known.values():
         if one.name not in values:
             raise UserError(f"{path}: missing key {one.name}: expected {one.expected}")
@@ -213,11 +221,11 @@ def parse_settings(settings: list[str]) -> dict[str, object]:
     return result
 
 
-def check(values: dict[str, Value], where: str) -> None:
+def check(values: dict[str, Value], where: Where) -> None:
     """Checks the values against the rules of the declarations.
 
     The caller has already checked each single value. Raises UserError with the name of the wrong
-    key. `where`: the file or option that set the values.
+    key. `where`: the place of the values in a file, or the option that set the values.
     """
     for part in PARTS:
         for rule in part.rules:
@@ -225,7 +233,8 @@ def check(values: dict[str, Value], where: str) -> None:
                 key = BY_NAME[rule.key]
                 expected = rule.expected.fill(values, lambda name, _: _shown(name, values))
                 raise UserError(
-                    f"{where}: {key.name} = {_shown(key.name, values)}: expected {expected}"
+                    f"{begin(where, key.name)}: {key.name} = {_shown(key.name, values)}:"
+                    f" expected {expected}"
                 )
 
 
@@ -233,11 +242,11 @@ def _shown(name: str, values: dict[str, Value]) -> str:
     return BY_NAME[name].canonical(values[name])
 
 
-def _parse(where: str, key: keys.Key, raw: Any) -> Value:  # noqa: ANN401
+def _parse(where: Where, key: keys.Key, raw: Any) -> Value:  # noqa: ANN401
     try:
         return key.parse(raw)
     except BadValue as error:
-        raise UserError(bad_value(where, key, raw, str(error))) from None
+        raise UserError(bad_value(begin(where, key.name), key, raw, str(error))) from None
 
 
 def _sources(path: Path) -> dict[str, str]:

@@ -14,11 +14,11 @@ def of_table(table: tomlfile.Table) -> tuple[int, ...]:
     """`seeds` of an experiment's file: a list of numbers, or a text in the form of --seed. Raises
     UserError for anything else."""
     if isinstance(table.data.get("seeds"), str):
-        return _parse(table.text("seeds"), f"{table.where}: seeds")
+        return _parse(table.text("seeds"), table.at("seeds"))
     seeds = table.items("seeds", [0])
     if not seeds or not all(type(seed) is int and 0 <= seed < SEED_LIMIT for seed in seeds):
         raise UserError(
-            f"{table.where}: seeds: expected a list of whole numbers, 0 to {SEED_LIMIT - 1},"
+            f"{table.at('seeds')}: expected a list of whole numbers, 0 to {SEED_LIMIT - 1},"
             f" found {type_name(seeds)}"
         )
     return tuple(dict.fromkeys(seeds))

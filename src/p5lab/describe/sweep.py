@@ -87,6 +87,12 @@ def points(found: Iterable[Axis]) -> list[Point]:
     return result
 
 
+def where(found: Iterable[Axis], key: str) -> str:
+    """The beginning of a message about a value of a swept key: the first axis with this key."""
+    owners = [axis.where for axis in found if any(key in step for step in axis.steps)]
+    return owners[0] if owners else OPTION
+
+
 def without_machine(found: Iterable[Point]) -> list[Point]:
     """The distinct combinations of parameters, without machine keys."""
     different = {str(point.parameters): point.parameters for point in found}
@@ -105,7 +111,7 @@ def _axis(table: Table) -> Axis:
         lengths = {key: len(values) for key, values in lists.items()}
         if form == "zip" and len(set(lengths.values())) > 1:
             shown = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-            raise UserError(f"{table.where}: zip: expected lists of equal length; {shown}")
+            raise UserError(f"{table.at('zip')}: expected lists of equal length; {shown}")
         combine = zip if form == "zip" else itertools.product
         steps = [dict(zip(lists, values, strict=True)) for values in combine(*lists.values())]
     if not steps or not all(steps):
@@ -118,7 +124,7 @@ def _lists(table: Table) -> dict[str, list[Any]]:
     for key, values in lists.items():
         if not isinstance(values, list) or not values:
             raise UserError(
-                f"{table.where}: {key}: expected a list of values, such as"
+                f"{table.at(key)}: expected a list of values, such as"
                 f' ["128K", "256K"]; found {type_name(values)}'
             )
     return lists

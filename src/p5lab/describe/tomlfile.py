@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Reads TOML files. The errors name the file and the key."""
+"""Reads TOML files. The errors name the file, the line and the key."""
 
+import re
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from p5lab.describe import tomllines
+from p5lab.describe.tomllines import Place
 from p5lab.errors import UserError, unknown
 
 TYPE_NAMES = {
@@ -27,13 +31,83 @@ def type_name(value: object) -> str:
     return f"{kind}, {shown}" if len(shown) <= 40 else kind
 
 
+# The beginning of a message about a value: a text, or a function from the name of the key, such as
+# Table.near.
+Where = str | Callable[[str], str]
+
+
+def begin(where: Where, key: str) -> str:
+    """The beginning of a message about the value of a key."""
+    return where if isinstance(where, str) else where(key)
+
+
+@dataclass(frozen=True)
+class File:
+    """A TOML file and its text. The lines of the keys are searched only for an error message."""
+
+    name: str
+    text: str
+
+    @cached_property
+    def lines(self) -> dict[Place, int]:
+        """The line of each key and table."""
+        return tomllines.of(self.text)
+
+    def where(self, place: Place) -> str:
+        """The file and the line of a place, such as `FILE:12`. The line is that of the innermost
+        table around the place if the file does not contain the place. The result is the file alone
+        for the whole file."""
+        while place and place not in self.lines:
+            place = place[:-1]
+        return f"{self.name}:{self.lines[place]}" if place else self.name
+
+
 @dataclass(frozen=True)
 class Table:
     """One table of a TOML file. Each getter raises UserError for a value of another type, and for a
     missing key if the caller gives no default. `only` refuses unknown keys."""
 
-    where: str  # file (and table) for messages
+    file: File
     data: dict[str, Any]
+    place: Place = ()
+
+    @property
+    def where(self) -> str:
+        """The file, the line and the name of this table, for messages."""
+        return ": ".join([self.file.where(self.place), *self._label])
+
+    @property
+    def label(self) -> str:
+        """The file and the name of this table. Unlike `where`, it has no line, so it takes no
+        search in the text."""
+        return ": ".join([self.file.name, *self._label])
+
+    @property
+    def _label(self) -> list[str]:
+        """The names of this table: ["run[0]", "parameters"]."""
+        names: list[str] = []
+        for part in self.place:
+            if isinstance(part, int):
+                names[-1] += f"[{part}]"
+            else:
+                names.append(part)
+        return names
+
+    def near(self, key: str) -> str:
+        """The file, the line of a key of this table, and the name of this table. A dotted key also
+        stands for a key of an inner table."""
+        place = (*self.place, key)
+        if place not in self.file.lines:
+            place = (*self.place, *key.split("."))
+        return ": ".join([self.file.where(place), *self._label])
+
+    def at(self, key: str) -> str:
+        """The file, the line and the name of a key of this table, for messages."""
+        return f"{self.near(key)}: {key}"
+
+    def with_data(self, data: dict[str, Any]) -> "Table":
+        """A table at the same place of the file with other content."""
+        return replace(self, data=data)
 
     def _get(self, key: str, kind: type, default: Any) -> Any:  # noqa: ANN401
         if key not in self.data:
@@ -44,7 +118,7 @@ class Table:
         # In Python, bool is a subclass of int. In TOML, the two types are different.
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise UserError(
-                f"{self.where}: {key}: expected {TYPE_NAMES[kind]}, found {type_name(value)}"
+                f"{self.at(key)}: expected {TYPE_NAMES[kind]}, found {type_name(value)}"
             )
         return value
 
@@ -57,7 +131,7 @@ class Table:
         value = self.text(key)
         if value not in choices:
             expected = " or ".join(f'"{choice}"' for choice in choices)
-            raise UserError(f"{self.where}: {key}: expected {expected}, found {value!r}")
+            raise UserError(f"{self.at(key)}: expected {expected}, found {value!r}")
         return value
 
     def number(self, key: str, default: Any = ...) -> int:  # noqa: ANN401
@@ -78,23 +152,23 @@ class Table:
         for value in values:
             if not isinstance(value, str):
                 raise UserError(
-                    f"{self.where}: {key}: expected a list of texts, found {type_name(value)}"
+                    f"{self.at(key)}: expected a list of texts, found {type_name(value)}"
                 )
         return values
 
     def table(self, key: str, default: Any = ...) -> "Table":  # noqa: ANN401
         """The value of a key: a table."""
-        return Table(f"{self.where}: {key}", self._get(key, dict, default))
+        return Table(self.file, self._get(key, dict, default), (*self.place, key))
 
     def tables(self, key: str) -> list["Table"]:
         """The value of a key: an array of tables ([[key]]). The list is empty if the file has no
         such array."""
         result = []
         for number, value in enumerate(self.items(key, [])):
-            where = f"{self.where}: {key}[{number}]"
+            table = Table(self.file, value, (*self.place, key, number))
             if not isinstance(value, dict):
-                raise UserError(f"{where}: expected a table, found {type_name(value)}")
-            result.append(Table(where, value))
+                raise UserError(f"{table.where}: expected a table, found {type_name(value)}")
+            result.append(table)
         return result
 
     def only(self, known: Iterable[str]) -> None:
@@ -103,7 +177,7 @@ class Table:
         known = list(known)
         for key in self.data:
             if key not in known:
-                raise unknown("key", key, known, where=self.where)
+                raise unknown("key", key, known, where=self.near(key))
 
 
 def load(path: Path, *, schema_version: int) -> Table:
@@ -114,36 +188,56 @@ def load(path: Path, *, schema_version: int) -> Table:
     UserError for a file that cannot be read, and for a file that is not valid TOML.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
             f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
         ) from None
+    try:
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: not valid TOML: {error}") from None
+        _refuse(path, text, str(error))
     except (RecursionError, ValueError):  # deep nesting, or a number with thousands of digits
         raise UserError(f"{path}: not valid TOML") from None
-    if not _is_sound(data):
-        raise UserError(f"{path}: not valid TOML: expected whole numbers of at most 64 bits")
-    table = Table(str(path), data)
+    table = Table(File(str(path), text), data)
+    for place in _unsound(data):
+        raise UserError(
+            f"{table.file.where(place)}: not valid TOML: expected whole numbers of at most 64 bits"
+        )
     version = table.number("schema_version")
     if version != schema_version:
         raise UserError(
-            f"{path}: schema_version: expected {schema_version}, found {version}"
+            f"{table.at('schema_version')}: expected {schema_version}, found {version}"
             + (" (written for a newer p5lab)" if version > schema_version else "")
         )
     del data["schema_version"]
     return table
 
 
-def _is_sound(value: object) -> bool:
-    """Whether all whole numbers have at most 64 bits, as TOML requires. Python's parser accepts
-    longer numbers."""
+def _refuse(path: Path, text: str, message: str) -> NoReturn:
+    """Raises UserError for an error of the parser. The parser writes the position at the end of its
+    message, but gives no line for a file that ends too early."""
+    if found := re.fullmatch(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", message, re.DOTALL):
+        what, line, column = found.groups()
+        raise UserError(f"{path}:{line}: not valid TOML: {what} (column {column})") from None
+    what = message.removesuffix(" (at end of document)")
+    raise UserError(
+        f"{path}:{tomllines.unfinished(text)}: not valid TOML: {what}; the file ends before the end"
+        " of what begins on this line"
+    ) from None
+
+
+def _unsound(value: object, place: Place = ()) -> Iterator[Place]:
+    """Yields the places of whole numbers with more than 64 bits. TOML has no such numbers, but
+    Python's parser accepts them."""
     if isinstance(value, dict):
-        return all(map(_is_sound, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_sound, value))
-    return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
+        for key, part in value.items():
+            yield from _unsound(part, (*place, key))
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from _unsound(part, (*place, number))
+    elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        yield place
 
 
 def flatten(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.describe import tomlfile
-from p5lab.describe.tomlfile import Table, type_name
+from p5lab.describe.tomlfile import Table, Where, begin, type_name
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
@@ -58,14 +58,15 @@ class Parameter:
     choices: tuple[str, ...]
     needs: Mapping[str, Needs] = field(default_factory=dict)
 
-    def parse(self, value: Any, where: str) -> int | str:  # noqa: ANN401
+    def parse(self, value: Any, where: Where) -> int | str:  # noqa: ANN401
         """A value from an experiment file or the command line. Sizes may have the suffix K or M
         (1024). Raises UserError for any other value; `where` begins the message."""
         if self.choices:
             if value not in self.choices:
                 expected = ", ".join(f'"{choice}"' for choice in self.choices)
                 raise UserError(
-                    f"{where}: {self.name}: expected one of {expected}; found {type_name(value)}"
+                    f"{begin(where, self.name)}: {self.name}: expected one of {expected};"
+                    f" found {type_name(value)}"
                 )
             return value
         number = value if type(value) is int else None
@@ -73,8 +74,8 @@ class Parameter:
             number = int(match[1]) * _SUFFIX[match[2]]
         if number is None or not self.minimum <= number <= 0x7FFFFFFF:
             raise UserError(
-                f"{where}: {self.name}: expected a whole number of {self.unit}, at least"
-                f" {self.minimum}; found {type_name(value)}"
+                f"{begin(where, self.name)}: {self.name}: expected a whole number of {self.unit},"
+                f" at least {self.minimum}; found {type_name(value)}"
             )
         return number
 
@@ -114,12 +115,14 @@ class Workload:
         """The C file beside the description."""
         return self.file.with_name(f"{self.name}.c") if self.file else None
 
-    def resolve(self, given: dict[str, Any], where: str) -> dict[str, int | str]:
+    def resolve(self, given: dict[str, Any], where: Where) -> dict[str, int | str]:
         """All parameters: the given values after a check, and the defaults of the other parameters.
         Raises UserError for an unknown parameter or a wrong value."""
         for name in given:
             if name not in self.parameters:
-                raise unknown(f"parameter of {self.name}", name, self.parameters, where=where)
+                raise unknown(
+                    f"parameter of {self.name}", name, self.parameters, where=begin(where, name)
+                )
         return {
             name: parameter.parse(given[name], where) if name in given else parameter.default
             for name, parameter in self.parameters.items()
@@ -189,7 +192,7 @@ class _Shelf:
         found = {}
         for name in table.texts(key, []):
             if name not in self.capabilities:
-                raise unknown("capability", name, self.capabilities, where=f"{table.where}: {key}")
+                raise unknown("capability", name, self.capabilities, where=table.at(key))
             found[name] = self.capabilities[name]
         return found
 
@@ -200,10 +203,10 @@ class _Shelf:
             return table
         like = table.text("like")
         if like not in self.parameters.data:
-            raise unknown("parameter", like, self.parameters.data, where=f"{table.where}: like")
+            raise unknown("parameter", like, self.parameters.data, where=table.at("like"))
         shared = self.parameters.table(like)
         needs = {**shared.table("needs", {}).data, **table.table("needs", {}).data}
-        return Table(table.where, {**shared.data, **table.data, "needs": needs})
+        return table.with_data({**shared.data, **table.data, "needs": needs})
 
 
 def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
@@ -218,11 +221,11 @@ def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
     operations = table.data.get("operations", 1)
     if isinstance(operations, str):
         if operations not in parameters or parameters[operations].choices:
-            raise UserError(f"{table.where}: operations: expected a number or a numeric parameter")
+            raise UserError(f"{table.at('operations')}: expected a number or a numeric parameter")
     elif table.number("operations", 1) < 1:
-        raise UserError(f"{table.where}: operations: expected at least 1")
+        raise UserError(f"{table.at('operations')}: expected at least 1")
     if table.number("bytes", 1) < 1:
-        raise UserError(f"{table.where}: bytes: expected at least 1")
+        raise UserError(f"{table.at('bytes')}: expected at least 1")
     phases = table.table("phases")
     for phase in phases.data:
         if not re.fullmatch(r"[0-9]{1,9}", phase):
@@ -259,7 +262,7 @@ def _parameter(name: str, own: Table, shelf: _Shelf) -> Parameter:
         choices=choices,
         needs={choice: shelf.needs(needs, choice) for choice in needs.data},
     )
-    default = parameter.parse(table.data.get("default"), f"{table.where}: default")
+    default = parameter.parse(table.data.get("default"), lambda _: table.at("default"))
     return Parameter(
         name, default, parameter.unit, parameter.doc, parameter.minimum, choices, parameter.needs
     )

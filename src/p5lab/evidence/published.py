@@ -75,7 +75,7 @@ class _Loader:
         paper, _, place = source.partition(" ")
         if paper not in PAPERS or not _PLACE.fullmatch(place):
             raise UserError(
-                f"{table.where}: source: expected a paper ({', '.join(PAPERS)}) and a section,"
+                f"{table.at('source')}: expected a paper ({', '.join(PAPERS)}) and a section,"
                 f" table, figure or appendix; found {source!r}"
             )
         role = table.choice("role", ROLES)
@@ -91,7 +91,7 @@ class _Loader:
         table.only([*_COMMON, "value", "machine", "keys", "measure", "reason", "note"])
         machine = table.text("machine")
         if machine not in self._machines:
-            raise unknown("machine", machine, self._machines, where=f"{table.where}: machine")
+            raise unknown("machine", machine, self._machines, where=table.at("machine"))
         claim = Claim(
             id=name,
             value=_value(table, common["tag"]),
@@ -147,7 +147,7 @@ class _Loader:
 
     def _keys(self, table: Table, role: str, machine: str) -> tuple[str, ...]:
         keys = tuple(table.texts("keys", []))
-        where = f"{table.where}: keys"
+        where = table.at("keys")
         if keys and role in (PREDICTED, SYSTEM):
             raise UserError(
                 f"{where}: expected no keys, because a {role} number does not come from a key"
@@ -222,7 +222,7 @@ class _Loader:
             experiment=table.text("experiment"),
             guest=table.text("guest", GUEST),
             workload=workload.name,
-            select=_selection(workload, board, Table(where, own)),
+            select=_selection(workload, board, table.with_data(own)),
             count=tuple(counted),
             per=tuple(table.texts("per", [])),
             times=_number(table, "times") if "times" in table.data else 1.0,
@@ -275,7 +275,7 @@ class _Loader:
             inherited = [key for key in inherited if key != "set"]
         given = {key: own[key] for key in inherited} | given
         return replace(
-            _selection(workload, board, Table(table.where, given)),
+            _selection(workload, board, table.with_data(given)),
             workload=table.text("workload", ""),
             experiment=table.text("experiment", ""),
             guest=table.text("guest", ""),
@@ -288,14 +288,14 @@ class _Loader:
 
 def _selection(workload: Workload, board: Machine, table: Table) -> Selection:
     given = table.table("parameters", {})
-    resolved = workload.resolve(given.data, given.where)
+    resolved = workload.resolve(given.data, given.near)
     phases = table.texts("phases", [])
     _check_phases(workload, phases, table.where)
     settings = tomlfile.flatten(table.table("set", {}).data)
     return Selection(
         {name: str(resolved[name]) for name in given.data},
         tuple(phases),
-        board.with_set(settings, f"{table.where}: set").geometry if settings else "",
+        board.with_set(settings, table.table("set").near).geometry if settings else "",
     )
 
 
@@ -323,7 +323,7 @@ def _value(table: Table, tag: str) -> float:
         return _number(table, "value")
     if "value" in table.data:
         raise UserError(
-            f"{table.where}: value: expected no value, because the tag {tag!r} is a shape"
+            f"{table.at('value')}: expected no value, because the tag {tag!r} is a shape"
         )
     return math.nan
 
@@ -332,5 +332,5 @@ def _number(table: Table, key: str) -> float:
     value = table.data.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         found = f"found {type_name(value)}" if key in table.data else "found none"
-        raise UserError(f"{table.where}: {key}: expected a number, {found}")
+        raise UserError(f"{table.at(key)}: expected a number, {found}")
     return float(value)

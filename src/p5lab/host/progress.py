@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.text import Text
 
-from p5lab.host.terminal import markup
+from p5lab.host.terminal import for_terminal, markup
 
 PLAIN_SECONDS = 30  # without a terminal: the time between two lines about one step
 VARIABLE, PLAIN = "P5LAB_PROGRESS", "plain"
@@ -71,9 +72,18 @@ class Progress:
         if not self.console.is_terminal:
             yield tracker
             return
-        status = self.console.status("")
-        with status, _every(0.5, lambda: status.update(markup(tracker.text()))):
+        with self.console.status(_Now(tracker.text)):
             yield tracker
+
+
+class _Now:
+    """A text that is made anew each time it is shown, so it is never older than the lines above."""
+
+    def __init__(self, text: Callable[[], str]) -> None:
+        self._text = text
+
+    def __rich__(self) -> Text:
+        return Text(for_terminal(self._text()))
 
 
 class RunProgress:

@@ -74,15 +74,15 @@ def read_sources(path: Path) -> dict[str, Source]:
 def _source(name: str, entry: tomlfile.Table) -> Source:
     size = entry.number("size")
     if size < 1:
-        raise UserError(f"{entry.where}: size: expected at least 1, found {size}")
+        raise UserError(f"{entry.at('size')}: expected at least 1, found {size}")
     if "path" in entry.data:
         sha256 = entry.text("sha256")
         if not re.fullmatch(r"[0-9a-f]{64}", sha256):
-            raise UserError(f"{entry.where}: sha256: expected 64 hexadecimal digits")
+            raise UserError(f"{entry.at('sha256')}: expected 64 hexadecimal digits")
         place = entry.text("path")
         if place.startswith("/") or ".." in place.split("/"):
             raise UserError(
-                f"{entry.where}: path: expected a path below the mirror, found {place!r}"
+                f"{entry.at('path')}: expected a path below the mirror, found {place!r}"
             )
         return Pinned(name, entry.text("version"), place, size, sha256)
     tested = entry.table("tested", {})

@@ -12,13 +12,13 @@ from rich.console import Console
 from p5lab.describe.experiment import Cannot
 from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep.store import Stored
-from p5lab.present import comparison, one_system, several_systems
+from p5lab.present import comparison, headline, one_system, several_systems
 from p5lab.present.comparison import Comparison
 from p5lab.present.several_systems import last_points
 from p5lab.present.tables import Grid
 
 FORMATS = ("table", "markdown", "csv", "json")
-PIPED_WIDTH = 120
+PIPED_WIDTH = 80
 NO_LIMIT = 1 << 20  # a width in characters at which no line wraps
 EXPLANATION = (
     "Each number is the mean of one operation over the iterations. The cycles, instructions and"
@@ -37,14 +37,26 @@ def stdout() -> Console:
 
 
 def experiment(
-    console: Console, runs: Sequence[Stored], cannot: Sequence[Cannot] = (), form: str = "table"
+    console: Console,
+    runs: Sequence[Stored],
+    cannot: Sequence[Cannot] = (),
+    form: str = "table",
+    *,
+    all_tables: bool = False,
 ) -> None:
     """Prints the counts of an experiment's runs.
 
     `runs`: all runs, including the failed runs. `cannot`: the runs that a guest cannot execute.
-    `form`: one of FORMATS.
+    `form`: one of FORMATS. `all_tables`: also print the tables that do not fit on one screen; the
+    formats other than `table` always contain everything.
     """
-    found = Comparison(runs, cannot)
+    of(console, Comparison(runs, cannot), form, all_tables=all_tables)
+
+
+def of(
+    console: Console, found: Comparison, form: str = "table", *, all_tables: bool = False
+) -> None:
+    """Prints a comparison. `form`, `all_tables`: as in `experiment`."""
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
@@ -53,9 +65,12 @@ def experiment(
         said = [for_terminal(note, lines=True) for note in notes(found)]
         print("\n\n".join([grid.markdown() for grid in grids(found, NO_LIMIT)] + said))
     else:
-        for grid in grids(found, console.width):
+        shown, said = grids(found, console.width), notes(found)
+        if not all_tables:
+            shown, said = headline.choose(found, shown, said, console.width)
+        for grid in shown:
             grid.print(console)
-        for note in notes(found):
+        for note in said:
             console.print(markup(note, lines=True), style="dim")
 
 

@@ -159,7 +159,7 @@ def show(console: Console, found: Difference, form: str) -> None:
     elif form == "markdown":
         console.file.write("\n\n".join(grid.markdown() for grid in grids(found)) + "\n")
     else:
-        for grid in grids(found):
+        for grid in grids(found, console.width):
             grid.print(console)
         if not found.made and not found.counted:
             console.print("No difference.")
@@ -180,9 +180,10 @@ def _document(found: Difference) -> dict[str, Any]:
     }
 
 
-def grids(found: Difference) -> list[Grid]:
+def grids(found: Difference, width: int = 1 << 20) -> list[Grid]:
     """Returns a table of the runs, a table of the inputs that differ, and for each phase a table of
-    the events that differ."""
+    the events that differ. The numbers per 1000 instructions are in a separate table if the table
+    of a phase is wider than `width` characters."""
     names = [stored.id[:8] for stored in found.runs]
     runs = Grid("", ["run", "what"])
     for stored in found.runs:
@@ -194,22 +195,18 @@ def grids(found: Difference) -> list[Grid]:
             made.add(one.what, *(MISSING if value is None else value for value in one.values))
         result.append(made)
     for phase in dict.fromkeys(one.phase for one in found.counted):
-        grid = Grid(
-            f"{phase}: mean of one bracket",
-            [
-                "event",
-                *names,
-                *(f"{name}\nratio" for name in names[1:]),
-                *(f"{name}\nper 1000 instr." for name in names),
-            ],
-        )
-        for event in (one for one in found.counted if one.phase == phase):
+        events = [one for one in found.counted if one.phase == phase]
+        title = f"{phase}: mean of one bracket"
+        values = [*names, *(f"{name}\nratio" for name in names[1:])]
+        rates = [f"{name}\nper 1000 instr." for name in names]
+        both = Grid(title, ["event", *values, *rates])
+        apart = [Grid(title, ["event", *values]), Grid("", ["event", *rates])]
+        for event in events:
             name = event.event if event.ring == ALL_RINGS else f"{event.event}, ring {event.ring}"
-            grid.add(
-                name,
-                *map(number, event.values),
-                *map(times, event.ratio[1:]),
-                *map(number, event.per_1000),
-            )
-        result.append(grid)
+            counted = [*map(number, event.values), *map(times, event.ratio[1:])]
+            rated = list(map(number, event.per_1000))
+            both.add(name, *counted, *rated)
+            apart[0].add(name, *counted)
+            apart[1].add(name, *rated)
+        result += [both] if both.width <= width else apart
     return result

@@ -41,7 +41,7 @@ def _metrics(columns: Sequence[Cell], among: Sequence[Cell]) -> Grid:
         comparison.head(cell.record).replace(" ", "\n") + _phase_label(cell, among)
         for cell in columns
     ]
-    grid = Grid("Counts per operation", ["", *heads])
+    grid = Grid("Counts per operation", ["", *heads], metrics=True)
     grid.add("iterations", *(str(cell.iterations) for cell in columns))
     for label, name in rows(among):
         shown = (number(cell.mean(name)) for cell in columns)

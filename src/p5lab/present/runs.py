@@ -15,6 +15,8 @@ from p5lab.present import comparison, counts, one_system
 from p5lab.present.comparison import Cell
 from p5lab.present.tables import MISSING
 
+DIGEST = 16  # digits of a digest that are shown; run.json has all digits
+
 
 def one(console: Console, stored: Stored, form: str = "table") -> None:
     """Prints all data of one run. If `form` is a format for programs, prints only the counts of the
@@ -27,6 +29,8 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
         console.print(markup(f"{stored.id}: {record['status']}: {record['reason']}"))
         return
     facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    facts.add_column(no_wrap=True)
+    facts.add_column(overflow="fold")
     machine = record["machine"]
     rows = [
         ("run", stored.id),
@@ -47,8 +51,12 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
     for name, value in rows:
         facts.add_row(name, markup(value), style="red" if value.startswith("failed") else "")
     console.print(facts)
+    files = Table(box=None, show_header=False, padding=(0, 2, 0, 0), style="dim")
+    files.add_column(no_wrap=True)
+    files.add_column(overflow="fold")
     for role, sha256 in record["identity"]["digests"].items():
-        console.print(markup(f"sha256 {sha256}  {role}"), style="dim", soft_wrap=True)
+        files.add_row(f"sha256 {sha256[:DIGEST]}...", markup(role))
+    console.print(files)
     if stored.status != "ok":
         for path in sorted((*stored.directory.glob("*.log"), *stored.directory.glob("*.out"))):
             console.print(markup(f"log: {path} ({path.stat().st_size} bytes)"), highlight=False)
@@ -75,18 +83,19 @@ def _note(note: dict[str, Any]) -> str:
 
 
 def each(console: Console, stored: Sequence[Stored]) -> None:
-    """Prints a table with one line for each run."""
+    """Prints a table with one line for each run. Only the name of a run may continue on a second
+    line; the reason of a failure stands below the name."""
     table = Table(box=box.SIMPLE_HEAD)
-    for head in ("run", "experiment", "status", "what", "wall s", "reason"):
-        table.add_column(head, overflow="fold")
+    for head in ("run", "experiment", "status", "wall s"):
+        table.add_column(head, no_wrap=True)
+    table.add_column("what", overflow="fold")
     for item in stored:
         record = item.record
         table.add_row(
             item.id[:10],
             markup(record["experiment"]),
             record["status"],
-            markup(record["label"]),
             str(record.get("wall_seconds", "-")),
-            markup(record["reason"]),
+            "\n".join(filter(None, (markup(record["label"]), markup(record["reason"])))),
         )
     console.print(table)

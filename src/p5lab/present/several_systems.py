@@ -58,31 +58,39 @@ def summary(found: Comparison, width: int) -> list[Grid]:
     time divided by the first system's time. If no system has a time, the tables show instructions
     and the ratio of instructions.
     """
-    names = list(found.names().values())
-    seeds = len(found.seeds) > 1
     timed = any(cell and cell.has(TIME) for q in found.questions for cell in found.cells(q))
-    first, unit = (TIME, "us") if timed else (INSTRUCTIONS, "instructions")
-    cost = 2 * COLUMN_WIDTH + (SPREAD_WIDTH if seeds else RATIO_WIDTH)
+    cost = 2 * COLUMN_WIDTH + (SPREAD_WIDTH if len(found.seeds) > 1 else RATIO_WIDTH)
     result = []
-    for chosen in _chunks(len(names), (width - LABEL_WIDTH) // cost):
-        heads = [""]
-        heads += [f"{names[i]}\n{unit}" for i in chosen]
-        heads += [f"{names[i]}\nmin-max" for i in chosen if seeds]
-        heads += [f"{names[i]}\ncycles" for i in chosen if timed]
-        heads += [f"{names[i]}\nratio" for i in chosen[1:]]
-        grid = Grid(f"{'Time' if timed else 'Instructions'} of one operation", heads)
-        for question in last_points(found):
-            cells = found.cells(question)
-            row = [_or_why(found, question, i, first) for i in chosen]
-            row += [_spread(cells[i], first) for i in chosen if seeds]
-            row += [_mean(cells[i], CYCLES) for i in chosen if timed]
-            row += [_ratio(cells[i], cells[chosen[0]], first) for i in chosen[1:]]
-            grid.add(_label(found, question), *row)
-        for what in dict.fromkeys(comparison.head(one.record) for one in found.failed):
-            if not found.phases(what):
-                grid.add(what, *["failed"] * len(chosen))
+    for chosen in _chunks(len(found.systems), (width - LABEL_WIDTH) // cost):
+        grid = _summary(found, chosen, TIME if timed else INSTRUCTIONS, cycles=timed)
+        if timed and grid.width > width:  # the ratios matter more than the cycles
+            grid = _summary(found, chosen, TIME, cycles=False)
         result.append(grid)
     return result
+
+
+def _summary(found: Comparison, chosen: Sequence[int], first: str, *, cycles: bool) -> Grid:
+    """Returns the summary of the chosen systems. `first`: the metric of the ratios."""
+    names = list(found.names().values())
+    seeds = len(found.seeds) > 1
+    title, unit = ("Time", "us") if first == TIME else ("Instructions", "instructions")
+    heads = [""]
+    heads += [f"{names[i]}\n{unit}" for i in chosen]
+    heads += [f"{names[i]}\nmin-max" for i in chosen if seeds]
+    heads += [f"{names[i]}\ncycles" for i in chosen if cycles]
+    heads += [f"{names[i]}\nratio" for i in chosen[1:]]
+    grid = Grid(f"{title} of one operation", heads)
+    for question in last_points(found):
+        cells = found.cells(question)
+        row = [_or_why(found, question, i, first) for i in chosen]
+        row += [_spread(cells[i], first) for i in chosen if seeds]
+        row += [_mean(cells[i], CYCLES) for i in chosen if cycles]
+        row += [_ratio(cells[i], cells[chosen[0]], first) for i in chosen[1:]]
+        grid.add(_label(found, question), *row)
+    for what in dict.fromkeys(comparison.head(one.record) for one in found.failed):
+        if not found.phases(what):
+            grid.add(what, *["failed"] * len(chosen))
+    return grid
 
 
 def events(found: Comparison, width: int) -> list[Grid]:
@@ -113,7 +121,7 @@ def side_by_side(found: Comparison, question: Question, width: int) -> list[Grid
     result = []
     for chosen in _chunks(len(cells), (width - LABEL_WIDTH) // cost):
         title = f"{_label(found, question)}: {workload['bracket']} (of one {workload['operation']})"
-        grid = Grid(title, _heads("", names, chosen, seeds))
+        grid = Grid(title, _heads("", names, chosen, seeds), metrics=True)
         iterations = [str(cell.iterations) if cell else MISSING for cell in cells]
         row = []
         for i in chosen:

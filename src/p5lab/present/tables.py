@@ -3,17 +3,21 @@
 
 import html
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 
 from p5lab.host.terminal import for_terminal, markup
 
 MISSING = "-"
+ZERO = "0"
+LONG = 24  # characters; only the texts of a wider column may continue on a second line
+BORDER = 3  # characters that each column needs beside its texts
+EDGE = 1
 
 
 @dataclass
@@ -26,33 +30,92 @@ class Grid:
     rows: list[Sequence[str]] = field(default_factory=list)
     dim: set[int] = field(default_factory=set)  # numbers of rows that only explain the row above
     points: bool = False  # the first column contains the points of a curve
+    left: set[int] = field(default_factory=set)  # numbers of columns with texts, after the first
+    metrics: bool = False  # each row is a metric; a row with only zeros says little
 
     def add(self, *cells: str, dim: bool = False) -> None:
-        """Adds a row. `dim`: the row is shown dimmed, because it explains the row above."""
+        """Adds a row. `dim`: the row is shown dimmed, because it explains the row above. Cells at
+        the end of the row may be missing."""
         if dim:
             self.dim.add(len(self.rows))
-        self.rows.append(cells)
+        self.rows.append((*cells, *[""] * (len(self.heads) - len(cells))))
+
+    @property
+    def width(self) -> int:
+        """The number of characters that the table needs if no text continues on a second line."""
+        return total(self.widths())
+
+    def height(self, width: int) -> int:
+        """The number of lines that the table takes in a terminal of `width` characters, if no text
+        continues on a second line."""
+        heads = max((head.count("\n") + 1 for head in self.heads), default=1)
+        title = 1 if self.title else 0
+        return title + len(self._parts(width)) * (heads + len(self.rows) + 3)
+
+    def without_zeros(self) -> "Grid":
+        """A table of metrics without the rows that contain only zeros. Any other table remains as
+        it is."""
+        if not self.metrics:
+            return self
+        kept = [
+            place
+            for place, row in enumerate(self.rows)
+            if any(cell not in (ZERO, MISSING, "") for cell in row[1:])
+        ]
+        dim = {new for new, old in enumerate(kept) if old in self.dim}
+        return replace(self, rows=[self.rows[old] for old in kept], dim=dim)
 
     def print(self, console: Console) -> None:
-        """Prints the table. The table may be wider than the console, so that no number is cut
-        off."""
+        """Prints the table in the width of the console.
+
+        If the table is too wide, the texts of its widest columns continue on a second line. If it
+        is still too wide, its columns are printed as several tables below each other. Each of them
+        begins with the first column. A number is never divided.
+        """
         if self.title:
             console.print(markup(self.title), style="italic")
-        table = Table(box=box.SIMPLE_HEAD)
-        for number, head in enumerate(self.heads):
-            right = number > 0 or self.points
-            table.add_column(
-                markup(head, lines=True), justify="right" if right else "left", no_wrap=True
+        widths = self.widths()
+        for part in self._parts(console.width):
+            fits = total([widths[place] for place in part]) <= console.width
+            table = Table(box=box.SIMPLE_HEAD)
+            for place in part:
+                right = (place > 0 or self.points) and widths[place] <= LONG
+                table.add_column(
+                    markup(self.heads[place], lines=True),
+                    justify="right" if right and place not in self.left else "left",
+                    no_wrap=fits or widths[place] <= LONG,
+                    overflow="fold",
+                )
+            for number, row in enumerate(self.rows):
+                cells = [markup(row[place]) for place in part]
+                table.add_row(*cells, style="dim" if number in self.dim else "")
+            before = console.width
+            # A terminal that is too narrow for two columns wraps the lines itself.
+            console.width = max(before, total([min(widths[place], LONG) for place in part]))
+            console.print(table)
+            console.width = before
+
+    def widths(self) -> list[int]:
+        """The width of the longest text in each column, in characters."""
+        return [
+            max(
+                *(cell_len(line) for line in head.split("\n")),
+                *(cell_len(for_terminal(row[place])) for row in self.rows),
+                0,
             )
-        for number, row in enumerate(self.rows):
-            table.add_row(*map(markup, row), style="dim" if number in self.dim else "")
-        # The table is printed in its full width. If the terminal is narrower than the table, the
-        # terminal wraps the lines.
-        needed = Measurement.get(console, console.options.update(max_width=1 << 16), table).maximum
-        width = console.width
-        console.width = max(needed, width)
-        console.print(table)
-        console.width = width
+            for place, head in enumerate(self.heads)
+        ]
+
+    def _parts(self, width: int) -> list[list[int]]:
+        """Divides the columns into tables of at most `width` characters. Returns the numbers of the
+        columns in each table."""
+        widths = [min(one, LONG) for one in self.widths()]
+        parts: list[list[int]] = [[0]] if widths else []
+        for place in range(1, len(widths)):
+            if total([widths[one] for one in (*parts[-1], place)]) > width and len(parts[-1]) > 1:
+                parts.append([0])
+            parts[-1].append(place)
+        return parts
 
     def markdown(self) -> str:
         """Returns the table in Markdown, with the title in bold above it."""
@@ -68,6 +131,11 @@ class Grid:
         )
         lines += [_pipes([cell.strip() for cell in row]) for row in self.rows]
         return "\n".join(lines)
+
+
+def total(widths: Iterable[int]) -> int:
+    """The width of a table whose columns have texts of these widths."""
+    return sum(width + BORDER for width in widths) + EDGE
 
 
 def _pipes(cells: Sequence[str]) -> str:

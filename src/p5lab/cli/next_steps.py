@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""After a run: where the results are, and two commands that fit what was run."""
+
+import argparse
+import shlex
+from collections.abc import Iterator, Sequence
+
+from p5lab.cli.completion import commands
+from p5lab.host.progress import Progress
+from p5lab.keep.store import Stored
+from p5lab.lab import Lab
+from p5lab.present.headline import OPTION as ALL_TABLES
+
+COMMANDS = 2
+ID = 8  # characters of a run's id in a command
+# Options that change what is printed, and not which runs are meant.
+_FORM = ("--format", "--json", ALL_TABLES)
+
+
+def show(progress: Progress, lab: Lab, args: argparse.Namespace, stored: Sequence[Stored]) -> None:
+    """Prints where the results of `run` are, and the next commands. `args`: the command line of
+    `run`. `stored`: its runs."""
+    if not stored:
+        return
+    places = dict.fromkeys(lab.short(one.directory.parent) for one in stored)
+    runs = f"{len(stored)} run{'s' if len(stored) > 1 else ''}"
+    progress.note(f"Results: {', '.join(places)} ({runs})")
+    start = "Next:    "
+    for command, purpose in list(_steps(args, stored))[:COMMANDS]:
+        progress.note(f"{start}./p5lab {command}   # {purpose}")
+        start = " " * len(start)
+
+
+def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple[str, str]]:
+    """Yields commands without ./p5lab, the most useful first, each with its purpose."""
+    good = [one for one in stored if one.status == "ok"]
+    bad = [one for one in stored if one.status != "ok"]
+    if bad:
+        yield f"show {bad[0].id[:ID]}", "why a run failed, and its logs"
+    pair = _pair(good)
+    if args.experiment and good:
+        yield _again(args, "report"), "a page with figures"
+    if pair:
+        yield f"diff {pair[0].id[:ID]} {pair[1].id[:ID]}", "what differs between two of the runs"
+    if good:
+        yield f"show {good[0].id[:ID]}", "one run: its inputs and all its counts"
+    if args.program and good and "--attribute" not in " ".join(args.words):
+        yield f"{_again(args, 'run')} --attribute functions", "counts by function"
+    if not good:
+        yield f"{_again(args, 'run')}", "try again"
+
+
+def _pair(good: Sequence[Stored]) -> tuple[Stored, Stored] | None:
+    """Returns two runs of the same job on different systems, or None."""
+    first: dict[str, Stored] = {}
+    for one in good:
+        job = f"{one.record['workload']['name']} {one.record['parameters']} {one.record['seed']}"
+        other = first.setdefault(job, one)
+        if other is not one:
+            return other, one
+    return None
+
+
+def _again(args: argparse.Namespace, name: str) -> str:
+    """Returns the command `name` with the words of this command line that it accepts, too. So the
+    command selects the same runs."""
+    known = commands(args.parser)
+    own, other = (known[one]._option_string_actions for one in ("run", name))
+    kept = [name]
+    words = iter(args.words[1:])
+    for word in words:
+        option, equals, _ = word.partition("=")
+        if option not in own:
+            kept.append(word)
+            continue
+        values = [] if equals or own[option].nargs == 0 else [next(words, "")]
+        if option in other and option not in _FORM and option != "--force":
+            kept += [word, *values]
+    return shlex.join(kept)

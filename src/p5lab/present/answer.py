@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Prints the answer of a query as a table that fits the terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from p5lab.present.tables import LONG, MISSING, Grid, total
+
+ROWS = 30  # so that the table and the command before it fit into 40 lines
+MORE = "..."
+
+
+def show(
+    console: Console,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    all_rows: bool = False,
+) -> None:
+    """Prints the first ROWS rows, or all rows with `all_rows`. If not all columns fit beside each
+    other, the columns in the middle are left out. A line below the table names what is left out.
+    """
+    shown = rows if all_rows else rows[:ROWS]
+    whole = grid(columns, shown)
+    first, last = _fitting(whole, console.width)
+    if first + last == len(columns):
+        whole.print(console)
+    else:
+        _without_middle(whole, first, last).print(console)
+    remarks = []
+    if len(shown) < len(rows):
+        remarks.append(f"{len(shown)} of {len(rows):,} rows; --all-rows prints all rows.")
+    if first + last < len(columns):
+        remarks.append(
+            f"{first + last} of {len(columns)} columns; name the columns in the query"
+            " (SELECT ...), or use --format csv."
+        )
+    for remark in remarks:
+        console.print(remark, style="dim", highlight=False)
+
+
+def grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Grid:
+    """Returns the table of all these rows and columns."""
+    texts = {n for n in range(len(columns)) if any(isinstance(row[n], str) for row in rows)}
+    made = Grid("", columns, left=texts)
+    for row in rows:
+        made.add(*(MISSING if value is None else str(value) for value in row))
+    return made
+
+
+def _without_middle(whole: Grid, first: int, last: int) -> Grid:
+    """Returns a table with the first and the last columns, and a column of dots between them."""
+    count = len(whole.heads)
+    kept = [*range(first), *range(count - last, count)]
+    heads: list[str] = [whole.heads[place] for place in kept]
+    heads.insert(first, MORE)
+    left = {new + (new >= first) for new, old in enumerate(kept) if old in whole.left}
+    made = Grid("", heads, left=left)
+    for row in whole.rows:
+        cells = [row[place] for place in kept]
+        cells.insert(first, MORE)
+        made.add(*cells)
+    return made
+
+
+def _fitting(whole: Grid, width: int) -> tuple[int, int]:
+    """Returns how many columns at the beginning and at the end fit into `width` characters. The
+    result is at least one column at the beginning."""
+    widths = [min(one, LONG) for one in whole.widths()]
+    count = len(widths)
+    if total(widths) <= width:
+        return count, 0
+    first, last = 1, 0
+    while first + last < count:
+        if last < first and _fit(widths, first, last + 1, width):
+            last += 1
+        elif _fit(widths, first + 1, last, width):
+            first += 1
+        else:
+            break
+    return first, last
+
+
+def _fit(widths: Sequence[int], first: int, last: int, width: int) -> bool:
+    return total([*widths[:first], len(MORE), *widths[len(widths) - last :]]) <= width

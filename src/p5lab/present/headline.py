@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Chooses the tables of a comparison that stay visible in a terminal.
+
+All tables are printed if they fit into LINES lines. Otherwise only the headline is printed, which
+has one line for each benchmark. The option --all-tables prints all tables in any case.
+"""
+
+import math
+from collections.abc import Sequence
+
+from p5lab.present.comparison import CYCLES, TIME, Comparison
+from p5lab.present.several_systems import INSTRUCTIONS, last_points, summary
+from p5lab.present.tables import Grid, number
+
+OPTION = "--all-tables"
+LINES = 40  # of a terminal
+RESERVED = 5  # lines after the notes: where the results are, the next commands, the prompt
+# The columns of the headline of one system, the most important first. If the table would be too
+# large for the terminal, it has only the first of these columns.
+HEADS = {
+    TIME: "us",
+    CYCLES: "cycles",
+    INSTRUCTIONS: "instruc-\ntions",
+    "CPI (busy)": "CPI",
+    "L2 misses": "L2\nmisses",
+    "I-cache misses": "I-cache\nmisses",
+    "read misses/reference": "read\nmisses/ref",
+    "kernel share": "kernel\nshare",
+    "ring crossings": "ring\ncrossings",
+    "DTLB misses": "DTLB\nmisses",
+}
+FURTHER = f"{OPTION} prints all metrics"
+ZEROS = f"Rows that contain only zeros are left out; {OPTION} prints them."
+
+
+def choose(
+    found: Comparison, tables: Sequence[Grid], notes: Sequence[str], width: int
+) -> tuple[list[Grid], list[str]]:
+    """Returns the tables that a terminal of `width` characters shows, and all notes below them.
+
+    `tables`: all tables of the comparison. `notes`: the notes below the tables. If the comparison
+    needs a table of its own, as a table of misses for each geometry does, all tables are shown.
+    """
+    short = [table.without_zeros() for table in tables]
+    left_out = any(len(a.rows) < len(b.rows) for a, b in zip(short, tables, strict=True))
+    more = [*notes, ZEROS] if left_out else list(notes)
+    if found.has_shadows or not found.questions or _height(short, more, width) <= LINES:
+        return short, more
+    several = len(found.systems) > 1 or len(found.seeds) > 1
+    more = [*notes, f"{FURTHER}{_points(found)}."]
+    return summary(found, width) if several else [_one_system(found, more, width)], more
+
+
+def _one_system(found: Comparison, notes: Sequence[str], width: int) -> Grid:
+    """Returns a table of one system with a line for each benchmark. It has the columns of HEADS. If
+    they need so many lines that the table does not fit on a screen, it has only as many columns as
+    fit beside each other."""
+    questions = last_points(found)
+    cells = [found.any_cell(question) for question in questions]
+    shown = [name for name in HEADS if any(cell.has(name) for cell in cells)]
+    while True:
+        grid = Grid("Means of one operation", ["", *(HEADS[name] for name in shown)])
+        for question, cell in zip(questions, cells, strict=True):
+            several = len(found.phases(question.what)) > 1
+            label = f"{question.what}, {question.phase}" if several else question.what
+            grid.add(label, *(number(cell.mean(name)) for name in shown))
+        if _height([grid], notes, width) <= LINES or grid.width <= width or len(shown) == 1:
+            return grid
+        shown.pop()
+
+
+def _points(found: Comparison) -> str:
+    """Returns a text about the curves, because the headline shows only their last points."""
+    curves = [
+        question.what
+        for question in last_points(found)
+        if found.any_cell(question).record["workload"]["curve"]
+    ]
+    return f" and all points of {', '.join(curves)}" if curves else ""
+
+
+def _height(tables: Sequence[Grid], notes: Sequence[str], width: int) -> int:
+    lines = sum(table.height(width) for table in tables)
+    return lines + sum(math.ceil(len(note) / width) for note in notes) + RESERVED

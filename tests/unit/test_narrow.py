@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""Every table fits into 80 characters, and the headline of an experiment into 40 lines."""
+
+import csv
+import io
+import itertools
+import re
+
+import pytest
+from fakelab import CALL, call_events, chase_events
+
+from p5lab.cli import main as cli
+from p5lab.keep import store
+from p5lab.present import answer, headline
+from p5lab.present.tables import Grid
+
+RULE = re.compile(r" *─+ *")
+
+
+@pytest.fixture
+def p5lab(lab, capsys, monkeypatch):
+    """Runs one command in the miniature checkout, without a terminal and without COLUMNS. Returns
+    its stdout."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    def command(*arguments):
+        status = cli.main(list(arguments), lab)
+        out, err = capsys.readouterr()
+        assert status == 0, err
+        return out
+
+    return command
+
+
+def lines(text):
+    """Returns the lines of a text, which fit into 80 characters. A rule is never divided."""
+    found = text.splitlines()
+    assert [line for line in found if len(line) > 80] == []
+    rules = [place for place, line in enumerate(found) if "─" in line]
+    assert all(RULE.fullmatch(found[place]) for place in rules)
+    assert not any(here + 1 == there for here, there in itertools.pairwise(rules))
+    return found
+
+
+@pytest.fixture
+def many(lab):
+    """Returns a lab with an experiment of twelve benchmarks with long names."""
+    names = [f"call-of-a-function-{number}" for number in range(12)]
+    text = 'schema_version = 1\ntitle = "m"\nmachines = ["p90-premiere2"]\nguests = ["toy"]\n'
+    for name in (*names, "chase"):
+        if name != "chase":
+            lab.describe(name, CALL)
+            lab._put(f"build/workloads/toy/{name}", name)
+        text += f'[[run]]\nworkload = "{name}"\n'
+    (lab.experiments / "many.toml").write_text(text)
+    events = {name: call_events(more=place) for place, name in enumerate(names)}
+    lab.behave(events={**events, "chase": chase_events(), "call": call_events()})
+    return lab
+
+
+def test_the_headline_of_many_benchmarks_stays_visible(p5lab, many):
+    found = lines(p5lab("run", "many", "--no-build"))
+    assert len(found) + headline.RESERVED <= headline.LINES
+    rows = [line.split() for line in found if line.startswith("  call-of-a-function-")]
+    assert len(rows) == 12
+    assert rows[3][:4] == ["call-of-a-function-3", "1.256", "113", "40"]
+    # The headline has the last point of a curve. The note names the rest.
+    assert any(line.startswith("  chase, 1 KB ") for line in found)
+    assert found[-1] == "--all-tables prints all metrics and all points of chase."
+
+
+def test_all_tables_follow_on_demand(p5lab, many):
+    text = p5lab("run", "many", "--no-build", "--all-tables")
+    found = lines(text)
+    assert len(found) > 100
+    assert sum(line.startswith("  mode changes ") for line in found) >= 3
+    assert any(line.startswith(" ") and line.split()[:2] == ["512", "B"] for line in found)
+    assert "--all-tables" not in text
+
+
+def test_a_small_experiment_shows_all_its_tables(p5lab):
+    found = lines(p5lab("run", "tests", "--no-build"))
+    assert len(found) + headline.RESERVED <= headline.LINES
+    assert any(line.startswith("  data writes ") for line in found)
+    assert any(line.split()[:2] == ["512", "B"] for line in found)
+    # A row with only zeros says little. A note says that it is left out.
+    assert not any(line.startswith("  mode changes ") for line in found)
+    assert any(line.startswith("Rows that contain only zeros are left out") for line in found)
+
+
+def test_several_systems_show_their_ratios_first(p5lab, many):
+    found = lines(
+        p5lab("run", "many", "--no-build", "--machine", "p90-premiere2", "--machine", "p100-plato")
+    )
+    assert len(found) + headline.RESERVED <= headline.LINES
+    heads = [line for line in found[:8] if "ratio" in line]
+    assert heads
+    rows = [line.split() for line in found if line.startswith("  call-of-a-function-3 ")]
+    assert len(rows) == 1
+    assert rows[0][-1] == "1.00"  # the script counts the same events on every machine
+
+
+def test_a_query_fits_and_is_limited(p5lab, many):
+    p5lab("run", "many", "--no-build")
+    text = p5lab("query", "SELECT * FROM counts")
+    found = lines(text)
+    assert len(found) <= headline.LINES
+    rows = [line for line in found if line.startswith("  many ")]
+    assert len(rows) == answer.ROWS
+    total = len(list(csv.reader(io.StringIO(p5lab("query", "FROM counts", "--format", "csv"))))) - 1
+    assert total > 1000
+    assert f"{answer.ROWS} of {total:,} rows; --all-rows prints all rows." in found
+    columns, everything = p5lab("query", "FROM counts LIMIT 1", "--format", "csv").splitlines()
+    assert len(columns.split(",")) == len(everything.split(",")) > 10
+    assert re.search(rf"^\d of {len(columns.split(','))} columns; name the columns", text, re.M)
+    # The first and the last columns are shown.
+    assert found[1].split()[0] == "experiment"
+    assert found[1].split()[-1] == columns.split(",")[-1] == "value"
+
+
+def test_all_rows_of_a_query(p5lab, many):
+    p5lab("run", "many", "--no-build")
+    found = lines(p5lab("query", "SELECT event, value FROM counts", "--all-rows"))
+    assert len(found) > 1000
+    assert "rows" not in found[-1]
+
+
+def test_long_texts_of_a_query_continue_on_the_next_line(p5lab, many):
+    p5lab("run", "many", "--no-build", "--workload", "chase")
+    found = lines(p5lab("query", "SELECT run, repeat('word ', 40) AS text, 5 AS five FROM runs"))
+    assert " ".join(found).count("word") == 40
+    assert "columns" not in found[-1]
+
+
+def test_list_and_diff_and_show_fit(p5lab, many, lab):
+    arguments = ("run", "many", "--no-build", "--workload", "call-of-a-function-11")
+    p5lab(*arguments)
+    p5lab(*arguments, "--machine", "p133-triton", "--set", "l2.size=1M")
+    p5lab("run", "tests", "--no-build")
+    runs = [one.id for one in store.all_runs(lab) if one.record["experiment"] == "many"]
+    for text in (
+        p5lab("list"),
+        p5lab("list", "runs"),
+        p5lab("show", runs[0]),
+        p5lab("diff", *runs),
+        p5lab("diff", *runs, "--rings"),
+        p5lab("keys"),
+        p5lab("plan", "many"),
+    ):
+        lines(text)
+    found = lines(p5lab("list", "runs"))
+    for run in runs:
+        (line,) = [line for line in found if line.strip().startswith(run[:10])]
+        assert line.split()[1:3] == ["many", "ok"]
+        assert "call-of-a-function-11," in line
+
+
+def test_list_runs_names_the_reason_of_a_failure(p5lab, lab, capsys):
+    lab.behave(events={}, exit=9, stderr="a reason of many words " * 4)
+    assert cli.main(["run", "tests", "--no-build", "--workload", "call"], lab) == 1
+    capsys.readouterr()
+    found = lines(p5lab("list", "runs"))
+    assert " ".join(" ".join(found).split()).count("a reason of many words") == 4
+
+
+def test_a_number_is_never_divided():
+    grid = Grid("", ["", *(f"column {number}" for number in range(9))])
+    grid.add("a row", *["123,456,789"] * 9)
+    assert grid.width > 80
+    assert grid.height(80) == 2 * (1 + 1 + 3)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""After a run, p5lab names the results and two commands. The commands work."""
+
+import shlex
+
+import pytest
+import test_program
+from fakelab import call_events, chase_events
+from test_cli import p5lab  # noqa: F401
+
+from p5lab.cli import next_steps
+
+
+@pytest.fixture(autouse=True)
+def plain(lab, monkeypatch):
+    monkeypatch.setenv("P5LAB_PROGRESS", "plain")
+    lab.claims.write_text("schema_version = 1\n")
+
+
+def steps(err):
+    """Returns the line about the results, and the next commands as lists of words."""
+    lines = err.splitlines()
+    (start,) = [place for place, line in enumerate(lines) if line.startswith("Results: ")]
+    found = lines[start + 1 : start + 1 + next_steps.COMMANDS]
+    assert found[0].startswith("Next:    ./p5lab ")
+    assert found[1].startswith("         ./p5lab ")
+    return lines[start], [shlex.split(line[9:], comments=True)[1:] for line in found]
+
+
+def check(p5lab, commands):  # noqa: F811
+    for command in commands:
+        status, out, err = p5lab(*command)
+        assert (status, bool(out)) == (0, True), (command, err)
+
+
+def test_an_experiment(p5lab, lab):  # noqa: F811
+    _, _, err = p5lab("run", "tests", "--no-build", "--jobs", "1", "--set", "l2.size=512K")
+    where, commands = steps(err)
+    assert where == "Results: results/tests (2 runs)"
+    # The report is about the same runs. It does not get options that only `run` has.
+    assert commands[0] == ["report", "tests", "--set", "l2.size=512K"]
+    assert commands[1][0] == "show"
+    check(p5lab, commands)
+    assert (lab.results / "tests.html").is_file()
+
+
+def test_two_systems_are_compared(p5lab):  # noqa: F811
+    words = ("run", "tests", "--no-build", "--machine=p90-premiere2", "--machine", "p133-triton")
+    _, commands = steps(p5lab(*words)[2])
+    assert commands[0] == [
+        "report",
+        "tests",
+        "--machine=p90-premiere2",
+        "--machine",
+        "p133-triton",
+    ]
+    assert commands[1][0] == "diff"
+    check(p5lab, commands)
+    assert "machine" in p5lab(*commands[1])[1]
+
+
+def test_a_program(p5lab, lab, tmp_path):  # noqa: F811
+    mine = tmp_path / "my program"
+    mine.write_bytes(test_program.elf())
+    lab.behave(events={"@program": call_events()})
+    words = ("run", "--program", str(mine), "--args", "a b", "--guest", "toy", "--no-build")
+    where, commands = steps(p5lab(*words)[2])
+    assert where == "Results: results/program (1 run)"
+    assert commands[0][0] == "show"
+    assert commands[1] == [*words, "--attribute", "functions"]
+    check(p5lab, commands[:1])
+
+
+def test_a_failed_run_is_shown_first(p5lab, lab):  # noqa: F811
+    lab.behave(events={"chase": chase_events(), "call": call_events(status=2)}, output="oops\n")
+    status, _, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
+    assert status == 1
+    _, commands = steps(err)
+    assert [command[0] for command in commands] == ["show", "report"]
+    assert "oops" in p5lab(*commands[0])[1]
+
+
+def test_all_runs_failed(p5lab, lab):  # noqa: F811
+    lab.behave(events={}, exit=9)
+    _, commands = steps(p5lab("run", "tests", "--no-build", "--force")[2])
+    assert commands[0][0] == "show"
+    assert commands[1] == ["run", "tests", "--no-build"]
+
+
+def test_programs_read_no_such_lines(p5lab, monkeypatch):  # noqa: F811
+    for form in ("json", "csv"):
+        assert "Next:" not in p5lab("run", "tests", "--no-build", "--format", form)[2]
+    monkeypatch.delenv("P5LAB_PROGRESS")
+    assert p5lab("run", "tests", "--no-build")[2] == ""
