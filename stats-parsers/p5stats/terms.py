@@ -72,11 +72,10 @@ def of_table(table: pd.DataFrame) -> dict[str, Terms]:
         )
     found = {}
     for run, *values in table.drop_duplicates("run")[["run", *COLUMNS]].itertuples(index=False):
-        given = {
-            name: None if pd.isna(value) else int(value)
-            for name, value in zip(COLUMNS, values, strict=True)
-        }
-        if given["operations"] is None or given["operation_bytes"] is None:
+        operations, clock_hz, vector, moved = (
+            None if pd.isna(value) else int(value) for value in values
+        )
+        if operations is None or clock_hz is None or moved is None:
             raise StatsError(f"run {run}: no run.json beside its table")
-        found[str(run)] = Terms(**given)
+        found[str(run)] = Terms(operations, clock_hz, vector, moved)
     return found

@@ -32,7 +32,7 @@ events that depend on time.
 |---|---|
 | clock_hz, operations, operation_bytes, clock_vector | the terms of the run (`p5stats.terms`) |
 | a name that contains a point | the value of this machine key or workload parameter, such as \
-`l2.size` or `parameters.size`; only if the caller requests it |
+`l2.size` or `parameters.size`. Sizes are in bytes |
 """
 
 import hashlib
@@ -61,6 +61,7 @@ PARAMETERS = "parameters."  # the beginning of the names of columns with workloa
 Row = tuple[int, str, str, str, int]
 _ROW = ("ring", "address_space", "event", "unit", "value")
 _METADATA = b"p5lab"
+_KEY = re.compile(r"[a-z0-9_]+\.[a-z0-9_.]+=")  # the beginning of a machine key's setting
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ def save(path: str | Path, table: pd.DataFrame) -> None:
     values = table.drop_duplicates(["run", "geometry"])[["run", "geometry", *keys]]
     about: dict[str, Any] = {
         "runs": {run: asdict(one) for run, one in terms.items()},
-        "settings": json.loads(values.to_json(orient="records")),
+        "settings": json.loads(values.to_json(orient="split", index=False)),
     }
     clocks = {one.clock_hz for one in terms.values()}
     if len(clocks) == 1:
@@ -273,12 +274,14 @@ def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
     return read(directory / COUNTS, known)
 
 
-def load(place: str | Path, *, keys: Sequence[str] = (), all_runs: bool = False) -> pd.DataFrame:
+def load(
+    place: str | Path, *, keys: Sequence[str] | None = None, all_runs: bool = False
+) -> pd.DataFrame:
     """Returns the runs of a place as one table, with one row for each count.
 
     place: a directory with runs below it (results/, results/EXPERIMENT or one run), or a file that
-    `save` wrote. keys: machine keys, and workload parameters as `parameters.NAME`; each of them
-    becomes a column. Sizes are in bytes.
+    `save` wrote. keys: the machine keys and workload parameters (as `parameters.NAME`) that become
+    columns. Without `keys`, each machine key that the geometry of a run names becomes a column.
 
     A directory can also contain the runs of older engines and guests. Several runs may have the
     same values in all columns of Origin except `run`. Of these runs, the function reads only the
@@ -288,31 +291,34 @@ def load(place: str | Path, *, keys: Sequence[str] = (), all_runs: bool = False)
     place = Path(place)
     if place.is_file():
         return _saved(place, keys)
-    newest: dict[tuple[object, ...], tuple[str, pd.DataFrame]] = {}
+    newest: dict[tuple[object, ...], tuple[str, pd.DataFrame, dict[str, Any]]] = {}
     for path in sorted(place.glob(f"**/{COUNTS}")):
         facts = _facts(path.with_name(RECORD))
         if facts.get("request", {}).get("power_cut") and not all_runs:
             continue
-        frame = _run(path.parent, facts, keys)
+        frame = _run(path.parent, facts)
         if frame.empty:
             continue
         asks = tuple(frame[name].iloc[0] for name in ORIGIN if name != "run" or all_runs)
         # Times are texts in ISO 8601 and UTC, so the order of the texts is the order of the times.
         started = str(facts.get("started", ""))
         if asks not in newest or started > newest[asks][0]:
-            newest[asks] = (started, frame)
+            newest[asks] = (started, frame, facts)
     if not newest:
         raise StatsError(f"{place}: no {COUNTS} in it: run the experiment first")
-    return _joined([frame for _, frame in newest.values()], keys)
+    return _joined([(frame, facts) for _, frame, facts in newest.values()], keys)
 
 
-def of_runs(directories: Iterable[Path], *, keys: Sequence[str] = ()) -> pd.DataFrame:
+def of_runs(directories: Iterable[Path], *, keys: Sequence[str] | None = None) -> pd.DataFrame:
     """Returns exactly these runs as one table, in this order. `keys` and columns are as in `load`.
     StatsError for a run without a table."""
-    frames = [_run(one, _facts(one / RECORD), keys) for one in directories]
-    if not frames:
+    runs = []
+    for directory in directories:
+        facts = _facts(directory / RECORD)
+        runs.append((_run(directory, facts), facts))
+    if not runs:
         raise StatsError("expected at least one run")
-    return _joined(frames, keys)
+    return _joined(runs, keys)
 
 
 def settings(table: pd.DataFrame) -> list[str]:
@@ -321,35 +327,48 @@ def settings(table: pd.DataFrame) -> list[str]:
     return [str(name) for name in table if "." in str(name)]
 
 
-def _joined(frames: Sequence[pd.DataFrame], keys: Sequence[str]) -> pd.DataFrame:
-    table = pd.concat(frames, ignore_index=True)
+def _run(directory: Path, facts: Mapping[str, Any]) -> pd.DataFrame:
+    """The table of one run with its terms."""
+    frame, clock_hz = read_run(directory)
+    terms = run_terms.of_record(facts, directory / RECORD, clock_hz)
+    return run_terms.with_columns(frame, terms, clock_hz)
+
+
+def _joined(
+    runs: Sequence[tuple[pd.DataFrame, Mapping[str, Any]]], keys: Sequence[str] | None
+) -> pd.DataFrame:
+    """The tables of several runs as one table, with the columns of `keys`. The second part of a run
+    is its record."""
+    geometries = [(frame, frame["geometry"].unique()) for frame, _ in runs]
+    if keys is None:
+        named = (word for _, names in geometries for name in names for word in name.split())
+        keys = list(dict.fromkeys(word.partition("=")[0] for word in named if _KEY.match(word)))
+    for (frame, facts), (_, names) in zip(runs, geometries, strict=True):
+        for key in keys:
+            values = {geometry: _setting(facts, key, geometry) for geometry in names}
+            frame[key] = frame["geometry"].map(values)
+    table = pd.concat([frame for frame, _ in runs], ignore_index=True)
     for key in keys:
         if table[key].isna().all():
             raise StatsError(f"{key}: no run has this machine key or parameter")
     return table
 
 
-def _run(directory: Path, facts: Mapping[str, Any], keys: Sequence[str]) -> pd.DataFrame:
-    """The table of one run with the further columns of `load`."""
-    frame, clock_hz = read_run(directory)
-    terms = run_terms.of_record(facts, directory / RECORD, clock_hz)
-    frame = run_terms.with_columns(frame, terms, clock_hz)
-    for key in keys:
-        by_geometry = {
-            geometry: _setting(facts, key, geometry) for geometry in frame["geometry"].unique()
-        }
-        frame[key] = frame["geometry"].map(by_geometry)
-    return frame
-
-
 def _setting(facts: Mapping[str, Any], key: str, geometry: str) -> int | float | bool | str | None:
     """The value of a machine key or of a parameter in the record of a run. `geometry`: the name of
     a shadow, or the machine's own overlay. None if the run does not have the key."""
     if key.startswith(PARAMETERS):
-        return _value(facts.get("parameters", {}).get(key.removeprefix(PARAMETERS)))
-    machine = facts.get("machine", {})
-    shadow = machine.get("shadows", {}).get(geometry, {})
-    return _value(shadow.get(key, machine.get("values", {}).get(key)))
+        return _value(_inner(facts, "parameters").get(key.removeprefix(PARAMETERS)))
+    values = _inner(facts, "machine", "values") | _inner(facts, "machine", "shadows", geometry)
+    return _value(values.get(key))
+
+
+def _inner(facts: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """A table inside a record. Empty if the record does not contain the table."""
+    found: Any = facts
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _value(value: object) -> int | float | bool | str | None:
@@ -364,14 +383,14 @@ def _value(value: object) -> int | float | bool | str | None:
     return float(text) if re.fullmatch(r"-?[0-9]+\.[0-9]+", text) else text
 
 
-def _saved(path: Path, keys: Sequence[str]) -> pd.DataFrame:
+def _saved(path: Path, keys: Sequence[str] | None) -> pd.DataFrame:
     """The table of a file that `save` wrote, or of one counts.parquet."""
     frame, metadata = _read(path)
     if "runs" not in metadata:
-        return _run(path.parent, _facts(path.with_name(RECORD)), keys)
+        return of_runs([path.parent], keys=keys)
     try:
         terms = {run: Terms(**one) for run, one in metadata["runs"].items()}
-        stored = pd.DataFrame(metadata["settings"])
+        stored = pd.DataFrame(**metadata["settings"])
         parts = [
             run_terms.with_columns(rows, terms[str(run)], terms[str(run)].clock_hz)
             for run, rows in frame.groupby("run", sort=False)
@@ -380,7 +399,7 @@ def _saved(path: Path, keys: Sequence[str]) -> pd.DataFrame:
         raise StatsError(f"{path}: damaged: its metadata cannot be read") from None
     table = pd.concat(parts).sort_index()
     wanted = [name for name in stored if "." in name]
-    if lost := [key for key in keys if key not in wanted]:
+    if lost := [key for key in keys or () if key not in wanted]:
         raise StatsError(f"{path}: the file was saved without {lost[0]}")
     if wanted:
         table = table.merge(stored, on=["run", "geometry"], how="left")
