@@ -11,13 +11,23 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from p5lab import __version__
-from p5lab.cli import check, completion, examples, guest, results, run, simpoint, upkeep
+from p5lab.cli import (
+    check,
+    completion,
+    examples,
+    guest,
+    notebook,
+    results,
+    run,
+    simpoint,
+    upkeep,
+)
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.host.terminal import for_terminal
 from p5lab.lab import Lab
 from p5stats import StatsError
 
-GROUPS = (run, check, simpoint, guest, results, upkeep, completion)
+GROUPS = (run, check, simpoint, guest, results, notebook, upkeep, completion)
 STATUS_STOPPED = 130  # 128 plus the number of SIGINT, as in shells
 
 
