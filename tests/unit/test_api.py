@@ -265,7 +265,7 @@ def test_guests_are_bars_side_by_side(here):
 def test_ratios_have_a_rule_at_one_and_no_marks_for_the_reference(here):
     table = two_guests(p5lab.run("tests", workload="call", build=False))
     found, data = spec(p5lab.plot(p5lab.compare(table, guest="toy")))
-    assert [(row["row"], row["value"]) for row in data] == [("slow", 2)]
+    assert [(row["row"], row["value"]) for row in data] == [("call", 2)]
     assert marks(found)[0] == "rule"
     point = next(one for one in found["layer"] if one["mark"]["type"] == "point")
     assert point["encoding"]["x"]["title"] == "busy cycles, slow / toy"
@@ -299,10 +299,34 @@ def test_axes_have_plain_numbers(sweep):
         ({"metric": "busy cycle"}, "unknown metric 'busy cycle'; did you mean 'busy cycles'?"),
         ({"x": "l2.sise"}, "plot: unknown column 'l2.sise'; did you mean 'l2.size'?"),
         ({"series": ["gest"]}, "plot: unknown column 'gest'"),
-        ({"metric": "L2 misses"}, "plot: L2 misses: .*no such event"),
+        ({"metric": "L2 misses"}, "plot: L2 misses: these runs have no such number"),
     ],
 )
 def test_a_figure_without_such_a_column(sweep, arguments, message):
     table = sweep[~sweep["event"].str.startswith("l2_")]
     with pytest.raises(p5lab.UserError, match=message):
         p5lab.plot(table, **arguments)
+
+
+def test_several_ratios_are_series_of_one_figure(here):
+    table = two_guests(p5lab.run("tests", build=False))
+    compared = p5lab.compare(table[table["phase"] != "1 KB"], guest="toy")
+    found, data = spec(p5lab.plot(compared, ["busy cycles", "instructions"]))
+    assert {row["series"] for row in data} == {"busy cycles", "instructions"}
+    assert {row["row"] for row in data} == {"call", "chase"}
+    point = next(one for one in found["layer"] if one["mark"]["type"] == "point")
+    assert point["encoding"]["x"]["title"] == "slow / toy"
+    with pytest.raises(p5lab.UserError, match="several units; expected a table of compare"):
+        p5lab.plot(table, ["busy cycles", "instructions"])
+
+
+def test_the_reference_stays_a_point_of_a_curve(sweep):
+    bigger = sweep["value"] * (sweep["l2.size"] / 262144)
+    found, data = spec(p5lab.plot(p5lab.compare(sweep.assign(value=bigger), {"l2.size": "256K"})))
+    assert [(row["point"], row["value"]) for row in data] == [
+        (131072, 0.5),
+        (262144, 1),
+        (524288, 2),
+    ]
+    line = next(one for one in found["layer"] if one["mark"]["type"] == "line")
+    assert line["encoding"]["y"]["title"] == "busy cycles, l2.size=256K is 1"

@@ -26,6 +26,7 @@ WIDE = 20  # if the largest value divided by the smallest value is more, the axi
 TICKS = 6
 BENCHMARK = ("workload", "phase")
 SYSTEM = ("guest", "machine", "geometry", "feedback", "engine")
+SEVERAL = "metric"  # the column that distinguishes the rows of a figure with several numbers
 THEME = "p5lab"
 DASHES = ([1, 0], [6, 4], [2, 3], [9, 3, 2, 3])  # pixels of line and gap, for each series
 LABEL = f"isNumber(datum.value) ? {NUMBER} : datum.label"
@@ -80,6 +81,7 @@ def _theme() -> alt.theme.ThemeConfig:
             "legend": {"title": None, "labelColor": INK, "labelFontSize": 12, "labelLimit": 0},
             "header": {"title": None, "labelColor": INK, "labelFontSize": 12, "labelLimit": 0},
             "title": {"color": INK, "anchor": "start", "fontSize": 13},
+            "mark": {"color": SERIES[0]},
             "point": {"filled": True, "size": 60, "opacity": 1},
             "text": {"color": INK, "fontSize": 12},
         }
@@ -88,7 +90,7 @@ def _theme() -> alt.theme.ThemeConfig:
 
 def plot(
     table: pd.DataFrame,
-    metric: str = METRIC,
+    metric: str | Sequence[str] = METRIC,
     *,
     x: str | None = None,
     series: str | Sequence[str] | None = None,
@@ -98,30 +100,34 @@ def plot(
     `chart.save("name.png")` writes it to a file (also .svg, .pdf and .html).
 
     table: the result of `run`, `load`, `measure` or `compare`. After `compare` the figure shows
-    ratios. metric: the number. x: the column of the horizontal axis of a curve, or `"phase"` for
-    sizes. Without `x`, it is the first swept key with numbers, or the size of an array; if there is
-    neither, the figure has bars. series: the columns whose values get different colours; without
-    `series`, all columns in which the rows differ. With several seeds, the figure shows the mean,
+    ratios. metric: the number; several numbers only after `compare`, because ratios have no unit.
+    x: the column of the horizontal axis of a curve, or `"phase"` for sizes. Without `x`, it is the
+    first swept key with numbers, or the size of an array; if there is neither, the figure has bars.
+    series: the columns whose values get different colours; without `series`, all columns in which
+    the rows differ. title: the title of the figure. With several seeds, the figure shows the mean,
     and a line from the lowest to the highest value.
 
     UserError for an unknown metric or column, and if there is no value.
     """
     style()
-    rows = measure(table, metric)
+    metrics = [metric] if isinstance(metric, str) else list(metric)
+    rows = measure(table, *metrics)
     value = "ratio" if "ratio" in rows else "value"
+    if len(metrics) > 1 and value != "ratio":
+        raise UserError("plot: several numbers have several units; expected a table of compare")
     rows = rows.dropna(subset=value)
     if rows.empty:
-        raise UserError(f"plot: {metric}: the engine counts no such event in these runs")
+        raise UserError(f"plot: {', '.join(metrics)}: these runs have no such number")
+    label = _named(metrics[0], str(rows["unit"].iloc[0]))
+    if value == "ratio":
+        rows, ratio = _without_reference(rows)
+        label = f"{title_of(metrics[0])}, {ratio}" if len(metrics) == 1 else ratio
     names = [series] if isinstance(series, str) else series
     for name in (*([x] if x else []), *(names or ())):
         if name not in rows:
             raise unknown("column", name, list(rows.columns), where="plot")
     axes = _axes(rows, x, names)
     data = _data(rows, axes, value)
-    label = _named(metric, str(rows["unit"].iloc[0]))
-    if value == "ratio":
-        data, ratio = _without_reference(data)
-        label = f"{title_of(metric)}, {ratio}"
     draw = _bars if axes.x is None else _curve
     chart = draw(data, axes, label, is_ratio=value == "ratio")
     return chart.properties(title=title) if title else chart
@@ -134,17 +140,22 @@ def _named(metric: str, unit: str) -> str:
     return shown if unit == "1" or unit.split("/")[0] in shown else f"{shown} ({unit})"
 
 
-def _without_reference(data: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The marks without the series that is the reference, and a text about the ratio. All ratios of
-    the reference are 1, and a rule shows the 1."""
-    by = "series" if data["series"].nunique() > 1 else "row"
-    is_reference = data.groupby(by, sort=False)["value"].agg(lambda one: bool((one == 1).all()))
-    names = list(is_reference[is_reference].index)
-    if len(names) != 1 or len(is_reference) == 1:
-        return data, "ratio to the reference"
-    others = list(is_reference[~is_reference].index)
-    ratio = f"{others[0]} / {names[0]}" if len(others) == 1 else f"{names[0]} = 1"
-    return data[data[by] != names[0]], ratio
+def _without_reference(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows without those of the reference, and a text about the ratio. All ratios of the
+    reference are 1, and a rule shows the 1. A point of a curve remains, because the curve would
+    have a gap."""
+    for name in (*tidy.settings(rows), *SYSTEM):
+        is_one = rows.groupby(name, sort=False)["ratio"].agg(lambda one: bool((one == 1).all()))
+        if len(is_one) < 2 or is_one.sum() != 1:
+            continue
+        reference = is_one.idxmax()
+        text = _text(name, reference)
+        if "." in name and _is_axis(rows[name]):
+            return rows, f"{text} is 1"
+        others = is_one.index[~is_one]
+        ratio = f"{_text(name, others[0])} / {text}" if len(others) == 1 else f"{text} is 1"
+        return rows[rows[name] != reference], ratio
+    return rows, "ratio to the reference"
 
 
 def _axes(rows: pd.DataFrame, x: str | None, series: Sequence[str] | None) -> _Axes:
@@ -157,14 +168,16 @@ def _axes(rows: pd.DataFrame, x: str | None, series: Sequence[str] | None) -> _A
         x in machine_keys.BY_NAME and machine_keys.BY_NAME[x].unit == "bytes"
     )
     differ = [
-        name for name in (*BENCHMARK, *SYSTEM, *settings) if _differs(rows, name, settings, x)
+        name
+        for name in (*BENCHMARK, *SYSTEM, *settings, SEVERAL)
+        if _differs(rows, name, settings, x)
     ]
     if not _explained(rows, differ, x):
         differ.append("parameters")
     if x is None and series is None:
         of_row = [name for name in differ if name in (*BENCHMARK, "parameters")]
         if not of_row:
-            of_row, differ = differ, []
+            of_row, differ = differ or ["workload"], []
         series = [name for name in differ if name not in of_row]
     elif x is None:
         of_row = [name for name in differ if name not in (series or ())]
@@ -297,7 +310,9 @@ def _curve(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> al
     if (data["lowest"] < data["highest"]).any():
         layers.append(base.mark_rule(strokeWidth=1.2).encode(y="lowest:Q", y2="highest:Q"))
     if is_ratio:
-        layers.insert(0, alt.Chart().mark_rule(color=MUTED).encode(y=alt.datum(1)))
+        layers.insert(
+            0, alt.Chart().mark_rule(color=MUTED, strokeDash=[4, 3]).encode(y=alt.datum(1))
+        )
     return _layered(layers, data, HEIGHT)
 
 
@@ -316,7 +331,7 @@ def _bars(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> alt
     )
     scale = _scale(data, zero=not as_points)
     x = alt.X("value:Q", title=label, scale=scale, axis=alt.Axis(values=_ticks(scale)))
-    data = data.assign(label=data["value"].map(_short))
+    data = data.assign(label=data["value"].map(_ratio if is_ratio else _short))
     base = alt.Chart(data).encode(y=y, tooltip=_tooltip())
     if len(names) > 1:
         # Each series has its own place in a row, so no mark hides another mark.
@@ -328,7 +343,9 @@ def _bars(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> alt
         layers.append(base.mark_rule(color=INK).encode(x="lowest:Q", x2="highest:Q"))
     layers.append(base.mark_text(align="left", dx=8).encode(x=alt.X("highest:Q"), text="label:N"))
     if is_ratio:
-        layers.insert(0, alt.Chart().mark_rule(color=MUTED).encode(x=alt.datum(1)))
+        layers.insert(
+            0, alt.Chart().mark_rule(color=MUTED, strokeDash=[4, 3]).encode(x=alt.datum(1))
+        )
     height = len(order) * max(STEP, len(names) * (DOT_STEP if as_points else 16) + 6)
     return _layered(layers, data, height)
 
@@ -378,6 +395,11 @@ def _shape(data: pd.DataFrame) -> alt.Shape:
 
 def _tooltip() -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{name}:N") for name in ("row", "series", "point", "value")]
+
+
+def _ratio(value: float) -> str:
+    """A ratio beside its mark: three digits."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _short(value: float) -> str:
