@@ -43,14 +43,17 @@ class CellProgress(Progress):
         return True
 
     @contextmanager
-    def activity(self, name: str) -> Iterator[Callable[[str], None]]:
+    def activity(
+        self, name: str, state: Callable[[], str] | None = None
+    ) -> Iterator[Callable[[str], None]]:
         """Shows one long step while the block runs. Yields a function, to which the caller passes
-        the current action."""
+        the current action. If `state` is given, its result is shown instead of the action."""
         start = time.monotonic()
         detail = "starting"
 
         def text() -> str:
-            return f"{name} {time.monotonic() - start:.0f} s: {detail}"[:WIDTH]
+            shown = state() if state else detail
+            return f"{name} {time.monotonic() - start:.0f} s: {shown}"[:WIDTH]
 
         def step(what: str) -> None:
             nonlocal detail
