@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ANALYSIS, PYTHON = ROOT / "docs/start/analysis.md", ROOT / "docs/start/python.md"
-DOCUMENTS = (ANALYSIS, PYTHON)
+DOCUMENT, PYTHON = ROOT / "docs/start/analysis.md", ROOT / "docs/start/python.md"
 # An example, and its output if the example prints something.
 EXAMPLE = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.DOTALL)
 
@@ -38,5 +37,5 @@ def outputs(text: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    for document in [Path(name) for name in sys.argv[1:]] or DOCUMENTS:
+    for document in [Path(name) for name in sys.argv[1:]] or [DOCUMENT, PYTHON]:
         document.write_text(render(document.read_text()))

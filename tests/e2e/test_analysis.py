@@ -2,7 +2,7 @@
 """docs/start/analysis.md: its examples run on fresh results and print the quoted output."""
 
 import pytest
-from examples import ANALYSIS, outputs, render
+from examples import DOCUMENT, outputs, render
 from quoting import missing
 
 from p5lab.describe import experiment
@@ -34,11 +34,11 @@ def rendered(tmp_path_factory, full):
     assert [(one.run.label, one.reason) for one in results if one.status != "ok"] == []
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(lab.results.parent)
-        return render(ANALYSIS.read_text())
+        return render(DOCUMENT.read_text())
 
 
 def test_the_document_shows_what_its_examples_print(rendered, full):
-    shown, now = outputs(ANALYSIS.read_text()), outputs(rendered)
+    shown, now = outputs(DOCUMENT.read_text()), outputs(rendered)
     assert len(shown) == len(now) > LOTTERY
     for quoted, printed in list(zip(shown, now, strict=True))[: None if full else LOTTERY]:
         assert quoted.strip()
