@@ -289,7 +289,7 @@ def _curve(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> al
         scale=alt.Scale(type="log", base=2, nice=False) if log else alt.Scale(zero=False),
         axis=alt.Axis(
             grid=False,
-            values=ticks[:: math.ceil(len(ticks) / 8)]
+            values=ticks[:: math.ceil(len(ticks) / 12)]
             if log or len(ticks) <= TICKS
             else alt.Undefined,
             labelExpr=BYTES if axes.is_size else LABEL,
