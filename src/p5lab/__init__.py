@@ -1,4 +1,60 @@
 # SPDX-License-Identifier: MIT
-"""p5lab: describe a Pentium PC once, boot guests on it, compare what the hardware counted."""
+"""p5lab: describe a Pentium PC once, boot guests on it, compare what the hardware counted.
+
+The functions of this module are for scripts and notebooks (docs/start/python.md):
+
+    import p5lab
+
+    table = p5lab.run("smoke", workload="exec-static", sweep={"l2.size": ["128K", "256K", "512K"]})
+    p5lab.plot(table, "L2 misses")
+
+run       make the runs of an experiment or of a program, and return their counts
+load      read stored counts
+output    the text that the program of a run printed
+measure   counts as numbers for one operation: cycles, microseconds, misses
+compare   each number beside a reference, with their ratio
+plot      one number as a figure
+style     the format of the figures, for your own Altair charts
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from p5lab.api.figures import plot as plot
+    from p5lab.api.figures import style as style
+    from p5lab.api.runs import run as run
+    from p5lab.api.tables import compare as compare
+    from p5lab.api.tables import load as load
+    from p5lab.api.tables import measure as measure
+    from p5lab.api.tables import output as output
+    from p5lab.errors import UserError as UserError
 
 __version__ = "0.2.0"
+__all__ = ["UserError", "compare", "load", "measure", "output", "plot", "run", "style"]
+# The module of each function. A module is imported when one of its functions is first used. So a
+# command starts without pandas, and a script without figures needs no Altair.
+_PLACES = {
+    "UserError": "p5lab.errors",
+    "compare": "p5lab.api.tables",
+    "load": "p5lab.api.tables",
+    "measure": "p5lab.api.tables",
+    "output": "p5lab.api.tables",
+    "plot": "p5lab.api.figures",
+    "run": "p5lab.api.runs",
+    "style": "p5lab.api.figures",
+}
+_PACKAGES = {"p5lab.api.figures": "report"}  # the group of Python packages that a module needs
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'p5lab' has no attribute {name!r}")
+    place = _PLACES[name]
+    if place in _PACKAGES:
+        importlib.import_module("p5lab.host.packages").ensure(_PACKAGES[place])
+    return getattr(importlib.import_module(place), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

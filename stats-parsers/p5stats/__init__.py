@@ -4,6 +4,7 @@
 declared     the events that the engine's sources declare
 events       reads events.jsonl of one run and checks it line by line
 tidy         the table: one row per run, phase, iteration, ring, address space and event
+terms        the numbers that convert the counts of a run to numbers for one operation
 compare      counts per operation, corrections, and the metrics of the reports
 papers       makes the comparisons of the papers from tidy tables
 gem5         reads the statistics of gem5 in any of gem5's formats

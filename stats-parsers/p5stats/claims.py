@@ -175,11 +175,10 @@ def evaluate(
 ) -> pd.DataFrame:
     """One row for each claim, with COLUMNS.
 
-    table, clocks: tidy rows, and the clock of each run in Hz, as `tidy.load` returns them. The
-    table may be empty. machines: values of the machine keys, by the machine's name. The column
-    `error` is the signed error in percent of the published value. If there is no published value,
-    the error is NaN. The column `runs` contains the ids of the measured runs. StatsError if a claim
-    does not fit the table.
+    table: tidy rows; the table may be empty. clocks: the clock of each run in Hz. machines: values
+    of the machine keys, by the machine's name. The column `error` is the signed error in percent of
+    the published value. If there is no published value, the error is NaN. The column `runs`
+    contains the ids of the measured runs. StatsError if a claim does not fit the table.
     """
     counts = compare.without_empty(compare.counts(table)) if len(table) else None
     rows = [_row(claim, counts, clocks, machines) for claim in claims]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Makes the comparisons of the papers. Input and output are tidy tables.
 
-    table, terms = papers.load(Path("results/chen95-core"))
-    each = papers.measured(table, terms)          # one row for each run, phase and metric
+    table = tidy.load("results/chen95-core")
+    each = papers.measured(table)          # one row for each run, phase and metric
     papers.against(papers.spread(each), guest="linux")
 
 This module needs only the directories of results, not p5lab. docs/start/analysis.md contains
@@ -12,15 +12,16 @@ examples.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
-from p5stats import compare, record, tidy
+from p5stats import compare, tidy
+from p5stats import terms as run_terms
 from p5stats.compare import KEYS
 from p5stats.problems import StatsError
+from p5stats.terms import Terms as Terms
 
 # The columns that identify the measured system. Comparisons compare such systems.
 SYSTEM = ["engine", "machine", "geometry", "feedback", "guest"]
@@ -60,56 +61,20 @@ MICROSECONDS = "microseconds"
 Number = TypeVar("Number", float, pd.Series)
 
 
-@dataclass(frozen=True)
-class Terms:
-    """The numbers that convert the counts of a run.
-
-    operations: the number of operations in a bracket. clock_hz: the clock of the machine in Hz.
-    clock_vector: the interrupt vector of the guest's clock, or None if the guest has no clock.
-    operation_bytes: the bytes that an operation moves.
-    """
-
-    operations: int
-    clock_hz: int
-    clock_vector: int | None = None
-    operation_bytes: int = 0
-
-
-def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict[str, Terms]]:
-    """The table of `tidy.load`, and the terms of each run, from the run's record run.json.
-
-    StatsError if there is no table, or if a record does not contain a needed value.
-    """
-    table, clocks = tidy.load(directory, all_runs=all_runs)
-    records = {path.parent.name: path for path in directory.glob("**/run.json")}
-    return table, {run: _terms(run, records.get(run), clock) for run, clock in clocks.items()}
-
-
-def _terms(run: str, path: Path | None, clock_hz: int) -> Terms:
-    if path is None:
-        raise StatsError(f"run {run}: no run.json beside its table")
-    found = record.read(path)
-    try:
-        workload, vector = found["workload"], found["guest"]["clock_vector"]
-        operations, moved = workload["operations"], workload.get("bytes", 0)
-    except (KeyError, TypeError, AttributeError):
-        raise StatsError(f"{path}: not the record of a run") from None
-    numbers = (operations, moved, 0 if vector is None else vector)
-    if any(type(number) is not int or number < 0 for number in numbers):
-        raise StatsError(f"{path}: operations, bytes, clock_vector: expected zero or more")
-    return Terms(operations, clock_hz, vector, moved)
-
-
 def measured(
-    table: pd.DataFrame, terms: Mapping[str, Terms], *, empty: str = "empty"
+    table: pd.DataFrame, terms: Mapping[str, Terms] | None = None, *, empty: str = "empty"
 ) -> pd.DataFrame:
     """Every metric of `compare.metrics` for one operation, after subtraction of the empty bracket.
 
-    Columns: KEYS, iterations, metric, unit, value. There is one row for each run, phase, geometry
-    and metric. `value` is computed from the mean counts over the iterations. A ratio is therefore a
-    ratio of means. `value` is NaN if the engine does not count an event, or if the divisor is zero.
-    StatsError for a run without terms.
+    Columns: KEYS, the settings of the table (`tidy.settings`), iterations, metric, unit, value.
+    There is one row for each run, phase, geometry and metric, in the order of the table. `value` is
+    computed from the mean counts over the iterations. A ratio is therefore a ratio of means.
+    `value` is NaN if the engine does not count an event, or if the divisor is zero. terms: the
+    terms of each run, if the table does not contain them (`tidy.load` adds them). StatsError for a
+    run without terms.
     """
+    if terms is None:
+        terms = run_terms.of_table(table)
     counts = compare.without_empty(compare.counts(table), empty)
     rows: list[dict[str, object]] = []
     for keys, brackets in counts.groupby(level=KEYS, sort=False):
@@ -134,7 +99,23 @@ def measured(
             }
             for metric in compare.metrics(of.clock_vector, of.operation_bytes)
         ]
-    return pd.DataFrame(rows)
+    found = _in_order(pd.DataFrame(rows), table)
+    names = tidy.settings(table)
+    if not names:
+        return found
+    values = table.drop_duplicates(compare.SOURCE)[[*compare.SOURCE, *names]]
+    merged = found.merge(values, on=compare.SOURCE, how="left")
+    order = [name for name in found if name not in ("iterations", "metric", "unit", "value")]
+    return merged[[*order, *names, "iterations", "metric", "unit", "value"]]
+
+
+def _in_order(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `found` in the order in which runs and phases occur in `table`. Without this
+    order, the size 1 MB would precede 1.5 KB."""
+    same = [*compare.SOURCE, "phase"]
+    order = table.drop_duplicates(same)[same].reset_index(drop=True)
+    ranked = found.merge(order.assign(_rank=order.index), on=same, how="left")
+    return ranked.sort_values("_rank", kind="stable", ignore_index=True).drop(columns="_rank")
 
 
 def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:
@@ -203,12 +184,14 @@ def spread(each: pd.DataFrame) -> pd.DataFrame:
     two values with the same seed. To avoid this error, select the runs first.
     """
     same = [
-        name for name in [*KEYS, "metric", "unit"] if name in each and name not in ("run", "seed")
+        name
+        for name in [*KEYS, *tidy.settings(each), "metric", "unit"]
+        if name in each and name not in ("run", "seed")
     ]
     twice = each[each.duplicated([*same, "seed"])]
     if len(twice):
         raise StatsError(f"seed {twice['seed'].iloc[0]} occurs twice for one number")
-    found = each.groupby(same, sort=False)["value"].agg(
+    found = each.groupby(same, sort=False, dropna=False)["value"].agg(
         seeds="count", value="mean", deviation="std", lowest="min", highest="max"
     )
     found["width"] = (found["highest"] - found["lowest"]) / found["value"].abs()
@@ -219,18 +202,24 @@ def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
     """Adds a reference to each number, as in `against(table, guest="linux")`.
 
     numbers: rows of `measured`, `misses_per_reference` or `spread`. reference: the columns and
-    values that select the reference rows. A row and its reference row must agree in `metric` and in
-    all other columns of KEYS except `run`. Adds the columns `reference` and `ratio` (value /
-    reference). The ratio is NaN if the reference is missing or zero. StatsError for an unknown
-    column or an ambiguous reference.
+    values that select the reference rows. A row and its reference row must agree in `metric`, in
+    the other settings (`tidy.settings`) and in all other columns of KEYS except `run`. If the
+    reference is a setting, such as `{"l2.size": 262144}`, the rows may also differ in the column
+    `geometry` or `parameters`, which contains the setting as text. Adds the columns `reference` and
+    `ratio` (value / reference). The ratio is NaN if the reference is missing or zero. StatsError
+    for an unknown column or an ambiguous reference.
     """
     unknown = [name for name in reference if name not in numbers]
     if unknown or not reference:
         raise StatsError(f"against: expected columns of the table, found {unknown}")
+    free = {"run", *reference}
+    for name in reference:
+        if "." in name:
+            free.add("parameters" if name.startswith(tidy.PARAMETERS) else "geometry")
     same = [
         name
-        for name in [*KEYS, "metric"]
-        if name in numbers and name != "run" and name not in reference
+        for name in [*KEYS, *tidy.settings(numbers), "metric"]
+        if name in numbers and name not in free
     ]
     chosen = numbers[(numbers[list(reference)] == pd.Series(reference)).all(axis="columns")]
     if chosen.duplicated(same).any():

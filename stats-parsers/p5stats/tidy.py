@@ -25,11 +25,20 @@ A shadow is a further geometry that counted misses in the same run. The rows of 
 shadow's own misses. These rows also contain the run's counts of the events that do not depend on a
 geometry. The `feedback` of a shadow is `no`. A shadow has no rows for cycles, stalls and all other
 events that depend on time.
+
+`load` reads several runs into one table. This table has further columns:
+
+| Column | Meaning |
+|---|---|
+| clock_hz, operations, operation_bytes, clock_vector | the terms of the run (`p5stats.terms`) |
+| a name that contains a point | the value of this machine key or workload parameter, such as \
+`l2.size` or `parameters.size`. Sizes are in bytes |
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -39,16 +48,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from p5stats import record
+from p5stats import terms as run_terms
 from p5stats.events import Bracket, Events
 from p5stats.problems import StatsError
+from p5stats.terms import Terms
 
 SCHEMA_VERSION = 2
 COUNTS, RECORD = "counts.parquet", "run.json"
 YES, NO = "yes", "no"  # values of `feedback`
 VECTOR = "vector."  # the beginning of the names of counts by interrupt vector
+PARAMETERS = "parameters."  # the beginning of the names of columns with workload parameters
 Row = tuple[int, str, str, str, int]
 _ROW = ("ring", "address_space", "event", "unit", "value")
 _METADATA = b"p5lab"
+_KEY = re.compile(r"[a-z0-9_]+\.[a-z0-9_.]+=")  # the beginning of a machine key's setting
 
 
 @dataclass(frozen=True)
@@ -161,12 +174,42 @@ def write(path: Path, frame: pd.DataFrame, *, clock_hz: int) -> None:
 
     The metadata of the file contains the schema version and the clock.
     """
+    _write(path, frame, {"clock_hz": clock_hz})
+
+
+def save(path: str | Path, table: pd.DataFrame) -> None:
+    """Writes a table of `load` to one Parquet file, completely or not at all. `load` reads the file
+    again. The file contains several runs, so it is useful for a stored sample or for a colleague.
+
+    StatsError if the table does not contain the terms of a run.
+    """
+    terms = run_terms.of_table(table)
+    keys = settings(table)
+    values = table.drop_duplicates(["run", "geometry"])[["run", "geometry", *keys]]
+    about: dict[str, Any] = {
+        "runs": {run: asdict(one) for run, one in terms.items()},
+        "settings": json.loads(values.to_json(orient="split", index=False)),
+    }
+    clocks = {one.clock_hz for one in terms.values()}
+    if len(clocks) == 1:
+        about["clock_hz"] = min(clocks)
+    # The file is written once and read often, so a slow and strong compression is useful.
+    _write(Path(path), table[list(COLUMNS)], about, compression="zstd", compression_level=19)
+
+
+def _write(
+    path: Path,
+    frame: pd.DataFrame,
+    about: Mapping[str, Any],
+    **options: Any,  # noqa: ANN401
+) -> None:
     schema = SCHEMA.with_metadata(
-        {_METADATA: json.dumps({"schema_version": SCHEMA_VERSION, "clock_hz": clock_hz}).encode()}
+        {_METADATA: json.dumps({"schema_version": SCHEMA_VERSION, **about}).encode()}
     )
     temporary = path.with_name(path.name + ".tmp")
     try:
-        pq.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False), temporary)
+        table = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
+        pq.write_table(table, temporary, **options)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -179,6 +222,17 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
     1 the values of `feedback` were `on` and `off`). Raises StatsError for a newer version or a
     damaged file.
     """
+    frame, metadata = _read(path, sha256)
+    clock_hz = metadata.get("clock_hz")
+    if clock_hz is None:
+        raise StatsError(f"{path}: its runs have several clocks: read it with p5stats.tidy.load")
+    if type(clock_hz) is not int or clock_hz < 1:
+        raise StatsError(f"{path}: clock_hz: expected more than zero")
+    return frame, clock_hz
+
+
+def _read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table of a file, and the metadata that p5lab wrote."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -191,13 +245,13 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
         raise StatsError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
     try:
         metadata = json.loads((file.schema.metadata or {})[_METADATA])
-        version, clock_hz = metadata["schema_version"], metadata["clock_hz"]
+        version = metadata["schema_version"]
+        if "runs" not in metadata:
+            metadata["clock_hz"]
     except (KeyError, ValueError, TypeError):
         raise StatsError(f"{path}: not a table of p5lab (no schema_version)") from None
     if version not in (1, SCHEMA_VERSION):
         raise StatsError(f"{path}: schema_version: expected {SCHEMA_VERSION}, found {version}")
-    if type(clock_hz) is not int or clock_hz < 1:
-        raise StatsError(f"{path}: clock_hz: expected more than zero")
     if not file.schema.equals(SCHEMA):
         raise StatsError(f"{path}: columns differ from schema version {SCHEMA_VERSION}")
     try:
@@ -208,7 +262,7 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
         raise StatsError(f"{path}: damaged: its columns cannot be read") from None
     if version == 1:
         frame["feedback"] = frame["feedback"].replace({"on": YES, "off": NO})
-    return frame, clock_hz
+    return frame, metadata
 
 
 def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
@@ -221,32 +275,136 @@ def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
     return read(directory / COUNTS, known)
 
 
-def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Returns the runs below a directory (results/ or results/EXPERIMENT) as one table, and the
-    clock rate of each run in Hz.
+def load(
+    place: str | Path, *, keys: Sequence[str] | None = None, all_runs: bool = False
+) -> pd.DataFrame:
+    """Returns the runs of a place as one table, with one row for each count.
+
+    place: a directory with runs below it (results/, results/EXPERIMENT or one run), or a file that
+    `save` wrote. keys: the machine keys and workload parameters (as `parameters.NAME`) that become
+    columns. Without `keys`, each machine key that the geometry of a run names becomes a column.
 
     A directory can also contain the runs of older engines and guests. If several runs have the same
     values in all columns of Origin except `run`, the function reads only the run that started last.
     A run with a power cut is omitted, because the counts of such a run are incomplete. With
     `all_runs`, the function reads all runs. StatsError if there is no table.
     """
-    found: dict[tuple[object, ...], tuple[str, pd.DataFrame, int]] = {}
-    for path in sorted(directory.glob(f"**/{COUNTS}")):
+    place = Path(place)
+    if place.is_file():
+        return _saved(place, keys)
+    newest: dict[tuple[object, ...], tuple[str, pd.DataFrame, dict[str, Any]]] = {}
+    for path in sorted(place.glob(f"**/{COUNTS}")):
         facts = _facts(path.with_name(RECORD))
         if facts.get("request", {}).get("power_cut") and not all_runs:
             continue
-        frame, clock_hz = read_run(path.parent)
+        frame = _run(path.parent, facts)
         if frame.empty:
             continue
         asks = tuple(frame[name].iloc[0] for name in ORIGIN if name != "run" or all_runs)
         # Times are texts in ISO 8601 and UTC, so the order of the texts is the order of the times.
         started = str(facts.get("started", ""))
-        if asks not in found or started > found[asks][0]:
-            found[asks] = (started, frame, clock_hz)
-    if not found:
-        raise StatsError(f"{directory}: no {COUNTS} in it: run the experiment first")
-    clocks = {str(frame["run"].iloc[0]): clock for _, frame, clock in found.values()}
-    return pd.concat([frame for _, frame, _ in found.values()], ignore_index=True), clocks
+        if asks not in newest or started > newest[asks][0]:
+            newest[asks] = (started, frame, facts)
+    if not newest:
+        raise StatsError(f"{place}: no {COUNTS} in it: run the experiment first")
+    return _joined([(frame, facts) for _, frame, facts in newest.values()], keys)
+
+
+def of_runs(directories: Iterable[Path], *, keys: Sequence[str] | None = None) -> pd.DataFrame:
+    """Returns exactly these runs as one table, in this order. `keys` and columns are as in `load`.
+    StatsError for a run without a table."""
+    runs = []
+    for directory in directories:
+        facts = _facts(directory / RECORD)
+        runs.append((_run(directory, facts), facts))
+    if not runs:
+        raise StatsError("expected at least one run")
+    return _joined(runs, keys)
+
+
+def settings(table: pd.DataFrame) -> list[str]:
+    """The columns of a table that contain values of machine keys or of workload parameters. The
+    names of these columns contain a point."""
+    return [str(name) for name in table if "." in str(name)]
+
+
+def _run(directory: Path, facts: Mapping[str, Any]) -> pd.DataFrame:
+    """The table of one run with its terms."""
+    frame, clock_hz = read_run(directory)
+    terms = run_terms.of_record(facts, directory / RECORD, clock_hz)
+    return run_terms.with_columns(frame, terms, clock_hz)
+
+
+def _joined(
+    runs: Sequence[tuple[pd.DataFrame, Mapping[str, Any]]], keys: Sequence[str] | None
+) -> pd.DataFrame:
+    """The tables of several runs as one table, with the columns of `keys`. The second part of a run
+    is its record."""
+    geometries = [(frame, frame["geometry"].unique()) for frame, _ in runs]
+    if keys is None:
+        named = (word for _, names in geometries for name in names for word in name.split())
+        keys = list(dict.fromkeys(word.partition("=")[0] for word in named if _KEY.match(word)))
+    for (frame, facts), (_, names) in zip(runs, geometries, strict=True):
+        for key in keys:
+            values = {geometry: _setting(facts, key, geometry) for geometry in names}
+            frame[key] = frame["geometry"].map(values)
+    table = pd.concat([frame for frame, _ in runs], ignore_index=True)
+    for key in keys:
+        if table[key].isna().all():
+            raise StatsError(f"{key}: no run has this machine key or parameter")
+    return table
+
+
+def _setting(facts: Mapping[str, Any], key: str, geometry: str) -> int | float | bool | str | None:
+    """The value of a machine key or of a parameter in the record of a run. `geometry`: the name of
+    a shadow, or the machine's own overlay. None if the run does not have the key."""
+    if key.startswith(PARAMETERS):
+        return _value(_inner(facts, "parameters").get(key.removeprefix(PARAMETERS)))
+    values = _inner(facts, "machine", "values") | _inner(facts, "machine", "shadows", geometry)
+    return _value(values.get(key))
+
+
+def _inner(facts: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """A table inside a record. Empty if the record does not contain the table."""
+    found: Any = facts
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _value(value: object) -> int | float | bool | str | None:
+    """A number or a truth value, if the text of a record is one."""
+    if value is None or isinstance(value, int | float):
+        return value
+    text = str(value)
+    if text in ("true", "false"):
+        return text == "true"
+    if re.fullmatch(r"-?[0-9]+", text):
+        return int(text)
+    return float(text) if re.fullmatch(r"-?[0-9]+\.[0-9]+", text) else text
+
+
+def _saved(path: Path, keys: Sequence[str] | None) -> pd.DataFrame:
+    """The table of a file that `save` wrote, or of one counts.parquet."""
+    frame, metadata = _read(path)
+    if "runs" not in metadata:
+        return of_runs([path.parent], keys=keys)
+    try:
+        terms = {run: Terms(**one) for run, one in metadata["runs"].items()}
+        stored = pd.DataFrame(**metadata["settings"])
+        parts = [
+            run_terms.with_columns(rows, terms[str(run)], terms[str(run)].clock_hz)
+            for run, rows in frame.groupby("run", sort=False)
+        ]
+    except (KeyError, TypeError, ValueError):
+        raise StatsError(f"{path}: damaged: its metadata cannot be read") from None
+    table = pd.concat(parts).sort_index()
+    wanted = [name for name in stored if "." in name]
+    if lost := [key for key in keys or () if key not in wanted]:
+        raise StatsError(f"{path}: the file was saved without {lost[0]}")
+    if wanted:
+        table = table.merge(stored, on=["run", "geometry"], how="left")
+    return table
 
 
 def _facts(path: Path) -> dict[str, Any]:

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Runs the examples of docs/start/analysis.md and puts the output of each example below the
-example."""
+"""Runs the Python examples of documents and puts the output of each example below the example.
+
+PYTHONPATH=src:stats-parsers .venv/bin/python tests/e2e/examples.py [DOCUMENT...]
+"""
 
 import contextlib
 import io
 import re
+import sys
 from pathlib import Path
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs/start/analysis.md"
-EXAMPLE = re.compile(r"(```python\n(.*?)```\n\n```text\n)(.*?)(```)", re.DOTALL)
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT, PYTHON = ROOT / "docs/start/analysis.md", ROOT / "docs/start/python.md"
+# An example, and its output if the example prints something.
+EXAMPLE = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.DOTALL)
 
 
 def render(text: str) -> str:
@@ -18,16 +23,19 @@ def render(text: str) -> str:
     def printed(example: re.Match[str]) -> str:
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            exec(compile(example[2], str(DOCUMENT), "exec"), names)
-        lines = [line.rstrip() + "\n" for line in out.getvalue().splitlines()]
-        return example[1] + "".join(lines) + example[4]
+            exec(compile(example[1], "example", "exec"), names)
+        lines = "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())
+        shown = f"\n```text\n{lines}```\n" if lines else ""
+        return f"```python\n{example[1]}```\n{shown}"
 
     return EXAMPLE.sub(printed, text)
 
 
 def outputs(text: str) -> list[str]:
-    return [found[3] for found in EXAMPLE.finditer(text)]
+    """Returns the output below each example, or an empty text for an example without output."""
+    return [found[2] or "" for found in EXAMPLE.finditer(text)]
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(render(DOCUMENT.read_text()))
+    for document in [Path(name) for name in sys.argv[1:]] or [DOCUMENT, PYTHON]:
+        document.write_text(render(document.read_text()))

@@ -110,7 +110,7 @@ def test_p5lab_runs_an_experiment_on_it(tmp_path, capsys):
     assert cli.main([*words, "--workload", "getpid", "--format", "json"], lab) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {row["workload"] for row in rows} == {"getpid"}
-    frame, _ = tidy.load(lab.results / "chen95-core")
+    frame = tidy.load(lab.results / "chen95-core")
     assert set(frame["engine"]) == {"gem5"}
     counted = frame[frame["event"] == "instructions"].groupby(["phase", "iteration"])["value"].sum()
     assert (counted > 0).all()

@@ -22,7 +22,7 @@ def test_an_experiment_from_outside_of_the_checkout_runs(tmp_path):
     delivered.ensure(lab, runs, Progress())
     results = Runner(lab).run_all(runs)
     assert [result.status for result in results] == ["ok"] * 4
-    table, _ = tidy.load(lab.results)
+    table = tidy.load(lab.results)
     assert set(table["workload"]) == {"my-workload"}
     assert set(table["guest"]) == {"linux", "my-guest"}
     assert set(table["machine"]) == {"my-machine"}

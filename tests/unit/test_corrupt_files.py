@@ -43,7 +43,6 @@ from p5stats import (
     events,
     gem5,
     gem5_events,
-    papers,
     record,
     simpoint,
     tidy,
@@ -252,7 +251,7 @@ def of_record(tmp_path):
         runs.one(console, stored)
         plan.Estimate(lambda: [stored])(run)
         if stored.status == "ok":
-            papers.load(lab.results)
+            tidy.load(lab.results)
             if isinstance(stored.record.get("request"), dict):
                 rerun.run_of(lab, stored)
         return stored
@@ -530,7 +529,7 @@ def test_links_out_of_a_tarball_and_devices(tmp_path):
 
 
 def test_a_request_that_is_no_table(tmp_path):
-    """Mutation 984 of a record replaced the table `request` by a text, and papers.load used this
+    """Mutation 984 of a record replaced the table `request` by a text, and tidy.load used this
     text as a table.
     """
     path = tmp_path / "run.json"

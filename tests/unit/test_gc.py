@@ -93,9 +93,9 @@ def test_a_run_whose_power_was_cut_stands_for_itself(lab):
     cut = run(lab, observation=Observation.of(PowerCut(1_500_000)), **disk)
     assert whole.status == cut.status == "ok"
     assert gc.results(lab) == []
-    read = tidy.load(lab.results)[0]["run"]
+    read = tidy.load(lab.results)["run"]
     assert set(read) == {whole.id}
-    assert set(tidy.load(lab.results, all_runs=True)[0]["run"]) == {whole.id, cut.id}
+    assert set(tidy.load(lab.results, all_runs=True)["run"]) == {whole.id, cut.id}
 
 
 def test_abandoned_runs_go_after_a_day(lab):

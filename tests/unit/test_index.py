@@ -143,7 +143,7 @@ def test_questions_in_sql(results):
         results, "SELECT status, count(*) AS n FROM runs GROUP BY ALL ORDER BY ALL"
     )
     assert (columns, rows) == (["status", "n"], [("failed", 1), ("ok", 3)])
-    frame, _ = tidy.load(results.results, all_runs=True)
+    frame = tidy.load(results.results, all_runs=True)
     good = frame[
         frame["run"].isin([one.id for one in store.all_runs(results) if one.status == "ok"])
     ]

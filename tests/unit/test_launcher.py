@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from p5lab.cli import main as cli
 REPO = Path(__file__).resolve().parents[2]
 REAL = (
     "sh dirname readlink sha256sum cut df awk mkdir rmdir mktemp grep head rm cp flock cat sleep"
-    " chmod"
+    " chmod mv"
 ).split()
 BUILD = "g++ make as perl flex bison bc xz lz4".split()
 
@@ -170,6 +171,58 @@ def test_second_use_does_no_work(host):
     assert (status, err) == (0, "")
     assert out.splitlines()[0] == "<-m><p5lab><list>"
     assert host.calls == ["venv", "pip "]
+
+
+def site_packages(host):
+    """Returns the directory for packages of an environment that exists already."""
+    host.run("list")
+    site = host.root / ".venv/lib/python3.11/site-packages"
+    site.mkdir(parents=True)
+    return site
+
+
+def test_an_environment_that_exists_gets_the_path_file(host):
+    site = site_packages(host)
+    host.run("list")
+    path = site / "p5lab.pth"
+    assert path.read_text() == f"{host.root}/src\n{host.root}/stats-parsers\n"
+    before = path.stat()
+    host.run("list")
+    assert path.stat().st_ino == before.st_ino  # an up-to-date file is not written again
+    path.write_text("/elsewhere/src\n")
+    host.run("list")
+    assert path.read_text().splitlines()[0] == f"{host.root}/src"
+    assert [one.name for one in site.iterdir()] == ["p5lab.pth"]
+    assert host.calls == ["venv", "pip "]
+
+
+def test_the_path_file_lets_python_import_p5lab(host):
+    """A real Python reads the file that the launcher has written."""
+    site = site_packages(host)
+    host.run("list")
+    for name in ("src", "stats-parsers"):
+        (host.root / name).symlink_to(REPO / name)
+    program = (
+        "import site, sys; site.addsitedir(sys.argv[1]); import p5lab, p5stats;"
+        " print(p5lab.__file__, p5stats.__file__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-B", "-c", program, site], capture_output=True, text=True
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == [
+        word
+        for name in ("src/p5lab", "stats-parsers/p5stats")
+        for word in f"{host.root}/{name}/__init__.py".split()
+    ]
+
+
+def test_an_environment_that_cannot_be_written_is_no_error(host):
+    site = site_packages(host)
+    (site / "p5lab.pth").mkdir()  # the file cannot take the place of a directory with content
+    (site / "p5lab.pth/kept").touch()
+    status, _, err = host.run("list")
+    assert (status, err) == (0, "")
 
 
 def test_other_packages_are_installed_anew(host):

@@ -31,7 +31,7 @@ LAYERS = (
     ("errors", "lab", "host", "describe"),
     ("engines", "gem5", "keep", "execute"),
     ("present", "evidence"),
-    ("cli",),
+    ("cli", "api"),
 )
 LEAF = "p5lab.present.tables"  # tables for people; every package may use it
 LWIP = ("lwip/", "netif/", "arch/")

@@ -1,25 +1,38 @@
 # SPDX-License-Identifier: MIT
-"""Every notebook runs completely on the stored samples, draws figures, and is stored without
-outputs. The notebooks share one kernel, because the start of a kernel takes most of the time. The
-test clears the kernel between two notebooks.
+"""Every notebook imports the public API alone, runs completely on the stored samples, draws
+figures, and is stored without outputs. The notebooks share one kernel, because the start of a
+kernel takes most of the time. The test clears the kernel between two notebooks. The notebooks of
+the lab course make runs, so tests/e2e/test_lab.py runs them.
 """
 
+import ast
+import itertools
+import json
 import os
+import re
 
 import nbclient
 import nbformat
 import pytest
+import samples
 from fakelab import REPO
 from jupyter_client.manager import KernelManager
 
+from p5stats import tidy
+
 PLACE = REPO / "notebooks"
 NOTEBOOKS = sorted(PLACE.glob("*.ipynb"))
-NAMES = ["chen95", "engines", "getting-started", "method", "what-if"]
+COURSE = ["lab", "lab-solutions"]
+NAMES = ["chen95", "engines", "getting-started", *COURSE, "method", "what-if"]
+ON_SAMPLES = [path for path in NOTEBOOKS if path.stem not in COURSE]
+# The public modules of p5stats (docs/start/analysis.md). The other imports are of Python itself and
+# of well-known packages.
+PUBLIC = {"altair", "pandas", "p5lab", "pathlib", "zlib", "p5stats.method", "p5stats.crosscheck"}
 SAMPLE_BYTES = 600_000
 
 
 def test_there_are_these():
-    assert [path.stem for path in NOTEBOOKS] == NAMES
+    assert sorted(path.stem for path in NOTEBOOKS) == NAMES
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +44,7 @@ def kernel():
     manager.shutdown_kernel(now=True)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", ON_SAMPLES, ids=lambda path: path.stem)
 def test_notebook_runs_and_draws(path, kernel):
     notebook = nbformat.read(path, as_version=4)
     notebook.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))
@@ -42,7 +55,52 @@ def test_notebook_runs_and_draws(path, kernel):
         one["data"]["image/svg+xml"] for one in outputs if "image/svg+xml" in one.get("data", {})
     ]
     assert drawings
-    assert all("<path" in drawing for drawing in drawings)
+    for drawing in drawings:
+        assert "<path" in drawing
+        assert_readable(drawing)
+
+
+def assert_readable(drawing):
+    """The labels of an axis do not overlap, and numbers are not in milli."""
+    texts = re.findall(r">([^<>]+)</text>", drawing)
+    assert not [text for text in texts if re.fullmatch(r"[−-]?\d+(\.\d+)?m", text)]
+    assert [text for text in texts if " " in text], "no title"
+    for group in re.findall(r'<g class="mark-text role-axis-label".*?</g>', drawing, re.DOTALL):
+        found = re.findall(r"translate\(([-\d.]+),([-\d.]+)\)[^>]*>([^<]*)<", group)
+        labels = [(float(x), len(text)) for x, y, text in found if text]
+        if len({y for _, y, _ in found}) != 1:
+            continue  # a vertical axis, on which each label has its own line
+        for (left, before), (right, after) in itertools.pairwise(labels):
+            assert right - left >= 5.5 * (before + after) / 2, (group, left, right)
+
+
+def test_unreadable_figures_would_be_found():
+    axis = '<g class="mark-text role-axis-label">{}</g><text>a title</text>'
+    label = '<text text-anchor="middle" transform="translate({},15)">{}</text>'
+    assert_readable(axis.format(label.format(0, "60") + label.format(40, "80")))
+    for labels in (((0, "60,000"), (20, "80,000")), ((0, "20m"), (90, "40m"))):
+        with pytest.raises(AssertionError):
+            assert_readable(axis.format("".join(label.format(*one) for one in labels)))
+
+
+def code(notebook):
+    """Returns the text of all code cells."""
+    return "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+
+
+def imported(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            is_package = node.module in ("p5lab", "p5stats")
+            yield from (f"{node.module}.{one.name}" for one in node.names if is_package)
+            yield from () if is_package else (node.module,)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_imports_the_public_api_alone(path):
+    assert set(imported(code(nbformat.read(path, as_version=4)))) <= PUBLIC
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -58,6 +116,70 @@ def test_notebook_is_stored_without_outputs_and_asks_a_question(path):
             assert cell.execution_count is None
 
 
+def is_answer(text):
+    """Whether a cell of the course is for the student: it only assigns None."""
+    return bool(text) and all(
+        isinstance(node, ast.Assign)
+        and all(
+            isinstance(one, ast.Constant) and one.value is None
+            for one in getattr(node.value, "elts", [node.value])
+        )
+        for node in ast.parse(text).body
+    )
+
+
+def test_the_course_and_its_solutions_differ_only_in_answers():
+    """The solutions have the same questions, measurements and checks in the same order. They give a
+    value to every name that the student must fill in."""
+    lab, solutions = (
+        nbformat.read(PLACE / f"{name}.ipynb", as_version=4).cells[1:] for name in COURSE
+    )
+    own = [cell.source for cell in lab if cell.cell_type == "code" and is_answer(cell.source)]
+    assert len(own) >= 8  # a prediction and an answer for each of four questions
+    rest = iter([cell.source for cell in solutions])
+    for cell in lab:
+        if cell.source not in own:
+            assert cell.source in rest, cell.source  # in this order
+    given = "\n".join(cell.source for cell in solutions if cell.cell_type == "code")
+    assert names_set("\n".join(own)) <= names_set(given)
+    assert not [cell.source for cell in solutions if cell.source in own]
+
+
+def names_set(text):
+    """Returns the names that a program assigns to."""
+    return {
+        node.id
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
 def test_samples_are_small():
     sizes = {path: path.stat().st_size for path in PLACE.glob("sample/**/*") if path.is_file()}
     assert sum(sizes.values()) < SAMPLE_BYTES
+
+
+@pytest.mark.parametrize("name", samples.SAMPLES)
+def test_a_sample_is_made_from_results(name, tmp_path):
+    """tools/samples.py keeps the rows of a sample, if the results contain no other runs."""
+    stored = tidy.load(PLACE / f"sample/{name}.parquet")
+    for run, rows in stored.groupby("run"):
+        directory = tmp_path / "results" / samples.SAMPLES[name][0] / run
+        directory.mkdir(parents=True)
+        clock_hz = int(rows["clock_hz"].iloc[0])
+        tidy.write(directory / tidy.COUNTS, rows[list(tidy.COLUMNS)], clock_hz=clock_hz)
+        (directory / samples.OUTPUT).write_text(run)
+        record = {
+            "workload": {"operations": 1, "bytes": 0},
+            "guest": {"clock_vector": 48},
+            "machine": {"values": dict.fromkeys(tidy.settings(stored), "1")},
+        }
+        (directory / tidy.RECORD).write_text(json.dumps(record))
+    (tmp_path / "sample").mkdir()
+    again = tidy.load(samples.save(name, tmp_path / "results", tmp_path / "sample"))
+    columns = list(tidy.COLUMNS)
+    before, after = (
+        one[columns].sort_values(columns, ignore_index=True) for one in (stored, again)
+    )
+    assert after.equals(before)
+    assert sorted(tidy.settings(again)) == sorted(tidy.settings(stored))

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from fakelab import CLOCK_HZ, REPO
 
-from p5stats import StatsError, compare, papers, tidy
+from p5stats import StatsError, compare, papers, terms, tidy
 from p5stats.papers import Terms
 
 TERMS = {run: Terms(operations=2, clock_hz=CLOCK_HZ, clock_vector=48) for run in "abc"}
@@ -244,9 +244,9 @@ def results(tmp_path, record):
 
 def test_load_takes_the_terms_from_the_record(tmp_path):
     record = {"workload": {"operations": 9, "bytes": 4}, "guest": {"clock_vector": 48}}
-    frame, terms = papers.load(results(tmp_path, record))
-    assert terms == {"a": Terms(9, CLOCK_HZ, 48, 4)}
-    assert value(papers.measured(frame, terms), "busy cycles") == 10
+    frame = tidy.load(results(tmp_path, record))
+    assert terms.of_table(frame) == {"a": Terms(9, CLOCK_HZ, 48, 4)}
+    assert value(papers.measured(frame), "busy cycles") == 10
 
 
 @pytest.mark.parametrize(
@@ -264,16 +264,15 @@ def test_load_takes_the_terms_from_the_record(tmp_path):
 )
 def test_a_record_that_says_nothing_is_an_error(tmp_path, record, message):
     with pytest.raises(StatsError, match=message):
-        papers.load(results(tmp_path, record))
+        papers.measured(tidy.load(results(tmp_path, record)))
 
 
 def test_a_notebook_elsewhere_needs_no_p5lab(tmp_path):
     record = {"workload": {"operations": 9}, "guest": {"clock_vector": None}}
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path\n"
-        "from p5stats import claims, papers\n"
-        "each = papers.measured(*papers.load(Path(sys.argv[2])))\n"
+        "from p5stats import claims, papers, tidy\n"
+        "each = papers.measured(tidy.load(sys.argv[2]))\n"
         "print(each[each['metric'] == 'busy cycles']['value'].tolist(), 'p5lab' in sys.modules)\n"
     )
     done = subprocess.run(

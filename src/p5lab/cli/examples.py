@@ -36,6 +36,7 @@ EXAMPLES = {
         "query \"SELECT run, sum(value) FROM counts WHERE event = 'l2_read_misses' GROUP BY run\"",
         'query "FROM counts" --all-rows',
     ),
+    "notebook": ("notebook", "notebook what-if", "notebook --no-browser --port 9000"),
     "keys": ("keys", "keys --json"),
     "gc": ("gc", "gc --cache --older-than 30 --yes"),
     "build": ("build", "build build/engine/p5bochs"),

@@ -17,6 +17,7 @@ from p5lab.cli import (
     examples,
     guest,
     misspelt,
+    notebook,
     results,
     run,
     simpoint,
@@ -27,7 +28,7 @@ from p5lab.host.terminal import for_terminal
 from p5lab.lab import Lab
 from p5stats import StatsError
 
-GROUPS = (run, check, simpoint, guest, results, upkeep, completion)
+GROUPS = (run, check, simpoint, guest, results, notebook, upkeep, completion)
 STATUS_STOPPED = 130  # 128 plus the number of SIGINT, as in shells
 
 

@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: MIT
+"""`p5lab.plot` and `p5lab.style`: figures for scripts and notebooks."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from p5lab.api.tables import measure
+from p5lab.describe import keys as machine_keys
+from p5lab.describe.keys import readable
+from p5lab.errors import UserError, unknown
+from p5lab.present.page.charts import BYTES, FONT, GRID, INK, MUTED, NUMBER, SERIES, SHAPES
+from p5lab.present.page.figure import title_of
+from p5stats import StatsError, tidy
+from p5stats.claims import size_of
+
+METRIC = "busy cycles"
+WIDTH, HEIGHT = 460, 260  # pixels of a curve
+STEP, DOT_STEP = 20, 18  # pixels of one bar and of one mark
+LABEL_WIDTH = 260
+WIDE = 20  # if the largest value divided by the smallest value is more, the axis is logarithmic
+TICKS = 6
+BENCHMARK = ("workload", "phase")
+SYSTEM = ("guest", "machine", "geometry", "feedback", "engine")
+SEVERAL = "metric"  # the column that distinguishes the rows of a figure with several numbers
+THEME = "p5lab"
+DASHES = ([1, 0], [6, 4], [2, 3], [9, 3, 2, 3])  # pixels of line and gap, for each series
+LABEL = f"isNumber(datum.value) ? {NUMBER} : datum.label"
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """The columns of a figure. `x`: a column with numbers, or None for bars. `rows`: the name of
+    each row of a figure with bars. `series`: the name of the colour of each row."""
+
+    x: str | None
+    title: str
+    is_size: bool
+    rows: pd.Series
+    series: pd.Series
+
+
+def style() -> None:
+    """Sets the format of all Altair figures of this process: SVG that Python draws, so the reader's
+    browser needs no script and no network; the letters and colours of the reports; 0.02 instead of
+    20m on the axes. `plot` calls this function. Call it before you draw your own charts."""
+    alt.renderers.enable("svg")
+    if THEME not in alt.theme.names():
+        alt.theme.register(THEME, enable=False)(_theme)
+    alt.theme.enable(THEME)
+
+
+def _theme() -> alt.theme.ThemeConfig:
+    axis: dict[str, Any] = {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "gridColor": GRID,
+        "domainColor": MUTED,
+        "tickColor": MUTED,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelLimit": LABEL_WIDTH,
+        "labelExpr": LABEL,
+        "labelOverlap": True,
+        "labelSeparation": 6,
+        "tickCount": TICKS,
+    }
+    return {
+        "config": {
+            "font": FONT,
+            "background": "white",
+            "padding": 8,
+            "view": {"stroke": None, "continuousWidth": WIDTH, "continuousHeight": HEIGHT},
+            "axis": axis,  # type: ignore[typeddict-item]
+            "range": {"category": list(SERIES)},
+            "legend": {"title": None, "labelColor": INK, "labelFontSize": 12, "labelLimit": 0},
+            "header": {"title": None, "labelColor": INK, "labelFontSize": 12, "labelLimit": 0},
+            "title": {"color": INK, "anchor": "start", "fontSize": 13},
+            "mark": {"color": SERIES[0]},
+            "point": {"filled": True, "size": 60, "opacity": 1},
+            "text": {"color": INK, "fontSize": 12},
+        }
+    }
+
+
+def plot(
+    table: pd.DataFrame,
+    metric: str | Sequence[str] = METRIC,
+    *,
+    x: str | None = None,
+    series: str | Sequence[str] | None = None,
+    title: str | None = None,
+) -> alt.LayerChart:
+    """Draws one number of each run as an Altair chart. A notebook shows the chart, and
+    `chart.save("name.png")` writes it to a file (also .svg, .pdf and .html).
+
+    table: the result of `run`, `load`, `measure` or `compare`. After `compare` the figure shows
+    ratios. metric: the number; several numbers only after `compare`, because ratios have no unit.
+    x: the column of the horizontal axis of a curve, or `"phase"` for sizes. Without `x`, it is the
+    first swept key with numbers, or the size of an array; if there is neither, the figure has bars.
+    series: the columns whose values get different colours; without `series`, all columns in which
+    the rows differ. title: the title of the figure. With several seeds, the figure shows the mean,
+    and a line from the lowest to the highest value.
+
+    UserError for an unknown metric or column, and if there is no value.
+    """
+    style()
+    metrics = [metric] if isinstance(metric, str) else list(metric)
+    rows = measure(table, *metrics)
+    value = "ratio" if "ratio" in rows else "value"
+    if len(metrics) > 1 and value != "ratio":
+        raise UserError("plot: several numbers have several units; expected a table of compare")
+    rows = rows.dropna(subset=value)
+    if rows.empty:
+        raise UserError(f"plot: {', '.join(metrics)}: these runs have no such number")
+    label = _named(metrics[0], str(rows["unit"].iloc[0]))
+    if value == "ratio":
+        rows, ratio = _without_reference(rows)
+        label = f"{title_of(metrics[0])}, {ratio}" if len(metrics) == 1 else ratio
+    names = [series] if isinstance(series, str) else series
+    for name in (*([x] if x else []), *(names or ())):
+        if name not in rows:
+            raise unknown("column", name, list(rows.columns), where="plot")
+    axes = _axes(rows, x, names)
+    data = _data(rows, axes, value)
+    draw = _bars if axes.x is None else _curve
+    chart = draw(data, axes, label, is_ratio=value == "ratio")
+    return chart.properties(title=title) if title else chart
+
+
+def _named(metric: str, unit: str) -> str:
+    """The title of the values' axis, with the unit if the name of the metric does not contain the
+    unit."""
+    shown = title_of(metric)
+    return shown if unit == "1" or unit.split("/")[0] in shown else f"{shown} ({unit})"
+
+
+def _without_reference(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows without those of the reference, and a text about the ratio. All ratios of the
+    reference are 1, and a rule shows the 1. A point of a curve remains, because the curve would
+    have a gap."""
+    for name in (*tidy.settings(rows), *SYSTEM):
+        is_one = rows.groupby(name, sort=False)["ratio"].agg(lambda one: bool((one == 1).all()))
+        if len(is_one) < 2 or is_one.sum() != 1:
+            continue
+        reference = is_one.idxmax()
+        text = _text(name, reference)
+        if "." in name and _is_axis(rows[name]):
+            return rows, f"{text} is 1"
+        others = is_one.index[~is_one]
+        ratio = f"{_text(name, others[0])} / {text}" if len(others) == 1 else f"{text} is 1"
+        return rows[rows[name] != reference], ratio
+    return rows, "ratio to the reference"
+
+
+def _axes(rows: pd.DataFrame, x: str | None, series: Sequence[str] | None) -> _Axes:
+    settings = tidy.settings(rows)
+    x = x or next((name for name in settings if _is_axis(rows[name])), None)
+    sizes = rows["phase"].map(_size)
+    if x is None and rows["phase"].nunique() > 2 and sizes.notna().all():
+        x = "phase"
+    is_size = x == "phase" or (
+        x in machine_keys.BY_NAME and machine_keys.BY_NAME[x].unit == "bytes"
+    )
+    differ = [
+        name
+        for name in (*BENCHMARK, *SYSTEM, *settings, SEVERAL)
+        if _differs(rows, name, settings, x)
+    ]
+    if not _explained(rows, differ, x):
+        differ.append("parameters")
+    if x is None and series is None:
+        of_row = [name for name in differ if name in (*BENCHMARK, "parameters")]
+        if not of_row:
+            of_row, differ = differ or ["workload"], []
+        series = [name for name in differ if name not in of_row]
+    elif x is None:
+        of_row = [name for name in differ if name not in (series or ())]
+    else:
+        of_row = []
+    title = "size of the array" if x == "phase" else str(x or "")
+    chosen = differ if series is None else series
+    return _Axes(x, title, is_size, _joined(rows, of_row), _joined(rows, chosen))
+
+
+def _size(phase: str) -> float:
+    """The bytes that the name of a phase states, or NaN for another name."""
+    try:
+        return size_of(phase) if phase.endswith("B") else math.nan
+    except StatsError:
+        return math.nan
+
+
+def _is_axis(values: pd.Series) -> bool:
+    """Whether a column can be the horizontal axis: it has at least two numbers and no text."""
+    numeric = values.map(lambda one: isinstance(one, int | float) and not isinstance(one, bool))
+    return bool(numeric.all()) and values.nunique() > 1
+
+
+def _differs(rows: pd.DataFrame, name: str, settings: list[str], x: str | None) -> bool:
+    """Whether the name of a row must contain the value of this column."""
+    if name == x or rows[name].nunique(dropna=False) < 2:
+        return False
+    if name == "phase":  # the name of the workload is enough if it has one phase
+        return bool(rows.groupby("workload")["phase"].nunique().gt(1).any())
+    if name == "geometry":  # the settings contain the same values in a better form
+        known = {key for key in settings if not key.startswith(tidy.PARAMETERS)}
+        words = {word.partition("=")[0] for text in rows[name] for word in str(text).split()}
+        return not words <= known
+    return True
+
+
+def _explained(rows: pd.DataFrame, differ: Sequence[str], x: str | None) -> bool:
+    """Whether the chosen columns distinguish all rows, apart from the seeds."""
+    same = [*differ, *([x] if x else []), "seed"]
+    return not rows.duplicated(same).any()
+
+
+def _joined(rows: pd.DataFrame, names: Sequence[str]) -> pd.Series:
+    """One text for each row from several columns."""
+    if not names:
+        return pd.Series("", index=rows.index)
+    texts = []
+    for name in names:
+        values = rows[name]
+        if name == "parameters":
+            values = _differing_words(values)
+        texts.append(values.map(lambda one, name=name: _text(name, one)))
+    return pd.Series(
+        [", ".join(part for part in parts if part) for parts in zip(*texts, strict=True)],
+        index=rows.index,
+    )
+
+
+def _differing_words(texts: pd.Series) -> pd.Series:
+    """The words of each text that are not in every text."""
+    words = texts.map(str.split)
+    common = set.intersection(*map(set, words))
+    return words.map(lambda one: " ".join(word for word in one if word not in common))
+
+
+def _text(name: str, value: object) -> str:
+    """The value of a column as a part of a name."""
+    if name == "geometry":
+        return readable(str(value)) if value else "as described"
+    if name == "feedback":
+        return f"feedback {value}"
+    if "." in name:
+        return readable(f"{name}={value}").removeprefix(tidy.PARAMETERS)
+    return str(value)
+
+
+def _data(rows: pd.DataFrame, axes: _Axes, value: str) -> pd.DataFrame:
+    """The marks: one for each row name, series and point, with the mean and the range over the
+    seeds."""
+    point: Any = 0
+    if axes.x == "phase":
+        point = rows["phase"].map(_size).astype(float)
+    elif axes.x is not None:
+        point = rows[axes.x].astype(float)
+    data = pd.DataFrame(
+        {
+            "row": axes.rows,
+            "series": axes.series,
+            "point": point,
+            "value": rows[value].astype(float),
+        }
+    )
+    found = data.groupby(["row", "series", "point"], sort=False)["value"].agg(
+        value="mean", lowest="min", highest="max"
+    )
+    return found.reset_index()
+
+
+def _curve(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> alt.LayerChart:
+    points = sorted(data["point"].unique())
+    log = bool(axes.is_size and points[0] > 0 and points[-1] / points[0] >= 4)
+    # On a logarithmic axis, ticks stand at the measured sizes, and sizes that would not fit have no
+    # label. A few points of another key are ticks too, because no value lies between them.
+    ticks = [one for one in points if math.log2(one).is_integer()] if log else points
+    x = alt.X(
+        "point:Q",
+        title=axes.title,
+        scale=alt.Scale(type="log", base=2, nice=False) if log else alt.Scale(zero=False),
+        axis=alt.Axis(
+            grid=False,
+            values=ticks[:: math.ceil(len(ticks) / 12)]
+            if log or len(ticks) <= TICKS
+            else alt.Undefined,
+            labelExpr=BYTES if axes.is_size else LABEL,
+        ),
+    )
+    scale = _scale(data, zero=not is_ratio)
+    y = alt.Y("value:Q", title=label, scale=scale, axis=alt.Axis(values=_ticks(scale)))
+    base = alt.Chart(data).encode(x=x, color=_color(data), tooltip=_tooltip())
+    # Curves often have equal values. Dashes and hollow marks of several shapes show all curves.
+    names = list(dict.fromkeys(data["series"]))
+    dashes = alt.Scale(domain=names, range=[DASHES[i % len(DASHES)] for i in range(len(names))])
+    layers = [
+        base.mark_line(strokeWidth=1.8).encode(
+            y=y, strokeDash=alt.StrokeDash("series:N", scale=dashes, legend=None)
+        ),
+        base.mark_point(size=44, filled=False, strokeWidth=1.5).encode(y=y, shape=_shape(data)),
+    ]
+    if (data["lowest"] < data["highest"]).any():
+        layers.append(base.mark_rule(strokeWidth=1.2).encode(y="lowest:Q", y2="highest:Q"))
+    if is_ratio:
+        layers.insert(
+            0, alt.Chart().mark_rule(color=MUTED, strokeDash=[4, 3]).encode(y=alt.datum(1))
+        )
+    return _layered(layers, data, HEIGHT)
+
+
+def _bars(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> alt.LayerChart:
+    order, names = list(dict.fromkeys(data["row"])), list(dict.fromkeys(data["series"]))
+    spread = data[["lowest", "value"]].min(axis=None), data[["highest", "value"]].max(axis=None)
+    log = spread[0] > 0 and spread[1] / spread[0] > WIDE
+    # A bar has a length only on an axis that begins at zero. Other axes need points.
+    as_points = bool(is_ratio or log)
+    y = alt.Y(
+        "row:N",
+        sort=order,
+        title=None,
+        axis=alt.Axis(grid=as_points, ticks=False, domain=not as_points),
+        scale=alt.Scale(paddingInner=0.3),
+    )
+    scale = _scale(data, zero=not as_points)
+    x = alt.X("value:Q", title=label, scale=scale, axis=alt.Axis(values=_ticks(scale)))
+    data = data.assign(label=data["value"].map(_ratio if is_ratio else _short))
+    base = alt.Chart(data).encode(y=y, tooltip=_tooltip())
+    if len(names) > 1:
+        # Each series has its own place in a row, so no mark hides another mark.
+        base = base.encode(yOffset=alt.YOffset("series:N", sort=names))
+    marks = base.mark_point(size=60) if as_points else base.mark_bar()
+    marks = marks.encode(x=x, color=_color(data))
+    layers: list[alt.Chart] = [marks.encode(shape=_shape(data)) if as_points else marks]
+    if (data["lowest"] < data["highest"]).any():
+        layers.append(base.mark_rule(color=INK).encode(x="lowest:Q", x2="highest:Q"))
+    layers.append(base.mark_text(align="left", dx=8).encode(x=alt.X("highest:Q"), text="label:N"))
+    if is_ratio:
+        layers.insert(
+            0, alt.Chart().mark_rule(color=MUTED, strokeDash=[4, 3]).encode(x=alt.datum(1))
+        )
+    height = len(order) * max(STEP, len(names) * (DOT_STEP if as_points else 16) + 6)
+    return _layered(layers, data, height)
+
+
+def _layered(layers: list[alt.Chart], data: pd.DataFrame, height: float) -> alt.LayerChart:
+    return alt.LayerChart(layer=layers, data=data, width=WIDTH, height=height)
+
+
+def _scale(data: pd.DataFrame, *, zero: bool) -> alt.Scale:
+    """The scale of the values. There is space for the number beside the last mark."""
+    low, high = float(data["lowest"].min()), float(data["highest"].max())
+    if not zero and low > 0:
+        low, high = min(low, 1.0) if high >= 1 else low, max(high, 1.0) if low <= 1 else high
+        if high / low > WIDE / 2:
+            return alt.Scale(type="log", domain=[low / 1.2, high * 1.8], nice=False)
+        pad = (high - low) * 0.1 or 0.1
+        return alt.Scale(domain=[low - pad, high + 2 * pad], nice=False, zero=False)
+    return alt.Scale(domain=[min(0.0, low), high * 1.15 or 1.0], nice=False)
+
+
+def _ticks(scale: alt.Scale) -> Any:  # noqa: ANN401
+    """The ticks of a logarithmic axis: 1, 2, 5, 10 and so on, or only powers of ten if there are
+    many. Vega chooses the ticks of other axes."""
+    if scale["type"] != "log":
+        return alt.Undefined
+    low, high = scale["domain"]
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+    shown = [tick for tick in ticks if low <= tick <= high]
+    tens = [10.0**power for power in powers if low <= 10.0**power <= high]
+    return shown if len(shown) <= 8 else tens
+
+
+def _color(data: pd.DataFrame) -> alt.Color:
+    names = list(dict.fromkeys(data["series"]))
+    colors = [SERIES[number % len(SERIES)] for number in range(len(names))]
+    legend = alt.Legend() if len(names) > 1 else None
+    return alt.Color("series:N", scale=alt.Scale(domain=names, range=colors), legend=legend)
+
+
+def _shape(data: pd.DataFrame) -> alt.Shape:
+    names = list(dict.fromkeys(data["series"]))
+    shapes = [SHAPES[number % len(SHAPES)] for number in range(len(names))]
+    legend = alt.Legend() if len(names) > 1 else None
+    return alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
+
+
+def _tooltip() -> list[alt.Tooltip]:
+    return [alt.Tooltip(f"{name}:N") for name in ("row", "series", "point", "value")]
+
+
+def _ratio(value: float) -> str:
+    """A ratio beside its mark: three digits."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _short(value: float) -> str:
+    """A value beside its mark: four digits, with commas."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

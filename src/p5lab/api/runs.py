@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""`p5lab.run`: makes runs from a script or a notebook cell."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from p5lab import engines
+from p5lab.api import cell, place
+from p5lab.api.tables import plain
+from p5lab.cli.execute import execute
+from p5lab.describe import engine as engine_names
+from p5lab.describe import experiment, program, sweep
+from p5lab.describe.engine import capabilities
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.execute.runner import Result
+from p5lab.host.processors import cores
+from p5lab.host.progress import Progress
+from p5lab.lab import Lab
+from p5stats import tidy
+
+Names = str | Iterable[str]
+Value = str | int | float | bool
+
+
+def run(
+    what: str | Path,
+    *,
+    machine: Names = (),
+    guest: Names = (),
+    workload: Names = (),
+    set: Mapping[str, Value] | None = None,
+    sweep: Mapping[str, Iterable[Value]] | None = None,
+    seed: int | Iterable[int] = (),
+    args: str | Iterable[str] = "",
+    engine: str = engine_names.DEFAULT,
+    jobs: int | None = None,
+    force: bool = False,
+    build: bool = True,
+) -> pd.DataFrame:
+    """Makes the runs of an experiment or of a program, and returns their counts as one table.
+
+    The function does what `./p5lab run` does: it builds what is missing, makes the runs that are
+    not stored yet, and shows progress. It also works in a notebook cell.
+
+    what: the name of an experiment (`./p5lab list experiments`), or the path of your own program.
+    A program in the current directory needs `./` or a `Path`. machine, guest: use these machines
+    and guests instead of those of the experiment. workload: only these workloads. set: values of
+    machine keys, such as `{"l2.size": "512K"}`. sweep: several values of machine keys or workload
+    parameters (`parameters.NAME`); the function runs all combinations. seed: seeds of the page
+    placement. args: arguments of the program, as a shell takes them or as a list. engine: the
+    engine that counts. jobs: runs at a time, by default the number of cores. force: repeat stored
+    runs. build: whether to build what is missing.
+
+    The result is the tidy table of `p5stats.tidy`: one row for each run, phase, iteration, ring,
+    address space and event. Each key of `set` and `sweep` is a column. `measure` converts the
+    counts to numbers for one operation.
+
+    UserError for a wrong name or value, before anything runs, and for a build or run that failed.
+    The other runs of the same call are then stored, and the same call does not repeat them.
+    """
+    lab = place.here()
+    choice = experiment.Filter(
+        machines=_several(machine),
+        guests=_several(guest),
+        workloads=_several(workload),
+        settings=tuple((key, plain(value)) for key, value in (set or {}).items()),
+        seeds=(seed,) if isinstance(seed, int) else tuple(seed),
+        engine=engine,
+        sweeps=_axes(sweep or {}),
+    )
+    expansion = _expansion(lab, what, args if isinstance(args, str) else shlex.join(args), choice)
+    progress = cell.progress()
+    for remark in (*engines.get(engine).examine(lab, expansion.runs), *expansion.cannot):
+        progress.say(str(remark))
+    results = execute(
+        lab,
+        expansion.runs,
+        progress,
+        no_build=not build,
+        jobs=1 if capabilities(engine).alone else jobs or cores(),
+        force=force,
+    )
+    _check(lab, progress, results)
+    keys = dict.fromkeys([*(set or {}), *(sweep or {})])
+    return tidy.of_runs([result.directory for result in results], keys=list(keys) or None)
+
+
+def _expansion(
+    lab: Lab, what: str | Path, arguments: str, choice: experiment.Filter
+) -> experiment.Expansion:
+    """The runs of an experiment or of a program."""
+    if _is_program(what):
+        return experiment.of_program(lab, Path(what), arguments, choice)
+    if arguments:
+        raise UserError("args: expected with a program; an experiment sets parameters of workloads")
+    return experiment.expand(lab, str(what), choice)
+
+
+def _is_program(what: str | Path) -> bool:
+    """Whether `what` is a path, and not the name of an experiment."""
+    return isinstance(what, Path) or "/" in what or what.startswith(program.IN_GUEST)
+
+
+def _several(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _axes(sweeps: Mapping[str, Iterable[Value]]) -> tuple[sweep.Axis, ...]:
+    """The axes of a sweep, one for each key."""
+    axes = []
+    for key, values in sweeps.items():
+        steps: tuple[dict[str, Any], ...] = ()
+        if not isinstance(values, str):
+            steps = tuple({key: plain(value)} for value in values)
+        if not steps:
+            raise UserError(
+                f"sweep: {key}: expected a list of values, such as ['128K', '256K']; found"
+                f" {values!r}"
+            )
+        axes.append(sweep.Axis("sweep", steps))
+    return tuple(axes)
+
+
+def _check(lab: Lab, progress: Progress, results: list[Result]) -> None:
+    """Raises UserError if a run has failed."""
+    bad = [result for result in results if result.status != "ok"]
+    for result in bad:
+        progress.say(f"{result.run.label}: {result.status}: {result.reason}")
+    if bad:
+        raise UserError(
+            f"{len(bad)} of {len(results)} runs failed; {bad[0].run.label}: {bad[0].reason}"
+            f" (logs: {lab.short(bad[0].directory)})",
+            status=STATUS_FAILED,
+        )

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""`p5lab.load`, `output`, `measure` and `compare`: stored counts as tables for people."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from p5lab.api import place
+from p5lab.describe import keys as machine_keys
+from p5lab.describe import outputs
+from p5lab.describe.kinds import BadValue
+from p5lab.errors import UserError, unknown
+from p5lab.keep import store
+from p5lab.lab import Lab
+from p5stats import papers, tidy
+
+
+def load(
+    what: str | Path, *, keys: Sequence[str] | None = None, all_runs: bool = False
+) -> pd.DataFrame:
+    """Reads stored counts and returns them as one table, as `run` does. Makes no run.
+
+    what: the name of an experiment (`program` for your own programs), or a path: a directory with
+    results, the directory of one run, or a file that `p5stats.tidy.save` wrote. keys: the machine
+    keys and workload parameters (as `parameters.NAME`) that become columns. Without `keys`, each
+    machine key in which a run differs from its machine file becomes a column. all_runs: also runs
+    that a later run of the same kind replaces. UserError if there is no such result, StatsError for
+    a damaged file.
+    """
+    for key in keys or ():
+        if key not in machine_keys.BY_NAME and not key.startswith(tidy.PARAMETERS):
+            raise unknown("machine key", key, machine_keys.BY_NAME, where="keys")
+    return tidy.load(_place(place.here(), what), keys=keys, all_runs=all_runs)
+
+
+def _place(lab: Lab, what: str | Path) -> Path:
+    """The path of stored results."""
+    path = Path(what)
+    is_path = isinstance(what, Path) or "/" in what or path.suffix == ".parquet"
+    found = path if is_path else lab.results / what
+    if found.exists():
+        return found
+    if is_path:
+        raise UserError(f"{found}: expected a directory with results, or a file of tidy.save")
+    raise UserError(
+        f"no results of {what!r}: p5lab.run({what!r}) or `./p5lab run {what}` makes them"
+    )
+
+
+def output(run: str | pd.DataFrame) -> str:
+    """The text that the program of a run printed.
+
+    run: the first 4 or more characters of the run's id, or a table with one run. UserError if there
+    is no such run, if the table has several runs, or if the run has no output.
+    """
+    if isinstance(run, pd.DataFrame):
+        names = run["run"].unique()
+        if len(names) != 1:
+            raise UserError(f"output: expected a table with one run; found {len(names)} runs")
+        run = str(names[0])
+    stored = store.find(place.here(), run)
+    path = stored.directory / outputs.file("output")
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+
+
+def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
+    """Converts counts to numbers for one operation, such as busy cycles, microseconds, CPI and L2
+    misses.
+
+    table: the result of `run` or `load`. metrics: the names of the numbers; all numbers without
+    `metrics`. The result has one row for each run, phase and number, with the columns `metric`,
+    `unit` and `value`. The empty bracket is subtracted, and the value is the mean over the
+    iterations. A value is NaN if the engine does not count the event. UserError for an unknown
+    metric.
+    """
+    found = table if "metric" in table else papers.measured(table)
+    known = list(dict.fromkeys(found["metric"]))
+    for metric in metrics:
+        if metric not in known:
+            raise unknown("metric", metric, known)
+    if not metrics:
+        return found
+    parts = [found[found["metric"] == metric] for metric in metrics]
+    return pd.concat(parts, ignore_index=True)
+
+
+def compare(
+    table: pd.DataFrame, reference: Mapping[str, object] | None = None, **columns: object
+) -> pd.DataFrame:
+    """Puts a reference beside each number, and adds the ratio to the reference.
+
+    table: the result of `run`, `load` or `measure`. The reference is a value of a column, such as
+    `guest="linux"`. The name of a machine key contains a point, so write
+    `compare(table, {"l2.size": "256K"})`. Without a reference, the first guest is the reference, or
+    the first value of the first swept key. A row and its reference agree in everything else, so
+    rows of the same seed are compared. Adds the columns `reference` and `ratio` (value /
+    reference). UserError if no row has the value of the reference.
+    """
+    numbers = measure(table)
+    wanted = {**(reference or {}), **columns} or _first(numbers)
+    for name, value in wanted.items():
+        if name not in numbers:
+            raise unknown("column", name, list(numbers.columns), where="compare")
+        wanted[name] = _same_form(name, value)
+        if not (numbers[name] == wanted[name]).any():
+            known = ", ".join(map(str, numbers[name].unique()))
+            raise UserError(f"compare: {name}: expected one of {known}; found {value!r}")
+    return papers.against(numbers, **wanted)
+
+
+def plain(value: object) -> Any:  # noqa: ANN401
+    """A value of Python itself. numpy and pandas have numbers of their own types, which the kinds
+    of machine keys do not accept."""
+    return value.item() if hasattr(value, "item") else value
+
+
+def _first(numbers: pd.DataFrame) -> dict[str, Any]:
+    """The reference if the user names none."""
+    for name in ("guest", *tidy.settings(numbers), "machine"):
+        if numbers[name].nunique() > 1:
+            return {name: numbers[name].iloc[0]}
+    raise UserError(
+        "compare: expected a reference, such as guest='linux': all rows are of one kind"
+    )
+
+
+def _same_form(name: str, value: object) -> object:
+    """A value in the form of the table, in which a size is a number of bytes: 262144 for 256K."""
+    key = machine_keys.BY_NAME.get(name)
+    if key is None:
+        return value
+    try:
+        return key.parse(plain(value))
+    except BadValue as error:
+        raise UserError(machine_keys.bad_value("compare", key, value, str(error))) from None

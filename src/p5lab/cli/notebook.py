@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""`notebook`: opens the notebooks in JupyterLab, with the packages of this checkout."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from p5lab.cli import options
+from p5lab.describe.observation.kind import positive
+from p5lab.errors import disk_error, unknown
+from p5lab.host import packages
+from p5lab.host.progress import Progress
+from p5lab.lab import VARIABLE, Lab
+
+GROUPS = ("notebook", "report")  # Jupyter, and the packages for figures
+ADDRESS = "127.0.0.1"  # only this host reaches the server
+KERNEL, TITLE = "python3", "Python 3 (p5lab)"  # the notebooks name the kernel python3
+# JupyterLab asks at its first start whether it may fetch news. The setting prevents the question.
+PAGE = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
+
+
+def add(commands: options.Commands) -> None:
+    """Adds `notebook` to the command line."""
+    one = commands.add_parser(
+        "notebook",
+        help="open the notebooks in JupyterLab",
+        description="Opens JupyterLab on the notebooks in your browser, and prints an address with"
+        " a token for another browser. Only this host reaches the server. Ctrl-C ends the server."
+        " The first use installs JupyterLab into .venv. For VS Code or your own Jupyter, see"
+        " docs/start/python.md.",
+    )
+    one.add_argument(
+        "name", nargs="?", metavar="NAME", help="a notebook that `p5lab list notebooks` shows"
+    )
+    one.add_argument(
+        "--no-browser", action="store_true", help="print the address and open no browser"
+    )
+    one.add_argument(
+        "--port",
+        type=positive("--port"),
+        metavar="N",
+        help="the port of the server (default: 8888, or the next free port)",
+    )
+    one.add_argument(
+        "--install",
+        action="store_true",
+        help="only install JupyterLab and the kernel, for example for VS Code",
+    )
+    one.set_defaults(command=_notebook)
+
+
+def _notebook(args: argparse.Namespace, lab: Lab) -> int:
+    """Replaces this process by JupyterLab, so that Ctrl-C reaches JupyterLab alone."""
+    files = lab.files("notebook")
+    name = args.name and args.name.removesuffix(".ipynb")
+    if name and name not in files:
+        raise unknown("notebook", name, files)
+    for group in GROUPS:
+        packages.ensure(group)
+    _register(Path(sys.prefix))
+    if args.install:
+        Progress().say(f"The notebooks run with {sys.executable}.")
+        return 0
+    place = files[name].parent if name else lab.root / "notebooks"
+    command = [sys.executable, "-m", "jupyterlab", *_arguments(args, place, name)]
+    sys.stdout.flush()
+    os.execve(command[0], command, _environment(lab))
+    return 0  # not reached: the process is JupyterLab now
+
+
+def _arguments(args: argparse.Namespace, place: Path, name: str | None) -> list[str]:
+    """The arguments of JupyterLab. `place`: the directory that JupyterLab shows."""
+    arguments = [f"--ServerApp.ip={ADDRESS}", f"--ServerApp.root_dir={place}"]
+    if name:
+        arguments.append(f"--LabApp.default_url=/lab/tree/{name}.ipynb")
+    if args.port:
+        arguments.append(f"--ServerApp.port={args.port}")
+    if args.no_browser:
+        arguments.append("--no-browser")
+    if os.geteuid() == 0:
+        arguments.append("--allow-root")  # Jupyter otherwise refuses to start in a container
+    return arguments
+
+
+def _environment(lab: Lab) -> dict[str, str]:
+    """The environment of JupyterLab and its kernels. A kernel works in the directory of its
+    notebook, so the directories of P5LAB_PATH become absolute."""
+    if not lab.path:
+        return dict(os.environ)
+    return {**os.environ, VARIABLE: os.pathsep.join(map(str, lab.path))}
+
+
+def _register(prefix: Path) -> None:
+    """Registers the kernel in the environment, and switches off JupyterLab's question about
+    news."""
+    from ipykernel import kernelspec
+
+    try:
+        kernelspec.install(prefix=str(prefix), kernel_name=KERNEL, display_name=TITLE)
+        page = prefix / "etc/jupyter/labconfig/page_config.json"
+        if not page.exists():
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_text(json.dumps(PAGE), encoding="utf-8")
+    except OSError as error:
+        raise disk_error(error, prefix) from None

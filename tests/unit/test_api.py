@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: MIT
+"""`import p5lab`: runs, tables and figures from Python, in a laboratory with a scripted engine."""
+
+import subprocess
+import sys
+import threading
+
+import fakelab
+import pandas as pd
+import pytest
+from fakelab import REPO
+
+import p5lab
+from p5lab.api import place
+from p5stats import StatsError, tidy
+
+SIZES = ["128K", "256K", "512K"]
+
+
+@pytest.fixture
+def here(lab, monkeypatch):
+    """Returns the miniature checkout, in which the functions of p5lab work."""
+    monkeypatch.setattr(place, "here", lambda: lab)
+    return lab
+
+
+@pytest.fixture
+def sweep(here):
+    """Returns the table of a sweep over three sizes of the L2."""
+    return p5lab.run("tests", workload="call", sweep={"l2.size": SIZES}, build=False)
+
+
+def test_the_import_is_cheap_and_needs_no_path():
+    program = (
+        "import sys, p5lab; print(p5lab.__version__, 'pandas' in sys.modules,"
+        " sorted(p5lab.__all__) == sorted(set(dir(p5lab)) & set(p5lab.__all__)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": f"{REPO}/src:{REPO}/stats-parsers"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split()[1:] == ["False", "True"]
+    with pytest.raises(AttributeError, match="no attribute 'plots'"):
+        _ = p5lab.plots
+
+
+def test_every_function_explains_itself():
+    for name in set(p5lab.__all__) - {"UserError"}:
+        assert len(getattr(p5lab, name).__doc__) > 200, name
+
+
+def test_run_makes_the_runs_once_and_returns_their_counts(here):
+    table = p5lab.run("tests", build=False)
+    assert set(table["workload"]) == {"call", "chase"}
+    assert len(here.starts()) == 2
+    again = p5lab.run("tests", build=False)
+    pd.testing.assert_frame_equal(table, again)
+    assert len(here.starts()) == 2
+    p5lab.run("tests", build=False, force=True)
+    assert len(here.starts()) == 4
+
+
+def test_a_sweep_is_a_column_with_numbers(here, sweep):
+    assert sweep.groupby("run")["l2.size"].first().sort_values().tolist() == [
+        131072,
+        262144,
+        524288,
+    ]
+    assert len(here.starts()) == 3
+    both = p5lab.run(
+        "tests",
+        workload="chase",
+        set={"l1d.write_allocate": True},
+        sweep={"l2.size": [131072, "256K"], "parameters.loads": pd.Series([10, 20])},
+        build=False,
+    )
+    settings = both.drop_duplicates("run")[["l1d.write_allocate", "l2.size", "parameters.loads"]]
+    assert sorted(settings.itertuples(index=False, name=None)) == [
+        (True, 131072, 10),
+        (True, 131072, 20),
+        (True, 262144, 10),
+        (True, 262144, 20),
+    ]
+
+
+def test_run_works_outside_of_the_main_thread(here):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(p5lab.run("tests", build=False)))
+    thread.start()
+    thread.join()
+    assert found[0]["run"].nunique() == 2
+
+
+def test_machines_guests_and_seeds_replace_those_of_the_experiment(here):
+    table = p5lab.run(
+        "tests",
+        workload=["call"],
+        machine=["p90-premiere2", "p133-triton"],
+        guest="toy",
+        seed=range(2),
+        build=False,
+    )
+    assert set(table["machine"]) == {"p90-premiere2", "p133-triton"}
+    assert set(table["seed"]) == {0, 1}
+    assert table["run"].nunique() == 4
+    assert set(p5lab.run("tests", workload="call", seed=1, build=False)["seed"]) == {1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"what": "test"}, "unknown experiment 'test'; did you mean 'tests'?"),
+        ({"set": {"l2.sise": "1M"}}, "unknown machine key 'l2.sise'; did you mean 'l2.size'?"),
+        ({"set": {"l2.size": "1"}}, "l2.size: expected bytes"),
+        ({"sweep": {"l2.size": "128K"}}, "expected a list of values, such as .*; found '128K'"),
+        ({"sweep": {"l2.size": []}}, "l2.size: expected a list of values"),
+        ({"sweep": {"parameters.lods": [1]}}, "lods"),
+        ({"guest": "windows"}, "unknown guest 'windows'"),
+        ({"args": "-n 3"}, "args: expected with a program"),
+        ({"what": "./nothing", "guest": "toy"}, "nothing: no such file"),
+        ({"what": REPO / "README.md", "guest": "toy"}, "README.md: not an ELF file"),
+    ],
+)
+def test_bad_input_runs_nothing(here, arguments, message):
+    with pytest.raises(p5lab.UserError, match=message):
+        p5lab.run(**{"what": "tests", **arguments}, build=False)
+    assert here.starts() == []
+
+
+def test_a_run_that_fails_is_an_error_and_the_others_are_kept(here, capsys):
+    events = {"call": fakelab.call_events(), "chase": None}
+    here.behave(events=events)
+    with pytest.raises(p5lab.UserError, match=r"1 of 2 runs failed; chase.*\(logs: results/tests"):
+        p5lab.run("tests", build=False)
+    assert "failed" in capsys.readouterr().err
+    assert set(p5lab.load("tests")["workload"]) == {"call"}
+
+
+def test_load_takes_an_experiment_or_a_path(here, sweep):
+    named = p5lab.load("tests")
+    assert named["l2.size"].nunique() == 3  # because the runs differ in this key
+    for path in (here.results / "tests", str(here.results), here.results / "tests"):
+        pd.testing.assert_frame_equal(p5lab.load(path), named)
+    assert set(p5lab.load("tests", keys=["l1d.ways"])["l1d.ways"]) == {2}
+    tidy.save(here.root / "mine.parquet", named)
+    pd.testing.assert_frame_equal(p5lab.load(here.root / "mine.parquet"), named, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("what", "keys", "message"),
+    [
+        ("smoke", None, r"no results of 'smoke': p5lab.run\('smoke'\) or `./p5lab run smoke`"),
+        ("no/where", None, "no/where: expected a directory with results"),
+        ("mine.parquet", None, "mine.parquet: expected a directory with results, or a file"),
+        ("tests", ["l2.sise"], "keys: unknown machine key 'l2.sise'; did you mean 'l2.size'?"),
+    ],
+)
+def test_load_of_nothing(here, sweep, what, keys, message):
+    with pytest.raises(p5lab.UserError, match=message):
+        p5lab.load(what, keys=keys)
+
+
+def test_a_parameter_that_no_run_has(here, sweep):
+    with pytest.raises(StatsError, match=r"parameters\.sizes: no run has this"):
+        p5lab.load("tests", keys=["parameters.sizes"])
+
+
+def test_output_is_what_the_program_printed(here):
+    here.behave(output="hello\nß\n")
+    table = p5lab.run("tests", build=False)
+    one = table[table["workload"] == "call"]
+    assert p5lab.output(one) == p5lab.output(one["run"].iloc[0][:8]) == "hello\nß\n"
+    with pytest.raises(p5lab.UserError, match="expected a table with one run; found 2 runs"):
+        p5lab.output(table)
+    with pytest.raises(p5lab.UserError, match="no run 'ffffffff'"):
+        p5lab.output("ffffffff")
+
+
+def test_measure_gives_one_operation(sweep):
+    each = p5lab.measure(sweep, "instructions", "busy cycles")
+    assert each["metric"].unique().tolist() == ["instructions", "busy cycles"]
+    assert set(each[each["metric"] == "busy cycles"]["value"]) == {110}  # call_events
+    assert each["l2.size"].nunique() == 3
+    pd.testing.assert_frame_equal(p5lab.measure(each, "instructions"), each.iloc[:3])
+    with pytest.raises(p5lab.UserError, match="unknown metric 'instruction'; did you mean"):
+        p5lab.measure(sweep, "instruction")
+
+
+def test_compare_takes_a_value_as_a_user_writes_it(sweep):
+    found = p5lab.compare(p5lab.measure(sweep, "busy cycles"), {"l2.size": "256K"})
+    assert found["reference"].tolist() == found["value"].tolist() == [110] * 3
+    first = p5lab.compare(sweep)  # the first value of the sweep
+    assert set(first[first["metric"] == "CPI (busy)"]["ratio"]) == {1}
+    both = sweep.assign(guest="other", run=sweep["run"] + "x")
+    assert p5lab.compare(pd.concat([sweep, both]), guest="toy")["ratio"].dropna().eq(1).all()
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ({"gest": "linux"}, "compare: unknown column 'gest'; did you mean 'guest'?"),
+        ({"guest": "linux"}, "compare: guest: expected one of toy; found 'linux'"),
+        ({"l2.size": "1M"}, "expected one of 131072, 262144, 524288; found '1M'"),
+        ({"l2.size": "big"}, "compare: l2.size: expected bytes"),
+    ],
+)
+def test_compare_without_such_a_reference(sweep, reference, message):
+    with pytest.raises(p5lab.UserError, match=message):
+        p5lab.compare(sweep, reference)
+
+
+def test_compare_of_one_kind(here):
+    with pytest.raises(p5lab.UserError, match="expected a reference, such as guest='linux'"):
+        p5lab.compare(p5lab.run("tests", workload="call", build=False))
+
+
+def spec(chart):
+    """Returns the Vega-Lite specification of a chart, and its first data set."""
+    found = chart.to_dict()
+    return found, next(iter(found["datasets"].values()))
+
+
+def marks(found):
+    return [layer["mark"]["type"] for layer in found["layer"]]
+
+
+def test_a_sweep_is_a_curve_over_the_swept_key(sweep):
+    found, data = spec(p5lab.plot(sweep, "instructions", title="the calls"))
+    assert marks(found) == ["line", "point"]
+    assert [row["point"] for row in data] == [131072, 262144, 524288]
+    assert [row["value"] for row in data] == [40] * 3
+    x = found["layer"][0]["encoding"]["x"]
+    assert (x["title"], x["scale"]["type"]) == ("l2.size", "log")
+    assert "KB" in x["axis"]["labelExpr"]
+    assert found["title"] == "the calls"
+
+
+def test_sizes_of_an_array_are_a_curve(here):
+    chase = p5lab.run("tests", workload="chase", build=False)
+    found, data = spec(p5lab.plot(chase, x="phase"))
+    assert [(row["point"], row["value"]) for row in data] == [(512, 2), (1024, 8)]
+    assert found["layer"][0]["encoding"]["x"]["title"] == "size of the array"
+
+
+def two_guests(table):
+    """Returns the rows of a table twice, the second time with twice the counts on guest `slow`."""
+    slow = table.assign(guest="slow", run=table["run"] + "s", value=table["value"] * 2)
+    return pd.concat([table, slow])
+
+
+def test_guests_are_bars_side_by_side(here):
+    table = two_guests(p5lab.run("tests", build=False))
+    found, data = spec(p5lab.plot(table[table["phase"] != "1 KB"], "CPI (busy)"))
+    assert "bar" in marks(found)
+    bars = next(one for one in found["layer"] if one["mark"]["type"] == "bar")["encoding"]
+    assert bars["yOffset"]["field"] == "series"  # so no bar hides another bar
+    assert {row["series"] for row in data} == {"toy", "slow"}
+    assert {row["row"] for row in data} == {"call", "chase"}
+    assert bars["x"]["scale"]["domain"][0] == 0
+
+
+def test_ratios_have_a_rule_at_one_and_no_marks_for_the_reference(here):
+    table = two_guests(p5lab.run("tests", workload="call", build=False))
+    found, data = spec(p5lab.plot(p5lab.compare(table, guest="toy")))
+    assert [(row["row"], row["value"]) for row in data] == [("call", 2)]
+    assert marks(found)[0] == "rule"
+    point = next(one for one in found["layer"] if one["mark"]["type"] == "point")
+    assert point["encoding"]["x"]["title"] == "busy cycles, slow / toy"
+
+
+def test_seeds_are_a_mean_with_a_range(here):
+    one = p5lab.run("tests", workload="call", build=False)
+    other = one.assign(seed=1, run="other", value=one["value"] * 3)
+    found, data = spec(p5lab.plot(pd.concat([one, other])))
+    assert [(row["value"], row["lowest"], row["highest"]) for row in data] == [(220, 110, 330)]
+    assert "rule" in marks(found)
+
+
+def test_names_of_curves_contain_only_what_differs(sweep):
+    more = sweep.assign(parameters="iterations=5 loud=yes", run=sweep["run"] + "x")
+    table = pd.concat([sweep.assign(parameters="iterations=3 loud=yes"), more])
+    _, data = spec(p5lab.plot(table))
+    assert {row["series"] for row in data} == {"iterations=3", "iterations=5"}
+
+
+def test_axes_have_plain_numbers(sweep):
+    found, _ = spec(p5lab.plot(sweep))
+    config = found["config"]["axis"]
+    assert "'~g'" in config["labelExpr"]  # 0.02, where Vega's own format is 20m
+    assert config["labelOverlap"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"metric": "busy cycle"}, "unknown metric 'busy cycle'; did you mean 'busy cycles'?"),
+        ({"x": "l2.sise"}, "plot: unknown column 'l2.sise'; did you mean 'l2.size'?"),
+        ({"series": ["gest"]}, "plot: unknown column 'gest'"),
+        ({"metric": "L2 misses"}, "plot: L2 misses: these runs have no such number"),
+    ],
+)
+def test_a_figure_without_such_a_column(sweep, arguments, message):
+    table = sweep[~sweep["event"].str.startswith("l2_")]
+    with pytest.raises(p5lab.UserError, match=message):
+        p5lab.plot(table, **arguments)
+
+
+def test_several_ratios_are_series_of_one_figure(here):
+    table = two_guests(p5lab.run("tests", build=False))
+    compared = p5lab.compare(table[table["phase"] != "1 KB"], guest="toy")
+    found, data = spec(p5lab.plot(compared, ["busy cycles", "instructions"]))
+    assert {row["series"] for row in data} == {"busy cycles", "instructions"}
+    assert {row["row"] for row in data} == {"call", "chase"}
+    point = next(one for one in found["layer"] if one["mark"]["type"] == "point")
+    assert point["encoding"]["x"]["title"] == "slow / toy"
+    with pytest.raises(p5lab.UserError, match="several units; expected a table of compare"):
+        p5lab.plot(table, ["busy cycles", "instructions"])
+
+
+def test_the_reference_stays_a_point_of_a_curve(sweep):
+    bigger = sweep["value"] * (sweep["l2.size"] / 262144)
+    found, data = spec(p5lab.plot(p5lab.compare(sweep.assign(value=bigger), {"l2.size": "256K"})))
+    assert [(row["point"], row["value"]) for row in data] == [
+        (131072, 0.5),
+        (262144, 1),
+        (524288, 2),
+    ]
+    line = next(one for one in found["layer"] if one["mark"]["type"] == "line")
+    assert line["encoding"]["y"]["title"] == "busy cycles, l2.size=256K is 1"

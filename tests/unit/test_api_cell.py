@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""`p5lab.run` in a cell of a notebook: the progress is one text that changes, and an interrupted
+cell stops the runs. The cells run in a real kernel, in a laboratory with a scripted engine.
+"""
+
+import os
+
+import nbclient
+import nbformat
+import pytest
+from fakelab import REPO
+
+BEGIN = """
+import p5lab
+from p5lab.api import place
+from p5lab.lab import Lab
+from pathlib import Path
+place.here = lambda: Lab(Path({root!r}))
+"""
+
+
+@pytest.fixture
+def cells(lab, monkeypatch):
+    """Returns a function that runs cells and returns their outputs."""
+    paths = [REPO / name for name in ("src", "stats-parsers")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, paths)))
+
+    def run(*sources, **options):
+        texts = (BEGIN.format(root=str(lab.root)), *sources)
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in texts])
+        client = nbclient.NotebookClient(notebook, timeout=60, **options)
+        client.execute()
+        return [cell["outputs"] for cell in notebook.cells[1:]]
+
+    return run
+
+
+def text(output):
+    return output.get("text") or output["data"]["text/plain"]
+
+
+def test_progress_is_one_text_in_the_cell(cells):
+    (outputs,) = cells(
+        'table = p5lab.run("tests", sweep={"l2.size": ["128K", "256K"]}, build=False)'
+    )
+    assert [one["output_type"] for one in outputs] == ["display_data"]
+    assert text(outputs[0]).startswith("4/4 runs in ")
+
+
+def test_a_table_and_a_figure_are_shown(cells):
+    (_, table, figure) = cells(
+        'table = p5lab.run("tests", workload="call", build=False)',
+        'p5lab.measure(table, "busy cycles")',
+        "p5lab.plot(table)",
+    )
+    assert "busy cycles" in text(table[0])
+    assert "<svg" in figure[0]["data"]["image/svg+xml"]
+
+
+def test_an_error_is_the_last_line_of_the_cell(cells):
+    (outputs,) = cells('p5lab.run("test", build=False)', allow_errors=True)
+    assert outputs[-1]["ename"] == "UserError"
+    assert outputs[-1]["evalue"] == "unknown experiment 'test'; did you mean 'tests'?"
+
+
+def test_an_interrupted_cell_stops_the_runs_and_the_next_cell_goes_on(cells, lab):
+    """The engine sleeps for ten minutes. A thread of the kernel interrupts the cell, as the button
+    of JupyterLab does, when the engine has started."""
+    lab.behave(sleep_of={"call": 600, "chase": 600})
+    interrupt = f"""
+import os, signal, threading, time
+from pathlib import Path
+def interrupt():
+    while not Path({str(lab.root / "build/engine/starts")!r}).exists():
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+p5lab.run("tests", build=False)
+"""
+    again = f"""
+from pathlib import Path
+plan = Path({str(lab.root / "build/engine/behaviour.json")!r})
+plan.write_text(plan.read_text().replace("600", "0"))
+p5lab.run("tests", build=False)["run"].nunique()
+"""
+    stopped, repeated = cells(interrupt, again, allow_errors=True)
+    assert stopped[-1]["ename"] == "KeyboardInterrupt"
+    assert text(repeated[-1]) == "2"
