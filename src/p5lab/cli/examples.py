@@ -6,6 +6,7 @@ EXAMPLES = {
     "run": (
         "run smoke",
         "run chen95-core --sweep l2.size=128K,256K,512K",
+        "run smoke --sweep l2.size=128K,256K --metric cycles,l2_read_misses",
         "run micro --workload dup --seed 0-4 --json",
         "run geometries --workers 2",
         "run geometries --scheduler tcp://node1:8786",
@@ -16,6 +17,8 @@ EXAMPLES = {
         "report chen95-core",
         "report lai96-memory --output lai96.html --export figures",
         "report chen95-core --sweep l2.size=128K,256K",
+        "report program",
+        "report 3f2a91 91bc04 --output two-runs.html",
     ),
     "rerun": ("rerun 3f2a91",),
     "validate": ("validate", "validate --source lai96 --strict", "validate --all --format csv"),
@@ -28,7 +31,7 @@ EXAMPLES = {
     "shell": ("shell linux", "shell linux --set l2.present=false"),
     "image": ("image debian", "image ubuntu --tarball ubuntu-base.tar.gz --size 256M"),
     "list": ("list", "list runs --json"),
-    "show": ("show 3f2a91", "show 3f2a91 --crossings"),
+    "show": ("show 3f2a91", "show 3f2a91 --crossings", "show smoke --metric cycles,cpi"),
     "diff": ("diff 3f2a91 91bc04", "diff 3f2a91 91bc04 --rings --format markdown"),
     "query": (
         'query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"',

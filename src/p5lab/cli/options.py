@@ -12,7 +12,7 @@ from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError
 from p5lab.execute.cluster import Tls, Wanted
 from p5lab.host.processors import cores
-from p5lab.present import counts
+from p5lab.present import column, counts, sweep_table
 
 SCHEMA_VERSION = 1  # version of the JSON that print_json prints
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -104,6 +104,35 @@ def add_only(parser: argparse.ArgumentParser) -> None:
         default="",
         help="only the runs with TEXT in their name (* matches any text, ? any character)",
     )
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Adds --metric, which chooses the columns of a sweep's tables and the panels of its
+    figures."""
+    parser.add_argument(
+        column.OPTION,
+        action="append",
+        default=[],
+        dest="metrics",
+        metavar="NAME,...",
+        help="columns of a sweep: rows of a report or names of events, such as cycles,"
+        "l2_read_misses (default: the columns that fit)",
+    )
+
+
+def add_tables(parser: argparse.ArgumentParser) -> None:
+    """Adds --metric and --all-tables, the options of the tables of a sweep."""
+    add_columns(parser)
+    parser.add_argument(
+        "--all-tables",
+        action="store_true",
+        help="print all tables of a sweep, and not only the table of its points",
+    )
+
+
+def wanted(args: argparse.Namespace) -> sweep_table.Wanted:
+    """Returns the choices of add_tables. Raises UserError for an unknown metric."""
+    return sweep_table.Wanted(column.parse(args.metrics), args.all_tables)
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

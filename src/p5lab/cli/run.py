@@ -17,7 +17,7 @@ from p5lab.execute import plan, rerun, runner
 from p5lab.host.progress import Progress
 from p5lab.keep import gc, store
 from p5lab.lab import Lab
-from p5lab.present import counts, diff, page, planned
+from p5lab.present import counts, diff, page, planned, sweep_table
 
 
 def add(commands: options.Commands) -> None:
@@ -49,6 +49,7 @@ def add(commands: options.Commands) -> None:
         help="boot the guest for each run; runs do not share a boot",
     )
     options.add_no_build(run)
+    options.add_tables(run)
     options.add_format(run)
     run.set_defaults(command=_run, name="run")
 
@@ -147,11 +148,13 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
             f"--only {args.only}: no run has this text in its name; `./p5lab plan` with the same"
             " options shows the names"
         )
-    return experiment.Expansion(chosen, expansion.cannot)
+    return experiment.Expansion(chosen, expansion.cannot, expansion.swept)
 
 
 def _run(args: argparse.Namespace, lab: Lab) -> int:
     workers = options.workers(args)
+    wanted = options.wanted(args)
+    wanted.check(args.form)
     alone = capabilities(args.engine).alone
     if workers and alone:
         raise UserError(
@@ -180,7 +183,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     if args.form in counter_method.FORMS and counter_method.applies(stored):
         counter_method.show(counts.stdout(), stored, args.form)
     else:
-        counts.experiment(counts.stdout(), stored, expansion.cannot, args.form)
+        keys = expansion.swept
+        sweep_table.show(counts.stdout(), stored, expansion.cannot, keys, wanted, args.form)
     for wish in Observation.parse(args):
         for result in results:
             for remark in wish.remarks(result.id, lab.short(result.directory)):
