@@ -63,7 +63,7 @@ def panels(figure: Figure) -> list[Panel]:
 
 
 def _panels(figure: Figure) -> list[Panel]:
-    draw = {"bars": _bars, "dots": _dots, "curve": _curve}[figure.form]
+    draw = {"bars": _bars, "dots": _dots, "curve": _curve, "timeline": _timeline}[figure.form]
     result = []
     for metric in figure.metrics:
         rows = figure.frame[figure.frame["metric"] == metric]
@@ -244,6 +244,21 @@ def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     return _layer(layers, CURVE_HEIGHT)
 
 
+def _timeline(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
+    data = _shown(rows, by="series").assign(end=rows["point"] + rows["value"])
+    labels = _Labels(data["series"], LABEL_WIDTH)
+    y = alt.Y("series:N", sort=None, title=None, axis=alt.Axis(grid=True, **labels.axis))
+    x = alt.X(
+        "point:Q",
+        title=None,
+        axis=_few_ticks(),
+        scale=alt.Scale(domain=[0, data["end"].max()], nice=False),
+    )
+    bars = _chart(data).mark_bar(height=14)
+    bars = bars.encode(y=y, x=x, x2="end:Q", description="text:N", color=_color(figure))
+    return _layer([bars], data["series"].nunique() * max(BAR_STEP, labels.height))
+
+
 class _Labels:
     """The names beside an axis. A long name continues on a second line."""
 
@@ -339,6 +354,8 @@ def _text(row: pd.Series) -> str:
     what = row["why"] if math.isnan(row["value"]) else f"{number(row['value'])} {row['unit']}"
     if row["kind"] == PUBLISHED:
         return f"published: {row['claim']}, {row['why']} {what}"
+    if row["why"] and not math.isnan(row["value"]):
+        what += f", until {row['why']}"  # a step of a timeline
     if row["lowest seed"] < row["highest seed"]:
         what += f" ({number(row['lowest seed'])} to {number(row['highest seed'])})"
     return f"{', '.join(where)}: {what}"
@@ -362,7 +379,8 @@ def _description(figure: Figure, rows: pd.DataFrame) -> str:
         if len(modelled) > 40:
             parts.append(f"and {len(modelled) - 40} more in the table")
     metric = rows["metric"].iloc[0]
-    shape = {"bars": "Bars", "dots": "Dots", "curve": f"Curves over {figure.axis}"}[figure.form]
+    shapes = {"bars": "Bars", "dots": "Dots", "timeline": "Steps from left to right"}
+    shape = shapes.get(figure.form, f"Curves over {figure.axis}")
     return f"{shape}, {title_of(metric)} in {rows['unit'].iloc[0]}: {'; '.join(parts)}."
 
 

@@ -48,14 +48,14 @@ WIDE_RANGE = 32  # an axis is logarithmic from this ratio of the largest to the 
 class Figure:
     """A figure as data.
 
-    `form`: bars (a bar for each series), dots (a line for each benchmark, a colour for each series)
-    or curve (`point` is on the horizontal axis).
-    `frame`: a table of COLUMNS with a row for each mark. A missing value is NaN, and `why` contains
-    the reason. For a published value, `kind` is PUBLISHED, `claim` contains the source, and `why`
-    contains the precision. A published level has a row for each phase to which the level applies. A
-    published size has one row with a `point` and no value.
-    `axis`: the name of the horizontal axis. `is_size`: whether the axis is in bytes. `log`: whether
-    the axis is logarithmic.
+    `form`: bars (a bar for each series), dots (a line for each benchmark, a colour for each
+    series), curve (`point` is on the horizontal axis) or timeline (a row for each series; each mark
+    is a bar of the length `value` that begins at `point`). `frame`: a table of COLUMNS with a row
+    for each mark. A missing value is NaN, and `why` contains the reason. For a published value,
+    `kind` is PUBLISHED, `claim` contains the source, and `why` contains the precision. A published
+    level has a row for each phase to which the level applies. A published size has one row with a
+    `point` and no value. `axis`: the name of the horizontal axis. `is_size`: whether the axis is in
+    bytes. `log`: whether the axis is logarithmic.
     """
 
     id: str
