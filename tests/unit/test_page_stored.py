@@ -15,10 +15,11 @@ from p5lab.describe.experiment import Filter
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.execute.runner import Runner
 from p5lab.keep import selection, store
-from p5lab.present import page
+from p5lab.present import column, page
 from p5lab.present.comparison import Comparison
 from p5lab.present.page import (
     charts,
+    figure,
     figures,
     functions_figure,
     lines_figure,
@@ -91,6 +92,20 @@ def test_a_run_of_a_sweep_also_counts_as_the_run_of_the_experiment(p5lab, lab):
     assert (status, err) == (0, "")
 
 
+def test_runs_with_and_without_the_machines_own_value_are_one_system(p5lab, lab):
+    """One workload was stored by a sweep, the other workload without a sweep."""
+    own = ("--sweep", "l2.size=256K,512K", "--workload", "call")
+    assert p5lab("run", "tests", "--no-build", *own)[0] == 0
+    status, out, err = p5lab("run", "tests", "--no-build")
+    assert status == 0
+    assert err.count("already stored") == 1
+    assert "Counts per operation" in out
+    assert "l2.size" not in out
+    assert p5lab("report", "tests")[0] == 0
+    text = (lab.results / "tests.html").read_text(encoding="utf-8")
+    assert "Compared systems" not in text
+
+
 def test_a_run_with_other_values_does_not_count(p5lab, lab):
     assert p5lab("run", "tests", "--no-build", "--set", "l2.size=512K")[0] == 0
     status, _, err = p5lab("report", "tests")
@@ -132,6 +147,16 @@ def test_the_user_chooses_the_metric_of_a_sweep(p5lab, swept, tmp_path):
     assert list(table["metric"].unique()) == ["busy cycles"]
     table = pd.read_csv(tmp_path / "figures/effect-of-l2-size-on-all-benchmarks.csv")
     assert list(table["metric"].unique()) == ["busy cycles, relative to the lowest l2.size"]
+
+
+def test_an_event_can_be_a_panel(p5lab, swept):
+    groups = selection.groups(swept, ["tests"])
+    found = Comparison(results.of_stored(groups).shown, (), ("l2.size",))
+    effect, *_ = figures.of(found, columns=column.parse(["data_write_misses,data_writes"]))
+    # Without write misses, there is no ratio of write misses.
+    (panel,) = charts.panels(effect)
+    assert panel.title == "data writes, relative to the lowest l2.size"
+    assert figure.title_of("l2_read_misses") == "event l2_read_misses"
 
 
 def test_values_that_are_no_numbers_have_bars(p5lab, lab):
@@ -227,7 +252,7 @@ def test_a_title_begins_with_a_capital_letter(p5lab, swept):
     assert p5lab("report", "tests", *SWEEP)[0] == 0
     text = (swept.results / "tests.html").read_text(encoding="utf-8")
     titles = []
-    for tag in ("h1", "h2", "h3", "h4", "caption", "summary"):
+    for tag in ("h1", "h2", "h3", "h4", 'p class="caption"', "summary"):
         titles += [part.split("<")[0] for part in text.split(f"<{tag}>")[1:]]
     assert len(titles) > 10
     assert [title for title in titles if not title[:1].isupper()] == []

@@ -188,7 +188,7 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         workers=workers,
     )
     stored = [
-        store.Stored(result.directory, record)
+        selection.as_asked(store.Stored(result.directory, record), result.run)
         for result in results
         if result.status != "queued" and (record := store.read(result.directory)) is not None
     ]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from p5lab.describe import experiment
+from p5lab.describe.run import Run
 from p5lab.errors import STATUS_FAILED, UserError, nearest, unknown
 from p5lab.keep import store, swept
 from p5lab.keep.store import Stored
@@ -55,6 +56,18 @@ def by_kind(stored: Iterable[Stored], keys: Iterable[str] = ()) -> dict[Kind, li
             key=lambda one: (one.status == "ok", str(one.record.get("started", ""))), reverse=True
         )
     return ended
+
+
+def as_asked(stored: Stored, run: Run) -> Stored:
+    """Returns a stored run with the overlay and the label of `run`, which has the same inputs.
+
+    An overlay that sets the machine's own values makes no other inputs. So the stored run may have
+    another overlay in its record, according to the command that made it.
+    """
+    if not stored.record["identity"]:
+        return stored
+    machine = {**stored.record["machine"], "geometry": run.machine.geometry}
+    return Stored(stored.directory, {**stored.record, "machine": machine, "label": run.label})
 
 
 def is_group(lab: Lab, word: str) -> bool:

@@ -100,12 +100,19 @@ def _phases(
         means = dict(zip(events, bracket.tolist(), strict=True))
         return compare.evaluate(means, operations, clock_hz, vector, moved, wanted)
 
+    systems = System.all_of(stored.record)
+    shadows = {system.geometry for system in systems[1:]}
     result = []
     for phase in phases:
-        for system in System.all_of(stored.record):
+        for system in systems:
+            # The table of a stored run may contain an overlay with the machine's own values, or not
+            # contain it (p5lab.keep.selection.as_asked). All rows that belong to no shadow belong
+            # to the run's own system.
+            is_own = system is systems[0]
+            geometry = of["geometry"]
             rows = brackets[
                 (of["phase"] == phase)
-                & (of["geometry"] == system.geometry)
+                & (~geometry.isin(shadows) if is_own else geometry == system.geometry)
                 & (of["feedback"] == system.feedback)
             ]
             if not len(rows):
@@ -419,6 +426,14 @@ class Comparison:
 def head(record: dict[str, Any]) -> str:
     """Returns the start of a run's label, up to the comma: the workload and its parameters."""
     return str(record["label"]).split(", ")[0]
+
+
+def name(record: dict[str, Any]) -> str:
+    """Returns a short name of a run for people: the label without the observations."""
+    parts = [head(record), record["guest"]["name"], record["machine"]["name"]]
+    parts += [readable(record["machine"]["geometry"])]
+    parts += [f"seed {record['seed']}"] if record["seed"] else []
+    return ", ".join(filter(None, parts))
 
 
 def _name(system: System, field: str) -> str:

@@ -16,7 +16,7 @@ from p5lab.execute import runner
 from p5lab.host.files import read_json
 from p5lab.keep import store, swept
 from p5lab.lab import Lab
-from p5lab.present import by_function, timeline
+from p5lab.present import by_function, comparison, timeline
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
 from p5lab.present.page.results import Found, Results, choose, of_stored
@@ -108,8 +108,8 @@ def write_stored(
     known = name in experiment.names(lab)
     title = experiment.title(lab, name) if known else PROGRAMS
     if not known and name != experiment.PROGRAM:
-        labels = dict.fromkeys(str(record["label"]) for record in records)
-        title = f"Runs: {'; '.join(labels)}" if len(labels) <= LISTED else f"{len(labels)} runs"
+        names = dict.fromkeys(map(comparison.name, records))
+        title = f"Runs: {'; '.join(names)}" if len(names) <= LISTED else f"{len(names)} runs"
     return _write(lab, _Subject(name, title, results, (), keys, (), columns), output, export)
 
 
@@ -165,7 +165,7 @@ def _inside(
 
     drawn = []
     for stored, counts in attributed:
-        drawn.append(functions_figure.of(stored.record["label"], stored.id, counts))
+        drawn.append(functions_figure.of(comparison.name(stored.record), stored.id, counts))
         drawn += lines_figure.of(stored, counts, _sources(stored))
     for stored in traced:
         drawn += timeline_figure.of(stored)

@@ -2,6 +2,7 @@
 """A figure as data, before it is drawn."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ TITLES = {
     "kernel share": "share of busy cycles in ring 0",
 }
 UNITS = {metric.name: metric.unit for metric in compare.metrics(0)}
+TIMES = "times"  # the unit of ratios
 MODELLED, PUBLISHED = "modelled", "published"
 COLUMNS = (
     "benchmark",
@@ -81,8 +83,10 @@ class Figure:
 
 
 def title_of(metric: str) -> str:
-    """Returns the title of a metric's panel."""
-    return TITLES.get(metric, metric)
+    """Returns the title of a metric's or an event's panel. The name of an event keeps its small
+    letters, so it does not begin a title."""
+    is_event = re.fullmatch(r"[a-z0-9]+([._][a-z0-9]+)+", metric)
+    return f"event {metric}" if is_event else TITLES.get(metric, metric)
 
 
 def mark(**given: object) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 from p5lab.present.column import Column, of_metric
 from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
 from p5lab.present.page import figure, sweep_figure
-from p5lab.present.page.figure import BANDWIDTH, WIDE_RANGE, Figure, title_of
+from p5lab.present.page.figure import BANDWIDTH, TIMES, WIDE_RANGE, Figure, title_of
 from p5lab.present.page.marks import Marks
 from p5lab.present.page.sweep_figure import Axis
 from p5lab.present.several_systems import last_points
@@ -159,7 +159,7 @@ class _Maker:
                 phase=question.phase,
                 series=self.marks.names[system],
                 metric=what,
-                unit=sweep_figure.TIMES,
+                unit=TIMES,
                 value=cell.mean(name) / reference.mean(name),
                 runs=" ".join(measured.stored.id for measured in cell.seeds),
             )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from p5lab.keep.store import Stored
-from p5lab.present import by_function
+from p5lab.present import by_function, comparison
 from p5lab.present.comparison import CYCLES
 from p5lab.present.page.figure import UNITS, Figure, frame, mark
 from p5lab.present.page.functions_figure import CYCLES_EVENT, measured
@@ -30,7 +30,7 @@ def of(stored: Stored, counts: pd.DataFrame, sources: Mapping[str, str]) -> list
     own = inside[inside[LINE] != ""]
     if own[own["event"] == CYCLES_EVENT].empty:
         return []
-    label = stored.record["label"]
+    label = comparison.name(stored.record)
     top = by_function.top(own, (LINE,), CYCLES_EVENT, TOP_LINES)
     marks = [
         mark(

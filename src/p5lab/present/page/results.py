@@ -23,8 +23,8 @@ class Found:
 
     @property
     def shown(self) -> Stored:
-        """The stored run that the page shows."""
-        return self.stored[0]
+        """The stored run that the page shows, with the overlay of the experiment's run."""
+        return selection.as_asked(self.stored[0], self.run) if self.run else self.stored[0]
 
     @property
     def machine_title(self) -> str:

@@ -10,9 +10,7 @@ from p5lab.describe.keys import readable
 from p5lab.keep import swept
 from p5lab.present.column import Column
 from p5lab.present.comparison import Cell, Comparison, Question, System
-from p5lab.present.page.figure import WIDE_RANGE, mark, title_of
-
-TIMES = "times"  # unit of ratios
+from p5lab.present.page.figure import TIMES, WIDE_RANGE, mark, title_of
 
 
 @dataclass(frozen=True)

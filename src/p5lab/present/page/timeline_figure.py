@@ -4,7 +4,7 @@
 import re
 
 from p5lab.keep.store import Stored
-from p5lab.present import timeline
+from p5lab.present import comparison, timeline
 from p5lab.present.page.figure import Figure, frame, mark
 
 METRIC, UNIT = "clocks since the start of the bracket", "clocks"
@@ -20,7 +20,7 @@ def of(stored: Stored) -> list[Figure]:
     """
     found = list(timeline.phases(stored).items())[:PHASES]
     names = stored.record["identity"].get("described", {}).get("phases", {})
-    label = stored.record["label"]
+    label = comparison.name(stored.record)
     return [
         _figure(stored, label, str(names.get(str(phase), f"phase {phase}")), phase, steps)
         for phase, steps in found
@@ -44,8 +44,8 @@ def _figure(stored: Stored, label: str, name: str, phase: int, steps: list[timel
     ]
     said = (
         "The figure shows the steps of one typical bracket, from left to right. Each bar is the"
-        " time in which one part of the system runs without interruption. `./p5lab show"
-        f" {stored.id[:10]} --timeline` prints all steps with their misses."
+        " time in which one part of the system runs without interruption. The command ./p5lab show"
+        f" {stored.id[:10]} --timeline prints all steps with their misses."
     )
     if len(steps) > STEPS:
         said += f" The figure shows the first {STEPS} of {len(steps)} steps."
