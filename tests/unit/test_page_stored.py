@@ -2,12 +2,13 @@
 """`./p5lab report` for sweeps, for stored runs and for programs, and the order of a page."""
 
 import json
+import xml.etree.ElementTree as ElementTree
 
 import pandas as pd
 import pytest
 import test_program
 from fakelab import call_events, chase_events
-from test_page import Document
+from test_page import Document, drawn_at
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
@@ -25,6 +26,7 @@ from p5lab.present.page import (
     lines_figure,
     results,
     summary,
+    svg,
     timeline_figure,
 )
 
@@ -342,3 +344,19 @@ def test_functions_of_a_program_are_counted_once():
     """The bracket of the whole program contains the other brackets."""
     figure = functions_figure.of("a.out", "0" * 16, by_line())
     assert figure.frame["value"].sum() == 100
+
+
+def test_the_numbers_of_dots_have_room():
+    """The number after the largest value is inside its own panel, also on a logarithmic axis."""
+    values = {"dup": 642.9, "exec-static": 480_156.0}
+    marks = [
+        figure.mark(
+            benchmark=name, series="linux", metric="busy cycles", unit="cycles", value=value
+        )
+        for name, value in values.items()
+    ]
+    overview = figure.Figure("all", "All", "dots", figure.frame(marks), ())
+    drawing = ElementTree.fromstring(svg.panel(charts.panels(overview)[0]))
+    width = float(drawing.get("viewBox").split()[2])
+    (text,) = (one for one in drawing.iter() if one.text == "480,156")
+    assert drawn_at(drawing, text) + len(text.text) * charts.LETTER <= width

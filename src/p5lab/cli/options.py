@@ -120,18 +120,9 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_tables(parser: argparse.ArgumentParser) -> None:
-    """Adds --metric and --all-tables, the options of the tables of a sweep."""
-    add_columns(parser)
-    parser.add_argument(
-        "--all-tables",
-        action="store_true",
-        help="print all tables of a sweep, and not only the table of its points",
-    )
-
-
 def wanted(args: argparse.Namespace) -> sweep_table.Wanted:
-    """Returns the choices of add_tables. Raises UserError for an unknown metric."""
+    """Returns the choices of add_columns and add_all_tables. Raises UserError for an unknown
+    metric."""
     return sweep_table.Wanted(column.parse(args.metrics), args.all_tables)
 
 
@@ -205,6 +196,15 @@ def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FO
         help=f"how to print the results: {', '.join(forms[:-1])} or {forms[-1]}",
     )
     add_json(parser)
+
+
+def add_all_tables(parser: argparse.ArgumentParser) -> None:
+    """Adds --all-tables, for a command that prints counts."""
+    parser.add_argument(
+        "--all-tables",
+        action="store_true",
+        help="print all tables of a sweep, and not only the tables of its points",
+    )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

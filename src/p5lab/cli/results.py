@@ -67,7 +67,8 @@ def _add_show(commands: options.Commands) -> None:
     )
     one.add_argument("more", nargs="*", metavar="RUN", help="further runs or experiments")
     options.add_only(one)
-    options.add_tables(one)
+    options.add_columns(one)
+    options.add_all_tables(one)
     one.add_argument(
         "--crossings",
         action="store_true",

@@ -33,6 +33,7 @@ def add(commands: options.Commands) -> None:
     options.add_jobs(run)
     options.add_workers(run)
     options.add_only(run)
+    options.add_columns(run)
     ending = run.add_mutually_exclusive_group()
     ending.add_argument(
         "--fail-fast", action="store_true", help="start no further run after a run has failed"
@@ -49,8 +50,8 @@ def add(commands: options.Commands) -> None:
         help="boot the guest for each run; runs do not share a boot",
     )
     options.add_no_build(run)
-    options.add_tables(run)
     options.add_format(run)
+    options.add_all_tables(run)
     run.set_defaults(command=_run, name="run")
 
     ahead = commands.add_parser(
