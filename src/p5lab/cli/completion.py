@@ -28,7 +28,7 @@ NAMES = {
     "workload": _FIND.format(place="workloads", ours="workloads", ending="/workload[.]toml"),
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
-_ALIASES = {"runs": "run"}
+_ALIASES = {"runs": "run", "more": "run", "experiments": "experiment"}
 # The options with an argument KEY=VALUE. KEY is a machine key, or it begins with one of the words
 # in the tuple of the option.
 _KEYS = {"settings": (), "sweeps": ("parameters.",)}

@@ -12,7 +12,7 @@ from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError
 from p5lab.execute.cluster import Tls, Wanted
 from p5lab.host.processors import cores
-from p5lab.present import counts, headline
+from p5lab.present import column, counts, headline, sweep_table
 
 SCHEMA_VERSION = 1  # version of the JSON that print_json prints
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -107,6 +107,26 @@ def add_only(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Adds --metric, which chooses the columns of a sweep's tables and the panels of its
+    figures."""
+    parser.add_argument(
+        column.OPTION,
+        action="append",
+        default=[],
+        dest="metrics",
+        metavar="NAME,...",
+        help="columns of a sweep: rows of a report or names of events, such as cycles,"
+        "l2_read_misses (default: the columns that fit)",
+    )
+
+
+def wanted(args: argparse.Namespace) -> sweep_table.Wanted:
+    """Returns the choices of add_columns and add_all_tables. Raises UserError for an unknown
+    metric."""
+    return sweep_table.Wanted(column.parse(args.metrics), args.all_tables)
+
+
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Adds --jobs, the number of runs at a time. The default is the number of cores."""
     parser.add_argument(
@@ -185,8 +205,8 @@ def add_all_tables(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         headline.OPTION,
         action="store_true",
-        help="print all tables; by default only the tables that fit on a screen of"
-        f" {headline.LINES} lines",
+        help="print all tables; by default only the tables of a sweep's points, or the tables that"
+        f" fit on a screen of {headline.LINES} lines",
     )
 
 
