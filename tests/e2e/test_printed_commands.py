@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""The command lines of the documents, executed on the real engine (printed.py).
+
+The commands of printed.SESSION run one after the other in a laboratory without results, as a reader
+would type them. unit/test_printed_commands.py has the tests of all other command lines.
+"""
+
+import contextlib
+import io
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import printed
+import pytest
+
+from p5lab.cli import main as cli
+from p5lab.keep import store
+from p5lab.lab import Lab
+
+HELLO = """\
+#include <stdio.h>
+int main(int argc, char **argv) {
+  printf("hello, %d arguments\\n", argc - 1);
+  return argv[argc] != 0;
+}
+"""
+NOT_BUILT = ("run", "rerun")  # the build is complete: ./p5lab test has built everything
+BUILD_ANYTHING = "--no-build"
+
+
+class Reader:
+    """Somebody who types commands in a directory. RUN stands for the run of the last command that
+    made a run. The second RUN of a line stands for the run before.
+    """
+
+    def __init__(self, lab, place):
+        self.lab, self.place, self.runs = lab, place, []
+
+    def type(self, line):
+        """Runs a command line. Returns its standard output."""
+        words = printed.command("", line, fenced=True).words
+        if words[0] != "./p5lab":
+            words[0] = sys.executable
+            subprocess.run(words, cwd=self.place, check=True)
+            return ""
+        return "".join(self._p5lab(shlex.split(one)[1:]) for one in printed.alternatives(line))
+
+    def _p5lab(self, words):
+        given = iter(self.runs[::-1])
+        words = [next(given)[:10] if word == "RUN" else word for word in words]
+        words = [printed.PLACEHOLDERS.get(word, word) for word in words]
+        more = [BUILD_ANYTHING] if words[0] in NOT_BUILT else []
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            contextlib.chdir(self.place),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            status = cli.main([*words, *more], self.lab)
+        assert status == 0, f"{words}: {err.getvalue()}"
+        for done in re.findall(r", ([0-9a-f]{10})\n", err.getvalue()):
+            (found,) = (one.id for one in store.all_runs(self.lab) if one.id.startswith(done))
+            self.runs = [*(one for one in self.runs if one != found), found]
+        return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    place = tmp_path_factory.mktemp("reader")
+    (place / "hello.c").write_text(HELLO)
+    return Reader(Lab(Lab.here().root, place / "results"), place)
+
+
+@pytest.mark.parametrize("line", printed.session())
+def test_a_reader_types_the_command(line, reader):
+    out = reader.type(line)
+    if line.startswith("./p5lab") and "--speedscope" not in line:
+        assert out.strip()
+
+
+def test_the_session_left_its_files(reader):
+    assert (reader.place / "exec.json").stat().st_size > 0
+    assert list((reader.place / "figures").glob("*.svg"))
+    assert (reader.place / "results/smoke.html").is_file()
+
+
+def test_programs_without_an_engine_run_on_this_host(tmp_path):
+    """`cc` compiles a workload, and the workload runs (workloads/README.md)."""
+    root = Lab.here().root
+    lines = [one.text for one in printed.commands() if one.fenced and one.text.startswith("cc ")]
+    (line,) = lines
+    for name in ("workloads", "guest-images/linux/p5ctr"):
+        shutil.copytree(root / name, tmp_path / name)
+    for text in (line, "./getpid iterations=1000"):
+        subprocess.run(shlex.split(text), cwd=tmp_path, check=True)
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl")
+def test_openssl_makes_the_certificates(tmp_path):
+    lines = [one.text for one in printed.commands() if one.text.startswith("openssl ")]
+    assert len(lines) == 3
+    for text in lines:
+        subprocess.run(shlex.split(text), cwd=tmp_path, check=True, capture_output=True)
+    verified = ["openssl", "verify", "-CAfile", "ca.pem", "p5lab.pem"]
+    subprocess.run(verified, cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_each_command_of_the_host_has_a_test():
+    host = {one.text for one in printed.commands() if printed.classes(one) == ["host"]}
+    assert {text.split()[0] for text in host} == {"cc", "./getpid", "openssl"}
