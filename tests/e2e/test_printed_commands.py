@@ -7,6 +7,7 @@ would type them. unit/test_printed_commands.py has the tests of all other comman
 
 import contextlib
 import io
+import itertools
 import re
 import shlex
 import shutil
@@ -27,8 +28,7 @@ int main(int argc, char **argv) {
   return argv[argc] != 0;
 }
 """
-NOT_BUILT = ("run", "rerun")  # the build is complete: ./p5lab test has built everything
-BUILD_ANYTHING = "--no-build"
+BUILDING = ("run", "rerun")  # commands that build; ./p5lab test has already built everything
 
 
 class Reader:
@@ -41,18 +41,14 @@ class Reader:
 
     def type(self, line):
         """Runs a command line. Returns its standard output."""
-        words = printed.command("", line, fenced=True).words
-        if words[0] != "./p5lab":
-            words[0] = sys.executable
-            subprocess.run(words, cwd=self.place, check=True)
-            return ""
-        return "".join(self._p5lab(shlex.split(one)[1:]) for one in printed.alternatives(line))
+        lines = [printed.command("", one, fenced=True) for one in printed.alternatives(line)]
+        return "".join(self._p5lab(one.words[1:]) for one in lines)
 
     def _p5lab(self, words):
         given = iter(self.runs[::-1])
         words = [next(given)[:10] if word == "RUN" else word for word in words]
         words = [printed.PLACEHOLDERS.get(word, word) for word in words]
-        more = [BUILD_ANYTHING] if words[0] in NOT_BUILT else []
+        more = ["--no-build"] if words[0] in BUILDING else []
         out, err = io.StringIO(), io.StringIO()
         with (
             contextlib.chdir(self.place),
@@ -68,9 +64,10 @@ class Reader:
 
 
 @pytest.fixture(scope="module")
-def reader(tmp_path_factory):
+def reader(tmp_path_factory, guest_program):
     place = tmp_path_factory.mktemp("reader")
     (place / "hello.c").write_text(HELLO)
+    shutil.copy(guest_program(place / "hello.c"), place / "a.out")
     return Reader(Lab(Lab.here().root, place / "results"), place)
 
 
@@ -96,6 +93,18 @@ def test_programs_without_an_engine_run_on_this_host(tmp_path):
         shutil.copytree(root / name, tmp_path / name)
     for text in (line, "./getpid iterations=1000"):
         subprocess.run(shlex.split(text), cwd=tmp_path, check=True)
+
+
+def test_zig_compiles_for_a_pentium(tmp_path):
+    lines = [one for one in printed.commands() if printed.classes(one) == ["zig"]]
+    (tmp_path / "hello.c").write_text(HELLO)
+    for one in lines:
+        (output,) = (word for before, word in itertools.pairwise(one.words) if before == "-o")
+        words = [sys.executable, *one.words[1:], "-c"]
+        subprocess.run(words, cwd=tmp_path, check=True)
+        header = (tmp_path / output).read_bytes()[:20]
+        assert header[:5] == b"\x7fELF\x01"  # 32 bits
+        assert header[18] == 3  # EM_386
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl")
