@@ -12,6 +12,7 @@ from quoting import missing
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
+from p5lab.evidence import recorded
 from p5lab.keep import store
 from p5lab.lab import Lab
 
@@ -68,6 +69,12 @@ def test_both_systems_run_everything(values, table):
     for name in WORKLOADS:
         assert f"\n  {name} " in table
         assert f"\n{name}" in table  # its own table
+
+
+def test_the_documents_print_the_recorded_numbers(lab, values):
+    """docs/evidence/numbers.md explains what to do if the numbers have changed."""
+    record = recorded.load(lab.root)
+    assert recorded.differences(record, "chen95-core", store.all_runs(lab)) == []
 
 
 def test_the_document_shows_these_numbers(table):

@@ -9,11 +9,13 @@ import shutil
 import subprocess
 
 import pytest
+from quoting import missing
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
 from p5lab.engines.bochs.engine import OUTPUT_FAILED, Bochs
+from p5lab.evidence import recorded
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.lab import Lab
@@ -91,6 +93,17 @@ def test_smoke_prints_both_curves(smoke):
     for curve in curves:
         assert cells(curve, "512 B")[0] == pytest.approx(2, abs=0.1)
         assert cells(curve, "1 MB")[0] > 25
+
+
+def test_the_documents_print_these_numbers(smoke):
+    """docs/evidence/numbers.md explains what to do if the numbers have changed."""
+    lab, _, out, _ = smoke
+    assert recorded.differences(recorded.load(lab.root), "smoke", store.all_runs(lab)) == []
+    readme = (lab.root / "README.md").read_text()
+    quoted = readme.split("## What `run smoke` prints")[1].split("```text\n")[1].split("```")[0]
+    rows = quoted.splitlines()[1:]
+    assert len(rows) >= 10
+    assert missing("\n".join(rows), out) == []
 
 
 def test_smoke_again_runs_nothing(smoke):

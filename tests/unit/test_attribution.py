@@ -205,6 +205,16 @@ def options(**given):
     return argparse.Namespace(**({"top": 20, "form": "table"} | given))
 
 
+def test_an_event_that_never_happened_is_not_unknown(stored, console, write):
+    """docs/start/commands.md asks for l2_read_misses of a run without such misses."""
+    write([LINES[0] | {"events": [*LINES[0]["events"], "l2_read_misses"]}, *LINES[1:]])
+    asked = options(by="function,crossing", event="l2_read_misses")
+    shown.show(console, stored, asked)
+    assert "l2_read_misses: 0 in all brackets" in printed(console)
+    with pytest.raises(UserError, match="unknown event 'l2_read_mises'; did you mean 'l2_read_mi"):
+        shown.show(console, stored, options(by="function", event="l2_read_mises"))
+
+
 def test_evictions(stored, console, write):
     shown.show_evictions(console, stored, options())
     text = printed(console)

@@ -10,7 +10,7 @@ from fakelab import REPO
 
 from p5lab.cli import main as cli
 from p5lab.errors import UserError
-from p5lab.evidence import block, calls, counter_method, documents
+from p5lab.evidence import block, calls, counter_method, documents, numbers, places, recorded
 from p5lab.lab import Lab
 
 LAB = Lab(REPO)
@@ -103,6 +103,8 @@ def docs(lab, capsys, monkeypatch):
     monkeypatch.delenv("P5LAB_GEM5", raising=False)
     document = documents.BY_NAME["matrix"]
     lab._put(document.file, "# Title\n<!-- ./p5lab matrix -->\nold\n<!-- end -->\nbelow\n")
+    lab._put(places.FILE, "schema_version = 1\n")
+    lab._put(recorded.FILE, recorded.Record().text())
     monkeypatch.setattr(documents, "ALL", (document, documents.BY_NAME["cross-check"]))
 
     def run(*words):
@@ -127,6 +129,7 @@ def test_the_command_checks_and_writes(docs):
     assert text.endswith("<!-- end -->\nbelow\n")
     assert docs("matrix")[:2] == (0, f"{file}: up to date\n")
     assert docs("--check")[0] == 0
+    assert docs(numbers.NAME)[:2] == (0, f"{recorded.FILE}: up to date\n")
 
 
 def test_what_is_wrong_is_one_line(docs, lab):

@@ -6,7 +6,7 @@ import argparse
 from p5lab.cli import options
 from p5lab.cli.execute import executor
 from p5lab.errors import STATUS_FAILED
-from p5lab.evidence import documents
+from p5lab.evidence import documents, numbers
 from p5lab.host import build, doctor, testing
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
@@ -64,7 +64,8 @@ def add(commands: options.Commands) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"only these documents: {', '.join(documents.BY_NAME)}",
+        help=f"only these documents: {', '.join(documents.NAMES)}. `numbers` records the numbers"
+        " that other documents quote, and puts them into these documents",
     )
     docs.add_argument(
         "--check",
@@ -93,7 +94,9 @@ def _docs(args: argparse.Namespace, lab: Lab) -> int:
     one_by_one = argparse.Namespace(**{**vars(args), "jobs": 1})
     evidence = documents.Evidence(lab, executor(args, lab), executor(one_by_one, lab))
     states = set()
-    for document in documents.choose(args.names):
+    wanted = [name for name in args.names if name != numbers.NAME]
+    chosen = documents.choose(wanted) if wanted or not args.names else []
+    for document in chosen:
         reason = "" if args.names else documents.why_not(document, check=args.check)
         if reason:
             state = f"{documents.SKIPPED}: {reason}"
@@ -101,4 +104,10 @@ def _docs(args: argparse.Namespace, lab: Lab) -> int:
             state = documents.update(evidence, document, check=args.check)
             states.add(state)
         print(f"{document.file}: {state}", flush=True)
+    # The last step, because documents also quote numbers of the generated tables.
+    if not args.names or numbers.NAME in args.names:
+        for file, changed in numbers.update(lab, evidence.execute, check=args.check):
+            state = documents.state(changed=changed, check=args.check)
+            states.add(state)
+            print(f"{file}: {state}", flush=True)
     return STATUS_FAILED if documents.OUT_OF_DATE in states else 0

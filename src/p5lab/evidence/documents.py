@@ -10,7 +10,7 @@ from p5lab.describe import keys, outputs, papers
 from p5lab.describe.experiment import Run
 from p5lab.engines.gem5 import engine as gem5
 from p5lab.errors import UserError, disk_error, unknown
-from p5lab.evidence import agreement, block, calls, counter_method, matrix, validate
+from p5lab.evidence import agreement, block, calls, counter_method, matrix, numbers, validate
 from p5lab.execute.runner import Result
 from p5lab.lab import Lab
 
@@ -117,6 +117,7 @@ ALL = (
     ),
 )
 BY_NAME = {one.name: one for one in ALL}
+NAMES = (*BY_NAME, numbers.NAME)  # `numbers` stands for the numbers in all other documents
 
 
 def _all_ok(failed: Sequence[Result]) -> None:
@@ -131,7 +132,7 @@ def choose(names: Sequence[str]) -> list[Document]:
     """
     for name in names:
         if name not in BY_NAME:
-            raise unknown("document", name, BY_NAME, where="docs")
+            raise unknown("document", name, NAMES, where="docs")
     return [BY_NAME[name] for name in dict.fromkeys(names)] if names else list(ALL)
 
 
@@ -162,6 +163,14 @@ def why_not(document: Document, *, check: bool) -> str:
     return "shows host times, which differ each time" if document.gem5 and check else ""
 
 
+def state(*, changed: bool, check: bool) -> str:
+    """The state of a document after its generation: UP_TO_DATE if its text has not changed,
+    otherwise WRITTEN, or OUT_OF_DATE if `check` prevents the change."""
+    if not changed:
+        return UP_TO_DATE
+    return OUT_OF_DATE if check else WRITTEN
+
+
 def update(evidence: Evidence, document: Document, *, check: bool) -> str:
     """Generates a document and returns its state: UP_TO_DATE or WRITTEN.
 
@@ -170,10 +179,8 @@ def update(evidence: Evidence, document: Document, *, check: bool) -> str:
     """
     before = read(evidence.lab, document)
     now = render(evidence, document, before)
-    if now == before:
-        return UP_TO_DATE
-    if check:
-        return OUT_OF_DATE
+    if check or now == before:
+        return state(changed=now != before, check=check)
     path = evidence.lab.root / document.file
     try:
         path.write_text(now, encoding="utf-8")

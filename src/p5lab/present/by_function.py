@@ -34,9 +34,14 @@ def of_run(directory: Path) -> "pd.DataFrame | None":
 
 
 def top(frame: "pd.DataFrame", by: tuple[str, ...], event: str, rows: int) -> "pd.DataFrame":
-    """Returns the `rows` largest counts of an event, grouped by `by` (p5stats.attribution.top)."""
+    """Returns the `rows` largest counts of an event, grouped by `by` (p5stats.attribution.top). The
+    table is empty if the event never happened."""
+    import pandas as pd
+
     from p5stats import attribution
 
+    if event not in set(frame["event"]):
+        return pd.DataFrame(columns=[*by, "count", "share"])
     return attribution.top(frame, by, event, rows)
 
 
@@ -72,8 +77,8 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
     for name in by:
         if name not in BY:
             raise unknown("--by value", name, BY)
-    if args.event not in set(frame["event"]):
-        raise unknown("event", args.event, sorted(frame["event"].unique()))
+    if args.event not in set(frame["event"]) and args.event not in (known := _events(stored)):
+        raise unknown("event", args.event, known)
     frame = frame.astype({"phase": str, "ring": str})
     found = top(frame, by, args.event, args.top)
     if args.form == "csv":
@@ -83,6 +88,13 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
         console.file.write(json.dumps(_document(stored, args.event, found), indent=1) + "\n")
         return
     _print(console, f"{args.event}: {{:,}} in all brackets", found, args.form)
+
+
+def _events(stored: Stored) -> tuple[str, ...]:
+    """The events that the engine attributed in a run, including the events that never happened."""
+    from p5stats import attribution
+
+    return tuple(attribution.read(stored.directory / ATTRIBUTION).events)
 
 
 def show_evictions(console: Console, stored: Stored, args: argparse.Namespace) -> None:
