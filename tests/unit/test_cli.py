@@ -219,7 +219,7 @@ def test_keys(p5lab):
         (["run", "test"], "unknown experiment 'test'; did you mean 'tests'?"),
         (["run"], "run: expected an experiment or --program FILE (see `p5lab run --help`)"),
         (["run", "tests", "--program", "a.out"], "run: expected an experiment or --program FILE"),
-        (["run", "tests", "--args", "1"], "--args: expected with --program; the experiment's"),
+        (["run", "tests", "--args", "1"], "--args: expected with --program; set parameters"),
         (["run", "--program", "a.out", "--guest", "toy"], "--program a.out: no such file"),
         (["run", "tests", "--seed", "x"], "--seed: expected at most 1000 whole numbers"),
         (["run", "tests", "--engine", "boch"], "unknown engine 'boch'; did you mean 'bochs'?"),

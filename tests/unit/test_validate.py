@@ -307,7 +307,7 @@ def test_documents_are_rendered(lab):
         ('["512 B"]', '["512 B"], over = { guest = "minix" }', "over: unknown guest 'minix'"),
         ('["512 B"]', '["512 B"], over = { experiment = "x" }', "over: unknown experiment 'x'"),
         ('["512 B"]', '["512 B"], over = { statistic = "mean" }', "over: unknown key 'statistic'"),
-        ('["512 B"]', '["512 B"], bandwidth = true', "measure: bandwidth: expected together"),
+        ('["512 B"]', '["512 B"], bandwidth = true', "measure: bandwidth: expected only with base"),
         ('count = ["cycles.busy"]', "count = []", "measure: count: expected at least one"),
         ("values = { DS3100 = 12", 'values = { DS3100 = "x"', "values: DS3100: expected a number"),
         ('reason = "another machine"', "", "elsewhere: missing key 'reason'"),
