@@ -88,6 +88,7 @@ def test_the_checks_refuse_other_answers(results):
     assert [line for line in lines if "does not fit" not in line[1]] == []
 
 
+@pytest.mark.full
 def test_the_question_about_the_cache_depends_on_the_group(results):
     """Three groups have caches of three sizes, and the checks know all of them."""
     sizes = set()
