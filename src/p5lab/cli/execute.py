@@ -9,7 +9,7 @@ from p5lab.cli import options
 from p5lab.describe import experiment
 from p5lab.errors import describes_stop
 from p5lab.execute import cluster, connection, plan, runner
-from p5lab.host import build, delivered, image
+from p5lab.host import build, delivered, image, packages
 from p5lab.host.progress import Progress
 from p5lab.keep import index, store
 from p5lab.lab import Lab
@@ -49,6 +49,8 @@ def execute(
     time. `force`: repeat stored runs. `fork`: let runs share a boot if possible. `fail_fast`: start
     no run after a run has failed.
     """
+    if workers:
+        packages.ensure("cluster")
     for system in {run.guest.name: run.guest for run in runs}.values():
         image.check(lab, system)
     if not no_build:

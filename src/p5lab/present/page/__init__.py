@@ -12,6 +12,7 @@ from p5lab.describe.experiment import Expansion, Run
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.evidence import counter_method, published, validate
 from p5lab.execute import runner
+from p5lab.host import packages
 from p5lab.keep import store
 from p5lab.lab import Lab
 from p5lab.present import by_function
@@ -43,7 +44,8 @@ def write(
     experiment's runs is stored, or if a file cannot be written.
     """
     # The imports are here because Altair and vl-convert take a second to load. Only this command
-    # needs these libraries.
+    # needs these libraries, so they may have to be installed first.
+    packages.ensure("report")
     from p5lab.present.page import (
         document,
         figures,
