@@ -25,7 +25,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-from building import BuildError, keep, keep_program, status_of, zig_caches
+from building import BuildError, find_zig, keep, keep_program, status_of, zig_caches
 
 TARGETS = {
     "pentium": ("x86-linux", "pentium"),
@@ -59,10 +59,9 @@ def build(args: argparse.Namespace) -> None:
             if args.glibc
             else [f"{target}-musl", "-static"]
         )
-        command = [
-            sys.executable,
-            "-m",
-            "ziglang",
+        zig = find_zig()
+        command: list[str | Path] = [
+            zig,
             "cc",
             "-target",
             *libc,
@@ -84,8 +83,7 @@ def build(args: argparse.Namespace) -> None:
         keep_program(work / "program", args.output)
         if args.symbols:
             link.remove("-s")
-            again = [sys.executable, "-m", "ziglang", *link]
-            if subprocess.run(again, cwd=work, env=environment, check=False).returncode != 0:
+            if subprocess.run([zig, *link], cwd=work, env=environment, check=False).returncode:
                 raise BuildError(f"{args.source.name}: linker failed")
             keep(work / "program", args.symbols)
 

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""UserError, the class of all errors for the user, and the common forms of their messages."""
+"""UserError, the class of all errors for the user, and the common forms of their messages.
+
+Also Stopped, the exception for a command that the user stops.
+"""
 
 import difflib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 STATUS_FAILED = 1  # a run, a build or a test failed
@@ -19,6 +23,26 @@ class UserError(Exception):
     def __init__(self, message: str, *, status: int = STATUS_BAD_INPUT) -> None:
         super().__init__(message)
         self.status = status
+
+
+class Stopped(KeyboardInterrupt):
+    """The user stopped the command. `str(error)` describes what was stopped, what is kept and how
+    to continue."""
+
+
+@contextmanager
+def describes_stop(text: Callable[[], str]) -> Iterator[None]:
+    """Raises Stopped with `text()` if the user stops the command while the block runs.
+
+    `text` is called after the block has ended, so that the text can contain the final state. If
+    blocks are nested, the innermost block describes the stop.
+    """
+    try:
+        yield
+    except Stopped:
+        raise
+    except KeyboardInterrupt:
+        raise Stopped(text()) from None
 
 
 def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> UserError:

@@ -19,6 +19,7 @@ from p5lab import engines
 from p5lab.describe import guest
 from p5lab.errors import UserError
 from p5lab.host import build
+from p5lab.host import progress as host_progress
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
@@ -68,6 +69,42 @@ def test_a_long_build_is_forecast_and_a_second_call_says_nothing(lab, progress, 
     output.truncate(0)
     build.ensure(lab, progress)
     assert output.getvalue() in ("", "\0" * len(output.getvalue()))
+
+
+def test_a_log_gets_the_forecast_without_being_asked(lab, progress, output, monkeypatch):
+    monkeypatch.delenv("P5LAB_PROGRESS")
+    graph(lab, ("kernel", "build/guests/linux-uml/linux", "mkdir -p build; touch $TARGET"))
+    build.ensure(lab, progress)
+    said = output.getvalue().splitlines()
+    assert said[0].startswith("To build: 1 steps, about 3 minutes on ")
+    assert " The longest steps: kernel linux-uml." in said[0]
+    assert said[-1].startswith("Built in ")
+
+
+def test_the_progress_names_the_step_that_runs(lab, progress, output, monkeypatch):
+    """While the kernel of linux-uml was made, the line named another step that was up to date."""
+    monkeypatch.setattr(host_progress, "PLAIN_SECONDS", 0.05)
+    go_on = lab.root / "go-on"
+    os.mkfifo(go_on)
+    graph(
+        lab,
+        ("C++", "a", "touch a"),  # SCons begins with the first name
+        ("kernel", "build/guests/linux-uml/linux", "cat go-on; touch $TARGET"),
+    )
+    thread = threading.Thread(target=build.ensure, args=(lab, progress))
+    thread.start()
+    # SCons prints nothing while the step waits at the named pipe.
+    deadline = time.monotonic() + 60
+    while "step 2 of 2, about 3 minutes left: kernel linux-uml for" not in output.getvalue():
+        if not thread.is_alive() or time.monotonic() > deadline:
+            go_on.open("r+").write("\n")  # opens without a reader, and ends the step
+            raise AssertionError(output.getvalue())
+        time.sleep(0.01)
+    go_on.write_text("")
+    thread.join()
+    log = (lab.root / build.LOG).read_text()
+    assert "kernel    build/guests/linux-uml/linux" in log
+    assert "Command execution" not in log
 
 
 def test_a_short_build_is_not_forecast(lab, progress, output):
@@ -171,7 +208,8 @@ def test_a_stopped_build_leaves_nothing_running(lab):
             "build.ensure(Lab(Path.cwd()), Progress(Console(file=io.StringIO())), ())",
         ],
         cwd=lab.root,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
         env={**os.environ, "PYTHONPATH": f"{source}/src:{source}/stats-parsers"},
     )
     begun = lab.root / "begun"
@@ -180,7 +218,12 @@ def test_a_stopped_build_leaves_nothing_running(lab):
         assert time.monotonic() < deadline and command.poll() is None
         time.sleep(0.05)
     command.terminate()
-    assert command.wait(timeout=60) != 0
+    _, stderr = command.communicate(timeout=60)
+    assert command.returncode != 0
+    assert stderr.splitlines()[-1] == (
+        "p5lab.errors.Stopped: the build was in step 1 of 1; all finished steps are kept; the same"
+        " command goes on from there, and begins anew with kernel one"
+    )
     assert (lab.root / "tidied").is_file()
     assert not Path(f"/proc/{begun.read_text().strip()}").exists()
 

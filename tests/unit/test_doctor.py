@@ -21,8 +21,9 @@ def healthy(lab, tmp_path, monkeypatch):
     monkeypatch.setenv("P5LAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("P5LAB_DISTDIR", raising=False)
     monkeypatch.delenv("P5LAB_GEM5", raising=False)
-    for name in ("p5lab", "requirements.lock", "sources.toml"):
+    for name in ("p5lab", "sources.toml"):
         shutil.copy(REPO / name, lab.root)
+    shutil.copytree(REPO / "requirements", lab.root / "requirements")
     distdir = tmp_path / "dist"
     distdir.mkdir()
     for source in sources.read_sources(REPO / "sources.toml").values():
@@ -41,7 +42,7 @@ def healthy(lab, tmp_path, monkeypatch):
     venv = lab.root / ".venv/bin"
     venv.mkdir(parents=True)
     (venv / "python").touch()
-    lock = hashlib.sha256((lab.root / "requirements.lock").read_bytes()).hexdigest()
+    lock = hashlib.sha256((lab.root / "requirements/base.lock").read_bytes()).hexdigest()
     (lab.root / ".venv/p5lab-stamp").write_text(f"{lock} {lab.root}\n")
     return lab
 
@@ -97,7 +98,12 @@ def test_the_launchers_own_list_is_what_is_looked_for():
             "interpreter was removed",
         ),
         (lambda lab: (lab.root / ".venv/p5lab-stamp").write_text("x"), ".venv", "note", "unfini"),
-        (lambda lab: (lab.root / "requirements.lock").unlink(), "environment", "missing", "could"),
+        (
+            lambda lab: (lab.root / "requirements/base.lock").unlink(),
+            "environment",
+            "missing",
+            "could",
+        ),
         (lambda lab: (lab.root / "p5lab").unlink(), "packages", "missing", "could not be examined"),
         (lambda lab: (lab.root / "sources.toml").unlink(), "sources", "missing", "could not be"),
         (lambda lab: lab.engine.unlink(), "build", "note", "not built yet"),

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from p5lab.cli import main as cli
+from p5lab.host import packages
 
 REPO = Path(__file__).resolve().parents[2]
 REAL = (
@@ -26,17 +27,22 @@ BUILD = "g++ make as perl flex bison bc xz lz4".split()
 
 PYTHON = """#!/bin/sh
 # A python3 that can make environments. For each call that a test checks, this script adds a line to
-# $LOG.
-case "$1 $2" in
-  "-m venv")
+# $LOG. A step waits at the named pipe $WAIT if $WAIT_IN is the name of the step.
+wait_in() {
+  [ "$WAIT_IN" != "$1" ] || cat "$WAIT"
+}
+case "$1 $2 $3" in
+  "-m venv --clear")
     echo "venv" >>"$LOG"
+    wait_in venv
     mkdir -p "$4/bin"
     cp "$0" "$4/bin/python"
     ;;
-  "-m pip")
-    sleep "${PIP_SECONDS:-0}"
-    echo "pip $PIP_STATUS" >>"$LOG"
-    exit ${PIP_STATUS:-0}
+  "-B -m p5lab.host.packages")
+    echo "packages $4 $STATUS" >>"$LOG"
+    wait_in packages
+    [ -z "$STATUS" ] || exit "$STATUS"
+    cp "${0%/bin/python}/p5lab-made" "${0%/bin/python}/p5lab-stamp"
     ;;
   -c*) echo "$0" ;;
   *)
@@ -47,6 +53,7 @@ case "$1 $2" in
     ;;
 esac
 """
+INSTALLED = ["venv", "packages base "]
 
 
 class Host:
@@ -57,8 +64,13 @@ class Host:
         self.root.mkdir()
         self.log = directory / "log"
         self.log.touch()
-        for name in ("p5lab", "requirements.lock"):
-            shutil.copy(REPO / name, self.root)
+        shutil.copy(REPO / "p5lab", self.root)
+        self.lock = self.root / "requirements/base.lock"
+        self.lock.parent.mkdir()
+        shutil.copy(REPO / "requirements/base.lock", self.lock)
+        self.pipe = directory / "pipe"
+        os.mkfifo(self.pipe)
+        self.writer = None
         for name in REAL:
             (self.bin / name).symlink_to(shutil.which(name))
         for name in BUILD:
@@ -82,7 +94,13 @@ class Host:
         return self.log.read_text().splitlines()
 
     def environment(self, **more):
-        return {"PATH": str(self.bin), "LOG": str(self.log), "HOME": str(self.bin), **more}
+        return {
+            "PATH": str(self.bin),
+            "LOG": str(self.log),
+            "HOME": str(self.bin),
+            "WAIT": str(self.pipe),
+            **more,
+        }
 
     def start(self, *arguments, program=None, **more):
         return subprocess.Popen(
@@ -96,6 +114,23 @@ class Host:
             start_new_session=True,
         )
 
+    def wait_for(self, call):
+        """Waits until the fake Python has been called and reads from the pipe. `go_on` ends its
+        wait. A pipe can be opened for writing, without waiting, only if there is a reader."""
+        deadline = time.monotonic() + 60
+        while self.writer is None:
+            assert time.monotonic() < deadline
+            try:
+                self.writer = os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:
+                time.sleep(0.01)
+        assert self.calls[-1] == call
+
+    def go_on(self):
+        if self.writer is not None:
+            os.close(self.writer)
+            self.writer = None
+
     def run(self, *arguments, **options):
         process = self.start(*arguments, **options)
         out, err = process.communicate(timeout=60)
@@ -106,7 +141,9 @@ class Host:
 def host(tmp_path):
     if not Path("/usr/include/doctest/doctest.h").exists():
         pytest.skip("the launcher finds doctest-dev by its header")
-    return Host(tmp_path)
+    host = Host(tmp_path)
+    yield host
+    host.go_on()
 
 
 @pytest.mark.parametrize("arguments", [(), ("help",), ("--help",), ("-h",)])
@@ -124,8 +161,17 @@ def test_first_use_sets_up_and_hands_over(host):
     assert out.splitlines()[0] == "<-m><p5lab><run><a b><--set=l2.size=512K><>"
     assert f"PYTHONPATH={host.root}/src:{host.root}/stats-parsers" in out
     assert f"PATH={host.root}/.venv/bin:{host.bin}" in out
-    assert "installing the Python packages into .venv (about 2 minutes, 1.5 GB of disk)" in err
-    assert host.calls == ["venv", "pip "]
+    assert err == (
+        "p5lab: installing the Python packages that `run` needs into .venv"
+        f" (about 1 minute, {packages.GROUPS[packages.BASE].megabytes} MB of disk)\n"
+    )
+    assert host.calls == INSTALLED
+
+
+def test_progress_of_the_set_up_can_be_silent(host):
+    status, _, err = host.run("list", P5LAB_PROGRESS="none")
+    assert (status, err) == (0, "")
+    assert host.calls == INSTALLED
 
 
 @pytest.mark.parametrize(
@@ -170,7 +216,7 @@ def test_second_use_does_no_work(host):
     assert time.monotonic() - start < 1
     assert (status, err) == (0, "")
     assert out.splitlines()[0] == "<-m><p5lab><list>"
-    assert host.calls == ["venv", "pip "]
+    assert host.calls == INSTALLED
 
 
 def site_packages(host):
@@ -227,17 +273,17 @@ def test_an_environment_that_cannot_be_written_is_no_error(host):
 
 def test_other_packages_are_installed_anew(host):
     host.run("list")
-    with (host.root / "requirements.lock").open("a") as lock:
+    with host.lock.open("a") as lock:
         lock.write("# another version\n")
     assert host.run("list")[0] == 0
-    assert host.calls == ["venv", "pip "] * 2
+    assert host.calls == INSTALLED * 2
 
 
 def test_a_moved_clone_is_set_up_anew(host):
     host.run("list")
     host.root = host.root.rename(host.root.with_name("elsewhere"))
     assert host.run("list")[0] == 0
-    assert host.calls == ["venv", "pip "] * 2
+    assert host.calls == INSTALLED * 2
 
 
 def test_an_environment_of_somebody_else_is_not_emptied(host, tmp_path):
@@ -254,39 +300,65 @@ def test_an_interpreter_that_has_gone(host):
     host.run("list")
     (host.root / ".venv/bin/python").unlink()
     assert host.run("list")[0] == 0
-    assert host.calls == ["venv", "pip "] * 2
+    assert host.calls == INSTALLED * 2
 
 
-def test_set_up_that_failed_is_done_again(host):
-    status, out, err = host.run("list", PIP_STATUS="1")
+def test_set_up_that_failed_goes_on(host):
+    status, out, _ = host.run("list", STATUS="1")
     assert (status, out) == (1, "")
-    assert err.splitlines()[-1] == (
-        "p5lab: pip could not install the Python packages of requirements.lock"
-        " (its reason is above)"
-    )
+    assert not (host.root / ".venv/p5lab-stamp").exists()
     assert host.run("list")[0] == 0
-    assert host.calls == ["venv", "pip 1", "venv", "pip "]
+    assert host.calls == ["venv", "packages base 1", "packages base "]
 
 
-def test_set_up_that_was_killed_is_done_again(host):
-    process = host.start("list", PIP_SECONDS="30")
-    while "venv" not in host.calls:
-        time.sleep(0.01)
+@pytest.mark.parametrize(
+    ("step", "call", "again"),
+    [("venv", "venv", INSTALLED), ("packages", "packages base ", ["packages base "])],
+)
+def test_set_up_that_was_killed_goes_on(host, step, call, again):
+    process = host.start("list", WAIT_IN=step)
+    host.wait_for(call)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert not (host.root / ".venv/p5lab-stamp").exists()
+    before = len(host.calls)
     assert host.run("list")[0] == 0
-    assert host.calls[-2:] == ["venv", "pip "]
+    assert host.calls[before:] == again
+
+
+def test_ctrl_c_during_the_set_up_says_what_was_stopped(host):
+    process = host.start("run", "smoke", WAIT_IN="venv")
+    host.wait_for("venv")
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == (
+        "p5lab: stopped: the Python environment .venv was being made; the same command goes on"
+    )
+    assert "run" not in err.splitlines()[-1]
+    assert host.run("list")[0] == 0
+
+
+def test_ctrl_c_during_the_packages_leaves_the_message_to_the_installer(host):
+    process = host.start("run", "smoke", WAIT_IN="packages")
+    host.wait_for("packages base ")
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped" not in err  # packages.py prints the message
 
 
 def test_two_first_uses_at_once(host):
-    first = host.start("list", PIP_SECONDS="1")
-    second = host.start("list", PIP_SECONDS="1")
+    first = host.start("list", WAIT_IN="packages")
+    host.wait_for("packages base ")
+    second = host.start("list")
+    waiting = second.stderr.readline()
+    assert waiting == "p5lab: waiting for another p5lab that is setting up this directory\n"
+    host.go_on()
     results = [process.communicate(timeout=60) for process in (first, second)]
     assert [first.returncode, second.returncode] == [0, 0]
-    assert [out.splitlines()[0] for out, _ in results] == ["<-m><p5lab><list>"] * 2
-    assert host.calls == ["venv", "pip "]
-    assert sum("waiting for another p5lab" in err for _, err in results) == 1
+    assert [out.splitlines()[-3] for out, _ in results] == ["<-m><p5lab><list>"] * 2
+    assert host.calls == INSTALLED
 
 
 def test_called_through_a_link_from_anywhere(host, tmp_path):
@@ -342,8 +414,7 @@ def test_root_installs_missing_packages_once(host):
     assert host.calls == [
         "apt-get -q update",
         "apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends flex",
-        "venv",
-        "pip ",
+        *INSTALLED,
     ]
 
 
@@ -368,7 +439,7 @@ def test_a_full_disk_is_said_first(host):
     status, _, err = host.run("list")
     assert status == 1
     assert err == (
-        f"p5lab: disk full: the Python packages need 1500 MB in {host.root}, 20 MB are free\n"
+        f"p5lab: disk full: the Python packages need 1000 MB in {host.root}, 20 MB are free\n"
     )
     assert host.calls == []
 

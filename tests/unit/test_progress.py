@@ -4,6 +4,7 @@
 import io
 import time
 
+import pytest
 from rich.console import Console
 
 from p5lab.host import progress
@@ -15,6 +16,59 @@ def shown(terminal):
     return stream, Progress(
         Console(file=stream, force_terminal=terminal, width=60, highlight=False)
     )
+
+
+@pytest.fixture(autouse=True)
+def nothing_asked_for(monkeypatch):
+    monkeypatch.delenv("P5LAB_PROGRESS", raising=False)
+
+
+def lines_of_long_work(stream, work):
+    """Returns the lines of work that lasts until two lines are printed."""
+    with work:
+        deadline = time.monotonic() + 20
+        while stream.getvalue().count("\n") < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    return stream.getvalue().splitlines()
+
+
+def test_a_log_gets_lines_about_long_work_without_being_asked(monkeypatch):
+    monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.02)
+    stream, plain = shown(False)
+    lines = lines_of_long_work(stream, plain.activity("build", lambda: "step 1 of 9"))
+    assert lines[0] == "build 0 s: step 1 of 9"
+    stream, plain = shown(False)
+    lines = lines_of_long_work(stream, plain.runs(3, lambda: "a minute"))
+    assert lines[0].startswith("0/3 done, about a minute left")
+
+
+def test_a_log_gets_no_line_about_each_run_without_being_asked():
+    stream, plain = shown(False)
+    with plain.runs(1) as tracker:
+        tracker.started("a run")
+        tracker.finished("a run", "ok")
+    plain.note("a detail")
+    assert stream.getvalue() == ""
+    plain.milestone("the build begins")
+    assert stream.getvalue() == "the build begins\n"
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_progress_can_be_silent(monkeypatch, terminal):
+    monkeypatch.setenv("P5LAB_PROGRESS", "none")
+    monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.01)
+    stream, silent = shown(terminal)
+    with silent.activity("build") as step, silent.runs(1) as tracker:
+        step("kernel")
+        tracker.started("a run")
+        tracker.finished("a run", "ok")
+        silent.note("a detail")
+        silent.milestone("the build begins")
+        time.sleep(0.05)
+    assert stream.getvalue() == ""
+    silent.say("an error")
+    assert stream.getvalue() == "an error\n"
 
 
 def test_a_long_silent_step_is_reported_without_a_terminal(monkeypatch):
@@ -62,7 +116,8 @@ def test_the_number_of_runs_that_are_done_agrees_with_the_lines_above():
     assert "1/6 done" not in after
 
 
-def test_runs_are_plain_lines_without_a_terminal():
+def test_runs_are_plain_lines_in_a_log_that_asks_for_them(monkeypatch):
+    monkeypatch.setenv("P5LAB_PROGRESS", "plain")
     stream, plain = shown(False)
     with plain.runs(1) as tracker:
         tracker.started("a run")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs from start to record, with a scripted engine: success, reuse, every kind of failure."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -82,6 +83,91 @@ def test_a_forced_run_with_other_events_has_failed(lab):
     assert result.status == "failed"
     assert result.reason.startswith("not repeatable: events.jsonl differs")
     assert (result.directory / "events.previous.jsonl").exists()
+
+
+def files_of(directory):
+    """Returns the content of all files that belong to a result."""
+    return {
+        path.name: path.read_bytes()
+        for path in directory.iterdir()
+        if path.is_file() and path.name not in ("lock", "reserve")
+    }
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_good_result_is_kept_if_its_repeat_is_killed_or_stopped(lab, how):
+    first, record = one(lab)
+    before = files_of(first.directory)
+    lab.behave(sleep=30)
+    command = start_command(lab, "run", "tests", "--workload", "call", "--no-build", "--force")
+    wait_for(lambda: len(lab.starts()) == 2)
+    assert files_of(first.directory) == before  # also while the repeat runs
+    command.send_signal(how)
+    _, stderr = command.communicate(timeout=20)
+    assert files_of(first.directory) == before
+    (stored,) = store.all_runs(lab)
+    assert stored.record == record
+    if how == signal.SIGINT:
+        assert (
+            "p5lab: stopped: 0 of 1 runs ended before and are stored, 1 stopped, with the" in stderr
+        )
+        assert not list(first.directory.parent.glob(f"{store.REPEAT_PREFIX}*"))
+    else:
+        (left,) = first.directory.parent.glob(f"{store.REPEAT_PREFIX}*")
+        with store.locked(left) as lock:
+            assert lock is None  # gc does not remove the directory while the engine runs
+        (engine,) = engines_in(left)
+        os.kill(engine, signal.SIGKILL)
+    lab.behave()
+    again, _ = one(lab, force=True)
+    assert (again.id, again.status, again.reused) == (first.id, "ok", False)
+    assert not list(first.directory.parent.glob(f"{store.REPEAT_PREFIX}*"))
+
+
+def engines_in(directory):
+    """Returns the processes whose working directory is `directory`."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cwd"):
+        with contextlib.suppress(OSError):
+            if path.readlink() == directory:
+                found.append(int(path.parent.name))
+    return found
+
+
+def test_a_good_result_is_kept_if_its_repeat_fails(lab):
+    first, record = one(lab)
+    before = files_of(first.directory)
+    lab.behave(exit=3, stderr="cannot go on")
+    (result,) = execute(lab, force=True)
+    assert result.status == "failed"
+    assert result.reason.endswith("; the earlier result is kept")
+    assert store.read(first.directory) == record
+    assert files_of(first.directory) == before
+    assert result.directory == first.directory / "failed-repeat"
+    assert any(b"cannot go on" in content for content in files_of(result.directory).values())
+    lab.behave()
+    again, _ = one(lab, force=True)
+    assert again.status == "ok"
+    assert not result.directory.exists()
+
+
+def test_a_result_that_is_not_repeatable_shows_both_files(lab):
+    first, _ = one(lab)
+    before = files_of(first.directory)["events.jsonl"]
+    lab.behave(events={"call": call_events(iterations=4)})
+    result, _ = one(lab, force=True)
+    after = files_of(result.directory)
+    assert after["events.previous.jsonl"] == before
+    assert after["events.jsonl"] != before
+
+
+def test_a_repeat_of_a_damaged_result_is_in_its_place(lab):
+    first, _ = one(lab)
+    (first.directory / "counts.parquet").unlink()
+    lab.behave(exit=3)
+    result, record = one(lab, force=True)
+    assert (result.status, record["status"]) == ("failed", "failed")
+    assert result.directory == first.directory
 
 
 @pytest.mark.parametrize("name", ["events.jsonl", "counts.parquet"])
@@ -383,7 +469,10 @@ def test_a_stopped_command_ends_its_engines_and_records_it(lab, how):
     command.send_signal(how)
     _, stderr = command.communicate(timeout=20)
     assert command.returncode == 130
-    assert "p5lab: stopped" in stderr
+    assert stderr.splitlines()[-1] == (
+        "p5lab: stopped: 0 of 2 runs ended before and are stored, 1 stopped and recorded as failed,"
+        " 1 not begun; the same command goes on and makes only the missing runs"
+    )
     by_status = {stored.status: stored for stored in store.all_runs(lab)}
     assert by_status["failed"].record["reason"] == runner.INTERRUPTED
     assert set(by_status) == {"failed", "queued"}

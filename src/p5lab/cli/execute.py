@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from p5lab import engines
 from p5lab.cli import options
 from p5lab.describe import experiment
+from p5lab.errors import describes_stop
 from p5lab.execute import cluster, connection, plan, runner
-from p5lab.host import build, delivered, image
+from p5lab.host import build, delivered, image, packages
 from p5lab.host.progress import Progress
 from p5lab.keep import index, store
 from p5lab.lab import Lab
@@ -48,6 +49,8 @@ def execute(
     time. `force`: repeat stored runs. `fork`: let runs share a boot if possible. `fail_fast`: start
     no run after a run has failed.
     """
+    if workers:
+        packages.ensure("cluster")
     for system in {run.guest.name: run.guest for run in runs}.values():
         image.check(lab, system)
     if not no_build:
@@ -55,16 +58,21 @@ def execute(
         delivered.ensure(lab, runs, progress)
     estimate = plan.Estimate(lambda: index.runs(lab))
     left = plan.Countdown(runs, estimate, workers.workers or jobs if workers else jobs)
+    begun: list[experiment.Run] = []
+    ended: list[runner.Result] = []
 
     def started(run: experiment.Run) -> None:
+        begun.append(run)
         left.started(run.label)
         tracker.started(run.label)
 
     def finished(result: runner.Result) -> None:
+        ended.append(result)
         left.finished(result.run.label)
         tracker.finished(result.run.label, _outcome(result))
 
-    with progress.runs(len(runs), left) as tracker:
+    stopped = describes_stop(lambda: _stopped(len(runs), len(begun), ended, force=force))
+    with stopped, progress.runs(len(runs), left) as tracker:
         executor = runner.Runner(
             lab,
             force=force,
@@ -91,6 +99,25 @@ def report_failures(lab: Lab, results: Sequence[runner.Result]) -> bool:
             f" (logs: {lab.short(result.directory)})"
         )
     return bool(bad)
+
+
+def _stopped(total: int, begun: int, ended: Sequence[runner.Result], *, force: bool) -> str:
+    """Describes runs that the user stopped: how many runs had ended, were stopped or had not begun.
+    `begun`: the number of runs that were started, without reused results."""
+    interrupted = [one for one in ended if one.reason.startswith(runner.INTERRUPTED)]
+    done = len(ended) - len(interrupted)
+    stopped = begun - (done - sum(one.reused for one in ended))
+    kept = sum(one.reason.endswith(runner.KEPT) for one in interrupted)
+    waiting = max(total - done - stopped, 0)
+    parts = [f"{done} of {total} runs ended before and are stored"]
+    if stopped > kept:
+        parts.append(f"{stopped - kept} stopped and recorded as failed")
+    if kept:
+        parts.append(f"{kept} stopped, with the earlier result kept")
+    if waiting:
+        parts.append(f"{waiting} not begun")
+    again = "without --force, the same command" if force else "the same command"
+    return f"{', '.join(parts)}; {again} goes on and makes only the missing runs"
 
 
 def _outcome(result: runner.Result) -> str:

@@ -57,8 +57,9 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
     except StatsError as error:
         print(f"p5lab: {for_terminal(str(error))}", file=sys.stderr)
         return STATUS_FAILED
-    except KeyboardInterrupt:
-        print("p5lab: stopped; runs that were not finished are recorded as failed", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        what = f": {for_terminal(str(stop))}" if str(stop) else ""
+        print(f"p5lab: stopped{what}", file=sys.stderr)
         return STATUS_STOPPED
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has closed the pipe

@@ -9,6 +9,7 @@ from p5lab.cli.execute import executor, report_failures
 from p5lab.describe import experiment, machine
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute import sampling
+from p5lab.host import packages
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.present import counts, samples
@@ -86,6 +87,8 @@ def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
     program = sampling.binary(args.simpoint)
     if bool(args.workload) == bool(args.vectors):
         raise UserError("simpoint: expected workloads or --vectors FILE")
+    if program is None:  # p5lab clusters the vectors itself
+        packages.ensure("simpoint")
     if args.vectors:
         chosen, place = sampling.cluster(args.vectors, args.max_k, program)
         samples.points(chosen).print(counts.stdout())

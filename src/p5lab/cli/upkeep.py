@@ -7,7 +7,7 @@ from p5lab.cli import options
 from p5lab.cli.execute import executor
 from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import documents, numbers
-from p5lab.host import build, doctor, testing
+from p5lab.host import build, doctor, packages, testing
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
@@ -85,6 +85,8 @@ def _build(args: argparse.Namespace, lab: Lab) -> int:
 
 def _test(args: argparse.Namespace, lab: Lab) -> int:
     choice = testing.Choice.parse(args.words)
+    for group in testing.PACKAGES:
+        packages.ensure(group)
     if choice.targets is not None:
         build.ensure(lab, Progress(), choice.targets)
     return testing.run(lab, choice, full=args.full)

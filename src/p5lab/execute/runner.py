@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from p5lab import __version__, engines
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome
 from p5lab.errors import UserError, disk_error
-from p5lab.execute import forkserver, one_run, rerun
+from p5lab.execute import forkserver, one_run, repeat, rerun
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
 from p5lab.execute.place import Here, Lost, Place
 from p5lab.host.files import read_json
@@ -34,6 +34,7 @@ HOST_LIMIT_SECONDS = 3600
 PREVIOUS = "events.previous.jsonl"
 NOT_BEGUN = "not begun, because another run failed first (--fail-fast)"
 TO_RUN = "to run"
+KEPT = "; the earlier result is kept"
 
 
 @dataclass(frozen=True)
@@ -254,15 +255,23 @@ class Runner:
         return self._run(place, job, lock, record)
 
     def _run(self, place: Place, job: _Job, lock: int, before: dict[str, Any] | None) -> Result:
+        """Executes a run and records the result. A good earlier result of the same run does not
+        change before the new result is complete, and stays if the new attempt fails."""
         directory = job.directory
         record = job.describe()
+        is_kept = store.complete(directory, before)
+        logs = directory
         begun = False
+
+        def write(more: Mapping[str, Any]) -> None:
+            if not is_kept:
+                store.write(directory, {**record, **more})
 
         def began() -> None:
             nonlocal begun
             begun = True
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            store.write(directory, {**record, "started": now, "status": "running"})
+            write({"started": now, "status": "running"})
             self.started(job.run)
 
         def stopped() -> bool:
@@ -270,35 +279,46 @@ class Runner:
             return failed_fast or self._stop.is_set()
 
         try:
-            known = _set_aside(engines.get(job.run.engine), directory, before)
-            store.reserve(directory)
-            plan = engines.get(job.run.engine).prepare(self.lab, job.run, directory)
-            digests = job.made_of["identity"]["digests"]
-            task = Task(job.run, job.id, plan, digests, job.boot, self.host_limit)
-            done = place.run(task, directory, lock, began, stopped)
-            if done is None:
-                store.write(directory, record)
-                return job.result("queued", NOT_BEGUN)
-            outcome, facts = done.outcome, done.facts
-            if outcome.status == "ok":
-                outcome, facts = _compared(directory, done, known)
+            with repeat.place(directory, is_kept=is_kept) as work:
+                engine = engines.get(job.run.engine)
+                known = _known(engine, before)
+                if not is_kept:
+                    _set_aside(engine, directory, known)
+                store.reserve(directory)
+                plan = engine.prepare(self.lab, job.run, work)
+                digests = job.made_of["identity"]["digests"]
+                task = Task(job.run, job.id, plan, digests, job.boot, self.host_limit)
+                done = place.run(task, work, lock, began, stopped)
+                if done is None:
+                    write({})
+                    return job.result("queued", NOT_BEGUN)
+                outcome, facts = done.outcome, done.facts
+                if is_kept and outcome.status == "ok":
+                    is_kept = False
+                    if known and facts["digests"][EVENTS] != known:
+                        (directory / EVENTS).replace(directory / PREVIOUS)
+                    repeat.publish(work, directory, engine.outputs)
+                elif is_kept and not self._stop.is_set():
+                    logs = repeat.set_apart(work, directory)
+                if outcome.status == "ok":
+                    outcome, facts = _compared(directory, done, known)
         except Lost:
             with suppress(UserError):
-                store.write(directory, record)
+                write({})
             raise
         except OSError as error:
             outcome, facts = Outcome("failed", str(disk_error(error, directory))), {}
         except UserError as error:
             outcome, facts = Outcome("failed", str(error)), {}
-        record |= {"status": outcome.status, "reason": outcome.reason, **facts}
         # If this record cannot be written, the status in the earlier record stays `running`, but no
         # process holds the lock of the run. The next process that reads the record treats the run
         # as failed.
         with suppress(UserError):
-            store.write(directory, record)
+            write({"status": outcome.status, "reason": outcome.reason, **facts})
         with suppress(OSError):
             (directory / store.RESERVE).unlink(missing_ok=True)
-        return job.result(outcome.status, outcome.reason, facts.get("wall_seconds", 0))
+        result = job.result(outcome.status, outcome.reason, facts.get("wall_seconds", 0))
+        return replace(result, directory=logs, reason=result.reason + KEPT) if is_kept else result
 
 
 def _describe(run: Run, name: str) -> dict[str, Any]:
@@ -348,22 +368,23 @@ def _described(run: Run) -> dict[str, Any]:
     }
 
 
-def _set_aside(
-    engine: engines.Engine, directory: Path, before: dict[str, Any] | None
-) -> str | None:
-    """Removes the files of an earlier attempt. If the engine is repeatable, the events of a
-    successful earlier result are kept for comparison. Returns the digest of the kept events, or
-    None."""
-    known = None
+def _known(engine: engines.Engine, before: dict[str, Any] | None) -> str | None:
+    """Returns the digest of the events that a repeat must give again. Returns None if the engine is
+    not repeatable, or if there is no earlier good result."""
     if engine.can.repeatable and before and before["status"] == "ok":
-        known = before["digests"].get(EVENTS)
+        return str(before["digests"][EVENTS]) if EVENTS in before["digests"] else None
+    return None
+
+
+def _set_aside(engine: engines.Engine, directory: Path, known: str | None) -> None:
+    """Removes the files of an earlier attempt. Keeps the events for comparison if their digest is
+    `known`."""
     for file in (*engine.outputs, store.COUNTS):
         path = directory / file
         if file == EVENTS and known and path.exists():
             path.replace(directory / PREVIOUS)
         else:
             path.unlink(missing_ok=True)
-    return known
 
 
 def _compared(directory: Path, done: Done, known: str | None) -> tuple[Outcome, dict[str, Any]]:

@@ -9,15 +9,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TextIO
 
-from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.errors import STATUS_FAILED, UserError, describes_stop, disk_error
 from p5lab.host.fetch import cache_directory
 from p5lab.host.progress import Progress
+from p5lab.host.steps import TIMES, Steps, seconds_as_text
+from p5lab.host.steps import planned as steps_of
 from p5lab.lab import Lab
 
 LOG = "build/build.log"
@@ -28,35 +29,8 @@ REASON = re.compile(r"(p5lab|build_\w+|mkcpio|mkdisk|mkscsi|mkrootfs|check_isa):
 NO_SPACE = re.compile(r"No space left on device|disk full")
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The cost of one build step: seconds of one core, MB downloaded, MB of disk while it runs.
-
-    The numbers were measured on 2 cores with Debian 12 and gcc 12. The forecast of the build time
-    is the sum of the seconds of all planned steps, divided by the number of cores.
-    """
-
-    cpu_seconds: float
-    download_mb: float = 0
-    disk_mb: float = 0
-
-
-# The key is the first word of the line that SCons prints for the step (SConstruct).
-COSTS = {
-    "Bochs": Cost(80, 4, 200),
-    "kernel": Cost(330, 140, 1500),
-    "musl": Cost(55, 1, 60),
-    "busybox": Cost(35, 3, 60),
-    "lwIP": Cost(6, 1.1, 10),
-    "C++": Cost(4),
-    "zig": Cost(1.5),
-    "unpack": Cost(0.3, 0.2),
-    "rootfs": Cost(6, 0, 400),
-}
 # SCons prints this line for a step that determines which file the build uses for a source.
 LOOK_UP = re.compile(r"^  look up +(\S+)$", re.MULTILINE)
-# The first use of Zig compiles its C library into the p5lab cache.
-ZIG_FIRST = Cost(45, 0, 100)
 
 
 def ensure(
@@ -64,8 +38,9 @@ def ensure(
 ) -> None:
     """Builds the given targets if they are not up to date. Builds everything without targets.
 
-    Prints a forecast for a long build, and shows the current step. All output of the build is
-    written to build/build.log. Raises UserError with the last lines if the build fails.
+    Prints a forecast for a long build. Shows the steps that run, the number of steps and the time
+    left. All output of the build is written to build/build.log. Raises UserError with the last
+    lines if the build fails, and Stopped if the user stops the build.
     """
     if _is_current(lab, targets):
         return
@@ -83,19 +58,36 @@ def ensure(
 def _build(
     lab: Lab, progress: Progress, targets: tuple[str, ...], jobs: int | None, log: TextIO
 ) -> None:
-    planned = _plan(lab, targets)
-    if records := LOOK_UP.findall(planned):
-        # SCons can find cached products only after these steps have recorded the sources' digests.
-        log.writelines(_scons(lab, tuple(records)))
+    steps = Steps([])
+    with describes_stop(lambda: _stopped(steps)):
         planned = _plan(lab, targets)
-    _forecast(progress, planned)
-    start = time.monotonic()
-    with progress.activity("build") as step:
-        for line in _scons(lab, (*(() if jobs is None else (f"-j{jobs}",)), *targets)):
-            log.write(line)
-            log.flush()
-            step(line.strip())
-    progress.note(f"Built in {time.monotonic() - start:.0f} s.")
+        if records := LOOK_UP.findall(planned):
+            # SCons can find cached products only after these steps have recorded the sources'
+            # digests.
+            log.writelines(_scons(lab, tuple(records)))
+            planned = _plan(lab, targets)
+        zig_is_new = not (cache_directory() / "zig").exists()
+        steps = Steps(steps_of(planned.splitlines(), zig_is_new=zig_is_new))
+        is_long = _forecast(progress, steps)
+        start = time.monotonic()
+        arguments = ("--debug=time", *(() if jobs is None else (f"-j{jobs}",)), *targets)
+        with progress.activity("build", steps.text):
+            for line in _scons(lab, arguments):
+                if steps.read(line):
+                    log.write(line)
+                    log.flush()
+    say = progress.milestone if is_long else progress.note
+    say(f"Built in {time.monotonic() - start:.0f} s.")
+
+
+def _stopped(steps: Steps) -> str:
+    """Describes a build that the user stopped."""
+    if not steps.plan or not steps.begun:
+        return "the build had not begun; the same command begins it again"
+    running = steps.names()
+    kept = f"the build was in step {steps.begun} of {len(steps.plan)}; all finished steps are kept"
+    again = f", and begins anew with {', '.join(running)}" if running else ""
+    return f"{kept}; the same command goes on from there{again}"
 
 
 @contextmanager
@@ -105,7 +97,7 @@ def _alone(lab: Lab, progress: Progress) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress.note("Waiting for another p5lab that builds here.")
+            progress.milestone("Waiting for another p5lab that builds here.")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -140,7 +132,8 @@ def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
     with _process(lab, arguments) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            last.append(line.rstrip())
+            if not TIMES.match(line):
+                last.append(line.rstrip())
             yield line
     if process.returncode == 0:
         return
@@ -189,35 +182,31 @@ def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[
             process.wait()
 
 
-def _forecast(progress: Progress, planned: str) -> None:
-    """Prints the time, the download and the disk space that the planned steps need.
+def _forecast(progress: Progress, steps: Steps) -> bool:
+    """Prints the time, the download and the disk space that the planned steps need. Returns whether
+    the build is long.
 
     Nothing is printed if the steps take less than 10 seconds. Raises UserError if the disk is too
     small, because the build would otherwise fail after minutes.
     """
-    steps = Counter(line.split()[0] for line in planned.splitlines() if line.startswith("  "))
-    costs = [cost for label, cost in COSTS.items() for _ in range(steps[label])]
-    cache = cache_directory()
-    if steps["zig"] and not (cache / "zig").exists():
-        costs.append(ZIG_FIRST)
-    cores = os.cpu_count() or 1
-    seconds = sum(cost.cpu_seconds for cost in costs) / cores
+    costs = [step.cost for step in steps.plan]
+    seconds = steps.left()
     if seconds < 10:
-        return
+        return False
     download = sum(cost.download_mb for cost in costs)
     disk = sum(cost.disk_mb for cost in costs) + 150
+    cache = cache_directory()
     free = shutil.disk_usage(cache if cache.exists() else cache.parent).free / 1e6
     if free < disk:
         raise UserError(
             f"disk full: the build needs {disk:.0f} MB in {cache}, {free:.0f} MB are free",
             status=STATUS_FAILED,
         )
-    progress.note(
-        f"To build: {sum(steps.values())} steps, about {_minutes(seconds)} on {cores} cores; at"
-        f" most {download:.0f} MB to download; {disk:.0f} MB of disk during the build"
-        f" ({free:.0f} MB free in {cache}). Later builds make only what changed. Log: {LOG}"
+    longest = f" The longest steps: {', '.join(steps.long)}." if steps.long else ""
+    progress.milestone(
+        f"To build: {len(steps.plan)} steps, about {seconds_as_text(seconds)} on {steps.cores}"
+        f" cores; at most {download:.0f} MB to download; {disk:.0f} MB of disk during the build"
+        f" ({free:.0f} MB free in {cache}).{longest} Later builds make only what changed. Log:"
+        f" {LOG}"
     )
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} seconds" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+    return True

@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import ctypes
 import errno
-import hashlib
 import importlib.util
 import json
 import os
@@ -26,11 +25,12 @@ from pathlib import Path
 from p5lab.errors import UserError
 from p5lab.host import fetch
 from p5lab.host.fetch import Fetcher
+from p5lab.host.packages import BASE, GROUPS, Environment
 from p5lab.host.sources import Pinned
 from p5lab.lab import Lab
 
 PYTHONS = ((3, 11), (3, 15))  # from, below
-VENV_MB, BUILD_MB, WORK_MB = 1500, 2500, 200  # disk space that each use needs, with a reserve
+VENV_MB, BUILD_MB, WORK_MB = 1000, 2500, 200  # disk space that each use needs, with a reserve
 MEMORY_MB, CORES = 2000, 2
 SYS_PERF_EVENT_OPEN = 298  # x86-64
 PERF_ATTR_BYTES = 64  # PERF_ATTR_SIZE_VER0
@@ -153,18 +153,20 @@ def python(lab: Lab) -> Iterator[Finding]:
 
 
 def environment(lab: Lab) -> Iterator[Finding]:
-    """Checks whether `.venv` exists, is complete and contains the packages of requirements.lock."""
+    """Checks whether `.venv` exists and is complete, and which groups of packages it contains."""
     directory = lab.root / ".venv"
-    stamp = directory / "p5lab-stamp"
-    lock = hashlib.sha256((lab.root / "requirements.lock").read_bytes()).hexdigest()
+    here = Environment(lab.root, directory, directory / "bin/python")
+    size = GROUPS[BASE].megabytes
+    here.stamp(BASE)  # OSError if the checkout has no lock file
     if not directory.is_dir():
-        yield note(".venv", "not made yet; the first command makes it (1.5 GB, about 2 minutes)")
-    elif not (directory / "bin/python").exists():
+        yield note(".venv", f"not made yet; the first command makes it ({size} MB, about 1 minute)")
+    elif not here.python.exists():
         yield note(".venv", "its interpreter was removed; the next command makes .venv again")
-    elif not stamp.is_file() or stamp.read_text().strip() != f"{lock} {lab.root}":
-        yield note(".venv", "unfinished, moved or outdated; the next command makes .venv again")
+    elif not here.has(BASE):
+        yield note(".venv", "unfinished, moved or outdated; the next command completes .venv")
     else:
-        yield ok(".venv", "Python packages of requirements.lock")
+        groups = ", ".join(group for group in GROUPS if here.has(group))
+        yield ok(".venv", f"Python packages: {groups}; a command installs its group if missing")
 
 
 def places(lab: Lab) -> Iterator[Finding]:

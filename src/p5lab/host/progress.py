@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Shows the progress of work to the user. On a terminal, one line shows the progress. Without a
-terminal, progress is shown only with P5LAB_PROGRESS=plain. p5lab then prints a new line from time
-to time, for example into a log."""
+terminal, for example in a log, p5lab prints a line about long work from time to time.
+P5LAB_PROGRESS=plain also prints a line about each run. P5LAB_PROGRESS=none prints nothing."""
 
 import os
 import threading
@@ -15,7 +15,7 @@ from rich.text import Text
 from p5lab.host.terminal import for_terminal, markup
 
 PLAIN_SECONDS = 30  # without a terminal: the time between two lines about one step
-VARIABLE, PLAIN = "P5LAB_PROGRESS", "plain"
+VARIABLE, PLAIN, NONE = "P5LAB_PROGRESS", "plain", "none"
 
 
 class Progress:
@@ -26,13 +26,25 @@ class Progress:
         self._lock = threading.Lock()
 
     @property
+    def is_silent(self) -> bool:
+        """Whether the user wants no progress: P5LAB_PROGRESS=none."""
+        return os.environ.get(VARIABLE) == NONE
+
+    @property
     def is_shown(self) -> bool:
-        """Whether progress is shown: on a terminal, or with P5LAB_PROGRESS=plain."""
-        return self.console.is_terminal or os.environ.get(VARIABLE) == PLAIN
+        """Whether all progress is shown: on a terminal, or with P5LAB_PROGRESS=plain."""
+        asked = os.environ.get(VARIABLE)
+        return asked == PLAIN or (self.console.is_terminal and asked != NONE)
 
     def note(self, text: str) -> None:
-        """Prints a line about progress, if progress is shown."""
+        """Prints a line about progress, if all progress is shown."""
         if self.is_shown:
+            self.say(text)
+
+    def milestone(self, text: str) -> None:
+        """Prints a line about the begin, the state or the end of long work, unless progress is
+        silent. A log gets such a line at most every PLAIN_SECONDS for each piece of work."""
+        if not self.is_silent:
             self.say(text)
 
     def say(self, text: str) -> None:
@@ -41,39 +53,47 @@ class Progress:
             self.console.print(markup(text, lines=True), soft_wrap=True)
 
     @contextmanager
-    def activity(self, name: str) -> Iterator[Callable[[str], None]]:
+    def activity(
+        self, name: str, state: Callable[[], str] | None = None
+    ) -> Iterator[Callable[[str], None]]:
         """Shows one long step while the block runs. Yields a function, to which the caller passes
-        the current action. Without a terminal, p5lab prints two lines a minute to show that the
-        step still runs."""
+        the current action. If `state` is given, its result is shown instead of the action. Without
+        a terminal, p5lab prints two lines a minute to show that the step still runs."""
         start = time.monotonic()
         detail = "starting"
 
         def text() -> str:
-            room = max(self.console.width - len(name) - 16, 20)
-            return f"{name} {time.monotonic() - start:.0f} s: {detail[:room]}"
+            return f"{name} {time.monotonic() - start:.0f} s: {state() if state else detail}"
+
+        def line() -> str:
+            return markup(text()[: max(self.console.width - 4, 30)])
 
         def step(what: str) -> None:
             nonlocal detail
             detail = what or detail
 
-        if self.console.is_terminal:
-            status = self.console.status(markup(text()))
-            with status, _every(0.5, lambda: status.update(markup(text()))):
+        if self.console.is_terminal and not self.is_silent:
+            status = self.console.status(line())
+            with status, _every(0.5, lambda: status.update(line())):
                 yield step
         else:
-            with _every(PLAIN_SECONDS, lambda: self.note(text())):
+            with _every(PLAIN_SECONDS, lambda: self.milestone(text())):
                 yield step
 
     @contextmanager
     def runs(self, total: int, left: Callable[[], str] = str) -> Iterator["RunProgress"]:
         """Shows the progress of `total` runs while the block runs. `left` returns an estimate of
-        the remaining time, or an empty text if the time is unknown."""
+        the remaining time, or an empty text if the time is unknown. Without a terminal, p5lab
+        prints two lines a minute, unless it prints a line about each run."""
         tracker = RunProgress(self, total, left)
-        if not self.console.is_terminal:
+        if self.console.is_terminal and not self.is_silent:
+            with self.console.status(_Now(tracker.text)):
+                yield tracker
+        elif self.is_shown:
             yield tracker
-            return
-        with self.console.status(_Now(tracker.text)):
-            yield tracker
+        else:
+            with _every(PLAIN_SECONDS, lambda: self.milestone(tracker.text())):
+                yield tracker
 
 
 class _Now:

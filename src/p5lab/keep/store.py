@@ -39,10 +39,13 @@ RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
 SETTLED_SECONDS = 3.0
 IN_USE = ".in-use"  # name of the lock file for the whole results directory
 # Prefixes of other directories in the results directory: the directories where engines boot, the
-# directories where workers execute runs, and the directories that mark the client's results
-# directory for workers.
-BOOT_PREFIX, WORKER_PREFIX, BEACON_PREFIX = ".boot-", ".run-", ".cluster-"
-LEFT_BEHIND = (f"*/{BOOT_PREFIX}*", f"*/{WORKER_PREFIX}*", f"{BEACON_PREFIX}*")
+# directories where workers execute runs, the directories where runs with a good result are
+# repeated, and the directories that mark the client's results directory for workers.
+BOOT_PREFIX, WORKER_PREFIX, REPEAT_PREFIX, BEACON_PREFIX = ".boot-", ".run-", ".again-", ".cluster-"
+LEFT_BEHIND = (
+    *(f"*/{prefix}*" for prefix in (BOOT_PREFIX, WORKER_PREFIX, REPEAT_PREFIX)),
+    f"{BEACON_PREFIX}*",
+)
 # This space is freed when the disk is full, so that the reason of the failure can be recorded.
 RESERVE_BYTES = 64 * 1024
 CRASHED = "interrupted: the process that executed the run ended without recording a result"

@@ -13,6 +13,7 @@ from p5lab.describe.experiment import Cannot, Expansion, Run
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.evidence import counter_method, published, validate
 from p5lab.execute import runner
+from p5lab.host import packages
 from p5lab.host.files import read_json
 from p5lab.keep import store, swept
 from p5lab.lab import Lab
@@ -115,7 +116,8 @@ def write_stored(
 
 def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Written:
     # The imports are here because Altair and vl-convert take a second to load. Only this command
-    # needs these libraries.
+    # needs these libraries, so they may have to be installed first.
+    packages.ensure("report")
     from p5lab.present.page import document, svg
 
     results = subject.results

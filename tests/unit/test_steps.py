@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""The number of steps of a build and the time that is left, with a clock that the test sets."""
+
+from pathlib import Path
+
+import pytest
+
+from p5lab.host import steps
+from p5lab.host.steps import Steps, planned
+
+REPO = Path(__file__).resolve().parents[2]
+PLAN = """\
+scons: Reading SConscript files ...
+  Bochs     build/engine/bochs/libbochs.a
+  C++       build/obj/engine/p5bochs/p5/cache.cc.o
+  zig       build/workloads/linux/getpid
+  check ISA build/workloads/linux/getpid
+  zig       build/workloads/linux/null
+  check ISA build/workloads/linux/null
+  kernel    build/guests/linux/bzImage
+  kernel    build/guests/linux-uml/linux
+  pack      build/guests/linux/initramfs.cpio
+scons: `build/bootrom' is up to date.
+"""
+ENGINE, CACHE, GETPID, NULL, KERNEL, UML, PACK = (
+    line.split()[-1] for line in PLAN.splitlines() if line.startswith("  ") and "ISA" not in line
+)
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def build(clock):
+    return Steps(planned(PLAN.splitlines()), cores=2, clock=clock)
+
+
+def begin(build, product):
+    (kind,) = (step.kind for step in build.plan if step.product == product)
+    assert build.read(f"  {kind:<9} {product}\n")
+
+
+def end(build, product, seconds=1.0):
+    assert not build.read(f"Command execution time: {product}: {seconds:f} seconds\n")
+
+
+def test_the_plan_has_each_step_once(build):
+    assert [step.product for step in build.plan] == [
+        *(ENGINE, CACHE, GETPID, NULL, KERNEL, UML, PACK)
+    ]
+    assert build.begun == 0
+    assert build.long == ["kernel linux", "kernel linux-uml", "Bochs"]
+
+
+def test_steps_are_counted_when_they_begin(build):
+    begin(build, GETPID)
+    assert build.text().startswith("step 1 of 7, about ")
+    assert build.text().endswith("left: zig getpid")
+    build.read(f"  check ISA {GETPID}\n")  # a part of the same step
+    assert build.begun == 1
+    end(build, GETPID)
+    assert build.begun == 1
+    begin(build, NULL)
+    begin(build, CACHE)
+    assert build.begun == 3
+    assert build.text().endswith("left: C++ cache.cc.o; zig null")
+
+
+def test_the_long_step_that_runs_is_named_even_if_scons_prints_other_lines(build, clock):
+    begin(build, UML)
+    clock.now = 60
+    begin(build, GETPID)
+    end(build, GETPID)
+    build.read("scons: `build/workloads/linux' is up to date.\n")
+    assert build.text().endswith("left: kernel linux-uml for 60 s")
+    assert build.names() == ["kernel linux-uml"]
+
+
+def test_the_share_that_a_script_reports_counts(build, clock):
+    begin(build, ENGINE)
+    clock.now = 20
+    before = build.left()
+    build.read("engine: compile: 30 of about 300 files\n")
+    slow = build.left()
+    build.read("engine: compile: 270 of about 300 files\n")
+    assert slow > before > build.left()
+    assert "Bochs for 20 s, 90% compiled" in build.text()
+
+
+def test_a_download_is_shown_until_a_step_ends(build):
+    begin(build, KERNEL)
+    build.read("fetch: downloading linux.deb (139 MB)\n")
+    assert build.text().endswith("downloading linux.deb (139 MB)")
+    begin(build, GETPID)
+    end(build, GETPID)
+    assert "downloading" not in build.text()
+
+
+def test_the_forecast_is_the_work_divided_by_the_cores(build):
+    work = 80 + 4 + 2 * 1.5 + 2 * 330 + 0.2
+    assert build.left() == pytest.approx(work / 2)
+
+
+@pytest.mark.parametrize("speed", [0.25, 1.0, 2.0])
+def test_the_forecast_follows_the_speed_of_this_host(build, clock, speed):
+    """The host executes `speed` times the expected work. In the middle of the build, the expected
+    rest differs from the true rest by less than a third. At the end there is no rest."""
+    remaining = []
+    for product in (ENGINE, CACHE, GETPID, NULL, KERNEL):
+        (cost,) = (step.cost.cpu_seconds for step in build.plan if step.product == product)
+        begin(build, product)
+        clock.now += cost / 2 / speed
+        end(build, product)
+        remaining.append(build.left())
+    truth = 330.2 / 2 / speed
+    assert remaining == sorted(remaining, reverse=True) or speed < 1
+    assert remaining[-1] == pytest.approx(truth, rel=0.34)
+    for product in (UML, PACK):
+        begin(build, product)
+        clock.now += 165 / speed
+        end(build, product)
+    assert build.left() == 0
+
+
+def test_a_step_that_takes_longer_than_expected_is_never_nearly_done(build, clock):
+    """A forecast of 3 minutes must not stay at 3 minutes, and not fall to 0, while a kernel takes
+    10 minutes."""
+    for product in (ENGINE, CACHE, GETPID, NULL, UML, PACK):
+        begin(build, product)
+        clock.now += 10
+        end(build, product)
+    begin(build, KERNEL)
+    lefts = []
+    for _ in range(20):
+        clock.now += 60
+        lefts.append(build.left())
+    assert min(lefts) > 5
+    assert len({round(left) for left in lefts}) > 5
+
+
+def test_the_first_use_of_zig_costs_more(clock):
+    first = Steps(planned(PLAN.splitlines(), zig_is_new=True), cores=2, clock=clock)
+    later = Steps(planned(PLAN.splitlines()), cores=2, clock=clock)
+    assert first.left() - later.left() == pytest.approx(steps.ZIG_FIRST_SECONDS / 2)
+
+
+def test_a_build_that_only_copies_products_has_no_numbers(clock):
+    build = Steps([], cores=2, clock=clock)
+    build.read("Retrieved `build/engine/p5bochs' from cache\n")
+    end(build, "build/engine/p5bochs")
+    assert build.text() == "copying products, looking for the next step"
+    assert build.left() == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "10 seconds"),
+        (14, "10 seconds"),
+        (89, "90 seconds"),
+        (91, "2 minutes"),
+        (500, "8 minutes"),
+    ],
+)
+def test_a_duration_is_rounded(seconds, text):
+    assert steps.seconds_as_text(seconds) == text
+
+
+@pytest.mark.parametrize("label", ["Bochs", "kernel", "musl", "busybox", "lwIP", "zig", "rootfs"])
+def test_the_kinds_are_those_of_the_build_graph(label):
+    """If the build graph renames a kind, the forecast must follow."""
+    graphs = [
+        *(REPO / "guest-images").rglob("SConscript"),
+        *(REPO / place / "SConscript" for place in ("engine", "workloads")),
+    ]
+    assert any(f'"{label}"' in path.read_text() for path in graphs)
+    assert label in steps.COSTS
