@@ -131,7 +131,7 @@ def test_every_chart_is_described(document):
         assert re.match(
             r".+\. (Bars|Dots|Curves over .+), .+ in .+: .*[0-9].*\.", drawing["aria-label"]
         )
-    assert len(document.of("figcaption")) == len(document.of("figure")) == 4
+    assert len(document.of("figcaption")) == len(document.of("figure")) == 5
     captions = " ".join(document.texts)
     for part in ("Means over", "is subtracted", "Runs:", "lowest seed to the highest seed"):
         assert part in captions

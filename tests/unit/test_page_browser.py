@@ -8,9 +8,12 @@ import json
 import shutil
 
 import debian
+import fakelab
 import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+
+from p5lab.cli import main as cli
 
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 PACKAGES = ("chromium", "chromium-driver")
@@ -29,6 +32,18 @@ SMALLEST = """
 LETTERS = """
     return Math.min(...[...document.querySelectorAll("svg")].map(one =>
       12 * one.getBoundingClientRect().width / one.viewBox.baseVal.width));
+"""
+# The texts of the first column of numbers in the first table, and their right edges.
+RATIOS = """
+    return [...document.querySelectorAll("#summary tbody tr")].map(row => {
+      const cell = row.querySelector("td");
+      return [cell.textContent, cell.getBoundingClientRect().right];
+    });
+"""
+# The smallest distance from a number to the right edge of its table, in pixels.
+EDGES = """
+    return Math.min(...[...document.querySelectorAll("td.number:last-child")].map(one =>
+      parseFloat(getComputedStyle(one).paddingRight)));
 """
 
 
@@ -60,6 +75,23 @@ def browser(chromedriver):
 @pytest.fixture(scope="module")
 def address(hostile_page):
     return hostile_page[1].as_uri()
+
+
+@pytest.fixture(scope="module")
+def plain_address(tmp_path_factory):
+    """Returns the address of a page about two systems with short names."""
+    lab = fakelab.make(tmp_path_factory.mktemp("plain") / "lab")
+    lab._put("configs/claims.toml", "schema_version = 1\n")
+    lab._put(
+        "guest-images/toy-server/guest.toml",
+        'schema_version = 1\nname = "toy-server"\nbase = "toy"\ntitle = "slower"\n',
+    )
+    for guest, more in (("toy", 0), ("toy-server", 479_000)):
+        lab.behave(events={"call": fakelab.call_events(more=more), "chase": fakelab.chase_events()})
+        assert cli.main(["run", "tests", "--no-build", "--guest", guest], lab) == 0
+    both = ("--guest", "toy", "--guest", "toy-server")
+    assert cli.main(["report", "tests", *both], lab) == 0
+    return (lab.results / "tests.html").as_uri()
 
 
 def requested(browser):
@@ -110,6 +142,20 @@ def test_page(browser, address, size, scheme):
     ink = browser.execute_script(style.format("body", "color"))
     label = browser.execute_script(style.format("querySelector('svg text[fill*=ink]')", "fill"))
     assert label == ink
+
+
+def test_a_phone_shows_the_ratios_of_all_benchmarks(browser, plain_address):
+    """The ratios are the message of the page. The other columns of the table may scroll."""
+    width, height = SIZES["phone"]
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True},
+    )
+    browser.get(plain_address)
+    shown = browser.execute_script(RATIOS)
+    assert [text for text, _ in shown] == ["4,355.5", "1.00"]
+    assert max(right for _, right in shown) < width
+    assert browser.execute_script(EDGES) >= 5
 
 
 def test_a_closed_table_opens(browser, address):

@@ -27,7 +27,7 @@ NAMES = {
     "workload": _FIND.format(place="workloads", ours="workloads", ending="/workload[.]toml"),
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
-_ALIASES = {"runs": "run"}
+_ALIASES = {"runs": "run", "more": "run", "experiments": "experiment"}
 # The options with an argument KEY=VALUE. In addition to machine keys, each option accepts the
 # words in its tuple.
 _KEYS = {"settings": (), "sweeps": ("parameters.",)}

@@ -12,7 +12,7 @@ from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError
 from p5lab.execute.cluster import Tls, Wanted
 from p5lab.host.processors import cores
-from p5lab.present import counts, headline
+from p5lab.present import column, counts, headline, sweep_table
 
 SCHEMA_VERSION = 1  # version of the JSON that print_json prints
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -106,6 +106,36 @@ def add_only(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Adds --metric, which chooses the columns of a sweep's tables and the panels of its
+    figures."""
+    parser.add_argument(
+        column.OPTION,
+        action="append",
+        default=[],
+        dest="metrics",
+        metavar="NAME,...",
+        help="columns of a sweep: rows of a report or names of events, such as cycles,"
+        "l2_read_misses (default: the columns that fit)",
+    )
+
+
+def add_tables(parser: argparse.ArgumentParser) -> None:
+    """Adds --metric and --all-tables, the options of the tables of a sweep."""
+    add_columns(parser)
+    parser.add_argument(
+        headline.OPTION,
+        action="store_true",
+        help="print all tables; by default only the tables that fit on a screen of"
+        f" {headline.LINES} lines, or the table of a sweep's points",
+    )
+
+
+def wanted(args: argparse.Namespace) -> sweep_table.Wanted:
+    """Returns the choices of add_tables. Raises UserError for an unknown metric."""
+    return sweep_table.Wanted(column.parse(args.metrics), args.all_tables)
+
+
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Adds --jobs, the number of runs at a time. The default is the number of cores."""
     parser.add_argument(
@@ -176,16 +206,6 @@ def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FO
         help=f"how to print the results: {', '.join(forms[:-1])} or {forms[-1]}",
     )
     add_json(parser)
-
-
-def add_all_tables(parser: argparse.ArgumentParser) -> None:
-    """Adds --all-tables, for a command that prints counts."""
-    parser.add_argument(
-        headline.OPTION,
-        action="store_true",
-        help="print all tables; by default only the tables that fit on a screen of"
-        f" {headline.LINES} lines",
-    )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

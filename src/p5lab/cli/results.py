@@ -16,9 +16,9 @@ from p5lab.errors import UserError
 from p5lab.evidence import calls
 from p5lab.host import fetch
 from p5lab.host.terminal import for_terminal, markup
-from p5lab.keep import gc, index, store
+from p5lab.keep import gc, index, selection, store, swept
 from p5lab.lab import Lab
-from p5lab.present import answer, by_function, counts, diff, garbage, runs, timeline
+from p5lab.present import answer, by_function, counts, diff, garbage, runs, sweep_table, timeline
 
 LISTS = ("experiments", "machines", "guests", "workloads", "notebooks", "runs")
 KINDS = "|".join(LISTS)
@@ -54,8 +54,19 @@ def _add_list(commands: options.Commands) -> None:
 
 
 def _add_show(commands: options.Commands) -> None:
-    one = commands.add_parser("show", help="show one run: inputs, status, counts")
-    one.add_argument("run", help="the first characters of a run's id")
+    one = commands.add_parser(
+        "show",
+        help="show stored runs: inputs, status, counts",
+        description="Shows one run in full. For several runs, or for all runs of an experiment,"
+        " shows the tables that `p5lab run` prints. Runs that differ in one or two machine keys are"
+        " shown as a sweep.",
+    )
+    one.add_argument(
+        "run", help="the first 4 or more characters of a run's id, or the name of an experiment"
+    )
+    one.add_argument("more", nargs="*", metavar="RUN", help="further runs or experiments")
+    options.add_only(one)
+    options.add_tables(one)
     one.add_argument(
         "--crossings",
         action="store_true",
@@ -235,7 +246,10 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
 
 
 def _show(args: argparse.Namespace, lab: Lab) -> int:
-    stored = store.find(lab, args.run)
+    wanted = options.wanted(args)
+    if args.more or args.only or wanted.columns or selection.is_group(lab, args.run):
+        return _show_several(args, lab, wanted)
+    stored = selection.find(lab, args.run)
     if args.crossings:
         print(for_terminal(calls.of_run(stored.directory), lines=True), end="")
     elif args.timeline:
@@ -248,6 +262,19 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
         by_function.show(counts.stdout(), stored, args)
     else:
         runs.one(counts.stdout(), stored, args.form)
+    return 0
+
+
+def _show_several(args: argparse.Namespace, lab: Lab, wanted: sweep_table.Wanted) -> int:
+    """Prints the tables of several stored runs. Raises UserError for an option that shows the
+    inside of one run."""
+    for name in ("crossings", "timeline", "speedscope", "evictions", "attribution"):
+        if getattr(args, name):
+            raise UserError(f"show --{name}: expected one run")
+    runs = [same[0] for same in selection.groups(lab, [args.run, *args.more], args.only)]
+    keys = swept.keys_of([one.record for one in runs])
+    runs = swept.in_order(runs, keys)
+    sweep_table.show(counts.stdout(), runs, (), keys, wanted, args.form)
     return 0
 
 

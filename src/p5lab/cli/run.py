@@ -15,9 +15,9 @@ from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import counter_method
 from p5lab.execute import plan, rerun, runner
 from p5lab.host.progress import Progress
-from p5lab.keep import gc, store
+from p5lab.keep import gc, selection, store
 from p5lab.lab import Lab
-from p5lab.present import counts, diff, page, planned
+from p5lab.present import column, counts, diff, page, planned, sweep_table
 
 
 def add(commands: options.Commands) -> None:
@@ -49,8 +49,8 @@ def add(commands: options.Commands) -> None:
         help="boot the guest for each run; runs do not share a boot",
     )
     options.add_no_build(run)
+    options.add_tables(run)
     options.add_format(run)
-    options.add_all_tables(run)
     run.set_defaults(command=_run, name="run")
 
     ahead = commands.add_parser(
@@ -67,19 +67,32 @@ def add(commands: options.Commands) -> None:
     options.add_format(ahead)
     ahead.set_defaults(command=_plan, name="plan")
 
+    _add_report(commands)
+    _add_rerun(commands)
+
+
+def _add_report(commands: options.Commands) -> None:
     shown = commands.add_parser(
         "report",
-        help="write an HTML page about an experiment",
-        description="Writes one HTML file about the stored results of an experiment: the papers'"
-        " figures, published values, claims, the machine and the runs. The options select runs as"
-        " in `p5lab run`. The file needs no other file and no network. The command makes no runs.",
+        help="write an HTML page about an experiment or about stored runs",
+        description="Writes one HTML file about stored results: figures, values, the machine and"
+        " the runs. The page of an experiment also has published values and claims. The options"
+        " select runs of an experiment as in `p5lab run`. `program` and ids of runs select stored"
+        " runs, and then the only other options are --only, --metric, --output and --export. The"
+        " file needs no other file and no network. The command makes no runs.",
     )
-    shown.add_argument("experiment", help="a name that `p5lab list experiments` shows")
+    shown.add_argument(
+        "experiments",
+        nargs="*",
+        metavar="EXPERIMENT|RUN",
+        help="a name that `p5lab list experiments` shows; or `program`, and ids of runs (the first"
+        " 4 or more characters)",
+    )
     shown.add_argument(
         "--output",
         type=Path,
         metavar="FILE",
-        help="file to write (default: results/EXPERIMENT.html)",
+        help="file to write (default: results/EXPERIMENT.html, or results/runs-ID.html)",
     )
     shown.add_argument(
         "--export",
@@ -89,10 +102,9 @@ def add(commands: options.Commands) -> None:
     )
     options.add_choice(shown)
     options.add_only(shown)
+    options.add_columns(shown)
     options.add_json(shown)
     shown.set_defaults(command=_report, name="report")
-
-    _add_rerun(commands)
 
 
 def _add_rerun(commands: options.Commands) -> None:
@@ -148,11 +160,13 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
             f"--only {args.only}: no run has this text in its name; `./p5lab plan` with the same"
             " options shows the names"
         )
-    return experiment.Expansion(chosen, expansion.cannot)
+    return experiment.Expansion(chosen, expansion.cannot, expansion.swept)
 
 
 def _run(args: argparse.Namespace, lab: Lab) -> int:
     workers = options.workers(args)
+    wanted = options.wanted(args)
+    wanted.check(args.form)
     alone = capabilities(args.engine).alone
     if workers and alone:
         raise UserError(
@@ -174,16 +188,15 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         workers=workers,
     )
     stored = [
-        store.Stored(result.directory, record)
+        selection.as_asked(store.Stored(result.directory, record), result.run)
         for result in results
         if result.status != "queued" and (record := store.read(result.directory)) is not None
     ]
     if args.form in counter_method.FORMS and counter_method.applies(stored):
         counter_method.show(counts.stdout(), stored, args.form)
     else:
-        counts.experiment(
-            counts.stdout(), stored, expansion.cannot, args.form, all_tables=args.all_tables
-        )
+        keys = expansion.swept
+        sweep_table.show(counts.stdout(), stored, expansion.cannot, keys, wanted, args.form)
     if args.form == "table":
         next_steps.show(Progress(), lab, args, stored)
     for wish in Observation.parse(args):
@@ -224,12 +237,24 @@ def _rerun(args: argparse.Namespace, lab: Lab) -> int:
 
 
 def _report(args: argparse.Namespace, lab: Lab) -> int:
-    output = args.output or lab.results / f"{args.experiment}.html"
-    written = page.write(lab, args.experiment, _expansion(args, lab), output, args.export)
+    columns = column.parse(args.metrics)
+    if _is_of_experiment(args, lab):
+        args.experiment = args.experiments[0] if args.experiments else None
+        name = args.experiment or experiment.PROGRAM
+        expansion = _expansion(args, lab)
+        output = args.output or lab.results / f"{name}.html"
+        written = page.write(lab, name, expansion, output, args.export, columns)
+    else:
+        _check_no_choice(args)
+        groups = selection.groups(lab, args.experiments, args.only)
+        name = selection.name_of(lab, args.experiments, groups)
+        output = args.output or lab.results / f"{name}.html"
+        written = page.write_stored(lab, name, groups, output, args.export, columns)
     for run in written.missing:
         Progress().say(f"Not stored: {run.label}")
     if written.missing:
-        Progress().say(f"`./p5lab run {args.experiment}` with the same options makes these runs.")
+        again = name if args.experiments else f"--program {args.program}"
+        Progress().say(f"`./p5lab run {again}` with the same options makes these runs.")
     if args.form == "json":
         options.print_json(
             {
@@ -244,3 +269,23 @@ def _report(args: argparse.Namespace, lab: Lab) -> int:
     if args.export is not None:
         print(f"Figures: {len(written.exported)} files in {args.export}")
     return 0
+
+
+def _is_of_experiment(args: argparse.Namespace, lab: Lab) -> bool:
+    """Whether `report` is about an experiment or about --program, and not about stored runs."""
+    if not args.experiments or args.program:
+        return True
+    return len(args.experiments) == 1 and args.experiments[0] in experiment.names(lab)
+
+
+def _check_no_choice(args: argparse.Namespace) -> None:
+    """Raises UserError if an option that changes an experiment is given for stored runs."""
+    parser = argparse.ArgumentParser(add_help=False)
+    options.add_choice(parser)
+    for name, default in vars(parser.parse_args([])).items():
+        if getattr(args, name) != default:
+            option = next(one.option_strings[0] for one in parser._actions if one.dest == name)
+            raise UserError(
+                f"report {' '.join(args.experiments)}: {option}: expected only with one experiment;"
+                " ids of runs and `program` select stored runs"
+            )

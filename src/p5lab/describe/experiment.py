@@ -48,10 +48,11 @@ class Cannot:
 @dataclass(frozen=True)
 class Expansion:
     """The runs of an experiment. `runs`: the possible runs. `cannot`: the runs that are impossible
-    on their guests."""
+    on their guests. `swept`: the keys of the sweeps that have several values."""
 
     runs: list[Run]
     cannot: list[Cannot]
+    swept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
         raise UserError(
             f"{asked.where}: no runs are left: expected at least one [[run]] that matches"
         )
-    return Expansion(list(runs.values()), list(cannot))
+    axes = [*asked.file.axes, *asked.choice.sweeps] if asked.simulates else []
+    return Expansion(list(runs.values()), list(cannot), sweep.keys(axes))
 
 
 @dataclass(frozen=True)
@@ -275,7 +277,7 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
                 _program_run(own_board, guest, program, seed, feedback, choice)
                 for seed in choice.seeds or (0,)
             ]
-    return Expansion(runs, [])
+    return Expansion(runs, [], sweep.keys(choice.sweeps))
 
 
 def _program_run(

@@ -93,6 +93,16 @@ def where(found: Iterable[Axis], key: str) -> str:
     return owners[0] if owners else OPTION
 
 
+def keys(found: Iterable[Axis]) -> tuple[str, ...]:
+    """The keys that have at least two values in the axes, in the order of the axes."""
+    values: dict[str, set[str]] = {}
+    for axis in found:
+        for step in axis.steps:
+            for key, value in step.items():
+                values.setdefault(key, set()).add(str(value))
+    return tuple(key for key, different in values.items() if len(different) > 1)
+
+
 def without_machine(found: Iterable[Point]) -> list[Point]:
     """The distinct combinations of parameters, without machine keys."""
     different = {str(point.parameters): point.parameters for point in found}

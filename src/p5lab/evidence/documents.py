@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from p5lab.describe import keys, outputs
+from p5lab.describe import keys, outputs, papers
 from p5lab.describe.experiment import Run
 from p5lab.engines.gem5 import engine as gem5
 from p5lab.errors import UserError, disk_error, unknown
@@ -68,6 +68,7 @@ ALL = (
     Document(
         "machine-keys", "docs/reference/machine-keys.md", (), lambda of, text: keys.reference()
     ),
+    Document("papers", "docs/reference/papers.md", (), lambda of, text: papers.reference()),
     Document(
         "formats",
         "docs/reference/formats.md",

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from p5lab.describe import experiment, tomlfile
+from p5lab.describe import experiment, papers, tomlfile
 from p5lab.describe import guest as guests
 from p5lab.describe import machine as machines
 from p5lab.describe import workload as workloads
@@ -41,7 +41,7 @@ from p5stats.claims import (
 )
 
 SCHEMA_VERSION = 1
-PAPERS = ("chen95", "lai96", "talagala97", "ousterhout90", "wpi92")
+PAPERS = tuple(papers.here())
 GUEST = "linux"
 TIMING = "timing."  # prefix in `keys` for a row of the timing table
 _PLACE = re.compile(r"(section|table|figure) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?")

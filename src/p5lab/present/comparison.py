@@ -7,7 +7,7 @@ machine). A cell contains the measurements of all placement seeds.
 
 import math
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from p5lab.describe.engine import DEVIATIONS, UNCOUNTED
 from p5lab.describe.experiment import Cannot
 from p5lab.describe.keys import readable
 from p5lab.describe.workload import EMPTY_NAME
+from p5lab.keep import swept
 from p5lab.keep.store import Stored
 from p5stats import StatsError, compare, tidy
 
@@ -34,7 +35,8 @@ class Measured:
     """One phase of one run, on the run's machine or on one of its shadow geometries.
 
     `values`: the metrics of one operation, and the cycles and time of the lowest and highest
-    iteration. `corrected`: whether an empty bracket was subtracted.
+    iteration. `corrected`: whether an empty bracket was subtracted. `events`: the counts of one
+    operation by event; NaN if the engine did not count the event.
     """
 
     stored: Stored
@@ -43,6 +45,7 @@ class Measured:
     iterations: int
     values: dict[str, float]
     corrected: bool
+    events: dict[str, float] = field(default_factory=dict)
 
 
 def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
@@ -97,12 +100,19 @@ def _phases(
         means = dict(zip(events, bracket.tolist(), strict=True))
         return compare.evaluate(means, operations, clock_hz, vector, moved, wanted)
 
+    systems = System.all_of(stored.record)
+    shadows = {system.geometry for system in systems[1:]}
     result = []
     for phase in phases:
-        for system in System.all_of(stored.record):
+        for system in systems:
+            # The table of a stored run may contain an overlay with the machine's own values, or not
+            # contain it (p5lab.keep.selection.as_asked). All rows that belong to no shadow belong
+            # to the run's own system.
+            is_own = system is systems[0]
+            geometry = of["geometry"]
             rows = brackets[
                 (of["phase"] == phase)
-                & (of["geometry"] == system.geometry)
+                & (~geometry.isin(shadows) if is_own else geometry == system.geometry)
                 & (of["feedback"] == system.feedback)
             ]
             if not len(rows):
@@ -112,7 +122,18 @@ def _phases(
             for name in (CYCLES, TIME):
                 found[name + LOWEST] = min(one[name] for one in each)
                 found[name + HIGHEST] = max(one[name] for one in each)
-            result.append(Measured(stored, system, phase, len(rows), found, EMPTY_NAME in phases))
+            each_event = (rows.mean(axis=0) / operations).tolist()
+            result.append(
+                Measured(
+                    stored,
+                    system,
+                    phase,
+                    len(rows),
+                    found,
+                    EMPTY_NAME in phases,
+                    dict(zip(events, each_event, strict=True)),
+                )
+            )
     return result
 
 
@@ -140,9 +161,15 @@ class System:
         )
 
     @classmethod
-    def all_of(cls, record: dict[str, Any]) -> "list[System]":
-        """Returns the system of a run and the systems of its shadow geometries."""
+    def all_of(cls, record: dict[str, Any], keys: Sequence[str] = ()) -> "list[System]":
+        """Returns the system of a run and the systems of its shadow geometries.
+
+        `keys`: swept machine keys. The geometry of the run's system contains the values of all
+        these keys, even if a value is the machine's own.
+        """
         own = cls.of(record)
+        if keys:
+            own = replace(own, geometry=swept.geometry(record, keys))
         shadows = record["machine"].get("shadows", {})
         return [own, *(replace(own, geometry=name, feedback=tidy.NO) for name in shadows)]
 
@@ -169,6 +196,12 @@ class Cell:
     def record(self) -> dict[str, Any]:
         """The record of the first seed's run."""
         return self.seeds[0].stored.record
+
+    def event(self, name: str) -> float:
+        """Returns the mean over the seeds of an event's count, for one operation. Returns NaN if a
+        seed did not count the event."""
+        counted = [measured.events.get(name, math.nan) for measured in self.seeds]
+        return sum(counted) / len(counted)
 
     @property
     def iterations(self) -> int:
@@ -206,24 +239,29 @@ class Comparison:
 
     `questions`: the rows, in the order of the runs. `systems`: the columns, in the order of the
     runs. `seeds`: the placement seeds. `failed`: the runs without results. `cannot`: the runs that
-    a guest cannot execute.
+    a guest cannot execute. `keys`: the swept keys (p5lab.present.swept). The geometry of each
+    system contains the values of the swept machine keys.
     """
 
-    def __init__(self, runs: Sequence[Stored], cannot: Sequence[Cannot] = ()) -> None:
+    def __init__(
+        self, runs: Sequence[Stored], cannot: Sequence[Cannot] = (), keys: Sequence[str] = ()
+    ) -> None:
         self.cannot = list(cannot)
+        self.keys = tuple(keys)
         self.failed = [stored for stored in runs if stored.status != "ok"]
         self.systems = list(
-            dict.fromkeys(system for stored in runs for system in System.all_of(stored.record))
+            dict.fromkeys(system for stored in runs for system in self._systems(stored))
         )
         found: dict[Question, dict[System, list[Measured]]] = {}
         self.seeds: dict[int, None] = {}
         done = [stored for stored in runs if stored.status == "ok"]
         for stored, phases in zip(done, measure(done), strict=True):
             self.seeds[stored.record["seed"]] = None
+            columns = dict(zip(System.all_of(stored.record), self._systems(stored), strict=True))
             for measured in phases:
                 question = Question(head(stored.record), measured.phase)
                 cells = found.setdefault(question, {})
-                cells.setdefault(measured.system, []).append(measured)
+                cells.setdefault(columns[measured.system], []).append(measured)
         # The rows are in the order of the experiment, even if a guest executed its workloads in
         # another order.
         order = list(dict.fromkeys(head(stored.record) for stored in runs))
@@ -234,11 +272,19 @@ class Comparison:
             for system, seeds in cells.items()
         }
 
+    def _systems(self, stored: Stored) -> list[System]:
+        return System.all_of(stored.record, self.keys)
+
     @property
     def has_shadows(self) -> bool:
         """Whether the runs had shadow geometries. For a shadow geometry, only misses are
         counted."""
         return any(cell.record["machine"].get("shadows") for cell in self._cells.values())
+
+    @property
+    def experiments(self) -> list[str]:
+        """The names of the experiments that the runs belong to."""
+        return list(dict.fromkeys(str(cell.record["experiment"]) for cell in self._cells.values()))
 
     @property
     def not_counted(self) -> list[str]:
@@ -313,7 +359,7 @@ class Comparison:
         """Returns the reason why a cell is missing: `failed`, `cannot`, or `-` if there is no
         run."""
         if any(
-            head(stored.record) == question.what and system in System.all_of(stored.record)
+            head(stored.record) == question.what and system in self._systems(stored)
             for stored in self.failed
         ):
             return "failed"
@@ -380,6 +426,14 @@ class Comparison:
 def head(record: dict[str, Any]) -> str:
     """Returns the start of a run's label, up to the comma: the workload and its parameters."""
     return str(record["label"]).split(", ")[0]
+
+
+def name(record: dict[str, Any]) -> str:
+    """Returns a short name of a run for people: the label without the observations."""
+    parts = [head(record), record["guest"]["name"], record["machine"]["name"]]
+    parts += [readable(record["machine"]["geometry"])]
+    parts += [f"seed {record['seed']}"] if record["seed"] else []
+    return ", ".join(filter(None, parts))
 
 
 def _name(system: System, field: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from p5lab.describe import papers
 from p5lab.describe.experiment import Cannot
 from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep.store import Stored
@@ -57,15 +58,17 @@ def of(
     console: Console, found: Comparison, form: str = "table", *, all_tables: bool = False
 ) -> None:
     """Prints a comparison. `form`, `all_tables`: as in `experiment`."""
+    said = notes(found)
+    said += footers(found, said)
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
         print(as_json(found))
     elif form == "markdown":
-        said = [for_terminal(note, lines=True) for note in notes(found)]
-        print("\n\n".join([grid.markdown() for grid in grids(found, NO_LIMIT)] + said))
+        below = [for_terminal(note, lines=True) for note in said]
+        print("\n\n".join([grid.markdown() for grid in grids(found, NO_LIMIT)] + below))
     else:
-        shown, said = grids(found, console.width), notes(found)
+        shown = grids(found, console.width)
         if not all_tables:
             shown, said = headline.choose(found, shown, said, console.width)
         for grid in shown:
@@ -74,10 +77,15 @@ def of(
             console.print(markup(note, lines=True), style="dim")
 
 
-def notes(found: Comparison) -> list[str]:
-    """Returns the notes below the tables. Each note has one or more sentences."""
+def notes(found: Comparison, reference: str = "") -> list[str]:
+    """Returns the notes below the tables. Each note has one or more sentences.
+
+    `reference`: a note about the ratios of the tables, instead of the note about the first system.
+    """
     lines = [EXPLANATION] if found.questions else []
-    if found.has_shadows:
+    if reference:
+        lines.append(reference)
+    elif found.has_shadows:
         lines.append(
             "All geometries count the accesses of the same run. Only the first geometry has cycles."
         )
@@ -88,13 +96,17 @@ def notes(found: Comparison) -> list[str]:
         )
     if len(found.seeds) > 1:
         seeds = ", ".join(map(str, found.seeds))
-        lines.append(
-            f"Values are means over the seeds {seeds}. The values of the lowest and the highest"
-            " seed are beside the means."
-        )
+        beside = " The values of the lowest and the highest seed are beside the means."
+        lines.append(f"Values are means over the seeds {seeds}.{'' if reference else beside}")
     lines += [f"{line}." for line in (*found.without_clocks, *found.not_counted)]
     lines += [f"{line}." for line in (*found.deviations, *found.not_timed)]
     return lines + [f"Not run: {reason}." for reason in found.cannot]
+
+
+def footers(found: Comparison, said: Sequence[str]) -> list[str]:
+    """Returns a line for each paper that the notes `said` or the names of the experiments
+    mention."""
+    return [paper.footer for paper in papers.named([*said, *found.experiments])]
 
 
 def grids(found: Comparison, width: int) -> list[Grid]:

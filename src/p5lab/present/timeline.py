@@ -16,6 +16,7 @@ from p5lab.present.tables import Grid
 from p5stats import crossings
 
 SCHEMA_VERSION = 1
+Row = dict[str, Any]  # a step, with the columns of `rows`
 # Columns of misses. Each column is the sum of some events of the trace.
 MISSES = {
     "L1I": ("code_misses",),
@@ -26,7 +27,21 @@ MISSES = {
 }
 
 
-def rows(bracket: crossings.Bracket) -> Iterator[dict[str, Any]]:
+def has(stored: Stored) -> bool:
+    """Whether a run was executed with --trace crossings."""
+    return (stored.directory / CROSSINGS).is_file()
+
+
+def phases(stored: Stored) -> dict[int, list[Row]]:
+    """Returns the steps of a typical bracket of each phase. Raises StatsError if the trace is
+    damaged."""
+    return {
+        phase: list(rows(crossings.typical(brackets)))
+        for phase, brackets in crossings.read(stored.directory / CROSSINGS).items()
+    }
+
+
+def rows(bracket: crossings.Bracket) -> Iterator[Row]:
     """Yields a row for each step of a bracket.
 
     `at`: clocks since the start of the bracket. `runs`: the part of the system that runs. `clocks`:
@@ -48,27 +63,23 @@ def show(console: Console, stored: Stored, form: str) -> None:
 
     Raises UserError if the run was executed without --trace crossings.
     """
-    path = stored.directory / CROSSINGS
-    if not path.is_file():
+    if not has(stored):
         raise UserError(
             f"run {stored.id} has no {CROSSINGS}: expected a run with --trace crossings"
         )
-    phases = {
-        phase: list(rows(crossings.typical(brackets)))
-        for phase, brackets in crossings.read(path).items()
-    }
+    found = phases(stored)
     if form == "json":
-        listed = [{"phase": phase, "steps": steps} for phase, steps in phases.items()]
+        listed = [{"phase": phase, "steps": steps} for phase, steps in found.items()]
         document = {"schema_version": SCHEMA_VERSION, "run": stored.id, "phases": listed}
         console.file.write(json.dumps(document, indent=1) + "\n")
     elif form == "csv":
         writer = csv.writer(console.file, lineterminator="\n")
         writer.writerow(["phase", "at", "runs", "clocks", *MISSES, "until"])
-        for phase, steps in phases.items():
+        for phase, steps in found.items():
             for step in steps:
                 writer.writerow([phase, *("" if cell is None else cell for cell in step.values())])
     else:
-        grids = [_grid(phase, steps) for phase, steps in phases.items()]
+        grids = [_grid(phase, steps) for phase, steps in found.items()]
         if form == "markdown":
             console.file.write("\n\n".join(grid.markdown() for grid in grids) + "\n")
             return
@@ -76,7 +87,7 @@ def show(console: Console, stored: Stored, form: str) -> None:
             grid.print(console)
 
 
-def _grid(phase: int, steps: list[dict[str, Any]]) -> Grid:
+def _grid(phase: int, steps: list[Row]) -> Grid:
     grid = Grid(
         f"phase {phase}: one bracket, clocks and misses of each step",
         ["runs", "at", "clocks", *MISSES, "until"],

@@ -1,27 +1,35 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab report` writes one self-contained HTML page about the stored results of an experiment
-(docs/start/reading-a-report.md)."""
+"""`./p5lab report` writes one self-contained HTML page about the stored results of an experiment,
+or about stored runs (docs/start/reading-a-report.md)."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p5lab.describe import experiment, workload
-from p5lab.describe.experiment import Expansion, Run
+from p5lab.describe.experiment import Cannot, Expansion, Run
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.evidence import counter_method, published, validate
 from p5lab.execute import runner
-from p5lab.keep import store
+from p5lab.host.files import read_json
+from p5lab.keep import store, swept
 from p5lab.lab import Lab
-from p5lab.present import by_function
+from p5lab.present import by_function, comparison, timeline
+from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
-from p5lab.present.page.results import Found, Results, choose
+from p5lab.present.page.results import Found, Results, choose, of_stored
 
+PROGRAMS = "Programs of your own"  # the title of a page
+SOURCES = "sources.json"  # the file of a run with the source files of its program
+LISTED = 3  # the title of a page lists at most this number of runs
 RELATIVE = "ousterhout90"  # pages of experiments with this prefix show MIPS-relative speeds
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from p5lab.present.page.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -34,52 +42,95 @@ class Written:
     missing: list[Run]
 
 
+@dataclass(frozen=True)
+class _Subject:
+    """What a page is about. `name`: the experiment, or a name for stored runs. `title`: the
+    heading. `cannot`: the runs that a guest cannot execute. `keys`: the swept keys. `claims`: the
+    claims that the page judges. `columns`: the panels in the figures of a sweep; empty for the
+    default."""
+
+    name: str
+    title: str
+    results: Results
+    cannot: Sequence[Cannot]
+    keys: Sequence[str]
+    claims: Sequence[published.Claim]
+    columns: Sequence[Column]
+
+
 def write(
-    lab: Lab, name: str, expansion: Expansion, output: Path, export: Path | None = None
+    lab: Lab,
+    name: str,
+    expansion: Expansion,
+    output: Path,
+    export: Path | None = None,
+    columns: Sequence[Column] = (),
 ) -> Written:
     """Writes the page of experiment `name` to `output`. After an error, `output` is unchanged.
 
-    `export`: a directory that gets each figure as PNG, SVG and CSV. Raises UserError if none of the
-    experiment's runs is stored, or if a file cannot be written.
+    `export`: a directory that gets each figure as PNG, SVG and CSV. `columns`: the panels in the
+    figures of a sweep; empty for the default panels. Raises UserError if none of the experiment's
+    runs is stored, or if a file cannot be written.
     """
-    # The imports are here because Altair and vl-convert take a second to load. Only this command
-    # needs these libraries.
-    from p5lab.present.page import (
-        document,
-        figures,
-        functions_figure,
-        method_figure,
-        relative_figure,
-        svg,
-    )
-
     results = choose(
         expansion.runs, (one for one in store.all_runs(lab) if one.record["experiment"] == name)
     )
     if not results.found:
+        again = "--program FILE" if name == experiment.PROGRAM else name
         raise UserError(
-            f"{name} has no results: run `./p5lab run {name}` with the same options first",
+            f"{name} has no results: run `./p5lab run {again}` with the same options first",
             status=STATUS_FAILED,
         )
-    found = Comparison(results.shown, expansion.cannot)
+    title = PROGRAMS if name == experiment.PROGRAM else experiment.title(lab, name)
     asked = _claims(lab, name, results)
-    if counter_method.applies(results.shown):
-        ids = [one.id for one in results.shown]
-        drawn = [method_figure.of(counter_method.rows(results.shown), ids)]
-    else:
-        sources = {one.name: one.source for one in workload.load(lab).values()}
-        drawn = figures.of(found, asked, sources)
-        if name.startswith(RELATIVE):
-            drawn = [*relative_figure.of(found, published.load(lab)), *drawn]
+    subject = _Subject(name, title, results, expansion.cannot, expansion.swept, asked, columns)
+    return _write(lab, subject, output, export)
+
+
+def write_stored(
+    lab: Lab,
+    name: str,
+    groups: Sequence[list[store.Stored]],
+    output: Path,
+    export: Path | None = None,
+    columns: Sequence[Column] = (),
+) -> Written:
+    """Writes a page about stored runs to `output`. After an error, `output` is unchanged.
+
+    `name`: a name for the runs. `groups`: the runs of p5lab.keep.selection.groups. Swept keys are
+    those in which the runs differ (p5lab.keep.swept.keys_of). The page judges no claims. `export`,
+    `columns`: as in `write`. Raises UserError if a file cannot be written.
+    """
+    records = [same[0].record for same in groups]
+    keys = swept.keys_of(records)
+    order = swept.in_order([same[0] for same in groups], keys)
+    results = of_stored(sorted(groups, key=lambda same: order.index(same[0])))
+    known = name in experiment.names(lab)
+    title = experiment.title(lab, name) if known else PROGRAMS
+    if not known and name != experiment.PROGRAM:
+        names = dict.fromkeys(map(comparison.name, records))
+        title = f"Runs: {'; '.join(names)}" if len(names) <= LISTED else f"{len(names)} runs"
+    return _write(lab, _Subject(name, title, results, (), keys, (), columns), output, export)
+
+
+def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Written:
+    # The imports are here because Altair and vl-convert take a second to load. Only this command
+    # needs these libraries.
+    from p5lab.present.page import document, svg
+
+    results = subject.results
+    found = Comparison(results.shown, subject.cannot, subject.keys)
     attributed = [pair for one in results.found for pair in _attributed(one)]
-    drawn += [
-        functions_figure.of(stored.record["label"], stored.id, counts)
-        for stored, counts in attributed
-    ]
-    judged = validate.evaluate(lab, asked, [_result(one) for one in results.found])
-    title = experiment.title(lab, name)
-    runs = {one.id: one for one in (*results.shown, *(stored for stored, _ in attributed))}
-    page = document.make(name, title, results, found, drawn, judged.results, list(runs.values()))
+    traced = [stored for one in results.found for stored in _traced(one)]
+    drawn = _drawn(lab, subject, found)
+    drawn += _inside(attributed, traced)
+    judged = [_result(one) for one in results.found if one.run]
+    validation = validate.evaluate(lab, list(subject.claims), judged).results
+    shown = (*results.shown, *(stored for stored, _ in attributed), *traced)
+    runs = {one.id: one for one in shown}
+    page = document.make(
+        subject.name, subject.title, results, found, drawn, validation, list(runs.values())
+    )
     _replace(output, document.render(page))
     exported = []
     if export is not None:
@@ -91,6 +142,36 @@ def write(
     return Written(output, exported, results.missing)
 
 
+def _drawn(lab: Lab, subject: _Subject, found: Comparison) -> "list[Figure]":
+    """Returns the figures of the counts."""
+    from p5lab.present.page import figures, method_figure, relative_figure
+
+    shown = subject.results.shown
+    if counter_method.applies(shown):
+        return [method_figure.of(counter_method.rows(shown), [one.id for one in shown])]
+    sources = {one.name: one.source for one in workload.load(lab).values()}
+    drawn = figures.of(found, subject.claims, sources, subject.columns)
+    if subject.name.startswith(RELATIVE):
+        drawn = [*relative_figure.of(found, published.load(lab)), *drawn]
+    return drawn
+
+
+def _inside(
+    attributed: "Sequence[tuple[store.Stored, pd.DataFrame]]", traced: Sequence[store.Stored]
+) -> "list[Figure]":
+    """Returns the figures of the inside of runs: functions, source lines, and the order of the
+    steps."""
+    from p5lab.present.page import functions_figure, lines_figure, timeline_figure
+
+    drawn = []
+    for stored, counts in attributed:
+        drawn.append(functions_figure.of(comparison.name(stored.record), stored.id, counts))
+        drawn += lines_figure.of(stored, counts, _sources(stored))
+    for stored in traced:
+        drawn += timeline_figure.of(stored)
+    return drawn
+
+
 def _attributed(one: Found) -> "list[tuple[store.Stored, pd.DataFrame]]":
     """Searches the stored runs of `one` for the newest run with counts by function. Returns this
     run and its counts, or [] if there is no such run."""
@@ -100,12 +181,29 @@ def _attributed(one: Found) -> "list[tuple[store.Stored, pd.DataFrame]]":
     return []
 
 
+def _sources(stored: store.Stored) -> dict[str, str]:
+    """Returns the source files that a run with counts by source line has stored, by path. Returns
+    an empty dictionary if there are none."""
+    path = stored.directory / SOURCES
+    if not path.is_file():
+        return {}
+    files = read_json(path, "repeat the run with --force").get("files", {})
+    return {str(name): str(text) for name, text in files.items()}
+
+
+def _traced(one: Found) -> list[store.Stored]:
+    """Searches the stored runs of `one` for the newest run with a trace of its crossings. Returns
+    this run, or [] if there is no such run."""
+    found = [stored for stored in one.stored if stored.status == "ok" and timeline.has(stored)]
+    return found[:1]
+
+
 def _claims(lab: Lab, name: str, results: Results) -> list[published.Claim]:
     """Returns the claims about the machines of the page.
 
     Leaves out claims that another experiment measures.
     """
-    machines = {one.run.machine.name for one in results.found}
+    machines = {one.run.machine.name for one in results.found if one.run}
     return [
         claim
         for claim in published.load(lab)
@@ -114,6 +212,7 @@ def _claims(lab: Lab, name: str, results: Results) -> list[published.Claim]:
 
 
 def _result(one: Found) -> runner.Result:
+    assert one.run is not None
     stored = one.shown
     wall = stored.record.get("wall_seconds", 0.0)
     return runner.Result(

@@ -14,7 +14,14 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from p5lab.present.page.figure import MODELLED, PUBLISHED, WIDE_RANGE, Figure, title_of
+from p5lab.present.page.figure import (
+    MODELLED,
+    PUBLISHED,
+    TIMES,
+    WIDE_RANGE,
+    Figure,
+    title_of,
+)
 from p5lab.present.tables import number
 
 WIDTH = 344  # width of a panel in pixels: the narrowest phone minus two margins
@@ -63,7 +70,7 @@ def panels(figure: Figure) -> list[Panel]:
 
 
 def _panels(figure: Figure) -> list[Panel]:
-    draw = {"bars": _bars, "dots": _dots, "curve": _curve}[figure.form]
+    draw = {"bars": _bars, "dots": _dots, "curve": _curve, "timeline": _timeline}[figure.form]
     result = []
     for metric in figure.metrics:
         rows = figure.frame[figure.frame["metric"] == metric]
@@ -154,17 +161,17 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     log = len(positive) > 1 and positive.max() / positive.min() > WIDE_RANGE
     if log:
         data = data[~(data["value"] <= 0)]
-    scale = (
-        alt.Scale(type="log", domain=[_power_below(positive.min()), positive.max() * 6], nice=False)
-        if log
-        else alt.Scale(domain=[0, values.max() * 1.3], nice=False)
-    )
-    ticks = _thinned(_powers(10, _power_below(positive.min()), positive.max() * 6)) if log else None
+    labels = _Labels(data["benchmark"], LABEL_WIDTH)
+    # If a panel has many published values, there is no space for numbers.
+    has_numbers = len(figure.series) == 1 and (data["kind"] == PUBLISHED).sum() <= len(data) / 2
+    low = _power_below(positive.min()) if log else 0.0
+    top = _end(values.max(), low, _part(data, labels) if has_numbers else 0.25)
+    scale = alt.Scale(type="log" if log else "linear", domain=[low, top], nice=False)
+    ticks = _thinned(_powers(10, low, top)) if log else None
     x = alt.X("value:Q", title=None, scale=scale, axis=_few_ticks(ticks))
     # If there are at most SIDE_BY_SIDE series, each series has its own row of marks. In a shared
     # row, marks with equal values would cover each other.
     beside = 1 < len(figure.series) <= SIDE_BY_SIDE
-    labels = _Labels(data["benchmark"], LABEL_WIDTH)
     y = alt.Y(
         "benchmark:N",
         sort=None,
@@ -187,8 +194,7 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
             .mark_point(shape="diamond", size=130, color=INK, strokeWidth=1.5)
             .encode(x=x)
         )
-    # If a panel has many published values, there is no space for numbers.
-    if len(figure.series) == 1 and (data["kind"] == PUBLISHED).sum() <= len(data) / 2:
+    if has_numbers:
         layers.append(
             base.transform_filter(modelled)
             .mark_text(align="left", dx=7, color=INK)
@@ -215,7 +221,9 @@ def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
         if figure.log
         else alt.Scale(zero=False, nice=True),
     )
-    y = alt.Y("value:Q", title=None, axis=_few_ticks(), scale=alt.Scale(zero=True))
+    # On an axis of ratios, zero is no reference value, and small effects would be invisible.
+    zero = rows["unit"].iloc[0] != TIMES
+    y = alt.Y("value:Q", title=None, axis=_few_ticks(), scale=alt.Scale(zero=zero))
     base = _chart(data).encode(x=x, description="text:N", detail="series:N")
     modelled = base.transform_filter(alt.datum.kind == MODELLED)
     color = _color(figure)
@@ -242,6 +250,21 @@ def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
             edges.mark_rule(strokeDash=[2, 3], color=INK).encode(x=x, description="text:N")
         )
     return _layer(layers, CURVE_HEIGHT)
+
+
+def _timeline(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
+    data = _shown(rows, by="series").assign(end=rows["point"] + rows["value"])
+    labels = _Labels(data["series"], LABEL_WIDTH)
+    y = alt.Y("series:N", sort=None, title=None, axis=alt.Axis(grid=True, **labels.axis))
+    x = alt.X(
+        "point:Q",
+        title=None,
+        axis=_few_ticks(),
+        scale=alt.Scale(domain=[0, data["end"].max()], nice=False),
+    )
+    bars = _chart(data).mark_bar(height=14)
+    bars = bars.encode(y=y, x=x, x2="end:Q", description="text:N", color=_color(figure))
+    return _layer([bars], data["series"].nunique() * max(BAR_STEP, labels.height))
 
 
 class _Labels:
@@ -293,6 +316,20 @@ def _top(data: pd.DataFrame, labels: _Labels) -> float:
     return max(*ends, data[["value", "highest seed"]].max(axis=None))
 
 
+def _part(data: pd.DataFrame, labels: _Labels) -> float:
+    """Returns the part of a horizontal axis that the longest number after a mark needs."""
+    plot = WIDTH - labels.width - 20
+    return float(min(0.6, (LETTER * data["label"].str.len().max() + 12) / plot))
+
+
+def _end(highest: float, low: float, part: float) -> float:
+    """Returns the end of an axis from `low`, so that `part` of the axis lies beyond the highest
+    value. The axis is logarithmic if `low` is not 0."""
+    if low:
+        return float(highest * (highest / low) ** (part / (1 - part)))
+    return float(highest / (1 - part)) if highest > 0 else 1.0
+
+
 def _chart(data: pd.DataFrame) -> alt.Chart:
     """Returns a chart of rows. All encodings contain their type, so Altair does not have to infer
     types."""
@@ -339,6 +376,8 @@ def _text(row: pd.Series) -> str:
     what = row["why"] if math.isnan(row["value"]) else f"{number(row['value'])} {row['unit']}"
     if row["kind"] == PUBLISHED:
         return f"published: {row['claim']}, {row['why']} {what}"
+    if row["why"] and not math.isnan(row["value"]):
+        what += f", until {row['why']}"  # a step of a timeline
     if row["lowest seed"] < row["highest seed"]:
         what += f" ({number(row['lowest seed'])} to {number(row['highest seed'])})"
     return f"{', '.join(where)}: {what}"
@@ -362,7 +401,8 @@ def _description(figure: Figure, rows: pd.DataFrame) -> str:
         if len(modelled) > 40:
             parts.append(f"and {len(modelled) - 40} more in the table")
     metric = rows["metric"].iloc[0]
-    shape = {"bars": "Bars", "dots": "Dots", "curve": f"Curves over {figure.axis}"}[figure.form]
+    shapes = {"bars": "Bars", "dots": "Dots", "timeline": "Steps from left to right"}
+    shape = shapes.get(figure.form, f"Curves over {figure.axis}")
     return f"{shape}, {title_of(metric)} in {rows['unit'].iloc[0]}: {'; '.join(parts)}."
 
 

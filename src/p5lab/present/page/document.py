@@ -9,8 +9,8 @@ scripts, so a browser executes no code from the page.
 import base64
 import hashlib
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import jinja2
@@ -18,14 +18,15 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from p5lab import __version__
-from p5lab.describe import outputs
+from p5lab.describe import outputs, papers
 from p5lab.describe.keys import BY_NAME, readable
+from p5lab.describe.papers import Paper
 from p5lab.evidence import counter_method, validate
 from p5lab.host.terminal import for_terminal
 from p5lab.keep.store import Stored
 from p5lab.present import counts, several_systems
 from p5lab.present.comparison import Comparison
-from p5lab.present.page import charts, svg
+from p5lab.present.page import charts, summary, svg
 from p5lab.present.page.figure import MODELLED, PUBLISHED, Figure, title_of
 from p5lab.present.page.results import Results
 from p5lab.present.tables import MISSING, Grid, number
@@ -107,6 +108,7 @@ def render(page: Page) -> str:
         style=Markup(style),
         style_digest=f"sha256-{digest}",
         lines=_lines,
+        capital=_capital,
     )
 
 
@@ -133,18 +135,36 @@ def make(
         _machines(results),
         _notes(results, found),
     ]
-    return Page(
+    page = Page(
         name=name,
         title=title,
         lead=_lead(name, results, found),
         warnings=_warnings(name, results),
-        summary=several_systems.summary(found, counts.NO_LIMIT)
-        if several and found.questions
-        else [],
+        summary=[] if by_method else summary.of(found),
         figures=[_drawn(figure) for figure in figures],
         sections=[section for section in sections if section],
         runs=[(stored.id, _run(stored)) for stored in runs],
     )
+    cited = papers.named([*found.experiments, *_texts(page)])
+    return replace(page, sections=[*page.sections, *_papers(cited)])
+
+
+def _texts(page: Page) -> Iterator[str]:
+    """Yields the texts of a page that can mention a paper."""
+    yield from (page.name, page.title)
+    for figure in page.figures:
+        yield from (figure.title, figure.caption, *figure.published)
+    for section in page.sections:
+        yield from (*section.text, *section.notes)
+        folded = [grid for _, grids in section.folded for grid in grids]
+        for grid in (*section.tables, *folded):
+            yield grid.title
+            yield from (cell for row in grid.rows for cell in row)
+
+
+def _papers(cited: Sequence[Paper]) -> list[Section]:
+    lines = [f"{paper.name}: {paper.citation}" for paper in cited]
+    return [Section("papers", "Papers", notes=lines)] if cited else []
 
 
 def _lead(name: str, results: Results, found: Comparison) -> str:
@@ -153,10 +173,14 @@ def _lead(name: str, results: Results, found: Comparison) -> str:
     guests = dict.fromkeys(one.shown.record["guest"]["name"] for one in results.found)
     seeds = f" Placement seeds: {', '.join(map(str, found.seeds))}." if len(found.seeds) > 1 else ""
     compared = f" Compared systems: {systems}." if len(found.systems) > 1 else ""
+    swept = f" Swept keys: {', '.join(found.keys)}." if found.keys else ""
+    count = len(results.found)
+    runs = "1 run" if count == 1 else f"{count} runs"
+    of = f" of experiment {name}" if results.of_experiment else ""
     return (
-        f"This page shows {len(results.found)} runs of experiment {name}. Guests:"
-        f" {', '.join(guests)}. Machines: {', '.join(machines)}.{compared}{seeds} All numbers come"
-        " from the model of the machine, except the numbers that are marked as published."
+        f"This page shows {runs}{of}. Guests: {', '.join(guests)}. Machines:"
+        f" {', '.join(machines)}.{compared}{swept}{seeds} All numbers come from the model of the"
+        " machine, except the numbers that are marked as published."
     )
 
 
@@ -177,7 +201,7 @@ def _warnings(name: str, results: Results) -> list[str]:
 
 def _drawn(figure: Figure) -> Drawn:
     frame = figure.frame
-    colored = figure.form != "bars" and len(figure.series) > 1
+    colored = figure.form in ("dots", "curve") and len(figure.series) > 1
     published = frame[frame["kind"] == PUBLISHED]
     table, left = _table(figure)
     return Drawn(
@@ -231,6 +255,8 @@ def _table(figure: Figure) -> tuple[Grid, int]:
     The table has a row for each benchmark, phase and series, and a column for each metric.
     """
     modelled = figure.frame[figure.frame["kind"] == MODELLED]
+    if figure.form == "timeline":
+        return _steps(modelled), 2
     keys = ["benchmark", "phase", "series"]
     shown = [key for key in keys if modelled[key].nunique() > 1] or ["series"]
     units = dict(zip(modelled["metric"], modelled["unit"], strict=True))
@@ -240,6 +266,14 @@ def _table(figure: Figure) -> tuple[Grid, int]:
         cells = [_cell(by_metric[name]) if name in by_metric else "" for name in figure.metrics]
         grid.add(*(rows.iloc[0][key] for key in shown), *cells)
     return grid, len(shown)
+
+
+def _steps(marks: pd.DataFrame) -> Grid:
+    """Returns a table of the steps of a timeline."""
+    grid = Grid("", ["runs", "until", "at", "clocks"])
+    for row in marks.to_dict("records"):
+        grid.add(row["series"], row["why"], number(row["point"]), number(row["value"]))
+    return grid
 
 
 def _cell(row: pd.Series) -> str:
@@ -271,8 +305,15 @@ def _counts(found: Comparison) -> Section | None:
         return None
     grids = counts.grids(found, counts.NO_LIMIT)
     text = ["These tables contain all metrics of all benchmarks.", counts.EXPLANATION]
-    folded = [(grid.title or "counts", [_untitled(grid)]) for grid in grids]
+    folded = [(_about(grid.title, found), [_untitled(grid)]) for grid in grids]
     return Section("counts", "All counts", text, folded=folded)
+
+
+def _about(title: str, found: Comparison) -> str:
+    """Returns the title of a table. The name of a benchmark is not the first word, because a title
+    begins with a capital letter."""
+    is_benchmark = any(title.startswith(question.what) for question in found.questions)
+    return f"Benchmark {title}" if is_benchmark else title or "Counts"
 
 
 def _untitled(grid: Grid) -> Grid:
@@ -338,9 +379,7 @@ def _machines(results: Results) -> Section:
         for name, settings in machine.get("shadows", {}).items():
             text = " ".join(f"{key}={value}" for key, value in settings.items()) or "as described"
             geometries[f"{name}: {text}"] = None
-    titles = {
-        one.run.machine.name: str(one.run.machine.values["machine.title"]) for one in results.found
-    }
+    titles = {one.shown.record["machine"]["name"]: one.machine_title for one in results.found}
     folded, notes = [], []
     for machine_name, stored in by_name.items():
         machine = stored.record["machine"]
@@ -348,7 +387,9 @@ def _machines(results: Results) -> Section:
         for key, value in machine["values"].items():
             unit = BY_NAME[key].unit if key in BY_NAME else ""
             grid.add(key, value, unit, machine["sources"].get(key, MISSING))
-        folded.append((f"{machine_name}: {titles[machine_name]}", [grid]))
+        folded.append(
+            (": ".join(filter(None, ["Machine", machine_name, titles[machine_name]])), [grid])
+        )
         notes += [
             f"{machine_name} with {readable(geometry)}" for geometry in overlays[machine_name]
         ]
@@ -402,6 +443,11 @@ def _run(stored: Stored) -> list[str]:
 def _lines(text: str) -> Markup:
     """Returns the HTML of a column head, with line breaks."""
     return Markup("<br>").join(escape(_printable(part)) for part in text.split("\n"))
+
+
+def _capital(title: str) -> str:
+    """Returns a title that begins with a capital letter."""
+    return title[:1].upper() + title[1:]
 
 
 def _printable(value: object) -> object:

@@ -2,6 +2,7 @@
 """A figure as data, before it is drawn."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ TITLES = {
     "kernel share": "share of busy cycles in ring 0",
 }
 UNITS = {metric.name: metric.unit for metric in compare.metrics(0)}
+TIMES = "times"  # the unit of ratios
 MODELLED, PUBLISHED = "modelled", "published"
 COLUMNS = (
     "benchmark",
@@ -48,14 +50,14 @@ WIDE_RANGE = 32  # an axis is logarithmic from this ratio of the largest to the 
 class Figure:
     """A figure as data.
 
-    `form`: bars (a bar for each series), dots (a line for each benchmark, a colour for each series)
-    or curve (`point` is on the horizontal axis).
-    `frame`: a table of COLUMNS with a row for each mark. A missing value is NaN, and `why` contains
-    the reason. For a published value, `kind` is PUBLISHED, `claim` contains the source, and `why`
-    contains the precision. A published level has a row for each phase to which the level applies. A
-    published size has one row with a `point` and no value.
-    `axis`: the name of the horizontal axis. `is_size`: whether the axis is in bytes. `log`: whether
-    the axis is logarithmic.
+    `form`: bars (a bar for each series), dots (a line for each benchmark, a colour for each
+    series), curve (`point` is on the horizontal axis) or timeline (a row for each series; each mark
+    is a bar of the length `value` that begins at `point`). `frame`: a table of COLUMNS with a row
+    for each mark. A missing value is NaN, and `why` contains the reason. For a published value,
+    `kind` is PUBLISHED, `claim` contains the source, and `why` contains the precision. A published
+    level has a row for each phase to which the level applies. A published size has one row with a
+    `point` and no value. `axis`: the name of the horizontal axis. `is_size`: whether the axis is in
+    bytes. `log`: whether the axis is logarithmic.
     """
 
     id: str
@@ -81,8 +83,10 @@ class Figure:
 
 
 def title_of(metric: str) -> str:
-    """Returns the title of a metric's panel."""
-    return TITLES.get(metric, metric)
+    """Returns the title of a metric's or an event's panel. The name of an event keeps its small
+    letters, so it does not begin a title."""
+    is_event = re.fullmatch(r"[a-z0-9]+([._][a-z0-9]+)+", metric)
+    return f"event {metric}" if is_event else TITLES.get(metric, metric)
 
 
 def mark(**given: object) -> dict[str, Any]:

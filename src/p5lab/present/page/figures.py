@@ -5,19 +5,25 @@
 - curves over the size of an array or over a numeric parameter, as in chen95's figure 4, lai96's
   figures 1 to 13 and talagala97's figure A4
 - all benchmarks on one logarithmic axis
+
+The figures with ratios come first, because they contain the message of a comparison. The bars of
+the single benchmarks come last.
 """
 
 import functools
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from p5lab.present.column import Column, of_metric
 from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
-from p5lab.present.page import figure
-from p5lab.present.page.figure import BANDWIDTH, WIDE_RANGE, Figure
+from p5lab.present.page import figure, sweep_figure
+from p5lab.present.page.figure import BANDWIDTH, TIMES, WIDE_RANGE, Figure, title_of
 from p5lab.present.page.marks import Marks
+from p5lab.present.page.sweep_figure import Axis
+from p5lab.present.several_systems import last_points
 from p5stats import StatsError, claims
 from p5stats.claims import Claim
 
@@ -42,6 +48,7 @@ MISSES = (
     "DTLB misses",
     "L2 misses",
 )
+BY_KEY = (TIME, *BARS, "L2 misses")  # the panels of a sweep over a machine key
 OVERVIEW = (TIME, CYCLES, "instructions", "data reads", "data writes")
 RATES = (
     "CPI (busy)",
@@ -57,15 +64,20 @@ SWEEP_POINTS = 3  # a parameter gets a curve if it has at least this number of v
 
 
 def of(
-    found: Comparison, published: Sequence[Claim] = (), sources: dict[str, str] | None = None
+    found: Comparison,
+    published: Sequence[Claim] = (),
+    sources: dict[str, str] | None = None,
+    columns: Sequence[Column] = (),
 ) -> list[Figure]:
     """Returns all figures of a comparison.
 
     `published`: claims. The published value of each claim is a mark in the figures of the same
     metric.
     `sources`: the origin of each workload, by the name of the workload.
+    `columns`: the panels in the figures of a sweep over a machine key; empty for the default
+    panels.
     """
-    return list(_Maker(found, published, sources or {}).figures())
+    return list(_Maker(found, published, sources or {}, columns).figures())
 
 
 @dataclass
@@ -73,6 +85,7 @@ class _Maker:
     found: Comparison
     published: Sequence[Claim]
     sources: dict[str, str]
+    columns: Sequence[Column] = ()
     _ids: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -87,14 +100,91 @@ class _Maker:
         sweeps = self._sweeps(plain)
         swept = {question for asked in sweeps.values() for question in asked}
         single = [question for question in plain if question not in swept]
-        if len(single) > 1:
+        axis = sweep_figure.axis(self.found)
+        if axis:
+            yield self._effect(axis)
+        elif len(self.found.systems) > 1:
+            yield from self._ratios()
+        if len(single) > 1 and axis is None:
             yield self._overview(single)
-        if len(self.found.systems) > 1:
-            yield from (self._bars(question, BARS) for question in single)
         yield from (self._sweep(key, asked) for (_, key), asked in sweeps.items())
         yield from self._curves()
+        for question in single if len(self.found.systems) > 1 else ():
+            yield self._by_key(axis, question) if axis else self._bars(question, BARS)
 
     # --- forms --------------------------------------------------------------------------------
+
+    def _effect(self, axis: Axis) -> Figure:
+        """Returns a figure of a sweep with a curve for each benchmark, relative to the first point
+        of the sweep."""
+        questions = last_points(self.found)
+        labels = {question: self._point_label(question) for question in questions}
+        rows = [
+            row
+            for column in self.columns or [of_metric(self._first_metric())]
+            for row in sweep_figure.relative(self.found, axis, labels, column)
+        ]
+        title = f"Effect of {axis.key} on all benchmarks"
+        said = [f"The values are for one operation, and relative to the lowest {axis.key}."]
+        return self._swept_figure(title, axis, rows, said, questions)
+
+    def _by_key(self, axis: Axis, question: Question) -> Figure:
+        """Returns a figure of a sweep for one benchmark, with a panel for each metric."""
+        shown = [of_metric(name) for name in self.marks.shown(BY_KEY, [question])]
+        label = self._label(question)
+        rows = list(sweep_figure.panels(self.found, axis, question, label, self.columns or shown))
+        title = f"Benchmark {label} by {axis.key}: one {self._workload(question)['operation']}"
+        return self._swept_figure(title, axis, rows, [_bracket(self._record(question))], [question])
+
+    def _swept_figure(
+        self,
+        title: str,
+        axis: Axis,
+        rows: list[dict[str, Any]],
+        caption: list[str],
+        questions: Sequence[Question],
+    ) -> Figure:
+        made = self._figure(title, title, "curve", rows, caption, questions, axis.title, axis.log)
+        return replace(made, is_size=axis.is_size)
+
+    def _ratios(self) -> Iterator[Figure]:
+        """Yields a figure of all benchmarks, relative to the first system."""
+        first, *others = self.found.systems
+        name = self._first_metric()
+        questions = last_points(self.found)
+        what = f"{title_of(name)} relative to {self.marks.names[first]}"
+        rows = [
+            figure.mark(
+                benchmark=self._point_label(question),
+                phase=question.phase,
+                series=self.marks.names[system],
+                metric=what,
+                unit=TIMES,
+                value=cell.mean(name) / reference.mean(name),
+                runs=" ".join(measured.stored.id for measured in cell.seeds),
+            )
+            for question in questions
+            for system in others
+            if (cell := self.found.cell(question, system)) and cell.has(name)
+            if (reference := self.found.cell(question, first)) and reference.mean(name)
+        ]
+        if rows:
+            said = (
+                "The values are ratios for one operation of each benchmark. At 1, the two systems"
+                f" are equal. The axis is logarithmic if its values span more than a factor of"
+                f" {WIDE_RANGE}."
+            )
+            yield self._figure("ratios", f"Ratios: {what}", "dots", rows, [said], questions)
+
+    def _first_metric(self) -> str:
+        """Returns the metric of ratios: the time, or the instructions if no system has a time."""
+        cells = [cell for one in self.found.questions for cell in self.found.cells(one) if cell]
+        return TIME if any(cell.has(TIME) for cell in cells) else "instructions"
+
+    def _point_label(self, question: Question) -> str:
+        """Returns a name for a question that also names the point of a curve."""
+        several = len(self.found.phases(question.what)) > 1
+        return f"{question.what}, {question.phase}" if several else question.what
 
     def _overview(self, questions: Sequence[Question]) -> Figure:
         metrics = OVERVIEW if len(self.found.systems) > 1 else (*OVERVIEW, *RATES)
@@ -127,7 +217,7 @@ class _Maker:
             for metric in self.marks.shown(metrics, [question])
             for row in self.marks.systems(question, metric, self._label(question))
         ]
-        title = f"{self._label(question)}: one {workload['operation']}"
+        title = f"Benchmark {self._label(question)}: one {workload['operation']}"
         return self._figure(
             self._label(question),
             title,
@@ -174,7 +264,7 @@ class _Maker:
                         row["series"] = _variant(question.what, workload["name"])
                     rows.append(row)
         name = group[0] if len(group) == 1 else workload["name"]
-        title = f"{name}: one {workload['operation']}"
+        title = f"Benchmark {name}: one {workload['operation']}"
         caption = [_bracket(self._record(questions[0]))]
         is_size = all(claims.is_bytes(phase) for phase in points)
         axis = SIZE if is_size else workload["curve"]
@@ -193,7 +283,7 @@ class _Maker:
         ]
         return self._figure(
             what,
-            f"{what}: one {workload['operation']}",
+            f"Benchmark {what}: one {workload['operation']}",
             "dots",
             rows,
             [_bracket(self._record(questions[0]))],
@@ -235,7 +325,7 @@ class _Maker:
         log = values[0] > 0 and values[-1] / values[0] >= WIDE_RANGE
         name = f"{workload['name']} by {key}"
         title, caption = (
-            f"{name}: one {workload['operation']}",
+            f"Benchmark {name}: one {workload['operation']}",
             _bracket(self._record(questions[0])),
         )
         return self._figure(name, title, "curve", rows, [caption], questions, key, log)

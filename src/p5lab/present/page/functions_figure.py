@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from p5lab.describe.workload import EMPTY_PHASE
+from p5lab.describe.workload import EMPTY_PHASE, WHOLE_PHASE
 from p5lab.present import by_function
 from p5lab.present.comparison import CYCLES
 from p5lab.present.page.figure import UNITS, Figure, frame, mark
@@ -21,7 +21,7 @@ def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
     `label`: the name of the run. `run`: the identifier of the run. `counts`: the table of
     `p5lab.present.by_function.of_run`.
     """
-    inside = counts[counts["phase"] != EMPTY_PHASE]
+    inside = measured(counts)
     top = by_function.top(inside, ("function", "module", "ring"), CYCLES_EVENT, TOP_FUNCTIONS)
     marks = [
         mark(
@@ -40,7 +40,15 @@ def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
         " subtracted. The sum over all functions equals the cycles of the counters.",
     )
     name = re.sub(r"[^a-z0-9]+", "-", f"functions-{label}-{run[:10]}".lower())
-    return Figure(name, f"{label}: by function", "bars", frame(marks), caption, runs=(run,))
+    return Figure(name, f"Functions of {label}", "bars", frame(marks), caption, runs=(run,))
+
+
+def measured(counts: pd.DataFrame) -> pd.DataFrame:
+    """Returns the counts of all brackets except the empty bracket. The brackets of a program lie
+    inside the bracket of the whole program. If there is such a bracket, only its counts remain."""
+    if (counts["phase"] == WHOLE_PHASE).any():
+        return counts[counts["phase"] == WHOLE_PHASE]
+    return counts[counts["phase"] != EMPTY_PHASE]
 
 
 def _function(row: Mapping[Hashable, Any]) -> str:

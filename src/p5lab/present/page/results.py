@@ -3,34 +3,40 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from p5lab.describe.experiment import Run
+from p5lab.keep import selection, swept
 from p5lab.keep.store import Stored
-
-ENDED = ("ok", "failed", "timeout")
-Asks = tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class Found:
-    """A run of the experiment, and the stored runs of the same kind.
+    """The stored runs of one kind, and the run of the experiment if the page is about an
+    experiment.
 
     `stored` is never empty. Runs with status ok come before failed runs. Among runs with status ok,
     and among failed runs, newer runs come before older runs.
     """
 
-    run: Run
     stored: list[Stored]
+    run: Run | None = None
 
     @property
     def shown(self) -> Stored:
-        """The stored run that the page shows."""
-        return self.stored[0]
+        """The stored run that the page shows, with the overlay of the experiment's run."""
+        return selection.as_asked(self.stored[0], self.run) if self.run else self.stored[0]
+
+    @property
+    def machine_title(self) -> str:
+        """The title of the machine; empty if the page is not about an experiment."""
+        return str(self.run.machine.values["machine.title"]) if self.run else ""
 
     @property
     def changed(self) -> list[str]:
-        """The machine keys with values that have changed since the run."""
+        """The machine keys with values that have changed since the run. Empty if the page is not
+        about an experiment."""
+        if self.run is None:
+            return []
         now = self.run.machine.canonical("engine", "bochsrc")
         values = self.shown.record["machine"]["values"]
         return [key for key, value in values.items() if now.get(key) != value]
@@ -38,11 +44,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Results:
-    """The runs of an experiment, in the order of the experiment. `missing`: the runs for which no
-    finished run is stored."""
+    """The runs of a page, in the order of the experiment. `missing`: the runs of the experiment for
+    which no finished run is stored."""
 
     found: list[Found]
     missing: list[Run]
+
+    @property
+    def of_experiment(self) -> bool:
+        """Whether the page is about an experiment, and not only about stored runs."""
+        return any(one.run for one in self.found)
 
     @property
     def shown(self) -> list[Stored]:
@@ -53,44 +64,48 @@ class Results:
 def choose(runs: Sequence[Run], stored: Iterable[Stored]) -> Results:
     """Finds the runs of an experiment among the stored runs.
 
-    Two runs are of the same kind if their engine, machine, guest, seed, workload and parameters are
-    the same. `gc` and p5stats.tidy.load use the same rule. The build products may differ.
+    A stored run is of the same kind as a run of the experiment if it has the same engine, machine,
+    guest, seed, workload and parameters. `gc` and p5stats.tidy.load use the same rule. The build
+    products may differ. If no stored run has the same overlay, a stored run with the same values of
+    all changed keys counts as well: a sweep that includes the machine's own value reuses a run
+    without an overlay.
     """
-    ended: dict[Asks, list[Stored]] = {}
-    for one in stored:
-        if one.status in ENDED and one.record["identity"]:
-            ended.setdefault(_recorded(one.record), []).append(one)
-    for kind in ended.values():
-        kind.sort(
-            key=lambda one: (one.status == "ok", str(one.record.get("started", ""))), reverse=True
-        )
-    return Results(
-        [Found(run, ended[_asked(run)]) for run in runs if _asked(run) in ended],
-        [run for run in runs if _asked(run) not in ended],
-    )
+    ended = selection.by_kind(stored)
+    found, missing = [], []
+    for run in runs:
+        same = ended.get(_asked(run, run.machine.geometry)) or _same_values(run, ended.values())
+        if same:
+            found.append(Found(same, run))
+        else:
+            missing.append(run)
+    return Results(found, missing)
 
 
-def _recorded(record: dict[str, Any]) -> Asks:
-    machine = record["machine"]
-    return (
-        record["engine"],
-        machine["name"],
-        machine["geometry"],
-        tuple(sorted(machine.get("shadows", {}))),
-        record["feedback"],
-        record["guest"]["name"],
-        record["seed"],
-        record["workload"]["name"],
-        tuple(sorted(record["parameters"].items())),
-        bool(record.get("request", {}).get("sample")),
-    )
+def of_stored(groups: Iterable[list[Stored]]) -> Results:
+    """Returns stored runs as results without an experiment. `groups`: the runs of
+    p5lab.keep.selection.groups."""
+    return Results([Found(same) for same in groups], [])
 
 
-def _asked(run: Run) -> Asks:
+def _same_values(run: Run, groups: Iterable[list[Stored]]) -> list[Stored]:
+    """Returns the stored runs of the first group that has the same values as `run` in all keys of
+    the two overlays, or [] if there is no such group."""
+    now = run.machine.canonical("engine", "bochsrc")
+    for same in groups:
+        record = same[0].record
+        values, changed = record["machine"]["values"], swept.overlay(record)
+        equal = all(values.get(key) == now.get(key) for key in {*run.machine.overlay, *changed})
+        if equal and selection.kind(same[0]) == _asked(run, record["machine"]["geometry"]):
+            return same
+    return []
+
+
+def _asked(run: Run, geometry: str) -> selection.Kind:
+    """Returns the kind of a run that is not stored, as selection.kind. `geometry`: the overlay."""
     return (
         run.engine,
         run.machine.name,
-        run.machine.geometry,
+        geometry,
         tuple(sorted(shadow.name for shadow in run.shadows)),
         "on" if run.has_feedback else "off",
         run.guest.name,

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""Selects stored runs by the words of a command line: ids of runs, and names of experiments."""
+
+import fnmatch
+import re
+from collections.abc import Iterable, Sequence
+
+from p5lab.describe import experiment
+from p5lab.describe.run import Run
+from p5lab.errors import STATUS_FAILED, UserError, nearest, unknown
+from p5lab.keep import store, swept
+from p5lab.keep.store import Stored
+from p5lab.lab import Lab
+
+IDS = 4  # the name of a page contains at most this number of ids
+ENDED = ("ok", "failed", "timeout")
+Kind = tuple[object, ...]
+
+
+def kind(stored: Stored, keys: Iterable[str] = ()) -> Kind:
+    """Returns a key that is equal for runs of the same kind. A later run of a kind replaces an
+    earlier run in reports.
+
+    Two runs are of the same kind if their engine, machine, guest, seed, workload and parameters are
+    equal, and if both or none of them simulate samples. The build products may differ. Two machines
+    are equal if they have the same overlay, and the same values of the machine keys in `keys`.
+    """
+    record = stored.record
+    machine = record["machine"]
+    return (
+        record["engine"],
+        machine["name"],
+        swept.geometry(record, keys),
+        tuple(sorted(machine.get("shadows", {}))),
+        record["feedback"],
+        record["guest"]["name"],
+        record["seed"],
+        record["workload"]["name"],
+        tuple(sorted(record["parameters"].items())),
+        bool(record.get("request", {}).get("sample")),
+    )
+
+
+def by_kind(stored: Iterable[Stored], keys: Iterable[str] = ()) -> dict[Kind, list[Stored]]:
+    """Returns the finished runs, grouped by `kind` with `keys`.
+
+    In each group, runs with status ok come before failed runs. Among runs with status ok, and among
+    failed runs, newer runs come before older runs.
+    """
+    ended: dict[Kind, list[Stored]] = {}
+    for one in stored:
+        if one.status in ENDED and one.record["identity"]:
+            ended.setdefault(kind(one, keys), []).append(one)
+    for same in ended.values():
+        same.sort(
+            key=lambda one: (one.status == "ok", str(one.record.get("started", ""))), reverse=True
+        )
+    return ended
+
+
+def as_asked(stored: Stored, run: Run) -> Stored:
+    """Returns a stored run with the overlay and the label of `run`, which has the same inputs.
+
+    An overlay that sets the machine's own values makes no other inputs. So the stored run may have
+    another overlay in its record, according to the command that made it.
+    """
+    if not stored.record["identity"]:
+        return stored
+    machine = {**stored.record["machine"], "geometry": run.machine.geometry}
+    return Stored(stored.directory, {**stored.record, "machine": machine, "label": run.label})
+
+
+def is_group(lab: Lab, word: str) -> bool:
+    """Whether a word names all runs of an experiment, and not one run. An experiment's name is the
+    name of its directory in results."""
+    return word in _experiments(lab)
+
+
+def groups(lab: Lab, words: Sequence[str], only: str = "") -> list[list[Stored]]:
+    """Returns the runs that the words name. Each list contains the runs of one kind, the run to
+    show first.
+
+    A word is the name of an experiment with results, `program`, or the first 4 or more characters
+    of a run's id. A name stands for every finished run of the experiment. An id stands for this one
+    run. `only`: selects the runs with this text in their names (* matches any text, ? any
+    character). Raises UserError if a word names nothing, or if no finished run is left.
+    """
+    found: dict[str, list[Stored]] = {}
+    for word in words:
+        for same in (
+            _of_experiment(lab, word) if is_group(lab, word) else [[_finished(find(lab, word))]]
+        ):
+            found.setdefault(same[0].id, same)
+    pattern = f"*{only.lower()}*"
+    chosen = [
+        same
+        for same in found.values()
+        if fnmatch.fnmatchcase(str(same[0].record["label"]).lower(), pattern)
+    ]
+    if not chosen and only:
+        raise UserError(f"--only {only}: none of the stored runs has this text in its name")
+    if not chosen:
+        raise UserError(f"{' '.join(words)}: no run has finished", status=STATUS_FAILED)
+    return chosen
+
+
+def name_of(lab: Lab, words: Sequence[str], groups: Sequence[list[Stored]]) -> str:
+    """Returns a name for the file of a page about stored runs: the experiment's name, or `runs-`
+    and the beginning of the ids."""
+    if len(words) == 1 and is_group(lab, words[0]):
+        return words[0]
+    ids = [same[0].id[:8] for same in groups]
+    more = f"-and-{len(ids) - IDS}-more" if len(ids) > IDS else ""
+    return f"runs-{'-'.join(ids[:IDS])}{more}"
+
+
+def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
+    """Returns the finished runs of an experiment by kind. A run with the machine's own values is of
+    the same kind as a run of a sweep with these values."""
+    paths = sorted((lab.results / name).glob(f"*/{store.RECORD}"))
+    stored = sorted(
+        (store.stored(path.parent) for path in paths), key=lambda one: str(one.record["label"])
+    )
+    changed = dict.fromkeys(
+        key for one in stored if one.record["identity"] for key in swept.overlay(one.record)
+    )
+    return list(by_kind(stored, changed).values())
+
+
+def find(lab: Lab, word: str) -> Stored:
+    """Returns the run with an id that begins with `word`. Raises UserError if there is no such run.
+    The message fits an id or a name, according to the word."""
+    prefix = word.rstrip("/").rpartition("/")[2]
+    if re.fullmatch(r"[0-9a-f]{4,}", prefix):
+        return store.find(lab, word)
+    known = experiment.names(lab)
+    if word in (*known, experiment.PROGRAM):
+        again = word if word in known else "--program FILE"
+        raise UserError(
+            f"{word} has no results: run `./p5lab run {again}` first", status=STATUS_FAILED
+        )
+    names = [*_experiments(lab), *known]
+    if nearest(word, names):
+        raise unknown("run or experiment", word, names)
+    return store.find(lab, word)
+
+
+def _finished(stored: Stored) -> Stored:
+    if stored.status not in ENDED or not stored.record["identity"]:
+        raise UserError(f"run {stored.id}: {stored.status}: it has no results")
+    return stored
+
+
+def _experiments(lab: Lab) -> list[str]:
+    """Returns the names of the experiments that have results."""
+    return sorted({path.parent.parent.name for path in lab.results.glob(f"*/*/{store.RECORD}")})

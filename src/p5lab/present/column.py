@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""The columns that a user can choose with --metric: metrics of the report, and events."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from p5lab.errors import UserError, nearest, unknown
+from p5lab.present.comparison import CYCLES, TIME, Cell
+from p5stats import compare, declared
+
+OPTION = "--metric"
+# Short names for metrics. All metrics and events also have their own names.
+SHORT = {
+    "cycles": CYCLES,
+    "us": TIME,
+    "time": TIME,
+    "cpi": "CPI (busy)",
+    "bandwidth": "MB/s",
+    "l1i misses": "I-cache misses",
+}
+# Heads of columns that differ from the name of the metric.
+HEADS = {
+    CYCLES: "cycles",
+    TIME: "us",
+    "CPI (busy)": "CPI",
+    "instructions": "instruc-\ntions",
+    "L2 misses": "L2\nmisses",
+    "I-cache misses": "L1I\nmisses",
+    "DTLB misses": "DTLB\nmisses",
+    "ITLB misses": "ITLB\nmisses",
+    "read misses/reference": "L1D read\nmisses/ref",
+    "write misses/reference": "L1D write\nmisses/ref",
+    "ring crossings": "ring\ncrossings",
+}
+LONGEST = 11  # a longer head continues on a second line
+
+
+@dataclass(frozen=True)
+class Column:
+    """A metric of p5stats.metrics, or an event. `unit`: the unit of the metric or the event."""
+
+    name: str
+    unit: str
+    is_event: bool
+
+    @property
+    def head(self) -> str:
+        """The head of the column, with line breaks."""
+        return HEADS.get(self.name) or _broken(self.name)
+
+    def of(self, cell: Cell) -> float:
+        """Returns the mean over the seeds, for one operation. Returns NaN if the value was not
+        counted."""
+        return cell.event(self.name) if self.is_event else cell.mean(self.name)
+
+
+def of_metric(name: str) -> Column:
+    """Returns the column of a metric. Raises KeyError for a name that is no metric."""
+    return Column(name, _units()[name], is_event=False)
+
+
+def parse(options: Iterable[str]) -> tuple[Column, ...]:
+    """Returns the columns that the values of --metric name (NAME,NAME,...), without repetitions.
+
+    Upper and lower case are equal, and so are spaces, hyphens and underscores. Raises UserError for
+    an unknown name.
+    """
+    known = {
+        **{_plain(event.name): Column(event.name, event.unit, True) for event in _events()},
+        **{_plain(name): of_metric(name) for name in _units()},
+    }
+    known |= {_plain(short): known[_plain(name)] for short, name in SHORT.items()}
+    found = []
+    for option in options:
+        for word in option.split(","):
+            if not word.strip():
+                raise UserError(f"{OPTION} {option}: expected NAME,NAME,..., such as cycles")
+            if _plain(word) not in known:
+                names = [*SHORT, *_units(), *(event.name for event in _events())]
+                # The list of all names is too long for a message.
+                listed = names if nearest(word, names) else SHORT
+                raise unknown("metric or event", word.strip(), listed, where=OPTION)
+            found.append(known[_plain(word)])
+    return tuple(dict.fromkeys(found))
+
+
+def names() -> list[str]:
+    """Returns the names that --metric accepts and that contain no space, for completion."""
+    return [name for name in (*SHORT, *(one.name for one in _events())) if " " not in name]
+
+
+def _units() -> dict[str, str]:
+    return {one.name: one.unit for one in compare.metrics(0)}
+
+
+def _events() -> list[declared.Event]:
+    return list(declared.events().values())
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[ _-]+", " ", name.strip().lower())
+
+
+def _broken(name: str) -> str:
+    """Returns a name with a line break after the separator that is nearest to the middle, if the
+    name is longer than LONGEST."""
+    places = [match.end() for match in re.finditer(r"[ _./]", name)]
+    if len(name) <= LONGEST or not places:
+        return name
+    place = min(places, key=lambda one: abs(one - len(name) / 2))
+    return f"{name[:place].rstrip()}\n{name[place:]}"

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Figures of a sweep over a machine key: the value of the key is on the horizontal axis."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from p5lab.describe.keys import readable
+from p5lab.keep import swept
+from p5lab.present.column import Column
+from p5lab.present.comparison import Cell, Comparison, Question, System
+from p5lab.present.page.figure import TIMES, WIDE_RANGE, mark, title_of
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The horizontal axis of a sweep. `values`: the value of the key for each system. `series`: a
+    name for each system, without the key of the axis."""
+
+    key: str
+    values: dict[System, float]
+    series: dict[System, str]
+
+    @property
+    def title(self) -> str:
+        """The name and the unit of the key."""
+        unit = swept.unit(self.key)
+        return f"{self.key}, {unit}" if unit else self.key
+
+    @property
+    def is_size(self) -> bool:
+        """Whether the axis is in bytes."""
+        return swept.is_size(self.key)
+
+    @property
+    def log(self) -> bool:
+        """Whether the axis is logarithmic: for sizes, and for values with a wide range."""
+        low, high = min(self.values.values()), max(self.values.values())
+        return low > 0 and (self.is_size or high / low >= WIDE_RANGE)
+
+    def first(self, system: System) -> System:
+        """Returns the system at the lowest value of the axis that has the same series."""
+        same = [one for one in self.values if self.series[one] == self.series[system]]
+        return min(same, key=lambda one: self.values[one])
+
+
+def axis(found: Comparison) -> Axis | None:
+    """Returns the axis of a sweep: the swept machine key with the most values, if all its values
+    are numbers. Returns None if no swept machine key has numbers as values."""
+    words = {
+        system: dict(word.partition("=")[::2] for word in system.geometry.split(" "))
+        for system in found.systems
+    }
+    values = {
+        key: {system: swept.number(words[system].get(key, "")) for system in found.systems}
+        for key in found.keys
+    }
+    different = {
+        key: len(set(by_system.values()))
+        for key, by_system in values.items()
+        if None not in by_system.values()
+    }
+    key = max(different, key=lambda one: different[one], default="")
+    if different.get(key, 0) < 2:
+        return None
+    names = found.names()
+    series = {}
+    for system in found.systems:
+        point = readable(f"{key}={words[system][key]}")
+        parts = [part for part in names[system].split("\n") if part != point]
+        series[system] = ", ".join(parts) or system.guest
+    numbers = {system: value for system, value in values[key].items() if value is not None}
+    return Axis(key, numbers, series)
+
+
+def relative(
+    found: Comparison, where: Axis, labels: dict[Question, str], column: Column
+) -> Iterator[dict[str, Any]]:
+    """Yields the marks of a panel with a curve for each benchmark: the value of a column, divided
+    by the value at the lowest point of the axis. `labels`: the benchmarks and their names."""
+    several = len(set(where.series.values())) > 1
+    for question, label in labels.items():
+        for system in in_order(where):
+            cell, first = found.cell(question, system), found.cell(question, where.first(system))
+            value = _divided(column, cell, first)
+            if cell is None or math.isnan(value):
+                continue
+            yield mark(
+                benchmark=label,
+                phase=question.phase,
+                point=where.values[system],
+                series=f"{label}, {where.series[system]}" if several else label,
+                metric=f"{title_of(column.name)}, relative to the lowest {where.key}",
+                unit=TIMES,
+                value=value,
+                runs=_runs(cell),
+            )
+
+
+def panels(
+    found: Comparison, where: Axis, question: Question, label: str, columns: Sequence[Column]
+) -> Iterator[dict[str, Any]]:
+    """Yields the marks of a figure with a panel for each column and a curve for each series."""
+    for column in columns:
+        for system in in_order(where):
+            cell = found.cell(question, system)
+            if cell is None or math.isnan(column.of(cell)):
+                continue
+            each = [column.of(Cell([measured])) for measured in cell.seeds]
+            yield mark(
+                benchmark=label,
+                phase=question.phase,
+                point=where.values[system],
+                series=where.series[system],
+                metric=column.name,
+                unit=column.unit,
+                value=column.of(cell),
+                lowest_seed=min(each),
+                highest_seed=max(each),
+                runs=_runs(cell),
+            )
+
+
+def in_order(where: Axis) -> list[System]:
+    """Returns the systems in the order of the axis."""
+    return sorted(where.values, key=lambda system: where.values[system])
+
+
+def _divided(column: Column, cell: Cell | None, first: Cell | None) -> float:
+    if cell is None or first is None:
+        return math.nan
+    value, reference = column.of(cell), column.of(first)
+    return value / reference if reference else math.nan
+
+
+def _runs(cell: Cell) -> str:
+    return " ".join(measured.stored.id for measured in cell.seeds)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Figures of the steps of a call: which part of the system runs, and for how many clocks."""
+
+import re
+
+from p5lab.keep.store import Stored
+from p5lab.present import comparison, timeline
+from p5lab.present.page.figure import Figure, frame, mark
+
+METRIC, UNIT = "clocks since the start of the bracket", "clocks"
+STEPS = 200  # a figure shows at most this number of steps
+PHASES = 3  # a page shows at most this number of phases of a run
+
+
+def of(stored: Stored) -> list[Figure]:
+    """Returns a figure for each of the first PHASES phases of a run with --trace crossings.
+
+    A mark is one step: `point` is the clock at which the step begins, `value` is the number of its
+    clocks, and `why` is the event that ends the step. Raises StatsError if the trace is damaged.
+    """
+    found = list(timeline.phases(stored).items())[:PHASES]
+    names = stored.record["identity"].get("described", {}).get("phases", {})
+    label = comparison.name(stored.record)
+    return [
+        _figure(stored, label, str(names.get(str(phase), f"phase {phase}")), phase, steps)
+        for phase, steps in found
+    ]
+
+
+def _figure(stored: Stored, label: str, name: str, phase: int, steps: list[timeline.Row]) -> Figure:
+    marks = [
+        mark(
+            benchmark=step["runs"],
+            phase=name,
+            point=float(step["at"]),
+            series=step["runs"],
+            metric=METRIC,
+            unit=UNIT,
+            value=float(step["clocks"]),
+            why=step["until"],
+            runs=stored.id,
+        )
+        for step in steps[:STEPS]
+    ]
+    said = (
+        "The figure shows the steps of one typical bracket, from left to right. Each bar is the"
+        " time in which one part of the system runs without interruption. The command ./p5lab show"
+        f" {stored.id[:10]} --timeline prints all steps with their misses."
+    )
+    if len(steps) > STEPS:
+        said += f" The figure shows the first {STEPS} of {len(steps)} steps."
+    identifier = re.sub(r"[^a-z0-9]+", "-", f"timeline-{label}-{stored.id[:10]}-{phase}".lower())
+    title = f"Timeline of {label}: {name}"
+    return Figure(identifier, title, "timeline", frame(marks), (said,), runs=(stored.id,))

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""The tables of a sweep: a row for each point, and the chosen metrics as columns."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from p5lab.describe.experiment import Cannot
+from p5lab.describe.keys import readable
+from p5lab.describe.sweep import PARAMETERS
+from p5lab.errors import UserError
+from p5lab.host.terminal import for_terminal, markup
+from p5lab.keep import swept
+from p5lab.keep.store import Stored
+from p5lab.present import column, counts
+from p5lab.present.column import Column
+from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question, System
+from p5lab.present.several_systems import last_points
+from p5lab.present.tables import MISSING, Grid, number, ratio, times
+
+FORMS = ("table", "markdown")  # other formats contain all numbers and have no tables
+LEADING = 2  # more swept keys share one leading column
+BORDER = 3  # characters between two columns
+RATIO = "ratio"
+# The default columns. The columns that differ between the points come first, in this order. The
+# other columns follow, as far as the terminal has room.
+DEFAULT = (
+    TIME,
+    CYCLES,
+    "MB/s",
+    "instructions",
+    "CPI (busy)",
+    "L2 misses",
+    "I-cache misses",
+    "read misses/reference",
+    "write misses/reference",
+    "DTLB misses",
+    "ITLB misses",
+)
+ALWAYS = 2  # this number of columns of DEFAULT keeps its place
+REFERENCE = (
+    "Each row is one point of the sweep. A ratio compares the values of the first column with the"
+    " first row of the same system."
+)
+PLAIN = "Each row is one benchmark on one system."
+CURVES = "These tables show only the last point of a curve."
+MORE = "Option --metric chooses other columns, and --all-tables prints all other tables."
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The choices of the user. `columns`: the columns; empty for the default columns. `all_tables`:
+    whether the other tables of the runs follow."""
+
+    columns: tuple[Column, ...] = ()
+    all_tables: bool = False
+
+    def check(self, form: str) -> None:
+        """Raises UserError if there are columns for a format without tables."""
+        if self.columns and form not in FORMS:
+            raise UserError(
+                f"{column.OPTION}: expected with --format {' or '.join(FORMS)}; {form} contains all"
+                " metrics"
+            )
+
+
+def applies(found: Comparison, wanted: Wanted, form: str) -> bool:
+    """Whether the runs get the tables of this module: the runs are a sweep, or the user has chosen
+    columns. The shadows of a run have a table of their own."""
+    chosen = bool(found.keys) or bool(wanted.columns)
+    return form in FORMS and chosen and bool(found.questions) and not found.has_shadows
+
+
+def show(
+    console: Console,
+    runs: Sequence[Stored],
+    cannot: Sequence[Cannot],
+    keys: Sequence[str],
+    wanted: Wanted,
+    form: str,
+) -> None:
+    """Prints the counts of runs: the tables of the sweep, or the tables of `counts.experiment` if
+    the runs are no sweep.
+
+    `keys`: the swept keys. Raises UserError if the choices do not fit the format.
+    """
+    wanted.check(form)
+    found = Comparison(runs, cannot, keys)
+    if not applies(found, wanted, form):
+        counts.of(console, found, form, all_tables=wanted.all_tables)
+        return
+    if form == "markdown":
+        tables = grids(found, wanted.columns, counts.NO_LIMIT, broken=False)
+        if wanted.all_tables:
+            tables += counts.grids(found, counts.NO_LIMIT)
+        said = [for_terminal(note, lines=True) for note in notes(found, wanted)]
+        print("\n\n".join([grid.markdown() for grid in tables] + said))
+        return
+    tables = grids(found, wanted.columns, console.width)
+    for grid in tables + (counts.grids(found, console.width) if wanted.all_tables else []):
+        grid.print(console)
+    for note in notes(found, wanted):
+        console.print(markup(note, lines=True), style="dim")
+
+
+def notes(found: Comparison, wanted: Wanted) -> list[str]:
+    """Returns the notes below the tables."""
+    lines = counts.notes(found, reference=REFERENCE if found.keys else PLAIN)
+    if len(last_points(found)) < len(found.questions):
+        lines.append(CURVES)
+    if not wanted.all_tables and not wanted.columns:
+        lines.append(MORE)
+    return lines + counts.footers(found, lines)
+
+
+def grids(
+    found: Comparison, chosen: Sequence[Column], width: int, *, broken: bool = True
+) -> list[Grid]:
+    """Returns a table for each benchmark, with a row for each point of the sweep.
+
+    If the runs are no sweep, there is one table with a row for each benchmark. `chosen`: the
+    columns; the default columns are those that fit into `width` characters. If the chosen columns
+    do not fit, they continue in further tables. `broken`: whether the heads have line breaks.
+    """
+    columns = list(chosen) or _default(found)
+    result = []
+    for subject in _subjects(found):
+        table = _Table(found, subject, broken)
+        for part in table.parts(columns, width, all_parts=bool(chosen)):
+            result.append(table.grid(part))
+    return result
+
+
+def _default(found: Comparison) -> list[Column]:
+    """Returns the default columns that have values, the columns that differ between points
+    first."""
+    cells = [cell for one in last_points(found) for cell in found.cells(one) if cell]
+    having = [
+        one
+        for one in map(column.of_metric, DEFAULT)
+        if any(not math.isnan(one.of(c)) for c in cells)
+    ]
+    first, others = having[:ALWAYS], having[ALWAYS:]
+    return [*first, *sorted(others, key=lambda one: not _differs(found, one))]
+
+
+def _differs(found: Comparison, one: Column) -> bool:
+    for subject in _subjects(found):
+        cells = [cell for row in subject if (cell := found.cell(*row))]
+        if len({number(one.of(cell)) for cell in cells}) > 1:
+            return True
+    return False
+
+
+Subject = list[tuple[Question, System]]  # the rows of a table
+
+
+def _subjects(found: Comparison) -> list[Subject]:
+    """Returns the rows of each table. The rows of one system are together, in the order of the
+    points."""
+    if not found.keys:
+        return [[(one, system) for one in last_points(found) for system in found.systems]]
+    subjects: dict[tuple[str, str], list[Question]] = {}
+    for question in last_points(found):
+        subjects.setdefault((_title(found, question), question.phase), []).append(question)
+    return [_rows(found, questions) for questions in subjects.values()]
+
+
+def _rows(found: Comparison, questions: Sequence[Question]) -> Subject:
+    groups: dict[tuple[str, ...], Subject] = {}
+    for system in found.systems:
+        for question in questions:
+            group = groups.setdefault(_system_names(system), [])
+            # Not every point has a run: a swept parameter belongs to some benchmarks only, and not
+            # all points of a sweep may be stored.
+            if found.cell(question, system) or found.why_missing(question, system) != MISSING:
+                group.append((question, system))
+    return [row for group in groups.values() for row in group]
+
+
+def _system_names(system: System) -> tuple[str, ...]:
+    return system.guest, system.machine, system.feedback, system.engine
+
+
+def _title(found: Comparison, question: Question) -> str:
+    """Returns the name of a benchmark without the swept parameters."""
+    record = found.any_cell(question).record
+    words = question.what.split(" ")
+    for key in found.keys:
+        name = key.removeprefix(PARAMETERS)
+        text = str(record["parameters"].get(name, ""))
+        for word in (f"{name}={text}", text):
+            if name != key and word in words[1:]:
+                words.remove(word)
+                break
+    several = len({one.phase for one in found.phases(question.what)}) > 1
+    return " ".join(words) + (f", {question.phase}" if several else "")
+
+
+class _Table:
+    """One table of a sweep, before the columns are divided."""
+
+    def __init__(self, found: Comparison, rows: Subject, broken: bool) -> None:
+        self._found, self._rows, self._broken = found, rows, broken
+        self._leading = self._leading_columns()
+
+    def parts(
+        self, columns: Sequence[Column], width: int, *, all_parts: bool
+    ) -> list[list[Column]]:
+        """Divides the columns into tables of at most `width` characters. Without `all_parts`,
+        returns only the first table."""
+        room = width - 2 - sum(_width(cells) + BORDER for cells in self._leading)
+        parts: list[list[Column]] = [[]]
+        used = 0
+        for one in columns:
+            needed = _width(self._cells(one)) + BORDER
+            if one == columns[0] and self._has_ratio:
+                needed += _width(self._ratios(one)) + BORDER
+            if parts[-1] and used + needed > room:
+                if not all_parts:
+                    break
+                parts.append([])
+                used = 0
+            parts[-1].append(one)
+            used += needed
+        return parts
+
+    def grid(self, columns: Sequence[Column]) -> Grid:
+        """Returns the table with these columns, and the ratios of the first of them."""
+        question = self._rows[0][0]
+        workload = self._found.any_cell(question).record["workload"]
+        title = "Means of one operation"
+        if self._found.keys:
+            title = f"{_title(self._found, question)}: counts of one {workload['operation']}"
+        body = list(self._leading)
+        for place, one in enumerate(columns):
+            body.append(self._cells(one))
+            if place == 0 and self._has_ratio:
+                body.append(self._ratios(one))
+        grid = Grid(title, [cells[0] for cells in body])
+        for cells in zip(*(cells[1:] for cells in body), strict=True):
+            grid.add(*cells)
+        return grid
+
+    @property
+    def _has_ratio(self) -> bool:
+        return bool(self._found.keys) and len(self._rows) > 1
+
+    def _leading_columns(self) -> list[list[str]]:
+        """Returns the columns that name a row. Each column begins with its head. A column with the
+        same text in all rows is left out, except for the points of the sweep."""
+        found = self._found
+        names: dict[str, list[str]] = {}
+        if not found.keys:
+            names["benchmark"] = [_title(found, question) for question, _ in self._rows]
+        for field in ("guest", "machine", "feedback", "engine"):
+            texts = [getattr(system, field) for _, system in self._rows]
+            if len({getattr(system, field) for system in found.systems}) > 1:
+                names[field] = texts
+        points = [[self._point(key, *row) for row in self._rows] for key in found.keys]
+        points = [texts for texts in points if any(texts)]
+        if len(points) > LEADING:
+            points = [[" ".join(filter(None, texts)) for texts in zip(*points, strict=True)]]
+        columns = [[head, *texts] for head, texts in names.items()]
+        return columns + [["", *(text or MISSING for text in texts)] for texts in points]
+
+    def _point(self, key: str, question: Question, system: System) -> str:
+        cell = self._found.cell(question, system)
+        if cell:
+            return swept.shown(cell.record, key)
+        words = dict(word.split("=", 1) for word in system.geometry.split(" ") if "=" in word)
+        return readable(f"{key}={words[key]}") if key in words else ""
+
+    def _cells(self, one: Column) -> list[str]:
+        head = one.head if self._broken else one.name
+        texts = []
+        for question, system in self._rows:
+            cell = self._found.cell(question, system)
+            why = "" if cell else self._found.why_missing(question, system)
+            texts.append(number(one.of(cell)) if cell else why)
+        return [head, *texts]
+
+    def _ratios(self, one: Column) -> list[str]:
+        firsts: dict[tuple[str, ...], Cell | None] = {}
+        texts = []
+        for question, system in self._rows:
+            cell = self._found.cell(question, system)
+            first = firsts.setdefault(_system_names(system), cell)
+            texts.append(times(ratio(one.of(cell), one.of(first))) if cell and first else MISSING)
+        return [RATIO, *texts]
+
+
+def _width(cells: Sequence[str]) -> int:
+    """Returns the width of a column in characters. The first cell is the head."""
+    return max(len(line) for cell in cells for line in cell.split("\n"))

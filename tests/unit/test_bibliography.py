@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""The bibliography: its entries, and the places that name a paper."""
+
+import re
+
+import pytest
+from fakelab import REPO
+from test_docs import DOCUMENTS
+
+from p5lab.cli import main as cli
+from p5lab.describe import papers
+from p5lab.errors import UserError
+
+DOI = re.compile(r"10\.[0-9]{4,}/[\w./-]+\w")
+NAME = "|".join(papers.here())
+BLOCK = re.compile(r"<!-- \./p5lab .*?<!-- end -->", re.DOTALL)
+FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`[^`\n]*`")
+# A link to the section of a paper in docs/reference/papers.md.
+LINKED = re.compile(rf"\[({NAME})\]\([^)]*papers\.md#\1\)")
+# A name that stands alone, not a part of a longer name such as chen95-core.
+MENTION = re.compile(rf"(?<![\w-])({NAME})(?![\w-])")
+
+
+def test_every_paper_of_the_claims_is_complete():
+    found = papers.here()
+    assert set(found) == {"chen95", "lai96", "talagala97", "ousterhout90", "wpi92"}
+    for name, paper in found.items():
+        assert name.endswith(str(paper.year % 100))
+        assert paper.authors
+        assert paper.short.split()[0].rstrip(",") in paper.authors[0]
+        assert not paper.doi or DOI.fullmatch(paper.doi)
+        assert all((paper.title, paper.venue, paper.short_venue))
+
+
+def test_a_citation_has_all_that_is_known():
+    assert papers.here()["ousterhout90"].citation == (
+        "John K. Ousterhout. Why Aren't Operating Systems Getting Faster As Fast As Hardware?"
+        " Proceedings of the Summer 1990 USENIX Conference, 1990, pages 247-256."
+    )
+    chen95 = papers.here()["chen95"].citation
+    assert "David Mazières, Antonio Dias, Margo Seltzer and Michael D. Smith. The Meas" in chen95
+    assert "1995, doi:10.1145/224056.224079. Also in" in chen95
+
+
+def test_a_longer_name_also_mentions_the_paper():
+    found = papers.named(["as in lai96 figure 1", "chen95-core", "wpi921"])
+    assert [paper.name for paper in found] == ["chen95", "lai96"]
+
+
+def test_a_wrong_entry_is_one_line(tmp_path):
+    path = tmp_path / "papers.toml"
+    path.write_text('schema_version = 1\n[x90]\nauthors = ["A"]\ntitel = "T"\n')
+    with pytest.raises(UserError, match="unknown key 'titel'; did you mean 'title'"):
+        papers.read(path)
+
+
+def test_the_document_is_up_to_date():
+    text = (REPO / "docs/reference/papers.md").read_text(encoding="utf-8")
+    assert text == papers.reference()
+    assert "(https://doi.org/10.1145/225535.225536)" in text
+
+
+def test_the_terminal_explains_the_papers_that_it_names(lab, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert cli.main(["run", "tests", "--no-build"], lab) == 0
+    out = capsys.readouterr().out
+    assert "as chen95 subtracts Null" in out
+    assert out.splitlines()[-1] == (
+        "chen95: Chen and others, The Measured Performance of Personal Computer Operating Systems,"
+        " SOSP 1995."
+    )
+    assert "Ousterhout" not in out
+
+
+def test_the_page_has_the_papers_that_it_names(hostile_page):
+    text = hostile_page[1].read_text(encoding="utf-8")
+    section = text[text.index('<section id="papers">') :]
+    section = section[: section.index("</section>")]
+    assert "chen95: J. Bradley Chen" in section
+    assert "wpi92" not in text.replace(section, "")
+    assert "wpi92" not in section
+
+
+def first_mentions(text):
+    """Returns for each paper whether its first mention is a link. Code, fences, headings and
+    generated blocks do not count.
+    """
+    plain = CODE.sub("", BLOCK.sub("", FENCE.sub("", text)))
+    plain = re.sub(r"^#+ .*$", "", plain, flags=re.MULTILINE)
+    linked = {match.start(1) for match in LINKED.finditer(plain)}
+    first = {}
+    for match in MENTION.finditer(plain):
+        first.setdefault(match[1], match.start() in linked)
+    return first
+
+
+def test_what_counts_as_a_first_mention():
+    text = "# chen95\n`chen95` chen95-core [chen95](x/papers.md#chen95) chen95 lai96\n"
+    assert first_mentions(text) == {"chen95": True, "lai96": False}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        name
+        for name in DOCUMENTS
+        if name == "README.md" or (name.startswith("docs/") and name != "docs/reference/papers.md")
+    ],
+)
+def test_the_first_mention_in_a_document_is_a_link(document):
+    found = first_mentions((REPO / document).read_text(encoding="utf-8"))
+    assert [name for name, is_link in found.items() if not is_link] == []

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab report` for sweeps, for stored runs and for programs, and the order of a page."""
+
+import json
+
+import pandas as pd
+import pytest
+import test_program
+from fakelab import call_events, chase_events
+from test_page import Document
+
+from p5lab.cli import main as cli
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
+from p5lab.describe.workload import WHOLE_PHASE
+from p5lab.execute.runner import Runner
+from p5lab.keep import selection, store
+from p5lab.present import column, page
+from p5lab.present.comparison import Comparison
+from p5lab.present.page import (
+    charts,
+    figure,
+    figures,
+    functions_figure,
+    lines_figure,
+    results,
+    summary,
+    timeline_figure,
+)
+
+CYCLES = {"64K": 300, "256K": 100, "1M": 0}  # as in test_sweep_table
+SWEEP = ("--sweep", f"l2.size={','.join(CYCLES)}")
+
+
+@pytest.fixture
+def p5lab(lab, capsys):
+    lab._put("configs/claims.toml", "schema_version = 1\n")
+
+    def command(*arguments):
+        status = cli.main(list(arguments), lab)
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return command
+
+
+@pytest.fixture
+def swept(lab, p5lab):
+    """Returns a lab with a stored run for each point. The run with the machine's own size was made
+    without an overlay.
+    """
+    for size, more in CYCLES.items():
+        lab.behave(events={"call": call_events(more=more), "chase": chase_events()})
+        changed = [] if size == "256K" else ["--set", f"l2.size={size}"]
+        assert p5lab("run", "tests", "--no-build", *changed)[0] == 0
+    return lab
+
+
+def drawn(lab):
+    """Returns the figures of the sweep by their identifiers."""
+    groups = selection.groups(lab, ["tests"])
+    found = Comparison(results.of_stored(groups).shown, (), ("l2.size",))
+    return {figure.id: figure for figure in figures.of(found)}
+
+
+def two_guests(lab):
+    """Returns the comparison of two guests. The second guest takes ten times as long for a call."""
+    lab._put(
+        "guest-images/other/guest.toml",
+        'schema_version = 1\nname = "other"\nbase = "toy"\ntitle = "slower"\n',
+    )
+    done = []
+    for guest, more in (("toy", 0), ("other", 990)):
+        lab.behave(events={"call": call_events(more=more), "chase": chase_events()})
+        done += Runner(lab).run_all(experiment.load(lab, "tests", Filter(guests=(guest,))))
+    return Comparison([store.stored(one.directory) for one in done])
+
+
+def test_the_page_of_a_sweep_finds_the_run_without_an_overlay(p5lab, swept):
+    """This run has the machine's own value, so the sweep did not execute it again."""
+    status, out, err = p5lab("report", "tests", *SWEEP)
+    assert (status, err) == (0, "")
+    assert out.startswith("Page: results/tests.html, ")
+    text = (swept.results / "tests.html").read_text(encoding="utf-8")
+    assert "runs of the experiment are missing" not in text
+    assert "Compared systems: l2.size=64K; l2.size=256K; l2.size=1M." in text
+
+
+def test_a_run_of_a_sweep_also_counts_as_the_run_of_the_experiment(p5lab, lab):
+    assert p5lab("run", "tests", "--no-build", "--sweep", "l2.size=256K,512K")[0] == 0
+    status, _, err = p5lab("report", "tests")
+    assert (status, err) == (0, "")
+
+
+def test_runs_with_and_without_the_machines_own_value_are_one_system(p5lab, lab):
+    """One workload was stored by a sweep, the other workload without a sweep."""
+    own = ("--sweep", "l2.size=256K,512K", "--workload", "call")
+    assert p5lab("run", "tests", "--no-build", *own)[0] == 0
+    status, out, err = p5lab("run", "tests", "--no-build")
+    assert status == 0
+    assert err.count("already stored") == 1
+    assert "Counts per operation" in out
+    assert "l2.size" not in out
+    assert p5lab("report", "tests")[0] == 0
+    text = (lab.results / "tests.html").read_text(encoding="utf-8")
+    assert "Compared systems" not in text
+
+
+def test_a_run_with_other_values_does_not_count(p5lab, lab):
+    assert p5lab("run", "tests", "--no-build", "--set", "l2.size=512K")[0] == 0
+    status, _, err = p5lab("report", "tests")
+    assert status == 1
+    assert "tests has no results" in err
+
+
+def test_the_swept_key_is_on_a_logarithmic_axis(p5lab, swept):
+    effect = drawn(swept)["effect-of-l2-size-on-all-benchmarks"]
+    assert (effect.form, effect.axis, effect.is_size, effect.log) == (
+        "curve",
+        "l2.size, bytes",
+        True,
+        True,
+    )
+    rows = effect.frame[effect.frame["series"] == "call"]
+    assert list(rows["point"]) == [64 << 10, 256 << 10, 1 << 20]
+    assert list(rows["value"].round(3)) == [1, 0.512, 0.268]
+    (panel,) = charts.panels(effect)
+    assert panel.title == "time, relative to the lowest l2.size"
+    labels = json.dumps(charts.single(panel))
+    assert '"type": "log"' in labels
+
+
+def test_each_benchmark_has_its_metrics_over_the_swept_key(p5lab, swept):
+    made = drawn(swept)["benchmark-call-by-l2-size-one-call"]
+    cycles = made.frame[made.frame["metric"] == "busy cycles"]
+    assert dict(zip(cycles["point"], cycles["value"], strict=True)) == {
+        64 << 10: 410,
+        256 << 10: 210,
+        1 << 20: 110,
+    }
+
+
+def test_the_user_chooses_the_metric_of_a_sweep(p5lab, swept, tmp_path):
+    arguments = ("--metric", "cycles", "--export", str(tmp_path / "figures"))
+    assert p5lab("report", "tests", *SWEEP, *arguments)[0] == 0
+    table = pd.read_csv(tmp_path / "figures/benchmark-call-by-l2-size-one-call.csv")
+    assert list(table["metric"].unique()) == ["busy cycles"]
+    table = pd.read_csv(tmp_path / "figures/effect-of-l2-size-on-all-benchmarks.csv")
+    assert list(table["metric"].unique()) == ["busy cycles, relative to the lowest l2.size"]
+
+
+def test_an_event_can_be_a_panel(p5lab, swept):
+    groups = selection.groups(swept, ["tests"])
+    found = Comparison(results.of_stored(groups).shown, (), ("l2.size",))
+    effect, *_ = figures.of(found, columns=column.parse(["data_write_misses,data_writes"]))
+    # Without write misses, there is no ratio of write misses.
+    (panel,) = charts.panels(effect)
+    assert panel.title == "data writes, relative to the lowest l2.size"
+    assert figure.title_of("l2_read_misses") == "event l2_read_misses"
+
+
+def test_values_that_are_no_numbers_have_bars(p5lab, lab):
+    arguments = ("--sweep", "l1d.write_allocate=false,true")
+    assert p5lab("run", "tests", "--no-build", *arguments)[0] == 0
+    groups = selection.groups(lab, ["tests"])
+    keys = ("l1d.write_allocate",)
+    found = Comparison(results.of_stored(groups).shown, (), keys)
+    series = {name for figure in figures.of(found) for name in figure.series}
+    assert {"l1d.write_allocate=false", "l1d.write_allocate=true"} <= series
+
+
+def test_a_page_about_runs(p5lab, swept):
+    ids = sorted(path.name for path in swept.results.glob("tests/*"))
+    status, out, _ = p5lab("report", *(one[:8] for one in ids[:2]))
+    assert status == 0
+    name = f"runs-{ids[0][:8]}-{ids[1][:8]}.html"
+    assert out.startswith(f"Page: results/{name}, ")
+    text = (swept.results / name).read_text(encoding="utf-8")
+    assert all(f'id="run-{one}"' in text for one in ids[:2])
+    assert ids[2] not in text
+    assert "This page shows 2 runs. " in text
+    assert 'id="claims"' not in text
+
+
+def test_a_page_about_one_run_has_a_summary(p5lab, swept):
+    run = next(iter(swept.results.glob("tests/*"))).name
+    assert p5lab("report", run)[0] == 0
+    document = Document((swept.results / f"runs-{run[:8]}.html").read_text(encoding="utf-8"))
+    assert "At a glance" in document.texts
+    assert "Means of one operation" in document.texts
+
+
+def test_a_page_about_programs(p5lab, lab, tmp_path):
+    for name, more in (("first", 0), ("second", 100)):
+        (tmp_path / name).write_bytes(test_program.elf() + name.encode())
+        lab.behave(events={"@program": call_events(more=more)})
+        program = ("--program", str(tmp_path / name), "--guest", "toy")
+        assert p5lab("run", *program, "--no-build")[0] == 0
+    status, out, _ = p5lab("report", "program")
+    assert (status, out.startswith("Page: results/program.html, ")) == (0, True)
+    text = (lab.results / "program.html").read_text(encoding="utf-8")
+    assert "<h1>Programs of your own</h1>" in text
+    assert "first" in text
+    assert "second" in text
+    assert p5lab("report", "program", "--only", "second")[0] == 0
+    text = (lab.results / "program.html").read_text(encoding="utf-8")
+    assert "first, toy" not in text
+    assert "second, toy" in text
+    # The options of `run` select the same runs.
+    assert p5lab("report", *program)[0] == 0
+    assert "second, toy" in (lab.results / "program.html").read_text(encoding="utf-8")
+
+
+def test_options_of_an_experiment_do_not_apply_to_stored_runs(p5lab, swept):
+    run = next(iter(swept.results.glob("tests/*"))).name
+    status, _, err = p5lab("report", run, "--set", "l2.size=1M")
+    assert status == 2
+    assert err.startswith(f"p5lab: report {run}: --set: expected only with one experiment;")
+    assert not list(swept.results.glob("*.html"))
+
+
+def test_runs_of_one_kind_are_shown_once(p5lab, lab):
+    """After a change of the engine, the new run replaces the old run."""
+    for text in ("one", "two"):
+        with lab.engine.open("a") as engine:
+            engine.write(f"\n# {text}\n")
+        assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
+    assert len(list(lab.results.glob("tests/*"))) == 2
+    (same,) = selection.groups(lab, ["tests"])
+    assert len(same) == 2
+    assert same[0].record["started"] >= same[1].record["started"]
+
+
+# --- the order of a page ------------------------------------------------------------------------
+
+
+def test_ratios_come_first(lab):
+    found = two_guests(lab)
+    (grid,) = summary.of(found)
+    assert grid.heads[:3] == ["", "other\nratio", "toy\nus"]
+    assert grid.rows[0][:2] == ("call", "10.0")
+    first = figures.of(found)[0]
+    assert first.metrics == ["time relative to toy"]
+    values = first.frame.set_index("benchmark")["value"]
+    assert values["call"] == pytest.approx(10)
+    assert values["chase guest, 1 KB"] == pytest.approx(1)
+    forms = [figure.form for figure in figures.of(found)]
+    assert forms.index("bars") > forms.index("curve")  # bars of single benchmarks come last
+
+
+def test_a_title_begins_with_a_capital_letter(p5lab, swept):
+    assert p5lab("report", "tests", *SWEEP)[0] == 0
+    text = (swept.results / "tests.html").read_text(encoding="utf-8")
+    titles = []
+    for tag in ("h1", "h2", "h3", "h4", 'p class="caption"', "summary"):
+        titles += [part.split("<")[0] for part in text.split(f"<{tag}>")[1:]]
+    assert len(titles) > 10
+    assert [title for title in titles if not title[:1].isupper()] == []
+
+
+# --- the inside of runs -------------------------------------------------------------------------
+
+
+def traced(lab):
+    """Adds a trace of two crossings to a stored run and returns the run."""
+    (directory,) = lab.results.glob("tests/*")
+    registers = {"instructions": 1, "cr3": [1, 1], "eax": 41, "ebx": 0}
+    lines = [
+        {"kind": "begin", "phase": 0, "tsc": 100},
+        {"kind": "int", "vector": 0x80, "tsc": 110, "ring": [3, 0], **registers},
+        {"kind": "iret", "vector": None, "tsc": 1130, "ring": [0, 3], **registers},
+        {"kind": "end", "phase": 0, "tsc": 1135},
+    ]
+    (directory / "crossings.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    return store.stored(directory)
+
+
+def test_a_traced_run_has_a_timeline(p5lab, lab):
+    assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
+    stored = traced(lab)
+    (figure,) = timeline_figure.of(stored)
+    assert figure.title == "Timeline of call, toy, p90-premiere2: call"
+    steps = figure.frame[["series", "point", "value", "why"]].to_numpy().tolist()
+    assert steps == [
+        ["program", 0, 10, "dup"],
+        ["kernel", 10, 1020, "IRET to program"],
+        ["program", 1030, 5, "end of the bracket"],
+    ]
+    (panel,) = charts.panels(figure)
+    assert "kernel, call: 1,020 clocks, until IRET to program" in panel.description
+    assert p5lab("report", stored.id)[0] == 0
+    document = Document((lab.results / f"runs-{stored.id[:8]}.html").read_text(encoding="utf-8"))
+    assert figure.title in document.texts
+    assert {"IRET to program", "1,020"} <= set(document.texts)
+
+
+def test_a_long_timeline_is_cut_and_says_so(p5lab, lab, monkeypatch):
+    assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
+    monkeypatch.setattr(timeline_figure, "STEPS", 2)
+    (figure,) = timeline_figure.of(traced(lab))
+    assert len(figure.frame) == 2
+    assert "The figure shows the first 2 of 3 steps." in figure.caption[0]
+
+
+def test_the_title_of_a_page_about_many_runs_is_short(p5lab, swept):
+    groups = selection.groups(swept, ["tests"])
+    output = swept.root / "page.html"
+    page.write_stored(swept, "runs", groups, output)
+    assert "<h1>6 runs</h1>" in output.read_text(encoding="utf-8")
+
+
+def by_line():
+    """Returns the counts of a program by source line: in the whole program, and in a bracket inside
+    it.
+    """
+    node = {"phase": 7, "ring": 3, "space": "a.out", "crossing": "", "event": "cycles.busy"}
+    counts = pd.DataFrame(
+        [
+            {**node, "function": "main", "module": "a.out", "line": "a.c:2", "count": 60},
+            {**node, "function": "add", "module": "a.out", "line": "a.c:7", "count": 30},
+            {**node, "function": "dup", "module": "linux", "line": "", "ring": 0, "count": 10},
+        ]
+    )
+    counts["phase"] = WHOLE_PHASE
+    return pd.concat([counts, counts.assign(phase=1)])  # a bracket inside the whole program
+
+
+def test_source_lines_have_their_cycles_and_their_text(p5lab, lab):
+    assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
+    (directory,) = lab.results.glob("tests/*")
+    counts = by_line()
+    (figure,) = lines_figure.of(store.stored(directory), counts, {"/home/x/a.c": "\n  i = <b>;\n"})
+    assert dict(zip(figure.series, figure.frame["value"], strict=True)) == {
+        "a.c:2: i = <b>;": 60,
+        "a.c:7": 30,
+    }
+    assert "All source lines together have 90.0 % of the cycles." in figure.caption[0]
+    assert lines_figure.of(store.stored(directory), counts.drop(columns="line"), {}) == []
+
+
+def test_functions_of_a_program_are_counted_once():
+    """The bracket of the whole program contains the other brackets."""
+    figure = functions_figure.of("a.out", "0" * 16, by_line())
+    assert figure.frame["value"].sum() == 100
