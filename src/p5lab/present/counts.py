@@ -70,7 +70,8 @@ def of(
     else:
         shown = grids(found, console.width)
         if not all_tables:
-            shown, said = headline.choose(found, shown, said, console.width)
+            shown, more = headline.choose(found, shown, said, console.width)
+            said += more
         for grid in shown:
             grid.print(console)
         for note in said:

@@ -36,19 +36,24 @@ ZEROS = f"Rows that contain only zeros are left out; {OPTION} prints them."
 def choose(
     found: Comparison, tables: Sequence[Grid], notes: Sequence[str], width: int
 ) -> tuple[list[Grid], list[str]]:
-    """Returns the tables that a terminal of `width` characters shows, and all notes below them.
+    """Returns the tables that a terminal of `width` characters shows, and the notes about what is
+    left out.
 
-    `tables`: all tables of the comparison. `notes`: the notes below the tables. If the comparison
+    `tables`: all tables of the comparison. `notes`: the other notes below the tables. If the comparison
     needs a table of its own, as a table of misses for each geometry does, all tables are shown.
     """
     short = [table.without_zeros() for table in tables]
     left_out = any(len(a.rows) < len(b.rows) for a, b in zip(short, tables, strict=True))
-    more = [*notes, ZEROS] if left_out else list(notes)
-    if found.has_shadows or not found.questions or _height(short, more, width) <= LINES:
+    more = [ZEROS] if left_out else []
+    if found.has_shadows or not found.questions:
+        return short, more
+    if _height(short, [*notes, *more], width) <= LINES:
         return short, more
     several = len(found.systems) > 1 or len(found.seeds) > 1
-    more = [*notes, f"{FURTHER}{_points(found)}."]
-    return summary(found, width) if several else [_one_system(found, more, width)], more
+    more = [f"{FURTHER}{_points(found)}."]
+    if several:
+        return summary(found, width), more
+    return [_one_system(found, [*notes, *more], width)], more
 
 
 def _one_system(found: Comparison, notes: Sequence[str], width: int) -> Grid:
