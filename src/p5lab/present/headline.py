@@ -39,8 +39,8 @@ def choose(
     """Returns the tables that a terminal of `width` characters shows, and the notes about what is
     left out.
 
-    `tables`: all tables of the comparison. `notes`: the other notes below the tables. If the comparison
-    needs a table of its own, as a table of misses for each geometry does, all tables are shown.
+    `tables`: all tables of the comparison. `notes`: the other notes below the tables. The tables of
+    shadow geometries are always shown.
     """
     short = [table.without_zeros() for table in tables]
     left_out = any(len(a.rows) < len(b.rows) for a, b in zip(short, tables, strict=True))
