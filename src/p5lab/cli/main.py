@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from p5lab import __version__
-from p5lab.cli import check, completion, examples, guest, results, run, simpoint, upkeep
+from p5lab.cli import check, completion, examples, guest, options, results, run, simpoint, upkeep
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.host.terminal import for_terminal
 from p5lab.lab import Lab
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
             return subprocess.run(
                 [sys.executable, lab.root / "bench/run.py", *words[1:]]
             ).returncode
-        args = parser().parse_args(words)
+        args = parser().parse_args(options.with_values(words))
         return int(args.command(args, lab))
     except SystemExit as done:  # argparse has printed a help text
         return int(done.code or 0)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Compiles a source file of the user for a guest's processor: `run --program hello.c`.
+
+The compiler is the one that compiles the workloads, Zig's clang with musl. The program is static,
+and contains its symbols and debug information. Each program is kept in build/programs, together
+with the digest of each file from which it was made. The compiler runs again only if such a file,
+an option or the compiler has changed.
+"""
+
+import hashlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from p5lab.describe import program as programs
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.host.fetch import cache_directory
+from p5lab.host.files import read_json, replace_json, sha256_of
+from p5lab.host.progress import Progress
+from p5lab.host.terminal import for_terminal
+from p5lab.lab import Lab
+
+# The compiler of Zig by the ending of the source file.
+LANGUAGES = {
+    ".c": "cc",
+    ".s": "cc",
+    ".S": "cc",
+    ".cc": "c++",
+    ".cpp": "c++",
+    ".cxx": "c++",
+}
+# Zig adds checks for undefined behaviour to a program without -O, and other code for a protected
+# stack. Neither belongs to the user's program.
+FLAGS = ("-static", "-O2", "-g", "-fno-sanitize=undefined", "-fno-stack-protector")
+MADE = "made.json"  # the digests of the inputs, and the messages of the compiler
+HEADERS = "workloads/lib"  # marker.h, for programs with markers
+
+
+def is_source(path: Path) -> bool:
+    """Whether the name of a file has the ending of a source file that `compiled` accepts."""
+    return path.suffix in LANGUAGES
+
+
+def compiled(lab: Lab, source: Path, cflags: str, isa: str) -> Path:
+    """The program made from a source file for guests with this ISA level (guest.toml). `cflags`:
+    more options of the compiler, with the quotes of a shell. Relative paths in these options refer
+    to the current directory.
+
+    Prints the warnings of the compiler on stderr. Raises UserError if there is no such file, and
+    with all messages of the compiler if the file cannot be compiled.
+    """
+    where = f"--program {source}"
+    if not source.is_file():
+        raise UserError(f"{where}: {'not a file' if source.exists() else 'no such file'}")
+    try:
+        more = shlex.split(cflags)
+    except ValueError as error:
+        raise UserError(f"--cflags: {str(error).lower()}") from None
+    source = source.resolve()
+    command = _command(lab, source, more, isa)
+    place = lab.root / "build/programs" / _key(command) / source.stem
+    said = _made_before(place)
+    if said is None:
+        Progress().note(f"Compiling {source.name} for {isa}")
+        said = _compile(command, source, more, place, where)
+    if said:
+        sys.stderr.write(for_terminal(said, lines=True))
+    return place
+
+
+def _command(lab: Lab, source: Path, more: list[str], isa: str) -> list[str]:
+    """The command line without the names of the outputs."""
+    form = programs.form(isa)
+    return [
+        LANGUAGES[source.suffix],
+        *("-target", form.target, f"-mcpu={form.processor}"),
+        *FLAGS,
+        # The debug information must not depend on the current directory.
+        f"-fdebug-compilation-dir={source.parent}",
+        *("-idirafter", str(lab.root / HEADERS)),
+        *more,
+        str(source),
+    ]
+
+
+def _key(command: list[str]) -> str:
+    """A name for the result of a command. Relative paths in the command refer to the current
+    directory, so this directory is a part of the name."""
+    text = "\0".join((version("ziglang"), str(Path.cwd()), *command))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _made_before(program: Path) -> str | None:
+    """The compiler's messages about a program that is up to date. None if the program must be
+    compiled."""
+    try:
+        made = read_json(program.with_name(MADE), "")
+        current = all(sha256_of(Path(name)) == was for name, was in made["inputs"].items())
+        return str(made["said"]) if current and sha256_of(program) == made["program"] else None
+    except (OSError, UserError, LookupError, AttributeError):
+        return None
+
+
+def _compile(command: list[str], source: Path, more: list[str], place: Path, where: str) -> str:
+    """Makes the program. Returns the messages of the compiler, which are warnings."""
+    cache = cache_directory() / "zig"
+    environment = {
+        **os.environ,
+        "ZIG_GLOBAL_CACHE_DIR": str(cache),
+        "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
+    }
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent) as work:
+        made, needs = Path(work, place.name), Path(work, "needs")
+        done = subprocess.run(
+            [_zig(), *command, "-MD", "-MF", needs, "-o", made],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
+        said = done.stdout + done.stderr
+        if done.returncode or not made.is_file():
+            raise UserError(
+                f"{where}: the compiler reports errors:\n{said.rstrip()}", status=STATUS_FAILED
+            )
+        inputs = _inputs(needs, source, more)
+        record = {
+            "inputs": {str(path): sha256_of(path) for path in inputs},
+            "program": sha256_of(made),
+            "said": said,
+        }
+        place.with_name(MADE).unlink(missing_ok=True)
+        made.replace(place)
+    if inputs:
+        replace_json(place.with_name(MADE), record)
+    return said
+
+
+def _zig() -> Path:
+    """The compiler in the package `ziglang`. The package's own command in Python would double the
+    time of a call."""
+    spec = find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise UserError("the Python package ziglang is missing; `./p5lab doctor` explains more")
+    return Path(spec.origin).parent / "zig"
+
+
+def _inputs(needs: Path, source: Path, more: list[str]) -> list[Path]:
+    """All files from which the program was made, from the list that the compiler wrote for `make`.
+    Empty if the list is not complete: the compiler writes no list for assembly language, and only
+    one list for several source files."""
+    if any(is_source(Path(word)) for word in more) or not needs.is_file():
+        return []
+    text = needs.read_text(errors="replace").replace("\\\n", " ")
+    words = re.findall(r"(?:\\.|[^\s\\])+", text.partition(": ")[2])
+    paths = [Path(re.sub(r"\\(.)", r"\1", word)) for word in words]
+    return [source, *paths] if all(path.is_file() for path in paths) else []
