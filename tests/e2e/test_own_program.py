@@ -5,6 +5,7 @@ instructions and limits.
 
 import csv
 import json
+import re
 from collections import Counter
 from itertools import pairwise
 
@@ -301,3 +302,28 @@ def test_a_refused_instruction_and_a_limit_are_explained(results, source, capsys
     assert cli.main([*words, "--args", "spin", "--limit", "3"], results) == 1
     said = capsys.readouterr().err
     assert "virtual-time limit of 3.000 s reached; `run --limit SECONDS` sets another" in said
+
+
+def test_the_document_shows_the_numbers_of_this_build(results, tmp_path, capsys):
+    """The length of the path of the source is a part of the debug information, so it can move the
+    pages of the program. The counts may therefore differ a little.
+    """
+    document = (Lab.here().root / "docs/start/your-program.md").read_text()
+    (code,) = re.findall(r"```c\n(.*?)```", document, re.DOTALL)
+    (listed,) = re.findall(r"```text\n(cycles\.busy: .*?)```", document, re.DOTALL)
+    source = tmp_path / "matrix.c"
+    source.write_text(code)
+    words = ["run", "--program", str(source), "--region", "multiply", "--attribute", "lines"]
+    assert cli.main([*words, "--no-build"], results) == 0
+    printed = capsys.readouterr().err
+    assert "matrix.c printed:\nc[1][2] = 34496\n" in printed
+    run = re.search(r"show (\w+) --attribution --source", printed)[1]
+    assert cli.main(["show", run, "--attribution", "--source"], results) == 0
+    now, shown = (
+        capsys.readouterr().out,
+        re.compile(r"^ *([\d,]+) +[\d.]+ % +(\d+)  ", re.MULTILINE),
+    )
+    today = {line: int(count.replace(",", "")) for count, line in shown.findall(now)}
+    known = {line: int(count.replace(",", "")) for count, line in shown.findall(listed)}
+    assert len(known) >= 6
+    assert known == {line: pytest.approx(today[line], rel=0.03, abs=100) for line in known}

@@ -2,9 +2,9 @@
 """Compiles a source file of the user for a guest's processor: `run --program hello.c`.
 
 The compiler is the one that compiles the workloads, Zig's clang with musl. The program is static,
-and contains its symbols and debug information. Each program is kept in build/programs, together
-with the digest of each file from which it was made. The compiler runs again only if such a file,
-an option or the compiler has changed.
+and contains its symbols and debug information. Of the C library it contains only the symbols. Each
+program is kept in build/programs, together with the digest of each file from which it was made. The
+compiler runs again only if such a file, an option or the compiler has changed.
 """
 
 import hashlib
@@ -38,6 +38,7 @@ LANGUAGES = {
 # Zig adds checks for undefined behaviour to a program without -O, and other code for a protected
 # stack. Neither belongs to the user's program.
 FLAGS = ("-static", "-O2", "-g", "-fno-sanitize=undefined", "-fno-stack-protector")
+LINKER = "ld.lld "  # the beginning of the command that Zig prints
 MADE = "made.json"  # the digests of the inputs, and the messages of the compiler
 HEADERS = "workloads/lib"  # marker.h, for programs with markers
 
@@ -64,7 +65,7 @@ def compiled(lab: Lab, source: Path, cflags: str, isa: str) -> Path:
         raise UserError(f"--cflags: {str(error).lower()}") from None
     source = source.resolve()
     command = _command(lab, source, more, isa)
-    place = lab.root / "build/programs" / _key(command) / source.stem
+    place = lab.root / "build/programs" / _key([*command, str(source)]) / source.stem
     said = _made_before(place)
     if said is None:
         Progress().note(f"Compiling {source.name} for {isa}")
@@ -75,7 +76,8 @@ def compiled(lab: Lab, source: Path, cflags: str, isa: str) -> Path:
 
 
 def _command(lab: Lab, source: Path, more: list[str], isa: str) -> list[str]:
-    """The command line without the names of the outputs."""
+    """The options of the compiler, from the language to the user's options. The source file and the
+    output are not among them."""
     form = programs.form(isa)
     return [
         LANGUAGES[source.suffix],
@@ -85,7 +87,6 @@ def _command(lab: Lab, source: Path, more: list[str], isa: str) -> list[str]:
         f"-fdebug-compilation-dir={source.parent}",
         *("-idirafter", str(lab.root / HEADERS)),
         *more,
-        str(source),
     ]
 
 
@@ -109,28 +110,16 @@ def _made_before(program: Path) -> str | None:
 
 def _compile(command: list[str], source: Path, more: list[str], place: Path, where: str) -> str:
     """Makes the program. Returns the messages of the compiler, which are warnings."""
-    cache = cache_directory() / "zig"
-    environment = {
-        **os.environ,
-        "ZIG_GLOBAL_CACHE_DIR": str(cache),
-        "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
-    }
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent) as work:
         made, needs = Path(work, place.name), Path(work, "needs")
-        done = subprocess.run(
-            [_zig(), *command, "-MD", "-MF", needs, "-o", made],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-        )
-        said = done.stdout + done.stderr
-        if done.returncode or not made.is_file():
+        try:
+            said = _make(command, source, more, made, needs)
+        except _CompilerError as error:
             raise UserError(
-                f"{where}: the compiler reports errors:\n{said.rstrip()}", status=STATUS_FAILED
-            )
+                f"{where}: the compiler reports errors:\n{str(error).rstrip()}",
+                status=STATUS_FAILED,
+            ) from None
         inputs = _inputs(needs, source, more)
         record = {
             "inputs": {str(path): sha256_of(path) for path in inputs},
@@ -142,6 +131,51 @@ def _compile(command: list[str], source: Path, more: list[str], place: Path, whe
     if inputs:
         replace_json(place.with_name(MADE), record)
     return said
+
+
+class _CompilerError(Exception):
+    """The compiler failed. The text contains all of its messages."""
+
+
+def _make(command: list[str], source: Path, more: list[str], made: Path, needs: Path) -> str:
+    """Makes the program `made` and the list `needs` of its inputs. Returns the warnings.
+
+    Zig adds debug information either to the C library and the program, or to neither. Therefore the
+    program is compiled with debug information and linked without it. Then the same linker links it
+    again without the option -s, which would remove all symbols."""
+    several = any(is_source(Path(word)) for word in more)
+    if several or "-s" in more:
+        return _run([*command, str(source), "-MD", "-MF", str(needs), "-o", str(made)])
+    compiled = f"{made}.o"
+    said = _run([*command, "-c", str(source), "-MD", "-MF", str(needs), "-o", compiled])
+    linked = _run([*command, compiled, "-s", "-o", str(made)], ZIG_VERBOSE_LINK="1").splitlines()
+    links = [line for line in linked if line.startswith(LINKER)]
+    if not links:
+        raise _CompilerError("\n".join([*linked, "Zig did not print the command of its linker"]))
+    again = [word for word in shlex.split(links[-1]) if word != "-s"]
+    said += "".join(f"{line}\n" for line in linked if line not in links)
+    return said + _run(again)
+
+
+def _run(words: list[str], **more: str) -> str:
+    """Runs Zig with more variables in its environment. Returns what Zig printed."""
+    cache = cache_directory() / "zig"
+    done = subprocess.run(
+        [_zig(), *words],
+        env={
+            **os.environ,
+            "ZIG_GLOBAL_CACHE_DIR": str(cache),
+            "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
+            **more,
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode:
+        raise _CompilerError(done.stdout + done.stderr)
+    return done.stdout + done.stderr
 
 
 def _zig() -> Path:
