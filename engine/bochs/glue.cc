@@ -82,7 +82,9 @@ session::Session the_run;
 
 p5::Attribution* attribution;  // null: not requested, or the guest is not ready yet
 p5::Blocks* blocks;            // null: not requested
+session::Region* region;       // null: not requested, or the guest is not ready yet
 bool branches_watched;         // attribution or blocks is not null
+bool each_watched;             // attribution or region is not null
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
   const session::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX),
@@ -90,7 +92,9 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
   const session::MarkerResult result = the_run.marker(call);
   if (operation == session::kReady) glue::run_agendas();
   attribution = the_run.attribution();
+  region = the_run.region();
   branches_watched = blocks || attribution;
+  each_watched = attribution || region;
   leaf->eax = result.eax;
   leaf->ebx = result.ebx;
   leaf->ecx = result.ecx;
@@ -171,6 +175,12 @@ bx_address general_register(unsigned number) {
 }
 
 Linear stack_pointer() { return Linear(general_register(4)); }
+
+// Returns the base address of the thread-local data, by which the region knows its thread.
+Linear thread_base() {
+  const unsigned segment = p5::kX86_64 ? BX_SEG_REG_FS : BX_SEG_REG_GS;
+  return Linear(cpu()->sregs[segment].cache.u.segment.base);
+}
 
 p5::MachineMode machine_mode() {
   if (!cpu()->cr0.get_PE()) return p5::MachineMode::Real;
@@ -289,14 +299,19 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
   if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
 }
 
+// Attribution and region see each instruction before its execution.
+static __attribute__((noinline)) void watch(const bxInstruction_c& i, Linear linear) {
+  const Linear stack = stack_pointer();
+  if (attribution) attribution->at(linear, stack);
+  if (region) the_run.cross_region(region->at(model.state(), linear, stack, thread_base()));
+  last_class = i.p5.cls;
+}
+
 static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
   if (i->p5.length == 0) return;  // the end-of-trace filler
   if (state_stale) refresh_state();
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
-  if (__builtin_expect(attribution != nullptr, 0)) {
-    attribution->at(linear, stack_pointer());
-    last_class = i->p5.cls;
-  }
+  if (__builtin_expect(each_watched, 0)) watch(*i, linear);
   if (model.passes(i->p5, linear)) {
     last_linear = linear;
     return;

@@ -103,11 +103,15 @@ void EventStream::append_vectors(const Banks& banks) {
   }
 }
 
+void EventStream::note(const char* what, const std::string& name, uint64_t count) {
+  JsonLine line("note");
+  line.member("what", what).member("name", name);
+  file_.write(line.member("count", count).line());
+}
+
 void EventStream::end(const std::string& status, const std::string& reason, uint32_t guest_status) {
   for (const auto& [opcode, count] : model_.unknown()) {
-    JsonLine note("note");
-    note.member("what", "unknown-class").member("name", opcode_name(opcode));
-    file_.write(note.member("count", count).line());
+    note("unknown-class", opcode_name(opcode), count);
   }
   JsonLine end("end");
   end.member("status", status).member("reason", reason).member("guest_status", guest_status);

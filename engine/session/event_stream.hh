@@ -30,6 +30,8 @@ class EventStream {
   void marker(const char* type, const char* op, uint32_t arg);
   // Writes a snapshot without shadows when the guest accesses a counter register.
   void read(const char* insn, uint32_t index, uint64_t value);
+  // Writes a note: a number of times that something happened, outside of the counts.
+  void note(const char* what, const std::string& name, uint64_t count);
   // Writes the last lines: the instructions without a row in the timing table, and the end of the
   // run with its status.
   void end(const std::string& status, const std::string& reason, uint32_t guest_status);

@@ -11,6 +11,7 @@ Job Job::read(base::Settings& settings) {
   Job job;
   job.command = settings.text("run.job");
   job.trace_reads = settings.flag("run.trace_reads");
+  job.region = RegionPlace::read(settings);
   if (!settings.has("run.program")) return job;
   const std::string path = settings.text("run.program");
   std::ifstream file(path, std::ios::binary);

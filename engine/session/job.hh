@@ -6,6 +6,7 @@
 #include <string>
 
 #include "marker.hh"
+#include "region.hh"
 #include "settings.hh"
 
 namespace session {
@@ -13,8 +14,9 @@ namespace session {
 struct Job {
   std::string command, program;  // command line; content of the program file
   bool trace_reads = false;      // the event stream shows reads of counter registers
+  RegionPlace region;            // the function that the run measures
 
-  // Reads run.job, run.program and run.trace_reads; `settings` keeps the first error.
+  // Reads run.job, run.program, run.region and run.trace_reads; `settings` keeps the first error.
   static Job read(base::Settings& settings);
 
   // The answers to markers that request the twelve bytes at `offset`. For the command, EAX is 1.

@@ -126,6 +126,9 @@ void Session::ready() {
   }
   devices_.ready();
   observers_->ready();
+  if (job_.region.name.empty()) return;
+  region_ = std::make_unique<Region>(job_.region, *emulator_);
+  model_->watch_each(true);  // the engine must see each instruction
 }
 
 // Serves runs. When this function returns, this process is a child with its own job.
@@ -135,7 +138,8 @@ void Session::serve() {
   base::Settings own;
   std::string error;
   if (!own.load(path_, &error)) reject(error);
-  std::set<std::string> free = {"run.job", "run.program", "run.server", "run.trace_reads"};
+  std::set<std::string> free = {"run.job", "run.program", "run.region", "run.server",
+                                "run.trace_reads"};
   for (const std::string& key : devices_.job_keys()) free.insert(key);
   const std::string other = own.difference(settings_, free);
   if (!other.empty())
@@ -153,7 +157,13 @@ void Session::begin(uint32_t phase) {
   if (crossings_ && phase != kEmpty) crossings_->bracket("begin", phase);
 }
 
+void Session::cross_region(Region::Step step) {
+  if (step == Region::Step::None || !region_->measures()) return;
+  step == Region::Step::Enter ? begin(kRegion) : end(kRegion);
+}
+
 void Session::end(uint32_t phase) {
+  if (region_ && phase == kWhole) cross_region(region_->program_ended());
   const std::string problem = brackets_.end(phase);
   if (!problem.empty()) fail(problem);
   if (crossings_ && phase != kEmpty) crossings_->bracket("end", phase);
@@ -203,6 +213,10 @@ void Session::finish(const std::string& status, const std::string& reason, uint3
                      int exit_status) {
   finished_ = true;
   observers_->finish(events_->counted());
+  if (region_) {
+    events_->note("region-calls", region_->name(), region_->calls());
+    events_->note("region-measured", region_->name(), region_->measured());
+  }
   events_->end(status, reason, guest_status);
   if (!reason.empty()) std::fprintf(stderr, "%s\n", reason.c_str());
   events_->finish();

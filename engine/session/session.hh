@@ -22,6 +22,7 @@
 #include "observers.hh"
 #include "output.hh"
 #include "pentium.hh"
+#include "region.hh"
 #include "run_config.hh"
 #include "settings.hh"
 #include "timing.hh"
@@ -59,6 +60,10 @@ class Session {
   p5::Blocks* blocks() { return observers_->blocks(); }  // null: not requested
   // Returns null if the run does not request attribution, or if the guest is not ready yet.
   p5::Attribution* attribution() { return observers_->attribution(); }
+  // Returns null if the run has no region, or if the guest is not ready yet.
+  Region* region() { return region_.get(); }
+  // Call this before the instruction at which the region begins or ends.
+  void cross_region(Region::Step step);
 
   // --- the end of the run
 
@@ -105,6 +110,7 @@ class Session {
   std::unique_ptr<Observers> observers_;
   std::unique_ptr<EventStream> events_;
   std::unique_ptr<Crossings> crossings_;  // null: not requested
+  std::unique_ptr<Region> region_;        // null: not requested, or the guest is not ready yet
   Output output_;                         // output of the guest's program
   std::list<Output> created_;             // files that devices have created
   bool server_ = false;                   // must serve runs, and no run has begun

@@ -7,9 +7,10 @@ to the count of the phase's brackets.
 """
 
 from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 
@@ -33,10 +34,24 @@ _LISTS = ("counts",)
 @dataclass(frozen=True)
 class Function:
     """A function of a guest. `module`: the program, library or kernel that contains the function.
-    If the name is in brackets, the code has no symbol."""
+    If the name is in brackets, the code has no symbol.
+
+    file, line: the source line, if the run counted by line and the code belongs to a line. The
+    functions of other source lines are then other objects. Without a line, `file` is empty.
+    """
 
     name: str
     module: str
+    file: str = ""
+    line: int = 0
+
+    @classmethod
+    def read(cls, name: str, module: str) -> Self:
+        """The function in a record. A tab and `FILE:LINE` may follow its name. Raises ValueError if
+        LINE is not a number."""
+        plain, _, place = name.partition("\t")
+        file, _, line = place.rpartition(":")
+        return cls(plain, module, file, int(line)) if place else cls(plain, module)
 
 
 @dataclass(frozen=True)
@@ -111,9 +126,13 @@ class Attribution:
     def frame(self) -> pd.DataFrame:
         """A row for each count that is not zero. Counts are sums over brackets and callers.
 
-        Columns: COLUMNS. `phase`, `ring` and `count` are integers, the other columns are texts.
+        Columns: COLUMNS. `phase`, `ring` and `count` are integers, the other columns are texts. If
+        the run counted by source line, the column `line` follows `module`. It contains
+        `FILE:LINE`, where FILE is the end of the path that distinguishes the file from all others.
+        The text is empty for code without a source line.
         """
         spaces = self.spaces()
+        files = short_names({node.function.file for node in self.nodes.values()} - {""})
         sums: dict[tuple[Any, ...], int] = defaultdict(int)
         for phase, by_node in self.counts.items():
             for number, counts in by_node.items():
@@ -122,6 +141,7 @@ class Attribution:
                     phase,
                     node.function.name,
                     node.function.module,
+                    *([_line(node.function, files)] if files else []),
                     node.ring,
                     spaces[node.cr3],
                     node.crossing,
@@ -129,8 +149,26 @@ class Attribution:
                 for event, count in zip(self.events, counts, strict=True):
                     if count:
                         sums[(*where, event)] += count
-        frame = pd.DataFrame([(*key, count) for key, count in sums.items()], columns=COLUMNS)
+        columns = [*COLUMNS[:3], "line", *COLUMNS[3:]] if files else COLUMNS
+        frame = pd.DataFrame([(*key, count) for key, count in sums.items()], columns=columns)
         return frame.astype({"phase": "int64", "ring": "int64", "count": "int64"})
+
+    def line_frame(self) -> pd.DataFrame:
+        """A row for each source line and event with a count that is not zero.
+
+        Columns: `phase`, `file` (the path that the compiler recorded), `line`, `event`, `count`.
+        Code without a source line has the file "" and the line 0, so the sum of an event over all
+        rows of a phase is the count of its brackets.
+        """
+        sums: dict[tuple[int, str, int, str], int] = defaultdict(int)
+        for phase, by_node in self.counts.items():
+            for number, counts in by_node.items():
+                function = self.nodes[number].function
+                for event, count in zip(self.events, counts, strict=True):
+                    if count:
+                        sums[phase, function.file, function.line, event] += count
+        rows = [(*key, count) for key, count in sums.items()]
+        return pd.DataFrame(rows, columns=["phase", "file", "line", "event", "count"])
 
     def eviction_frame(self) -> pd.DataFrame:
         """The evictions, most frequent first.
@@ -155,6 +193,23 @@ class Attribution:
         return nodes[::-1]
 
 
+def short_names(paths: Collection[str]) -> dict[str, str]:
+    """The end of each path, with as many directories as are needed to distinguish the paths."""
+    names: dict[str, str] = {}
+    for path in paths:
+        parts = path.split("/")
+        for count in range(1, len(parts) + 1):
+            name = "/".join(parts[-count:])
+            if not any(other != path and f"/{other}".endswith(f"/{name}") for other in paths):
+                break
+        names[path] = name
+    return names
+
+
+def _line(function: Function, files: Mapping[str, str]) -> str:
+    return f"{files[function.file]}:{function.line}" if function.file else ""
+
+
 def _is_library(module: str) -> bool:
     return ".so" in module or module in (VDSO, NO_MODULE)
 
@@ -177,7 +232,7 @@ def read(path: Path) -> Attribution:
                 raise ValueError("expected nothing after the end")
             match record["type"]:
                 case "function":
-                    functions[record["id"]] = Function(record["name"], record["module"])
+                    functions[record["id"]] = Function.read(record["name"], record["module"])
                 case "entrance":
                     crossings[record["id"]] = crossing_name(
                         record["kind"], record["vector"], record["number"]
@@ -337,6 +392,13 @@ def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "exporter": "p5lab",
         "name": name,
-        "shared": {"frames": [{"name": one.name, "file": one.module} for one in frames]},
+        "shared": {"frames": [_frame(one) for one in frames]},
         "profiles": profiles,
     }
+
+
+def _frame(function: Function) -> dict[str, Any]:
+    """A frame in the format of speedscope."""
+    if function.file:
+        return {"name": function.name, "file": function.file, "line": function.line}
+    return {"name": function.name, "file": function.module}

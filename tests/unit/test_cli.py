@@ -165,7 +165,7 @@ def test_a_program_is_run_and_its_name_is_only_text(p5lab, lab, tmp_path):
     assert cells(out, "busy cycles") == ["110"]
     assert "[red]a.out [/x] -n" in " ".join(p5lab("list", "runs")[1].split())
     name = next(path.name for path in lab.results.glob("program/*"))
-    assert "job @program [/x] -n" in " ".join(p5lab("show", name)[1].split())
+    assert "program [red]a.out [/x] -n" in " ".join(p5lab("show", name)[1].split())
     assert p5lab(*arguments, "--no-build")[2].count("already stored") == 1
     mine.write_bytes(test_program.elf() + b"1")  # compiled anew
     assert p5lab(*arguments, "--no-build")[2].count(": ok in") == 1

@@ -67,7 +67,7 @@ def test_functions_do_not_overlap_and_labels_are_part_of_theirs(program):
 
 def test_pages_are_parts_of_the_file(program):
     full, stripped = map(Elf, program)
-    pages = functions._pages(stripped)
+    pages = functions.pages(stripped)
     assert len(pages) == 2
     assert all(address % functions.PAGE == 0 for address in pages)
     (segment,) = stripped.segments
@@ -75,7 +75,7 @@ def test_pages_are_parts_of_the_file(program):
     # The last page of the code may also contain data that follow the code in the file, for example
     # symbols.
     first = min(pages)
-    assert functions._pages(full)[first] == pages[first]
+    assert functions.pages(full)[first] == pages[first]
 
 
 @pytest.mark.parametrize("cut", [0, 3, 40, 70, 200])

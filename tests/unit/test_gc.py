@@ -64,7 +64,9 @@ def kinds(items):
 
 
 def test_failed_and_superseded_runs_go_and_the_others_stay(lab, monkeypatch):
-    monkeypatch.setattr(functions, "table", lambda lab, run: "")  # the toy kernel has no symbols
+    monkeypatch.setattr(
+        functions, "table", lambda lab, run, **_: ""
+    )  # the toy kernel has no symbols
     old = run(lab)
     record = store.read(old.directory)
     store.write(old.directory, {**record, "started": "2020-01-01T00:00:00+00:00"})

@@ -297,7 +297,7 @@ MANY = [
         "hang",
         {**failing([], status="timeout", reason="virtual-time limit of 9 s reached"), "exit": 4},
         "timeout",
-        "virtual-time limit of 9 s reached",
+        "virtual-time limit of 9 s reached; `run --limit SECONDS` sets another limit",
     ),
     (
         "full",

@@ -12,6 +12,7 @@ EXAMPLES = {
         "run geometries --workers 2",
         "run geometries --scheduler tcp://node1:8786",
         'run --program ./a.out --args "-n 3" --guest linux',
+        'run --program hello.c --cflags "-O3 -DSIZE=64" --region work --attribute lines',
     ),
     "plan": ("plan chen95-core --sweep l2.size=128K,256K,512K", "plan micro --only dup"),
     "report": (

@@ -18,6 +18,7 @@ from p5lab.cli import (
     guest,
     misspelt,
     notebook,
+    options,
     results,
     run,
     simpoint,
@@ -70,7 +71,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     """Returns the arguments of a command line. Raises UserError for a wrong command line."""
     try:
         # next_steps reads the words.
-        return parser().parse_args(words, argparse.Namespace(words=words))
+        return parser().parse_args(options.with_values(words), argparse.Namespace(words=words))
     except UserError:
         name, *rest = words or [""]
         command = completion.commands(parser()).get(name)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from p5lab.describe import engine, experiment, observation, seeds
+from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError
 from p5lab.execute.cluster import Tls, Wanted
@@ -15,6 +16,7 @@ from p5lab.host.processors import cores
 from p5lab.present import column, counts, headline, sweep_table
 
 SCHEMA_VERSION = 1  # version of the JSON that print_json prints
+TAKES_OPTIONS = ("--args", "--cflags")  # their values are often options of another program
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -25,10 +27,30 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         "--program",
         type=Path,
         metavar="FILE",
-        help="run this static x86 program instead of an experiment. guest:PATH runs a program of"
+        help="run this program instead of an experiment: a static x86 program, or a source file"
+        " in C, C++ or assembly language, which p5lab compiles. guest:PATH runs a program of"
         " the guest itself. Such a guest must be a distribution",
     )
-    parser.add_argument("--args", default="", metavar='"A B"', help="arguments of the program")
+    parser.add_argument(
+        "--cflags",
+        default="",
+        metavar='"A B"',
+        help="options of the compiler, if FILE is a source file. They follow p5lab's own options"
+        " (-O2 -g)",
+    )
+    parser.add_argument(
+        "--args",
+        default="",
+        metavar='"A B"',
+        help="arguments of the program, with the quotes of a shell",
+    )
+    parser.add_argument(
+        "--limit",
+        type=positive("--limit"),
+        metavar="SECONDS",
+        help="end a run after this virtual time, the time that passes on the simulated machine"
+        f" (default: limit_seconds of the experiment, or {LIMIT_SECONDS})",
+    )
     _add_selection(parser)
     parser.add_argument(
         "--engine",
@@ -50,6 +72,21 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         help="off: each instruction takes one clock, and the machine has no caches, no TLBs and no"
         " stalls",
     )
+
+
+def with_values(words: Sequence[str]) -> list[str]:
+    """Joins each option of TAKES_OPTIONS with its value to one word, `--cflags=-O3`. Otherwise
+    argparse would take the value -O3 for an option of p5lab."""
+    joined: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word in TAKES_OPTIONS and left:
+            word = f"{word}={left.pop(0)}"
+        joined.append(word)
+        if word == "--":
+            break
+    return joined + left
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:

@@ -18,7 +18,17 @@ from p5lab.host import fetch
 from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep import gc, index, selection, store, swept
 from p5lab.lab import Lab
-from p5lab.present import answer, by_function, counts, diff, garbage, runs, sweep_table, timeline
+from p5lab.present import (
+    answer,
+    by_function,
+    by_source,
+    counts,
+    diff,
+    garbage,
+    runs,
+    sweep_table,
+    timeline,
+)
 
 LISTS = ("experiments", "machines", "guests", "workloads", "notebooks", "runs")
 KINDS = "|".join(LISTS)
@@ -167,6 +177,14 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
         help="for a run with --attribute: show the functions with the largest counts",
     )
     parser.add_argument(
+        "--source",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="with --attribution, for a run with --attribute lines: show the source of the program"
+        " with the counts of --event beside it. Without FILE, libraries are only listed",
+    )
+    parser.add_argument(
         "--evictions",
         action="store_true",
         help="for a run with --attribute misses and a direct-mapped L2: show pairs of functions. In"
@@ -259,6 +277,8 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
         by_function.write_speedscope(stored, args.speedscope, args.event)
     elif args.evictions:
         by_function.show_evictions(counts.stdout(), stored, args)
+    elif args.source is not None:
+        by_source.show(counts.stdout(), stored, args)
     elif args.attribution:
         by_function.show(counts.stdout(), stored, args)
     else:

@@ -3,6 +3,7 @@
 
 import argparse
 import fnmatch
+from collections.abc import Sequence
 from pathlib import Path
 
 from p5lab import engines
@@ -17,7 +18,16 @@ from p5lab.execute import plan, rerun, runner
 from p5lab.host.progress import Progress
 from p5lab.keep import gc, selection, store
 from p5lab.lab import Lab
-from p5lab.present import column, counts, diff, page, planned, sweep_table
+from p5lab.present import (
+    column,
+    counts,
+    diff,
+    page,
+    planned,
+    program_output,
+    region_calls,
+    sweep_table,
+)
 
 
 def add(commands: options.Commands) -> None:
@@ -30,6 +40,9 @@ def add(commands: options.Commands) -> None:
     )
     run.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(run)
+    run.add_argument(
+        "--quiet", action="store_true", help="do not show what the program of --program printed"
+    )
     options.add_jobs(run)
     options.add_workers(run)
     options.add_only(run)
@@ -51,7 +64,6 @@ def add(commands: options.Commands) -> None:
     )
     options.add_no_build(run)
     options.add_format(run)
-    options.add_all_tables(run)
     run.set_defaults(command=_run, name="run")
 
     ahead = commands.add_parser(
@@ -136,6 +148,7 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         seeds=args.seeds,
         engine=args.engine,
         observation=Observation.parse(args),
+        limit=args.limit,
         sweeps=sweep.parse(args.sweeps),
     )
     if (args.experiment is None) == (args.program is None):
@@ -143,12 +156,14 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
             f"{args.name}: expected an experiment or --program FILE"
             f" (see `p5lab {args.name} --help`)"
         )
-    if args.args and not args.program:
-        raise UserError(
-            "--args: expected with --program; set parameters of workloads in the experiment's file"
-        )
+    for option, given in (("--args", args.args), ("--cflags", args.cflags)):
+        if given and not args.program:
+            raise UserError(
+                f"{option}: expected with --program; set parameters of workloads in the"
+                " experiment's file"
+            )
     expansion = (
-        experiment.of_program(lab, args.program, args.args, choice)
+        experiment.of_program(lab, args.program, args.args, choice, args.cflags)
         if args.program
         else experiment.expand(lab, args.experiment, choice)
     )
@@ -193,6 +208,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         for result in results
         if result.status != "queued" and (record := store.read(result.directory)) is not None
     ]
+    if not args.quiet:
+        _show_output(lab, stored)
     if args.form in counter_method.FORMS and counter_method.applies(stored):
         counter_method.show(counts.stdout(), stored, args.form)
     else:
@@ -200,11 +217,21 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         sweep_table.show(counts.stdout(), stored, expansion.cannot, keys, wanted, args.form)
     if args.form == "table":
         next_steps.show(Progress(), lab, args, stored)
+    for one in stored:
+        if remark := region_calls.remark(one.record):
+            Progress().say(remark)
     for wish in Observation.parse(args):
         for result in results:
             for remark in wish.remarks(result.id, lab.short(result.directory)):
                 Progress().say(remark)
     return STATUS_FAILED if report_failures(lab, results) else 0
+
+
+def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
+    """Prints the output of the user's programs on stderr, because stdout contains only results."""
+    places = [(one, lab.short(one.directory)) for one in stored]
+    if said := program_output.several(places):
+        Progress().say(said.removesuffix("\n"))
 
 
 def _plan(args: argparse.Namespace, lab: Lab) -> int:

@@ -19,10 +19,11 @@ from p5lab.describe.experiment_file import names as names
 from p5lab.describe.experiment_file import title as title
 from p5lab.describe.guest import X86_64, Guest
 from p5lab.describe.machine import Machine
-from p5lab.describe.observation import NOTHING, Observation, Shadow, Shadows
+from p5lab.describe.observation import NOTHING, Observation, Region, Shadow, Shadows
 from p5lab.describe.run import Run
 from p5lab.describe.sweep import Axis, Point
 from p5lab.errors import UserError
+from p5lab.host import compiler
 from p5lab.lab import Lab
 
 NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real limit
@@ -69,6 +70,7 @@ class Filter:
     engine: str = engines.DEFAULT
     sweeps: tuple[Axis, ...] = ()
     observation: Observation = NOTHING
+    limit: int | None = None  # virtual seconds
 
 
 def load(lab: Lab, name: str, choice: Filter | None = None) -> list[Run]:
@@ -229,7 +231,7 @@ def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
         part.job.given,
         part.seed,
         asked.feedback,
-        asked.file.limit_seconds,
+        choice.limit or asked.file.limit_seconds,
         choice.engine,
         programs.of_workload(lab, part.job.workload, part.system, part.job.parameters),
         model=choice.model,
@@ -237,10 +239,11 @@ def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
     )
 
 
-def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansion:
+def of_program(lab: Lab, path: Path, arguments: str, choice: Filter, cflags: str = "") -> Expansion:
     """The runs of a program of the user or of the guest: one run for each machine, guest and seed.
-    Raises UserError for a program that a guest cannot run, and for options that exclude each
-    other."""
+    A source file is compiled for each guest, with `cflags` behind p5lab's own options. Raises
+    UserError for a source file that cannot be compiled, for a program that a guest cannot run, and
+    for options that exclude each other."""
     if choice.workloads:
         raise UserError("--workload: expected without --program, which replaces the workload")
     can = engines.capabilities(choice.engine)
@@ -251,7 +254,7 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
                 f"--program {path}: expected without --engine {choice.engine}, which has no guest"
             )
         _check_host(choice)
-        program = programs.load(path, arguments, NO_LIMIT)
+        program = _program(lab, path, arguments, NO_LIMIT, "pentium", cflags)
         host, guest = this_host.machine(), this_host.guest()
         return Expansion([_program_run(host, guest, program, 0, False, choice)], [])
     engines.check(choice.engine, choice.observation)
@@ -270,7 +273,7 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
             program = (
                 programs.in_guest(str(path), arguments)
                 if in_guest
-                else programs.load(path, arguments, memory, guest.isa)
+                else _program(lab, path, arguments, memory, guest.isa, cflags)
             )
             feedback = True if choice.feedback is None else choice.feedback
             runs += [
@@ -278,6 +281,22 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
                 for seed in choice.seeds or (0,)
             ]
     return Expansion(runs, [], sweep.keys(choice.sweeps))
+
+
+def _program(
+    lab: Lab, path: Path, arguments: str, memory: int, isa: str, cflags: str
+) -> programs.Program:
+    """The checked program in a file. A source file is compiled first."""
+    if not compiler.is_source(path):
+        if cflags:
+            raise UserError(
+                f"--cflags: expected with a source file ({', '.join(compiler.LANGUAGES)});"
+                f" --program {path} is not one"
+            )
+        return programs.load(path, arguments, memory, isa)
+    made = compiler.compiled(lab, path, cflags, isa)
+    program = programs.load(made, arguments, memory, isa)
+    return replace(program, source=path.resolve(), cflags=cflags)
 
 
 def _program_run(
@@ -288,16 +307,21 @@ def _program_run(
     feedback: bool,
     choice: Filter,
 ) -> Run:
+    # Runs with different regions have different brackets, so the table must distinguish them.
+    region = choice.observation.get(Region)
+    measured: dict[str, int | str] = {}
+    if region:
+        measured["region"] = region.function.replace(" ", "_")
     return Run(
         PROGRAM,
         board,
         guest,
         program.workload,
-        program.parameters,
+        program.parameters | measured,
         (),
         seed,
         feedback,
-        LIMIT_SECONDS,
+        choice.limit or LIMIT_SECONDS,
         choice.engine,
         program,
         model=choice.model,
@@ -326,6 +350,7 @@ def _check_host(choice: Filter) -> None:
         sweep.OPTION: choice.sweeps,
         "--feedback": choice.feedback is not None,
         "--model": not choice.model,
+        "--limit": choice.limit is not None,
     }
     for option, value in given.items():
         if value:

@@ -11,10 +11,12 @@ code.
 
 import re
 import struct
+from bisect import bisect_right
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from p5lab.describe import source_lines
 from p5lab.describe.elf import FUNCTION, WEAK, Elf, Symbol
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -29,13 +31,15 @@ NOPS = {3: b"\x8d\x76\x00", 4: b"\x8d\x74\x26\x00"}  # the NOPs of an i386 kerne
 STARTS = frozenset({"ret_from_fork", "ret_from_fork_asm"})
 
 
-def table(lab: Lab, run: "Run") -> str:
-    """The text of functions.txt for a run."""
+def table(lab: Lab, run: "Run", *, lines: bool = False) -> str:
+    """The text of functions.txt for a run. With `lines`, the functions of the user's program are
+    divided by source line (`_by_line`)."""
     vmlinux = _vmlinux(run.guest.kernel)
     parts = [_kernel(vmlinux)]
     programs = _vdso(vmlinux.read_bytes())
+    own = run.program.path.name if run.program and run.program.path else ""
     if run.program and run.program.path:
-        programs[run.program.path.name] = run.program.path.read_bytes()
+        programs[own] = run.program.path.read_bytes()
     if run.guest.initramfs:
         programs |= _archived(run.guest.initramfs.read_bytes(), "")
     with_symbols = _with_symbols(lab)
@@ -44,15 +48,16 @@ def table(lab: Lab, run: "Run") -> str:
         try:
             program = Elf(image)
             named = program if program.symbols else with_symbols.get(program.code, program)
-            pages, symbols = _pages(program), named.symbols
+            of_pages, symbols = pages(program), named.symbols
         except ValueError:
             continue  # a damaged file; the guest itself reports the error
-        if seen.issuperset(pages.values()):
+        if seen.issuperset(of_pages.values()):
             continue  # this file was already added under another name
-        seen.update(pages.values())
-        lines = [f"page {address:x} {content:x}\n" for address, content in pages.items()]
-        end = max(pages, default=0) + PAGE
-        parts += [f"module {name}\n", *lines, *_functions(symbols, end)]
+        seen.update(of_pages.values())
+        parts.append(f"module {name}\n")
+        parts += [f"page {address:x} {content:x}\n" for address, content in of_pages.items()]
+        found = _functions(symbols, max(of_pages, default=0) + PAGE)
+        parts += _by_line(found, program) if lines and name == own else found
     return "".join(parts)
 
 
@@ -108,7 +113,7 @@ def _with_symbols(lab: Lab) -> dict[bytes, Elf]:
     return found
 
 
-def _pages(program: Elf) -> dict[int, int]:
+def pages(program: Elf) -> dict[int, int]:
     """The digest of each code page of a file, by the address of the page."""
     found = {}
     for segment in program.segments:
@@ -141,6 +146,25 @@ def _functions(symbols: list[Symbol], end: int) -> list[str]:
         size = min(symbol.size or behind - symbol.address, behind - symbol.address)
         kind = "start" if symbol.name in STARTS else "function"
         lines.append(f"{kind} {symbol.address:x} {size:x} {symbol.name}\n")
+    return lines
+
+
+def _by_line(functions: list[str], program: Elf) -> list[str]:
+    """The lines of `_functions`, divided where another source line begins. A tab and `FILE:LINE`
+    follow the name of the function. Code without a source line keeps the name alone."""
+    known = source_lines.ranges(program.image, program.segments)
+    lines = []
+    for text in functions:
+        kind, first, size, name = text.rstrip("\n").split(" ", 3)
+        at, end = int(first, 16), int(first, 16) + int(size, 16)
+        while at < end:
+            place = bisect_right(known, at, key=lambda one: one.end)
+            one = known[place] if place < len(known) else None
+            inside = one is not None and one.first <= at
+            behind = (one.end if inside else one.first) if one else end
+            tail = f"\t{one.file}:{one.line}" if one and inside else ""
+            lines.append(f"{kind} {at:x} {min(behind, end) - at:x} {name}{tail}\n")
+            at = behind
     return lines
 
 

@@ -47,7 +47,19 @@ class Form:
     sizes: int  # offset of e_phentsize, e_phnum
     segment_bytes: int
     segment: tuple[str, int, int]  # format of a program header; indices of p_offset and p_filesz
-    hint: str
+    target: str  # of Zig and clang
+    processor: str  # the oldest processor of the guests, as compilers name it
+
+    @property
+    def hint(self) -> str:
+        """The end of the message about a file that has another form: what is expected, and how to
+        make it."""
+        kind = "32-bit x86" if self.bits == 32 else "x86-64"
+        return (
+            f"expected a static program for {kind}, made for example by `.venv/bin/python -m"
+            f" ziglang cc -target {self.target} -mcpu={self.processor}`, or a source file, which"
+            " p5lab compiles"
+        )
 
 
 FORM_32 = Form(
@@ -59,8 +71,8 @@ FORM_32 = Form(
     42,
     32,
     ("<5I", 1, 4),
-    "expected a static program for 32-bit x86, made for example by `.venv/bin/python -m ziglang cc"
-    " -target x86-linux-musl -mcpu=pentium`",
+    "x86-linux-musl",
+    "pentium",
 )
 FORM_64 = Form(
     64,
@@ -71,8 +83,8 @@ FORM_64 = Form(
     54,
     56,
     ("<II4Q", 2, 5),
-    "expected a static program for x86-64, made for example by `.venv/bin/python -m ziglang cc"
-    " -target x86_64-linux-musl -mcpu=x86_64`",
+    "x86_64-linux-musl",
+    "x86_64",
 )
 
 
@@ -83,11 +95,24 @@ class Program:
     path: Path | None  # on the host; None: the program is in the guest
     arguments: tuple[str, ...] = ()
     in_guest: str = ""  # absolute path in the guest; empty for the shell
+    source: Path | None = None  # the source file from which p5lab compiled the program
+    cflags: str = ""  # the user's options of the compiler
 
     @property
     def name(self) -> str:
-        """The name of the file, or `guest:PATH` for a program of the guest."""
-        return self.path.name if self.path else f"{IN_GUEST}{self.in_guest}"
+        """The name of the file that the user gave, or `guest:PATH` for a program of the guest."""
+        path = self.source or self.path
+        return path.name if path else f"{IN_GUEST}{self.in_guest}"
+
+    @property
+    def title(self) -> str:
+        """The name, with the user's options of the compiler."""
+        return f"{self.name} ({self.cflags})" if self.cflags else self.name
+
+    @property
+    def recorded(self) -> dict[str, object]:
+        """The entry `program` of run.json: the name and the arguments."""
+        return {"name": self.title, "arguments": list(self.arguments)}
 
     @property
     def job(self) -> str:
@@ -117,9 +142,15 @@ class Program:
     @property
     def parameters(self) -> dict[str, int | str]:
         """The file and the arguments, as the parameters of the workload."""
-        given = {"arguments": ",".join(self.arguments)} if self.arguments else {}
+        given = {
+            "cflags": ",".join(self.cflags.split()),
+            "arguments": ",".join(self.arguments),
+        }
         # A space would end the parameter.
-        return {"file": self.name.replace(" ", "_"), **given}
+        return {
+            "file": self.name.replace(" ", "_"),
+            **{name: text for name, text in given.items() if text},
+        }
 
 
 SHELL = Program(None)  # on the guest's console

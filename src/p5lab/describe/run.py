@@ -7,7 +7,14 @@ from p5lab.describe import engine as engines
 from p5lab.describe.guest import Guest
 from p5lab.describe.keys import readable
 from p5lab.describe.machine import Machine
-from p5lab.describe.observation import NOTHING, Observation, Sample, Shadow, Shadows
+from p5lab.describe.observation import (
+    NOTHING,
+    Observation,
+    Region,
+    Sample,
+    Shadow,
+    Shadows,
+)
 from p5lab.describe.program import Program
 from p5lab.describe.workload import Workload
 
@@ -44,6 +51,12 @@ class Run:
     def can(self) -> engines.Capabilities:
         """The capabilities of the run's engine."""
         return engines.capabilities(self.engine)
+
+    @property
+    def own_program(self) -> Program | None:
+        """The program that the user gave with --program. None for a workload, also for a workload
+        from P5LAB_PATH, whose program the engine delivers in the same way."""
+        return None if self.workload.delivered else self.program
 
     @property
     def parameter_text(self) -> str:
@@ -86,6 +99,11 @@ class Run:
         return self.observation.get(Sample)
 
     @property
+    def region(self) -> Region | None:
+        """The function of the user's program that the run measures; None without --region."""
+        return self.observation.get(Region)
+
+    @property
     def label(self) -> str:
         """A short name of the run, for people."""
         what = self._what
@@ -102,8 +120,8 @@ class Run:
     @property
     def _what(self) -> str:
         """The program or the workload, with the parameters that the experiment sets."""
-        if self.program and not self.workload.delivered:
-            return " ".join((self.program.name, *self.program.arguments))
+        if program := self.own_program:
+            return " ".join((program.title, *program.arguments))
         given = "".join(
             f" {self.parameters[name]}"
             if self.workload.parameters[name].choices

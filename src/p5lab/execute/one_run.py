@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab import engines
+from p5lab.describe import refused
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError, disk_error
@@ -111,12 +112,21 @@ def _simulate(
         status = _run_alone(task.plan, directory, lock, give_up)
         after_boot = 0
     if status is not None:
-        return engine.collect(directory, status), after_boot
+        return _explained(task, engine.collect(directory, status)), after_boot
     if stopped():
         return Outcome("failed", INTERRUPTED), 0
     return Outcome(
         "timeout", f"engine killed: no result within {task.host_limit:g} s of host time"
     ), 0
+
+
+def _explained(task: Task, outcome: Outcome) -> Outcome:
+    """The outcome, with an explanation if the processor refused an instruction of the user's
+    program."""
+    program = task.run.program.path if task.run.program else None
+    if outcome.status == "ok" or program is None:
+        return outcome
+    return replace(outcome, reason=refused.explained(outcome.reason, program, task.run.guest.isa))
 
 
 def _run_alone(plan: Plan, directory: Path, lock: int, give_up: Callable[[], bool]) -> int | None:
@@ -148,7 +158,8 @@ def phases(run: Run) -> dict[int, str]:
     """Returns the name of each phase in the table of counts. The keys are the phases' numbers."""
     if sample := run.sample:
         return {one.number: f"interval {one.number}" for one in sample.intervals}
-    return run.workload.phases
+    named = run.workload.phases
+    return named | {region.phase: region.function} if (region := run.region) else named
 
 
 def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict[str, Any]]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab import __version__, engines
+from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome
 from p5lab.errors import UserError, disk_error
@@ -287,7 +288,9 @@ class Runner:
                 store.reserve(directory)
                 plan = engine.prepare(self.lab, job.run, work)
                 digests = job.made_of["identity"]["digests"]
-                task = Task(job.run, job.id, plan, digests, job.boot, self.host_limit)
+                # A run with a longer limit of modelled time may take longer on the host.
+                patience = self.host_limit * max(1.0, job.run.limit_seconds / LIMIT_SECONDS)
+                task = Task(job.run, job.id, plan, digests, job.boot, patience)
                 done = place.run(task, work, lock, began, stopped)
                 if done is None:
                     write({})
@@ -347,6 +350,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
             "bytes": run.workload.bytes,
             "curve": run.workload.curve,
         },
+        "program": program.recorded if (program := run.own_program) else None,
         "parameters": run.parameters,
         "seed": run.seed,
         "feedback": "on" if run.has_feedback else "off",

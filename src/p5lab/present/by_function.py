@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from p5lab.describe.observation.attribute import ATTRIBUTION
+from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import UserError, unknown
 from p5lab.host.files import replace_json
 from p5lab.keep.store import Stored
@@ -17,7 +18,7 @@ from p5lab.present.tables import Grid
 if TYPE_CHECKING:
     import pandas as pd
 
-BY = ("phase", "function", "module", "ring", "space", "crossing")
+BY = ("phase", "function", "module", "line", "ring", "space", "crossing")
 EVENT = "cycles.busy"
 ROWS = 20
 SCHEMA_VERSION = 1
@@ -77,9 +78,18 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
     for name in by:
         if name not in BY:
             raise unknown("--by value", name, BY)
+    if "line" in by and "line" not in frame:
+        raise UserError(
+            f"--by line: run {stored.id} has no counts by source line: expected a run with"
+            " --attribute lines"
+        )
     if args.event not in set(frame["event"]) and args.event not in (known := _events(stored)):
         raise unknown("event", args.event, known)
-    frame = frame.astype({"phase": str, "ring": str})
+    where = "all brackets"
+    if "phase" not in by and WHOLE_PHASE in set(frame["phase"]):
+        # The other brackets of a program are inside this bracket.
+        frame, where = frame[frame["phase"] == WHOLE_PHASE], "the whole program"
+    frame = frame.assign(phase=_phases(frame, stored)).astype({"ring": str})
     found = top(frame, by, args.event, args.top)
     if args.form == "csv":
         console.file.write(found.to_csv(index=False, lineterminator="\n"))
@@ -87,7 +97,13 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
     if args.form == "json":
         console.file.write(json.dumps(_document(stored, args.event, found), indent=1) + "\n")
         return
-    _print(console, f"{args.event}: {{:,}} in all brackets", found, args.form)
+    _print(console, f"{args.event}: {{:,}} in {where}", found, args.form)
+
+
+def _phases(frame: "pd.DataFrame", stored: Stored) -> "pd.Series[str]":
+    """The name of each row's phase. A phase without a name keeps its number."""
+    names = stored.record.get("identity", {}).get("described", {}).get("phases", {})
+    return frame["phase"].map(lambda phase: str(names.get(str(phase), phase)))
 
 
 def _events(stored: Stored) -> tuple[str, ...]:

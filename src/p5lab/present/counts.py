@@ -59,22 +59,22 @@ def of(
 ) -> None:
     """Prints a comparison. `form`, `all_tables`: as in `experiment`."""
     said = notes(found)
-    said += footers(found, said)
+    papers_named = footers(found, said)
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
         print(as_json(found))
     elif form == "markdown":
-        below = [for_terminal(note, lines=True) for note in said]
+        below = [for_terminal(note, lines=True) for note in said + papers_named]
         print("\n\n".join([grid.markdown() for grid in grids(found, NO_LIMIT)] + below))
     else:
         shown = grids(found, console.width)
         if not all_tables:
-            shown, more = headline.choose(found, shown, said, console.width)
+            shown, more = headline.choose(found, shown, said + papers_named, console.width)
             said += more
         for grid in shown:
             grid.print(console)
-        for note in said:
+        for note in said + papers_named:
             console.print(markup(note, lines=True), style="dim")
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from p5lab.describe.keys import readable
 from p5lab.host.terminal import markup
 from p5lab.keep.store import Stored
-from p5lab.present import comparison, counts, one_system
+from p5lab.present import comparison, counts, one_system, program_output
 from p5lab.present.comparison import Cell
 from p5lab.present.tables import MISSING
 
@@ -39,7 +39,7 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
         ("machine", " ".join(filter(None, (machine["name"], readable(machine["geometry"]))))),
         ("instructions", machine["values"].get("cpu.isa", MISSING)),
         ("guest", record["guest"]["name"]),
-        ("job", _job(record["identity"]["settings"])),
+        _what_ran(record),
         ("bracket", record["workload"]["bracket"]),
         ("feedback", record["feedback"]),
         ("versions", ", ".join(f"{name} {text}" for name, text in record["versions"].items())),
@@ -57,6 +57,8 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
     for role, sha256 in record["identity"]["digests"].items():
         files.add_row(f"sha256 {sha256[:DIGEST]}...", markup(role))
     console.print(files)
+    if printed := program_output.several([(stored, str(stored.directory))]):
+        console.print(markup(printed, lines=True), end="", soft_wrap=True)
     if stored.status != "ok":
         for path in sorted((*stored.directory.glob("*.log"), *stored.directory.glob("*.out"))):
             console.print(markup(f"log: {path} ({path.stat().st_size} bytes)"), highlight=False)
@@ -67,6 +69,13 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
         one_system.curve(cells, console.width).print(console)
     for grid in one_system.metrics(cells, console.width):
         grid.print(console)
+
+
+def _what_ran(record: dict[str, Any]) -> tuple[str, str]:
+    """Returns the row about the user's program or about the job of the guest."""
+    if program := program_output.name(record):
+        return "program", program
+    return "job", _job(record["identity"]["settings"])
 
 
 def _job(settings: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from p5lab.describe.observation.attribute import Attribution
 from p5lab.describe.observation.capture import Capture
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.describe.observation.power_cut import PowerCut
+from p5lab.describe.observation.region import Region
 from p5lab.describe.observation.sample import Interval, Sample
 from p5lab.describe.observation.shadows import Shadow, Shadows
 from p5lab.describe.observation.trace import Trace
@@ -37,6 +38,7 @@ __all__ = [
     "Kind",
     "Observation",
     "PowerCut",
+    "Region",
     "Sample",
     "Shadow",
     "Shadows",
@@ -50,6 +52,7 @@ KINDS: tuple[type[Kind], ...] = (
     Trace,
     Vectors,
     Attribution,
+    Region,
     Sample,
     PowerCut,
     Capture,

@@ -2,21 +2,28 @@
 """Counts by function: `--attribute`."""
 
 import argparse
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from p5lab.describe import functions, outputs
+from p5lab.describe import functions, outputs, source_lines
+from p5lab.describe.elf import Elf
 from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 if TYPE_CHECKING:  # describe.run imports this package
     from p5lab.describe.run import Run
 
 ATTRIBUTION, FUNCTIONS = outputs.file("attribution"), "functions.txt"
+SOURCES = "sources.json"  # with LINES: the source files of the program
+LARGEST = 1 << 20  # bytes of a source file that SOURCES contains
 # `functions`: counts by function. `stacks`: also counts by the chain of callers. `misses`: also
 # counts by the class of cache miss.
 ATTRIBUTIONS = ("functions", "stacks", "misses")
+LINES = "lines"  # also by source line; only for a program of the user
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,7 @@ class Attribution(Kind):
     outputs = (ATTRIBUTION,)
     apart = ("run.attribution", "run.attribution_stacks", "run.attribution_misses")
 
-    by: tuple[str, ...]  # of ATTRIBUTIONS, sorted
+    by: tuple[str, ...]  # of ATTRIBUTIONS and LINES, sorted
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
@@ -37,10 +44,11 @@ class Attribution(Kind):
             "--attribute",
             action="append",
             default=[],
-            choices=ATTRIBUTIONS,
+            choices=(*ATTRIBUTIONS, LINES),
             help="functions: also count by function, ring, address space and reason for entering"
             " the kernel. stacks: also count by caller. misses: also count by reason of each cache"
-            " miss. `show --attribution` shows the counts. May be repeated",
+            " miss. lines: also count by source line of the program of --program. `show"
+            " --attribution` shows the counts. May be repeated",
         )
 
     @classmethod
@@ -55,7 +63,7 @@ class Attribution(Kind):
         return cls(by) if by else None
 
     def recorded(self) -> dict[str, object]:
-        """The list `attribute`: functions, stacks, misses."""
+        """The list `attribute`: functions, lines, misses, stacks."""
         return {"attribute": list(self.by)}
 
     @property
@@ -85,9 +93,50 @@ class Attribution(Kind):
 
     def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
         """functions.txt: the functions of the kernel and of the guest's programs, by address and
-        page. Raises UserError if the kernel's symbols are missing."""
-        return {FUNCTIONS: functions.table(lab, run).encode()}
+        page. With LINES, also sources.json: the content of each source file of the program, as it
+        is now. Raises UserError if the kernel's symbols are missing."""
+        by_line = LINES in self.by
+        found = {FUNCTIONS: functions.table(lab, run, lines=by_line).encode()}
+        return found | {SOURCES: _sources(run)} if by_line else found
+
+    def check(self, run: "Run") -> None:
+        """Raises UserError if counts by line are requested for a run without a program of the user,
+        or for a program without debug information."""
+        if LINES in self.by and not _lines(run):
+            raise UserError(
+                f"--attribute lines: {run.program.name if run.program else run.workload.name} has"
+                " no debug information: expected a program that was compiled with -g, or a source"
+                " file, after --program"
+            )
 
     def remarks(self, run: str, place: str) -> list[str]:
         """The command that shows the counts."""
+        if LINES in self.by:
+            return [f"Counts by source line: `./p5lab show {run[:8]} --attribution --source`"]
         return [f"Counts by function: `./p5lab show {run[:8]} --attribution`"]
+
+
+def _lines(run: "Run") -> list[source_lines.Range]:
+    """The source lines of the user's program; empty if there are none."""
+    program = run.own_program
+    if program is None or program.path is None:
+        return []
+    try:
+        elf = Elf(program.path.read_bytes())
+        return source_lines.ranges(elf.image, elf.segments)
+    except (OSError, ValueError) as error:
+        raise UserError(f"--attribute lines: {program.name}: {error}") from None
+
+
+def _sources(run: "Run") -> bytes:
+    """The text of sources.json. A file that does not exist here is omitted, because a program can
+    contain libraries of which only the compiled form is here."""
+    files = {}
+    for name in sorted({one.file for one in _lines(run)}):
+        path = Path(name)
+        try:
+            if path.is_file() and path.stat().st_size <= LARGEST:
+                files[name] = path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+    return json.dumps({"schema_version": 1, "files": files}, indent=0).encode()

@@ -27,6 +27,7 @@ from p5stats import StatsError, events
 BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
 CONSOLE, SERIAL, OUTPUT, LOG = map(files.file, ("console", "serial", "output", "log"))
 CONF, SETUP = "engine.conf", "setup.bin"
+LONGER = "`run --limit SECONDS` sets another limit"  # the end of the message about the limit
 
 
 class Bochs(Engine):
@@ -96,7 +97,7 @@ class Bochs(Engine):
         if status < 0:
             return Outcome("failed", f"engine killed by {signal_name(-status)}")
         if status == TIME_LIMIT:
-            return Outcome("timeout", said or "virtual-time limit reached")
+            return Outcome("timeout", f"{said or 'virtual-time limit reached'}; {LONGER}")
         if status == OUTPUT_FAILED:
             return Outcome("failed", f"engine could not write its output: {said}")
         if status == BAD_CONFIG:

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""A function of the user's program that a run measures without markers: `--region`."""
+
+import argparse
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from p5lab.describe import functions
+from p5lab.describe.elf import FUNCTION, Elf
+from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.errors import UserError, nearest
+from p5lab.lab import Lab
+
+if TYPE_CHECKING:  # describe.run imports this package
+    from p5lab.describe.run import Run
+
+REGION = "region.txt"
+ELF_EXECUTABLE = 2  # e_type of a program that runs at its linked address
+
+
+@dataclass(frozen=True)
+class Region(Kind):
+    """Counts the events of each call of a function, from its entry to its return."""
+
+    option = "--region"
+    unasked: ClassVar = {"region": ""}
+    apart = ("run.region",)
+    phase: ClassVar[int] = 0xFFFFFFFD  # engine/session/brackets.hh: kRegion
+
+    function: str
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds --region."""
+        parser.add_argument(
+            "--region",
+            default="",
+            metavar="FUNCTION",
+            help="with --program: also count each call of this function of the program, from its"
+            " entry to its return. The program needs its symbols, but no markers",
+        )
+
+    @classmethod
+    def parse(cls, args: argparse.Namespace) -> Self | None:
+        """The function of --region; None without the option."""
+        return cls(args.region) if args.region else None
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
+        """The entry `region` of the record's request; None if the entry is empty or missing."""
+        name = record["request"].get("region", "")
+        return cls(name) if name else None
+
+    def recorded(self) -> dict[str, object]:
+        """The name of the function."""
+        return {"region": self.function}
+
+    @property
+    def label(self) -> str:
+        """The text "region" and the function."""
+        return f"region {self.function}"
+
+    def check(self, run: "Run") -> None:
+        """Raises UserError for a run without a program of the user, and for a program that does not
+        contain exactly one function of this name."""
+        self._place(run)
+
+    def job(self) -> Conf:
+        """The name of the file with the place of the function. It matters only after the boot."""
+        return {"run.region": REGION}
+
+    def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
+        """region.txt: whether the program runs at its linked address, the address of the function,
+        and the digest of the page that contains this address."""
+        elf, address = self._place(run)
+        (kind,) = struct.unpack_from("<H", elf.image, 16)
+        form = "fixed" if kind == ELF_EXECUTABLE else "moved"
+        page = functions.pages(elf)[address & -functions.PAGE]
+        return {REGION: f"{form} {address:x} {page:x} {self.function}\n".encode()}
+
+    def _place(self, run: "Run") -> tuple[Elf, int]:
+        """The program and the address of the function."""
+        program = run.own_program
+        if program is None or program.path is None:
+            raise UserError("--region: expected with --program FILE")
+        where = f"--region {self.function}: {program.name}"
+        try:
+            elf = Elf(program.path.read_bytes())
+            known = {one.name: one for one in elf.symbols if one.kind == FUNCTION}
+            found = {one.address for one in elf.symbols if one.name == self.function}
+        except (OSError, ValueError) as error:
+            raise UserError(f"{where}: {error}") from None
+        if not known:
+            raise UserError(
+                f"{where} has no symbols: expected a program that is not stripped (link it without"
+                " -s)"
+            )
+        if len(found) > 1:
+            raise UserError(
+                f"{where} has {len(found)} functions of this name: expected one; give this function"
+                " a name of its own"
+            )
+        if not found:
+            near = nearest(self.function, known)
+            hint = f"did you mean {near!r}?" if near else "`nm` lists its functions"
+            raise UserError(
+                f"{where} has no such function; {hint} A compiler can also put a function into its"
+                " callers: __attribute__((noinline)) prevents this"
+            )
+        return elf, found.pop()

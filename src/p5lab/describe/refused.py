@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Explains why the processor refused an instruction of the user's program (#UD): which instruction
+it was, where it is in the source, and how to compile the program without it."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from p5lab.describe import program as programs
+from p5lab.describe import source_lines
+from p5lab.describe.elf import Elf
+
+# The engine's message (engine/session/session.cc: undefined_instruction).
+_REFUSED = re.compile(r"invalid opcode \(#UD\) at 0x([0-9a-f]+), ring 3\b")
+_DECODED = re.compile(r"^\s*[0-9a-f]+:\t((?:[0-9a-f]{2} )+)\s*\t(.+)$", re.MULTILINE)
+LONGEST = 15  # bytes of an x86 instruction
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction of a program: its bytes, its text in the notation of Intel (empty if the host
+    has no objdump), the function, and the place in the source (each empty if not known)."""
+
+    code: bytes
+    text: str
+    function: str
+    place: str
+
+
+def explained(said: str, program: Path, isa: str) -> str:
+    """The engine's reason for the end of a run, with an explanation if the processor refused an
+    instruction of the program. `isa`: the ISA level of the guest (guest.toml). Returns `said` if
+    the reason is another one, or if the program does not contain the address."""
+    match = _REFUSED.search(said)
+    if match is None:
+        return said
+    try:
+        found = instruction(program, int(match[1], 16))
+    except (OSError, ValueError):
+        return said
+    if found is None:
+        return said
+    code = found.code.hex(" ")
+    what = f"`{found.text}` ({code})" if found.text else f"the instruction that begins with {code}"
+    where = f" in {found.function}" if found.function else ""
+    where += f", {found.place}" if found.place else ""
+    return f"{said}: {what}{where}; {_remedy(found, isa)}"
+
+
+def _remedy(found: Instruction, isa: str) -> str:
+    if found.text.startswith("ud"):
+        return (
+            "a compiler puts this instruction where the program must not continue, for example"
+            " after undefined behaviour or in __builtin_trap()"
+        )
+    form = programs.form(isa)
+    gcc = form.processor.replace("_", "-")
+    return (
+        f"the processor ({isa}) does not have this instruction: compile the program and its"
+        f" libraries with -mcpu={form.processor} (Zig) or -march={gcc} (gcc, clang)"
+    )
+
+
+def instruction(program: Path, address: int) -> Instruction | None:
+    """The instruction at an address of a program. None if the program's code does not contain the
+    address. Raises OSError if the file cannot be read, and ValueError if it is damaged."""
+    elf = Elf(program.read_bytes())
+    for segment in elf.segments:
+        at = address - segment.address
+        if 0 <= at < segment.size:
+            break
+    else:
+        return None
+    first = segment.offset + at
+    code = elf.image[first : first + min(LONGEST, segment.size - at)]
+    decoded = _decoded(program, address)
+    return Instruction(
+        decoded[0] if decoded else code[:8],
+        decoded[1] if decoded else "",
+        _function(elf, address),
+        _place(elf, address),
+    )
+
+
+def _decoded(program: Path, address: int) -> tuple[bytes, str] | None:
+    """The bytes and the text of an instruction, as the host's objdump prints them."""
+    command = [
+        "objdump",
+        *("-d", "-w", "-M", "intel"),
+        f"--start-address={address:#x}",
+        f"--stop-address={address + LONGEST:#x}",
+        str(program),
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    except OSError:
+        return None
+    match = _DECODED.search(done.stdout)
+    if done.returncode or match is None:
+        return None
+    return bytes.fromhex(match[1]), " ".join(match[2].partition("#")[0].split())
+
+
+def _function(elf: Elf, address: int) -> str:
+    known = [
+        symbol for symbol in elf.symbols if symbol.address <= address < symbol.address + symbol.size
+    ]
+    return min(known, key=lambda symbol: (symbol.size, symbol.name)).name if known else ""
+
+
+def _place(elf: Elf, address: int) -> str:
+    found = source_lines.at(source_lines.ranges(elf.image, elf.segments), address)
+    return f"{found.file}:{found.line}" if found else ""

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Compiles a source file of the user for a guest's processor: `run --program hello.c`.
+
+The compiler is the one that compiles the workloads, Zig's clang with musl. The program is static,
+and contains its symbols and debug information. Of the C library it contains only the symbols. Each
+program is kept in build/programs, together with the digest of each file from which it was made. The
+compiler runs again only if such a file, an option or the compiler has changed.
+"""
+
+import hashlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from p5lab.describe import program as programs
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.host.fetch import cache_directory
+from p5lab.host.files import read_json, replace_json, sha256_of
+from p5lab.host.progress import Progress
+from p5lab.host.terminal import for_terminal
+from p5lab.lab import Lab
+
+# The compiler of Zig by the ending of the source file.
+LANGUAGES = {
+    ".c": "cc",
+    ".s": "cc",
+    ".S": "cc",
+    ".cc": "c++",
+    ".cpp": "c++",
+    ".cxx": "c++",
+}
+# Zig adds checks for undefined behaviour to a program without -O, and other code for a protected
+# stack. Neither belongs to the user's program.
+FLAGS = ("-static", "-O2", "-g", "-fno-sanitize=undefined", "-fno-stack-protector")
+LINKER = "ld.lld "  # the beginning of the command that Zig prints
+MADE = "made.json"  # the digests of the inputs, and the messages of the compiler
+HEADERS = "workloads/lib"  # marker.h, for programs with markers
+
+
+def is_source(path: Path) -> bool:
+    """Whether the name of a file has the ending of a source file that `compiled` accepts."""
+    return path.suffix in LANGUAGES
+
+
+def compiled(lab: Lab, source: Path, cflags: str, isa: str) -> Path:
+    """The program made from a source file for guests with this ISA level (guest.toml). `cflags`:
+    more options of the compiler, with the quotes of a shell. Relative paths in these options refer
+    to the current directory.
+
+    Prints the warnings of the compiler on stderr. Raises UserError if there is no such file, and
+    with all messages of the compiler if the file cannot be compiled.
+    """
+    where = f"--program {source}"
+    if not source.is_file():
+        raise UserError(f"{where}: {'not a file' if source.exists() else 'no such file'}")
+    try:
+        more = shlex.split(cflags)
+    except ValueError as error:
+        raise UserError(f"--cflags: {str(error).lower()}") from None
+    source = source.resolve()
+    command = _command(lab, source, more, isa)
+    place = lab.root / "build/programs" / _key([*command, str(source)]) / source.stem
+    said = _made_before(place)
+    if said is None:
+        Progress().note(f"Compiling {source.name} for {isa}")
+        said = _compile(command, source, more, place, where)
+    if said:
+        sys.stderr.write(for_terminal(said, lines=True))
+    return place
+
+
+def _command(lab: Lab, source: Path, more: list[str], isa: str) -> list[str]:
+    """The options of the compiler, from the language to the user's options. The source file and the
+    output are not among them."""
+    form = programs.form(isa)
+    return [
+        LANGUAGES[source.suffix],
+        *("-target", form.target, f"-mcpu={form.processor}"),
+        *FLAGS,
+        # The debug information must not depend on the current directory.
+        f"-fdebug-compilation-dir={source.parent}",
+        *("-idirafter", str(lab.root / HEADERS)),
+        *more,
+    ]
+
+
+def _key(command: list[str]) -> str:
+    """A name for the result of a command. Relative paths in the command refer to the current
+    directory, so this directory is a part of the name."""
+    text = "\0".join((version("ziglang"), str(Path.cwd()), *command))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _made_before(program: Path) -> str | None:
+    """The compiler's messages about a program that is up to date. None if the program must be
+    compiled."""
+    try:
+        made = read_json(program.with_name(MADE), "")
+        current = all(sha256_of(Path(name)) == was for name, was in made["inputs"].items())
+        return str(made["said"]) if current and sha256_of(program) == made["program"] else None
+    except (OSError, UserError, LookupError, AttributeError):
+        return None
+
+
+def _compile(command: list[str], source: Path, more: list[str], place: Path, where: str) -> str:
+    """Makes the program. Returns the messages of the compiler, which are warnings."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent) as work:
+        made, needs = Path(work, place.name), Path(work, "needs")
+        try:
+            said = _make(command, source, more, made, needs)
+        except _CompilerError as error:
+            raise UserError(
+                f"{where}: the compiler reports errors:\n{str(error).rstrip()}",
+                status=STATUS_FAILED,
+            ) from None
+        inputs = _inputs(needs, source, more)
+        record = {
+            "inputs": {str(path): sha256_of(path) for path in inputs},
+            "program": sha256_of(made),
+            "said": said,
+        }
+        place.with_name(MADE).unlink(missing_ok=True)
+        made.replace(place)
+    if inputs:
+        replace_json(place.with_name(MADE), record)
+    return said
+
+
+class _CompilerError(Exception):
+    """The compiler failed. The text contains all of its messages."""
+
+
+def _make(command: list[str], source: Path, more: list[str], made: Path, needs: Path) -> str:
+    """Makes the program `made` and the list `needs` of its inputs. Returns the warnings.
+
+    Zig adds debug information either to the C library and the program, or to neither. Therefore the
+    program is compiled with debug information and linked without it. Then the same linker links it
+    again without the option -s, which would remove all symbols."""
+    several = any(is_source(Path(word)) for word in more)
+    if several or "-s" in more:
+        return _run([*command, str(source), "-MD", "-MF", str(needs), "-o", str(made)])
+    compiled = f"{made}.o"
+    said = _run([*command, "-c", str(source), "-MD", "-MF", str(needs), "-o", compiled])
+    linked = _run([*command, compiled, "-s", "-o", str(made)], ZIG_VERBOSE_LINK="1").splitlines()
+    links = [line for line in linked if line.startswith(LINKER)]
+    if not links:
+        raise _CompilerError("\n".join([*linked, "Zig did not print the command of its linker"]))
+    again = [word for word in shlex.split(links[-1]) if word != "-s"]
+    said += "".join(f"{line}\n" for line in linked if line not in links)
+    return said + _run(again)
+
+
+def _run(words: list[str], **more: str) -> str:
+    """Runs Zig with more variables in its environment. Returns what Zig printed."""
+    cache = cache_directory() / "zig"
+    done = subprocess.run(
+        [_zig(), *words],
+        env={
+            **os.environ,
+            "ZIG_GLOBAL_CACHE_DIR": str(cache),
+            "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
+            **more,
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode:
+        raise _CompilerError(done.stdout + done.stderr)
+    return done.stdout + done.stderr
+
+
+def _zig() -> Path:
+    """The compiler in the package `ziglang`. The package's own command in Python would double the
+    time of a call."""
+    spec = find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise UserError("the Python package ziglang is missing; `./p5lab doctor` explains more")
+    return Path(spec.origin).parent / "zig"
+
+
+def _inputs(needs: Path, source: Path, more: list[str]) -> list[Path]:
+    """All files from which the program was made, from the list that the compiler wrote for `make`.
+    Empty if the list is not complete: the compiler writes no list for assembly language, and only
+    one list for several source files."""
+    if any(is_source(Path(word)) for word in more) or not needs.is_file():
+        return []
+    text = needs.read_text(errors="replace").replace("\\\n", " ")
+    words = re.findall(r"(?:\\.|[^\s\\])+", text.partition(": ")[2])
+    paths = [Path(re.sub(r"\\(.)", r"\1", word)) for word in words]
+    return [source, *paths] if all(path.is_file() for path in paths) else []
