@@ -75,6 +75,29 @@ def test_the_tables_fit_80_columns(p5lab, swept):
     assert len(tables(out)[CALL][0]) >= 5
 
 
+def test_many_benchmarks_share_a_table_that_stays_visible(p5lab, lab):
+    """A screen has 40 lines. Each benchmark is compared with its own first point."""
+    text = EXPERIMENT + "".join(
+        f'[[run]]\nworkload = "call"\nparameters = {{ iterations = {count} }}\n'
+        for count in (4, 5, 6)
+    )
+    (lab.experiments / "tests.toml").write_text(text)
+    arguments = ("run", "tests", "--no-build", "--sweep", "l2.size=128K,512K")
+    _, out, _ = p5lab(*arguments)
+    assert len(out.splitlines()) < 36
+    assert max(map(len, out.splitlines())) <= 80
+    (rows,) = tables(out).values()
+    assert [row[:5] for row in rows[:4]] == [
+        ["call", "l2.size=128K", "1.222", "1.00", "110"],
+        ["l2.size=512K", "1.222", "1.00", "110", "40"],
+        ["chase", "guest,", "1", "KB", "l2.size=128K"],
+        ["l2.size=512K", "0.08889", "1.00", "8", "1"],
+    ]
+    assert len(rows) == 10
+    _, out, _ = p5lab(*arguments, "--all-tables")
+    assert {CALL, CHASE} <= set(tables(out))
+
+
 def test_columns_are_metrics_and_events(p5lab, swept):
     _, out, _ = p5lab(*swept, "--metric", "cycles,data_reads", "--metric", "Kernel-Share")
     # A bracket has 6 data reads. 60 of the cycles are in ring 0.
@@ -95,7 +118,7 @@ def test_columns_that_do_not_fit_continue_in_a_second_table(p5lab, swept):
 
 
 def test_columns_that_differ_between_the_points_come_first(p5lab, swept):
-    _, out, _ = p5lab(*swept, columns=60)
+    _, out, _ = p5lab(*swept, columns=50)
     head = out[: out.index("──")]
     assert "CPI" in head
     assert "instruc-" not in head

@@ -21,6 +21,7 @@ from p5lab.present.several_systems import last_points
 from p5lab.present.tables import MISSING, Grid, number, ratio, times
 
 FORMS = ("table", "markdown")  # other formats contain all numbers and have no tables
+LINES = 24  # of all tables; the notes and the next prompt then fit into 40 lines, too
 LEADING = 2  # more swept keys share one leading column
 BORDER = 3  # characters between two columns
 RATIO = "ratio"
@@ -99,6 +100,8 @@ def show(
         print("\n\n".join([grid.markdown() for grid in tables] + said))
         return
     tables = grids(found, wanted.columns, console.width)
+    if not wanted.all_tables and sum(map(_height, tables)) > LINES:
+        tables = grids(found, wanted.columns, console.width, together=True)
     for grid in tables + (counts.grids(found, console.width) if wanted.all_tables else []):
         grid.print(console)
     for note in notes(found, wanted):
@@ -116,18 +119,27 @@ def notes(found: Comparison, wanted: Wanted) -> list[str]:
 
 
 def grids(
-    found: Comparison, chosen: Sequence[Column], width: int, *, broken: bool = True
+    found: Comparison,
+    chosen: Sequence[Column],
+    width: int,
+    *,
+    broken: bool = True,
+    together: bool = False,
 ) -> list[Grid]:
     """Returns a table for each benchmark, with a row for each point of the sweep.
 
     If the runs are no sweep, there is one table with a row for each benchmark. `chosen`: the
     columns; the default columns are those that fit into `width` characters. If the chosen columns
     do not fit, they continue in further tables. `broken`: whether the heads have line breaks.
+    `together`: one table contains the rows of all benchmarks, and names the benchmarks.
     """
     columns = list(chosen) or _default(found)
+    subjects = _subjects(found)
+    if together:
+        subjects = [[row for subject in subjects for row in subject]]
     result = []
-    for subject in _subjects(found):
-        table = _Table(found, subject, broken)
+    for subject in subjects:
+        table = _Table(found, subject, broken=broken, named=together or not found.keys)
         for part in table.parts(columns, width, all_parts=bool(chosen)):
             result.append(table.grid(part))
     return result
@@ -202,8 +214,9 @@ def _title(found: Comparison, question: Question) -> str:
 class _Table:
     """One table of a sweep, before the columns are divided."""
 
-    def __init__(self, found: Comparison, rows: Subject, broken: bool) -> None:
-        self._found, self._rows, self._broken = found, rows, broken
+    def __init__(self, found: Comparison, rows: Subject, *, broken: bool, named: bool) -> None:
+        """`broken`: whether heads have line breaks. `named`: whether the rows name benchmarks."""
+        self._found, self._rows, self._broken, self._named = found, rows, broken, named
         self._leading = self._leading_columns()
 
     def parts(
@@ -211,7 +224,7 @@ class _Table:
     ) -> list[list[Column]]:
         """Divides the columns into tables of at most `width` characters. Without `all_parts`,
         returns only the first table."""
-        room = width - 2 - sum(_width(cells) + BORDER for cells in self._leading)
+        room = width - 1 - sum(_width(cells) + BORDER for cells in self._leading)
         parts: list[list[Column]] = [[]]
         used = 0
         for one in columns:
@@ -220,7 +233,7 @@ class _Table:
                 needed += _width(self._ratios(one)) + BORDER
             if parts[-1] and used + needed > room:
                 if not all_parts:
-                    break
+                    continue  # a narrower column may still fit
                 parts.append([])
                 used = 0
             parts[-1].append(one)
@@ -229,10 +242,10 @@ class _Table:
 
     def grid(self, columns: Sequence[Column]) -> Grid:
         """Returns the table with these columns, and the ratios of the first of them."""
-        question = self._rows[0][0]
-        workload = self._found.any_cell(question).record["workload"]
         title = "Means of one operation"
-        if self._found.keys:
+        if not self._named:
+            question = self._rows[0][0]
+            workload = self._found.any_cell(question).record["workload"]
             title = f"{_title(self._found, question)}: counts of one {workload['operation']}"
         body = list(self._leading)
         for place, one in enumerate(columns):
@@ -253,8 +266,13 @@ class _Table:
         same text in all rows is left out, except for the points of the sweep."""
         found = self._found
         names: dict[str, list[str]] = {}
-        if not found.keys:
-            names["benchmark"] = [_title(found, question) for question, _ in self._rows]
+        if self._named:
+            titles = [_title(found, question) for question, _ in self._rows]
+            # With a sweep, only the first row of a benchmark has its name.
+            names["benchmark"] = [
+                "" if found.keys and place and titles[place - 1] == title else title
+                for place, title in enumerate(titles)
+            ]
         for field in ("guest", "machine", "feedback", "engine"):
             texts = [getattr(system, field) for _, system in self._rows]
             if len({getattr(system, field) for system in found.systems}) > 1:
@@ -287,9 +305,15 @@ class _Table:
         texts = []
         for question, system in self._rows:
             cell = self._found.cell(question, system)
-            first = firsts.setdefault(_system_names(system), cell)
+            benchmark = _title(self._found, question), question.phase
+            first = firsts.setdefault((*benchmark, *_system_names(system)), cell)
             texts.append(times(ratio(one.of(cell), one.of(first))) if cell and first else MISSING)
         return [RATIO, *texts]
+
+
+def _height(grid: Grid) -> int:
+    """Returns the number of lines of a table, with its title and the empty lines around it."""
+    return len(grid.rows) + max(head.count("\n") for head in grid.heads) + 5
 
 
 def _width(cells: Sequence[str]) -> int:
