@@ -188,15 +188,10 @@ def test_a_second_build_in_the_same_checkout_waits(lab, progress, output):
     assert (lab.root / "one").exists()
 
 
-def test_a_stopped_build_leaves_nothing_running(lab):
-    """If a build is stopped, its processes also stop, and can clean up before they end."""
-    script = lab.root / "slow.sh"
-    script.write_text(
-        'trap "echo tidy > tidied; exit 1" INT\necho $$ > begun\nwhile :; do sleep 0.1; done\n'
-    )
-    graph(lab, ("kernel", "one", "sh slow.sh; :"))
+def start_build(lab):
+    """Starts a build in another process."""
     source = Path(__file__).resolve().parents[2]
-    command = subprocess.Popen(
+    return subprocess.Popen(
         [
             sys.executable,
             "-c",
@@ -212,7 +207,10 @@ def test_a_stopped_build_leaves_nothing_running(lab):
         text=True,
         env={**os.environ, "PYTHONPATH": f"{source}/src:{source}/stats-parsers"},
     )
-    begun = lab.root / "begun"
+
+
+def stop(command, begun):
+    """Stops a build when the file `begun` is complete. Returns the last line on stderr."""
     deadline = time.monotonic() + 60
     while not begun.is_file() or not begun.read_text().endswith("\n"):
         assert time.monotonic() < deadline and command.poll() is None
@@ -220,12 +218,53 @@ def test_a_stopped_build_leaves_nothing_running(lab):
     command.terminate()
     _, stderr = command.communicate(timeout=60)
     assert command.returncode != 0
-    assert stderr.splitlines()[-1] == (
+    return stderr.splitlines()[-1]
+
+
+def test_a_stopped_build_leaves_nothing_running(lab):
+    """If a build is stopped, its processes also stop, and can clean up before they end."""
+    script = lab.root / "slow.sh"
+    script.write_text(
+        'trap "echo tidy > tidied; exit 1" INT\necho $$ > begun\nwhile :; do sleep 0.1; done\n'
+    )
+    graph(lab, ("kernel", "one", "sh slow.sh; :"))
+    begun = lab.root / "begun"
+    assert stop(start_build(lab), begun) == (
         "p5lab.errors.Stopped: the build was in step 1 of 1; all finished steps are kept; the same"
         " command goes on from there, and begins anew with kernel one"
     )
     assert (lab.root / "tidied").is_file()
     assert not Path(f"/proc/{begun.read_text().strip()}").exists()
+
+
+# A build graph that waits at a named pipe when it is read.
+WAITING = "open('begun', 'w').write('yes\\n')\nopen('go-on').read()\n"
+
+
+def test_a_stop_before_the_build_says_so(lab):
+    os.mkfifo(lab.root / "go-on")
+    (lab.root / "SConstruct").write_text(WAITING)
+    assert stop(start_build(lab), lab.root / "begun") == (
+        "p5lab.errors.Stopped: the build had not begun; the same command begins it again"
+    )
+
+
+def test_a_log_gets_a_line_while_the_graph_is_read(lab, progress, output, monkeypatch):
+    monkeypatch.setattr(host_progress, "PLAIN_SECONDS", 0.02)
+    os.mkfifo(lab.root / "go-on")
+    (lab.root / "SConstruct").write_text(f"import os\nif not os.path.exists('begun'):\n {WAITING}")
+    (lab.root / "SConstruct").write_text(
+        "import os\nif not os.path.exists('begun'):\n"
+        + "".join(f"    {line}\n" for line in WAITING.splitlines())
+    )
+    thread = threading.Thread(target=build.ensure, args=(lab, progress))
+    thread.start()
+    deadline = time.monotonic() + 60
+    while "build 0 s: comparing the products with their sources" not in output.getvalue():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    (lab.root / "go-on").write_text("")
+    thread.join()
 
 
 def test_runs_need_their_own_guests_only():

@@ -86,6 +86,29 @@ def test_the_long_step_that_runs_is_named_even_if_scons_prints_other_lines(build
     assert build.names() == ["kernel linux-uml"]
 
 
+def test_a_step_with_several_products_ends_under_another_name(build, clock):
+    begin(build, KERNEL)
+    begin(build, GETPID)
+    clock.now = 30
+    end(build, "build/guests/linux/initramfs.cpio", 0.1)  # too short for the kernel
+    assert build.names() == ["kernel linux"]
+    end(build, "build/guests/linux/vmlinux", 29.5)
+    end(build, "build/symbols/linux/getpid", 30)
+    assert build.text().endswith("left: copying products, looking for the next step")
+    assert build.begun == 2
+
+
+def test_products_from_the_cache_say_nothing_about_the_speed(build, clock):
+    """The forecast fell to 20 seconds because products were copied at the begin."""
+    for product in (ENGINE, KERNEL):
+        build.read(f"Retrieved `{product}' from cache\n")
+        end(build, product, 0.1)
+    clock.now = 10
+    rest = 4 + 2 * steps.COSTS["zig"].cpu_seconds + 330 + 0.2
+    assert build.left() >= rest / 2
+    assert build.begun == 2
+
+
 def test_the_share_that_a_script_reports_counts(build, clock):
     begin(build, ENGINE)
     clock.now = 20
@@ -107,7 +130,7 @@ def test_a_download_is_shown_until_a_step_ends(build):
 
 
 def test_the_forecast_is_the_work_divided_by_the_cores(build):
-    work = 80 + 4 + 2 * 1.5 + 2 * 330 + 0.2
+    work = 80 + 4 + 2 * steps.COSTS["zig"].cpu_seconds + 2 * 330 + 0.2
     assert build.left() == pytest.approx(work / 2)
 
 

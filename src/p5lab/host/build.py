@@ -42,8 +42,10 @@ def ensure(
     left. All output of the build is written to build/build.log. Raises UserError with the last
     lines if the build fails, and Stopped if the user stops the build.
     """
-    if _is_current(lab, targets):
-        return
+    with describes_stop(_not_begun), progress.activity("build") as step:
+        step("comparing the products with their sources")
+        if _is_current(lab, targets):
+            return
     log = lab.root / LOG
     try:
         log.parent.mkdir(exist_ok=True)
@@ -60,12 +62,15 @@ def _build(
 ) -> None:
     steps = Steps([])
     with describes_stop(lambda: _stopped(steps)):
-        planned = _plan(lab, targets)
-        if records := LOOK_UP.findall(planned):
-            # SCons can find cached products only after these steps have recorded the sources'
-            # digests.
-            log.writelines(_scons(lab, tuple(records)))
+        with progress.activity("build") as step:
+            step("looking for the steps to execute")
             planned = _plan(lab, targets)
+            if records := LOOK_UP.findall(planned):
+                step("looking up the versions of the sources")
+                # SCons finds cached products only if the digests of the sources are known.
+                log.writelines(_scons(lab, tuple(records)))
+                step("looking for the steps to execute, and copying products from the cache")
+                planned = _plan(lab, targets)
         zig_is_new = not (cache_directory() / "zig").exists()
         steps = Steps(steps_of(planned.splitlines(), zig_is_new=zig_is_new))
         is_long = _forecast(progress, steps)
@@ -80,10 +85,14 @@ def _build(
     say(f"Built in {time.monotonic() - start:.0f} s.")
 
 
+def _not_begun() -> str:
+    return "the build had not begun; the same command begins it again"
+
+
 def _stopped(steps: Steps) -> str:
     """Describes a build that the user stopped."""
-    if not steps.plan or not steps.begun:
-        return "the build had not begun; the same command begins it again"
+    if not steps.begun:
+        return _not_begun()
     running = steps.names()
     kept = f"the build was in step {steps.begun} of {len(steps.plan)}; all finished steps are kept"
     again = f", and begins anew with {', '.join(running)}" if running else ""

@@ -19,7 +19,11 @@ BEGINS = re.compile(r"^  (?=\S)(.{9}) (\S+)$")
 # The line after a step.
 ENDS = re.compile(r"^Command execution time: (.+): ([0-9.]+) seconds$")
 # Lines of --debug=time that are not for the user.
-TIMES = re.compile(r"^(Command execution|Total (build|SConscript|SCons|command)\b)")
+TIMES = re.compile(
+    r"^(Command execution|Total (build|SConscript|SCons|command)\b|SConscript:.* took )"
+)
+# The line of a product that scons copies from its cache.
+RETRIEVED = re.compile(r"^Retrieved `(.+)' from cache$")
 # The progress that the script of a long step prints, and the kind of the step.
 FRACTION = re.compile(r"^(?:engine|(\w+)): .*?(\d+) of about (\d+) files$")
 CHECK = "check ISA"  # a part of the step that makes the same product
@@ -45,7 +49,7 @@ COSTS = {
     "busybox": Cost(35, 3, 60),
     "lwIP": Cost(6, 1.1, 10),
     "C++": Cost(4),
-    "zig": Cost(1.5),
+    "zig": Cost(2.5),
     "unpack": Cost(0.3, 0.2),
     "rootfs": Cost(6, 0, 400),
 }
@@ -55,6 +59,7 @@ ZIG_FIRST_SECONDS = 45.0
 LONG_SECONDS = 30  # steps that cost more are named in the forecast
 # Before this time, the forecast trusts the costs more than the clock.
 TRUST_SECONDS = 45
+CLOCK_SECONDS = 5  # the greatest difference between our clock and the duration that scons prints
 MOST = 0.95  # of the cost of a step that has not ended
 
 
@@ -131,6 +136,7 @@ class Steps:
         self._lock = threading.Lock()
         self._start = self.clock()
         self._running: dict[str, _Running] = {}
+        self._retrieved: set[str] = set()
         self._said = ""
         self._known = {step.product: step for step in self.plan}
         self._left = {step.product: step.cost.cpu_seconds for step in self.plan}
@@ -146,9 +152,11 @@ class Steps:
         """Reads one line that scons printed. Returns whether the line is for the log."""
         with self._lock:
             if match := ENDS.match(line):
-                self._running.pop(match[1], None)
-                self._left.pop(match[1], None)
-                self._said = ""
+                self._end(match[1], float(match[2]))
+            elif match := RETRIEVED.match(line):
+                # The step is not executed, so it says nothing about the speed of this host.
+                self._retrieved.add(match[1])
+                self._all -= self._left.pop(match[1], 0.0)
             elif step := _begun(line):
                 if step.kind != CHECK:
                     known = self._known.get(step.product, step)
@@ -156,6 +164,26 @@ class Steps:
             else:
                 self._note(line.strip())
         return not TIMES.match(line)
+
+    def _end(self, product: str, seconds: float) -> None:
+        """Ends the step that makes `product` and took `seconds`. For a step with several products,
+        scons may name another product than at the begin, in the same directory or with the same
+        name."""
+        self._said = ""
+        if product not in self._running:
+            path, now = PurePath(product), self.clock()
+            near = {
+                abs(now - one.since - seconds): name
+                for name, one in self._running.items()
+                if PurePath(name).parent == path.parent or PurePath(name).name == path.name
+            }
+            if product in (*self._known, *self._retrieved) or not near:
+                return
+            if min(near) > CLOCK_SECONDS:
+                return
+            product = near[min(near)]
+        del self._running[product]
+        self._left.pop(product, None)
 
     def _note(self, line: str) -> None:
         if match := FRACTION.match(line):
