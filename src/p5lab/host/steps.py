@@ -57,8 +57,9 @@ SHORT = Cost(0.2)
 # The first use of Zig compiles its C library into the p5lab cache.
 ZIG_FIRST_SECONDS = 45.0
 LONG_SECONDS = 30  # steps that cost more are named in the forecast
-# Before this time, the forecast trusts the costs more than the clock.
-TRUST_SECONDS = 45
+# At the begin, the forecast trusts the costs more than the clock: for this share of the expected
+# time, and at most for this number of seconds.
+TRUST_SHARE, TRUST_SECONDS = 0.1, 45
 CLOCK_SECONDS = 5  # the greatest difference between our clock and the duration that scons prints
 MOST = 0.95  # of the cost of a step that has not ended
 
@@ -208,9 +209,9 @@ class Steps:
                 cost = one.step.cost.cpu_seconds
                 left -= cost * min(one.share or passed / cost, MOST)
         elapsed = now - self._start
-        trusted = TRUST_SECONDS * self.cores
-        speed = (self._all - left + trusted) / (elapsed + TRUST_SECONDS)
-        return left / speed
+        trusted = min(TRUST_SECONDS, TRUST_SHARE * self._all / self.cores)
+        done = self._all - left
+        return left * (elapsed + trusted) / (done + trusted * self.cores) if left > 0 else 0.0
 
     @property
     def begun(self) -> int:
