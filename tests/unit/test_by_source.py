@@ -150,7 +150,7 @@ cycles.busy   share   line
                         12  line 12;
 
 The rest:
-         66  16.5 %  code without a source line: the kernel, other processes
+         66  16.5 %  code without a source line: kernel, libraries, other processes
           4   1.0 %  gone.h
 """
     )

@@ -182,7 +182,8 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
         const="",
         metavar="FILE",
         help="with --attribution, for a run with --attribute lines: show the source of the program"
-        " with the counts of --event beside it. Without FILE, libraries are only listed",
+        " with the counts of --event beside it. Without FILE, the files of libraries are only"
+        " listed",
     )
     parser.add_argument(
         "--evictions",

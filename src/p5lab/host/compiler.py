@@ -153,7 +153,8 @@ def _make(command: list[str], source: Path, more: list[str], made: Path, needs: 
     if not links:
         raise _CompilerError("\n".join([*linked, "Zig did not print the command of its linker"]))
     again = [word for word in shlex.split(links[-1]) if word != "-s"]
-    said += "".join(f"{line}\n" for line in linked if line not in links)
+    # Zig prints its other commands, too, for example how it makes an archive of the C library.
+    said += "".join(f"{line}\n" for line in linked if "warning:" in line)
     return said + _run(again)
 
 

@@ -86,7 +86,7 @@ def listing(event: str, counts: Counts, sources: Mapping[str, str], chosen: Set[
         parts.append(f"{event:>{width}}   share   line\n")
         parts += _rows(files[file], sources.get(file), total, width)
     others = [one for one in order if one not in chosen]
-    rows = [("code without a source line: the kernel, other processes", sums.get("", 0))]
+    rows = [("code without a source line: kernel, libraries, other processes", sums.get("", 0))]
     rows += [(for_terminal(file.rpartition("/")[2]), sums[file]) for file in others[:MOST]]
     if more := others[MOST:]:
         rows.append((f"{len(more)} more files", sum(sums[file] for file in more)))
