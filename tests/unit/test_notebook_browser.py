@@ -87,18 +87,21 @@ def browser():
     driver.quit()
 
 
-def click(browser, *names):
-    """Clicks an item of the menu bar and then an item of its menu. While JupyterLab starts, a
-    picture covers the items, so the function tries again."""
+def click(browser, menu, item):
+    """Clicks an item of a menu. While JupyterLab starts, a picture covers the menus, and the
+    function tries again."""
+    paths = [
+        f"//div[contains(@class, 'lm-{kind}-itemLabel') and normalize-space(.)='{name}']"
+        for kind, name in (("MenuBar", menu), ("Menu", item))
+    ]
 
-    def clicked(it, path):
-        it.find_element(By.XPATH, path).click()
+    def clicked(it):
+        if not it.find_elements(By.XPATH, paths[1]):  # the menu is closed
+            it.find_element(By.XPATH, paths[0]).click()
+        it.find_element(By.XPATH, paths[1]).click()
         return True
 
-    for kind, name in zip(("MenuBar", "Menu"), names, strict=True):
-        path = f"//div[contains(@class, 'lm-{kind}-itemLabel') and normalize-space(.)='{name}']"
-        wait = WebDriverWait(browser, SECONDS, ignored_exceptions=[WebDriverException])
-        wait.until(lambda it, path=path: clicked(it, path))
+    WebDriverWait(browser, SECONDS, ignored_exceptions=[WebDriverException]).until(clicked)
 
 
 def outputs(path):
