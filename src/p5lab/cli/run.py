@@ -64,6 +64,7 @@ def add(commands: options.Commands) -> None:
     )
     options.add_no_build(run)
     options.add_format(run)
+    options.add_all_tables(run)
     run.set_defaults(command=_run, name="run")
 
     ahead = commands.add_parser(

@@ -67,7 +67,8 @@ def _build(
             planned = _plan(lab, targets)
             if records := LOOK_UP.findall(planned):
                 step("looking up the versions of the sources")
-                # SCons finds cached products only if the digests of the sources are known.
+                # SCons can find cached products only after these steps have recorded the
+                # sources' digests.
                 log.writelines(_scons(lab, tuple(records)))
                 step("looking for the steps to execute, and copying products from the cache")
                 planned = _plan(lab, targets)
