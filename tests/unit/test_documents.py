@@ -26,7 +26,7 @@ BEGINNINGS = {
     "chen95-method": r"method of \S+",
     "cross-check": r"\./p5lab cross-check( .*)?",
 }
-WHOLE = ("machine-keys", "dup")  # the whole file is generated
+WHOLE = ("machine-keys", "papers", "dup")  # the whole file is generated
 
 
 def no_run(runs):
