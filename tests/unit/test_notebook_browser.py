@@ -24,6 +24,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 pytest.importorskip("jupyterlab", reason="no JupyterLab: ./p5lab notebook --install")
+pytestmark = pytest.mark.full  # each notebook takes 20 seconds on a quiet host
 PACKAGES = ("chromium", "chromium-driver")
 NOTEBOOKS = ["getting-started", "chen95", "engines", "method", "what-if"]
 SECONDS = 300  # for one step; a busy host is slow
