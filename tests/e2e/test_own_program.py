@@ -299,9 +299,9 @@ def test_a_refused_instruction_and_a_limit_are_explained(results, source, capsys
     said = capsys.readouterr().err
     assert f"`cmovne eax,edx` (0f 45 c2) in main, {source}:{line}; the processor (pentium)" in said
     assert "-mcpu=pentium (Zig) or -march=pentium (gcc, clang)" in said
-    assert cli.main([*words, "--args", "spin", "--limit", "3"], results) == 1
+    assert cli.main([*words, "--args", "spin", "--limit", "2"], results) == 1
     said = capsys.readouterr().err
-    assert "virtual-time limit of 3.000 s reached; `run --limit SECONDS` sets another" in said
+    assert "virtual-time limit of 2.000 s reached; `run --limit SECONDS` sets another" in said
 
 
 def test_the_document_shows_the_numbers_of_this_build(results, tmp_path, capsys):
