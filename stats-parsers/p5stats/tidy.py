@@ -341,6 +341,7 @@ def _joined(
     """The tables of several runs as one table, with the columns of `keys`. The second part of a run
     is its record."""
     geometries = [(frame, frame["geometry"].unique()) for frame, _ in runs]
+    wanted = keys or ()
     if keys is None:
         named = (word for _, names in geometries for name in names for word in name.split())
         keys = list(dict.fromkeys(word.partition("=")[0] for word in named if _KEY.match(word)))
@@ -349,7 +350,7 @@ def _joined(
             values = {geometry: _setting(facts, key, geometry) for geometry in names}
             frame[key] = frame["geometry"].map(values)
     table = pd.concat([frame for frame, _ in runs], ignore_index=True)
-    for key in keys:
+    for key in wanted:
         if table[key].isna().all():
             raise StatsError(f"{key}: no run has this machine key or parameter")
     return table

@@ -369,7 +369,11 @@ def test_another_p5lab_on_a_worker_is_refused(lab, scheduler, monkeypatch):
 
 
 def test_a_worker_without_p5lab_is_reported(lab, tmp_path, monkeypatch):
-    monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", "")
+    # The environment of this checkout contains p5lab, so another module takes the place of p5lab.
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "p5lab.py").write_text("raise ModuleNotFoundError(\"No module named 'p5lab'\")\n")
+    monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", str(hidden))
     with (
         running(tmp_path / "scheduler", workers=1) as address,
         pytest.raises(

@@ -83,9 +83,9 @@ def test_a_program_that_prints_nothing_or_fails(lab, program, capsys):
     assert cli.main(["run", "--program", str(program), *RUN], lab) == 0
     assert "hello printed nothing.\n" in capsys.readouterr().err
     lab.behave(events=whole(end={**END, "guest_status": 3}), output="no such file\n")
-    assert cli.main(["run", "--program", str(program), "--force", *RUN], lab) == 1
+    assert cli.main(["run", "--program", str(program), "--args", "x", *RUN], lab) == 1
     said = capsys.readouterr().err
-    assert "hello printed:\nno such file\n" in said
+    assert "hello x printed:\nno such file\n" in said
     assert "ended with status 3" in said
 
 

@@ -337,6 +337,7 @@ def test_a_command_installs_its_group(lab, monkeypatch, words, group):
             raise UserError("enough")
 
     if group == "report":
+        lab._put("configs/claims.toml", "schema_version = 1\n")
         assert cli.main(["run", "tests", "--no-build"], lab) == 0
     monkeypatch.setattr(packages, "ensure", ensure)
     assert cli.main(words, lab) == 2

@@ -23,7 +23,6 @@ from p5lab.describe.observation import NOTHING, Observation, Region, Shadow, Sha
 from p5lab.describe.run import Run
 from p5lab.describe.sweep import Axis, Point
 from p5lab.errors import UserError
-from p5lab.host import compiler
 from p5lab.lab import Lab
 
 NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real limit
@@ -287,6 +286,9 @@ def _program(
     lab: Lab, path: Path, arguments: str, memory: int, isa: str, cflags: str
 ) -> programs.Program:
     """The checked program in a file. A source file is compiled first."""
+    # gem5's Python imports this module and has no package of p5lab's environment.
+    from p5lab.host import compiler
+
     if not compiler.is_source(path):
         if cflags:
             raise UserError(
