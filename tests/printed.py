@@ -42,9 +42,12 @@ SESSION = """
 ./p5lab run smoke
 ./p5lab run smoke --set l2.size=512K
 ./p5lab run smoke --sweep l2.size=128K,256K
+./p5lab run smoke --sweep l2.size=128K,256K --metric cycles,l2_read_misses
+./p5lab show smoke
 ./p5lab run smoke --workload dup --force
 ./p5lab run smoke --format csv
 ./p5lab report smoke --export figures
+./p5lab report smoke --sweep l2.size=128K,256K
 ./p5lab run smoke --workload dup --trace crossings
 ./p5lab show RUN --crossings
 ./p5lab show RUN --timeline
@@ -60,10 +63,12 @@ SESSION = """
 ./p5lab show RUN --attribution --by function,module --event l2_read_misses.conflict
 ./p5lab report chen95-core
 ./p5lab rerun RUN
-./p5lab run --program ./a.out --guest linux
 ./p5lab run --program ./a.out --args "-n 3" --guest linux
+./p5lab report program
 ./p5lab show RUN
 ./p5lab diff RUN RUN
+./p5lab report RUN RUN
+./p5lab report RUN RUN --metric cycles
 ./p5lab list [experiments|machines|guests|workloads|runs]
 ./p5lab query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"
 ./p5lab plan chen95-core --sweep l2.size=128K,256K,512K
@@ -87,8 +92,33 @@ ELSEWHERE = {
     "./p5lab shell linux": ("e2e/test_commands.py", '"shell", guest'),
     "./p5lab doctor": ("unit/test_doctor.py", "doctor"),
     "./p5lab docs": ("unit/test_documents.py", '"docs", "--no-build"'),
+    "./p5lab notebook": ("unit/test_notebook_command.py", '["notebook", *arguments]'),
     "./p5lab bench": ("unit/test_bench.py", "bench"),
     "./p5lab test": ("unit/test_testing.py", "testing"),
+}
+# The reader's own C file. These tests use other sources, except the test of matrix.c, and may add
+# options.
+_ATTRIBUTED = ("e2e/test_own_program.py", '"--region", "multiply", "--attribute", "lines"')
+_REGION = ("e2e/test_own_program.py", '"--region", "work", "--attribute", "lines"')
+ELSEWHERE |= {
+    "./p5lab run --program hello.c": _REGION,
+    "./p5lab run --program matrix.c": _ATTRIBUTED,
+    './p5lab run --program hello.c --cflags "-O3 -DN=64"': (
+        "unit/test_own_program.py",
+        '"--cflags", "-O3 ',
+    ),
+    "./p5lab run --program hello.c --region work": _REGION,
+    "./p5lab run --program hello.c --attribute lines": _REGION,
+    "./p5lab run --program matrix.c --region multiply": _ATTRIBUTED,
+    "./p5lab run --program matrix.c --attribute lines": _ATTRIBUTED,
+    "./p5lab show RUN --attribution --source": (
+        "e2e/test_own_program.py",
+        '"--attribution", "--source"]',
+    ),
+    "./p5lab run --program matrix.c --sweep l1d.size=4K,8K,16K": (
+        "unit/test_own_program.py",
+        '"run", "--program", str(program), *sweep',
+    ),
 }
 TUTORIAL = "docs/start/tutorial.md"  # evidence/tutorial.py runs all commands of this document
 
@@ -104,6 +134,12 @@ ONLY_PARSED = {
     r"./p5lab run smoke --set l1d.replacement=NAME": "the reader's own policy",
     r"./p5lab run smoke --guest NAME": "the reader's own guest",
     r"./p5lab shell NAME": "the reader's own guest",
+    r"./p5lab run --program matrix.c --attribute functions": (
+        "SESSION counts a workload by function; e2e/test_own_program.py counts a program by line"
+    ),
+    r"./p5lab show RUN --attribution --source --event data_read_misses": (
+        "e2e/test_own_program.py prints the source; unit/test_by_source.py chooses the event"
+    ),
     r"./p5lab run EXPERIMENT .*": "a form of many commands",
     r"./p5lab run --program guest:.*": "needs a disk of Debian (e2e/test_distributions.py)",
     r"./p5lab run tutorial .*": "docs/start/tutorial.md makes this experiment",
@@ -130,6 +166,7 @@ OTHERS = {
     r"cp -r .*|mv .*": "copies",
     r"\.venv/bin/dask .*": "dask",
     r"export (P5LAB_GEM5|PYTHONPATH)=.*|qemu-system-i386 .*": "shown",
+    r"gcc -m32 .*": "shown",  # needs the 32-bit C library of the host
 }
 
 

@@ -98,7 +98,8 @@ def test_programs_without_an_engine_run_on_this_host(tmp_path):
 
 def test_zig_compiles_for_a_pentium(tmp_path):
     lines = [one for one in printed.commands() if printed.classes(one) == ["zig"]]
-    (tmp_path / "hello.c").write_text(HELLO)
+    for name in ("hello.c", "matrix.c"):
+        (tmp_path / name).write_text(HELLO)
     for one in lines:
         (output,) = (word for before, word in itertools.pairwise(one.words) if before == "-o")
         words = [sys.executable, *one.words[1:], "-c"]

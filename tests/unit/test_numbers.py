@@ -247,7 +247,7 @@ def test_a_recorded_number_that_nobody_needs(small):
         ),
         ("{tests | toy | call | busy", "{test | toy | call | busy", "unknown source 'test' in"),
         ("] / 100", "] ** 100", "'n0 ** 100' is not allowed"),
-        ("says", "say", "docs/numbers.toml: text[0]: unknown key 'say'; did you mean 'says'?"),
+        ("says", "say", "docs/numbers.toml:8: text[0]: unknown key 'say'; did you mean 'says'?"),
         ('["call"]', '["cal"]', "unknown workload 'cal'"),
     ],
 )

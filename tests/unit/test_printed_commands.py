@@ -19,6 +19,7 @@ from fakelab import REPO
 
 from p5lab.cli import main as cli
 from p5lab.errors import UserError
+from p5lab.host import packages
 from p5lab.lab import Lab
 
 COMMANDS = printed.commands()
@@ -178,13 +179,16 @@ def test_a_script_has_the_options_of_the_command(one):
 
 @pytest.mark.parametrize("one", others("modules"), ids=lambda one: one.text[:60])
 def test_a_module_reads_the_statistics_of_gem5(one, tmp_path, monkeypatch, capsys):
-    """The commands run on sample files with enough dumps. The command that downloads all sources is
-    not executed."""
+    """The commands run on sample files with enough dumps. The commands that download all sources or
+    install packages are not executed."""
     words = one.words
     module = words[words.index("-m") + 1]
     if module == "p5lab.host.fetch":
         assert words[-1] == "all"
         assert '"all"' in (REPO / "src/p5lab/host/fetch.py").read_text()
+        return
+    if module == "p5lab.host.packages":
+        assert set(words[words.index("-m") + 2 :]) <= set(packages.GROUPS)
         return
     shutil.copytree(GEM5_DATA, tmp_path / "m5out")
     (tmp_path / "m5out/stats.txt").write_text((GEM5_DATA / "stats.txt").read_text() * 2)
@@ -234,7 +238,9 @@ def examples(document):
 
 # How the examples of a document are tested.
 PYTHON = {
+    "README.md": "e2e/test_python_doc.py",
     "docs/start/analysis.md": "e2e/test_analysis.py",
+    "docs/start/python.md": "e2e/test_python_doc.py",
     "stats-parsers/README.md": "executed",
     "configs/gem5/README.md": "names",  # only a gem5 can import its modules
     "configs/gem5/extras/README.md": "names",
