@@ -142,8 +142,8 @@ def _named(metric: str, unit: str) -> str:
 
 def _without_reference(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The rows without those of the reference, and a text about the ratio. All ratios of the
-    reference are 1, and a rule shows the 1. A point of a curve remains, because the curve would
-    have a gap."""
+    reference are 1, and a rule shows the 1. The points of a curve are not removed, because
+    the curve would then have a gap."""
     for name in (*tidy.settings(rows), *SYSTEM):
         is_one = rows.groupby(name, sort=False)["ratio"].agg(lambda one: bool((one == 1).all()))
         if len(is_one) < 2 or is_one.sum() != 1:

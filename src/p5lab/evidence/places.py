@@ -321,7 +321,7 @@ def rewritten(text: str, spots: list[Spot], of: Lookup) -> str:
 
 
 def _shorter(before: str, by: int) -> str:
-    """The text without `by` of the spaces at its end, but at least one space remains."""
+    """The text with `by` fewer spaces at its end. At least one space remains."""
     room = len(before) - len(before.rstrip(" ")) - 1
     return before[: len(before) - min(by, room)]
 

@@ -40,7 +40,7 @@ class Axis:
         return low > 0 and (self.is_size or high / low >= WIDE_RANGE)
 
     def first(self, system: System) -> System:
-        """Returns the system at the lowest value of the axis that has the same series."""
+        """Of the systems in the series of `system`, returns the one with the lowest value."""
         same = [one for one in self.values if self.series[one] == self.series[system]]
         return min(same, key=lambda one: self.values[one])
 
