@@ -163,7 +163,8 @@ def test_workers_that_are_killed(size, undisturbed, tmp_path):
     assert contents(lab) == undisturbed.contents
     assert not [path.name for path in tmp_path.rglob(".run-*")]
     # Dask's own messages about killed workers must not reach this terminal.
-    assert all(line.startswith("[") for line in said.splitlines()), said
+    ours = ("[", "Results: ", "Next: ", "  ")
+    assert all(line.startswith(ours) for line in said.splitlines()), said
 
 
 def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path):
