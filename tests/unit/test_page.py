@@ -147,7 +147,7 @@ def test_missing_and_failed_runs_are_named(hostile_page, capsys):
     assert "`./p5lab run tests` with the same options" in said.err
     text = " ".join(Document(output.read_text(encoding="utf-8")).texts)
     assert "2 runs of the experiment are missing: call, other, p90-premiere2, seed 1" in text
-    assert "1 runs have failed: chase" in text
+    assert "1 run has failed: chase" in text
 
 
 def test_programs_get_json(hostile_page, capsys):

@@ -7,8 +7,10 @@ import xml.etree.ElementTree as ElementTree
 import pandas as pd
 import pytest
 import test_program
-from fakelab import call_events, chase_events
+from fakelab import call_events, chase_events, snapshot
+from test_own_program import REGION_PHASE, whole
 from test_page import Document, drawn_at
+from test_source_lines import built
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
@@ -84,7 +86,7 @@ def test_the_page_of_a_sweep_finds_the_run_without_an_overlay(p5lab, swept):
     assert (status, err) == (0, "")
     assert out.startswith("Page: results/tests.html, ")
     text = (swept.results / "tests.html").read_text(encoding="utf-8")
-    assert "runs of the experiment are missing" not in text
+    assert "executes the missing run" not in text
     assert "Compared systems: l2.size=64K; l2.size=256K; l2.size=1M." in text
 
 
@@ -140,6 +142,30 @@ def test_each_benchmark_has_its_metrics_over_the_swept_key(p5lab, swept):
         256 << 10: 210,
         1 << 20: 110,
     }
+
+
+def test_the_numbers_of_a_sweep_have_a_row_for_each_point(p5lab, swept):
+    assert p5lab("report", "tests", *SWEEP, "--workload", "call")[0] == 0
+    text = (swept.results / "tests.html").read_text(encoding="utf-8")
+    for name in ("effect-of-l2-size-on-all-benchmarks", "benchmark-call-by-l2-size-one-call"):
+        table = text.partition(f'<figure id="{name}">')[2].partition("</table>")[0]
+        rows = table.partition("<thead>")[2].split("<tr>")[1:]
+        assert [Document(row).texts[0] for row in rows] == [
+            "l2.size",
+            "64 KB",
+            "256 KB",
+            "1 MB",
+        ]
+    assert ">410</td>" in rows[1]
+    assert ">110</td>" in rows[3]
+
+
+def test_one_missing_run_is_not_plural(p5lab, lab):
+    assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
+    p5lab("report", "tests")
+    text = (lab.results / "tests.html").read_text(encoding="utf-8")
+    assert "1 run of the experiment is missing: chase" in text
+    assert "executes the missing run." in text
 
 
 def test_the_user_chooses_the_metric_of_a_sweep(p5lab, swept, tmp_path):
@@ -211,6 +237,17 @@ def test_a_page_about_programs(p5lab, lab, tmp_path):
     # The options of `run` select the same runs.
     assert p5lab("report", *program)[0] == 0
     assert "second, toy" in (lab.results / "program.html").read_text(encoding="utf-8")
+
+
+def test_the_operation_of_a_region_is_a_call(p5lab, lab, tmp_path):
+    begin = snapshot("begin", REGION_PHASE, [500, 0, 100], [20, 0, 10])
+    end = snapshot("end", REGION_PHASE, [500, 0, 100], [26, 0, 12])
+    lab.behave(events=whole(begin, end))
+    words = ("--program", str(built(tmp_path)), "--region", "work", "--guest", "toy")
+    assert p5lab("run", *words, "--no-build")[0] == 0
+    assert p5lab("report", "program")[0] == 0
+    text = (lab.results / "program.html").read_text(encoding="utf-8")
+    assert "Operations: prog, work: one call; prog, whole: one run." in text
 
 
 def test_options_of_an_experiment_do_not_apply_to_stored_runs(p5lab, swept):

@@ -188,14 +188,17 @@ def _warnings(name: str, results: Results) -> list[str]:
     lines = []
     if results.missing:
         labels = "; ".join(run.label for run in results.missing)
+        count = len(results.missing)
+        what = "1 run of the experiment is" if count == 1 else f"{count} runs of the experiment are"
         lines.append(
-            f"{len(results.missing)} runs of the experiment are missing: {labels}."
-            f" The command ./p5lab run {name} executes the missing runs."
+            f"{what} missing: {labels}. The command ./p5lab run {name} executes the missing"
+            f" {'run' if count == 1 else 'runs'}."
         )
     failed = [stored for stored in results.shown if stored.status != "ok"]
     if failed:
         reasons = "; ".join(f"{one.record['label']}: {one.record['reason']}" for one in failed)
-        lines.append(f"{len(failed)} runs have failed: {reasons}.")
+        what = "1 run has" if len(failed) == 1 else f"{len(failed)} runs have"
+        lines.append(f"{what} failed: {reasons}.")
     return lines
 
 
@@ -252,20 +255,38 @@ def _table(figure: Figure) -> tuple[Grid, int]:
     """Returns a table of the numbers of a figure, and how many columns of the table contain row
     names.
 
-    The table has a row for each benchmark, phase and series, and a column for each metric.
+    The table has a row for each benchmark, phase, point of a sweep and series, and a column for
+    each metric.
     """
     modelled = figure.frame[figure.frame["kind"] == MODELLED]
     if figure.form == "timeline":
         return _steps(modelled), 2
     keys = ["benchmark", "phase", "series"]
+    if modelled.groupby(keys)["point"].nunique().max() > 1:
+        keys.insert(2, "point")  # the points of a sweep over a machine key
     shown = [key for key in keys if modelled[key].nunique() > 1] or ["series"]
     units = dict(zip(modelled["metric"], modelled["unit"], strict=True))
-    grid = Grid("", [*shown, *(f"{title_of(name)}\n{units[name]}" for name in figure.metrics)])
+    heads = [_axis(figure) if key == "point" else key for key in shown]
+    grid = Grid("", [*heads, *(f"{title_of(name)}\n{units[name]}" for name in figure.metrics)])
     for _, rows in modelled.groupby(keys, sort=False):
         by_metric = {row["metric"]: row for _, row in rows.iterrows()}
         cells = [_cell(by_metric[name]) if name in by_metric else "" for name in figure.metrics]
-        grid.add(*(rows.iloc[0][key] for key in shown), *cells)
+        first = rows.iloc[0]
+        grid.add(
+            *(_point(figure, first) if key == "point" else first[key] for key in shown), *cells
+        )
     return grid, len(shown)
+
+
+def _axis(figure: Figure) -> str:
+    """Returns the head of the column with the points of a figure. A size has its unit in each
+    row."""
+    return figure.axis.removesuffix(", bytes") if figure.is_size else figure.axis
+
+
+def _point(figure: Figure, row: pd.Series) -> str:
+    """Returns the point of a mark, such as `128 KB`."""
+    return _bytes(row["point"]) if figure.is_size else number(row["point"])
 
 
 def _steps(marks: pd.DataFrame) -> Grid:
@@ -304,7 +325,7 @@ def _counts(found: Comparison) -> Section | None:
     if not found.questions:
         return None
     grids = counts.grids(found, counts.NO_LIMIT)
-    text = ["These tables contain all metrics of all benchmarks.", counts.EXPLANATION]
+    text = ["These tables contain all metrics of all benchmarks.", counts.explanation(found)]
     folded = [(_about(grid.title, found), [_untitled(grid)]) for grid in grids]
     return Section("counts", "All counts", text, folded=folded)
 

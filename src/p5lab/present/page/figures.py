@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from p5lab.describe.observation import Region
 from p5lab.present.column import Column, of_metric
 from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
 from p5lab.present.page import figure, sweep_figure
@@ -133,7 +134,7 @@ class _Maker:
         shown = [of_metric(name) for name in self.marks.shown(BY_KEY, [question])]
         label = self._label(question)
         rows = list(sweep_figure.panels(self.found, axis, question, label, self.columns or shown))
-        title = f"Benchmark {label} by {axis.key}: one {self._workload(question)['operation']}"
+        title = f"Benchmark {label} by {axis.key}: one {self._operation(question)}"
         return self._swept_figure(title, axis, rows, [_bracket(self._record(question))], [question])
 
     def _swept_figure(
@@ -195,8 +196,7 @@ class _Maker:
             for row in self.marks.drawn(question, metric, self._label(question))
         ]
         operations = "; ".join(
-            f"{self._label(question)}: one {self._workload(question)['operation']}"
-            for question in questions
+            f"{self._label(question)}: one {self._operation(question)}" for question in questions
         )
         return self._figure(
             "all-benchmarks",
@@ -211,13 +211,12 @@ class _Maker:
         )
 
     def _bars(self, question: Question, metrics: Sequence[str]) -> Figure:
-        workload = self._workload(question)
         rows = [
             row
             for metric in self.marks.shown(metrics, [question])
             for row in self.marks.systems(question, metric, self._label(question))
         ]
-        title = f"Benchmark {self._label(question)}: one {workload['operation']}"
+        title = f"Benchmark {self._label(question)}: one {self._operation(question)}"
         return self._figure(
             self._label(question),
             title,
@@ -399,6 +398,14 @@ class _Maker:
     def _workload(self, question: Question) -> dict[str, Any]:
         workload: dict[str, Any] = self._record(question)["workload"]
         return workload
+
+    def _operation(self, question: Question) -> str:
+        """Returns what one operation of a question is. In the bracket of --region, this is a call
+        of the function."""
+        region = Region.of_record(self._record(question))
+        if region and region.function == question.phase:
+            return "call"
+        return str(self._workload(question)["operation"])
 
     def _name(self, what: str) -> str:
         return str(self._workload(self.found.phases(what)[0])["name"])
