@@ -59,7 +59,8 @@ def test_two_systems_are_compared(p5lab):  # noqa: F811
     assert "machine" in p5lab(*commands[1])[1]
 
 
-def test_a_program(p5lab, lab, tmp_path):  # noqa: F811
+def test_a_program(p5lab, lab, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("COLUMNS", "1000")  # each command is in one line
     mine = tmp_path / "my program"
     mine.write_bytes(test_program.elf())
     lab.behave(events={"@program": call_events()})
@@ -69,6 +70,21 @@ def test_a_program(p5lab, lab, tmp_path):  # noqa: F811
     assert commands[0][0] == "show"
     assert commands[1] == [*words, "--attribute", "functions"]
     check(p5lab, commands[:1])
+
+
+def test_no_line_is_wider_than_the_terminal(p5lab, lab, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").write_bytes(test_program.elf())
+    lab.behave(events={"@program": call_events()})
+    words = ("run", "--program", "mine", "--args", "a b", "--guest", "toy", "--no-build")
+    lines = p5lab(*words)[2].partition("Next:    ")[2].splitlines()
+    lines = [line.removeprefix(next_steps.INDENT) for line in lines]
+    assert max(map(len, lines)) <= 80 - len(next_steps.START)
+    assert lines[1] == "# counts by function"
+    assert lines[2].endswith(next_steps.BREAK)
+    command = "\n".join(lines[2:]).replace("\\\n", "")
+    assert shlex.split(command) == ["./p5lab", *words, "--attribute", "functions"]
 
 
 def test_a_failed_run_is_shown_first(p5lab, lab):  # noqa: F811

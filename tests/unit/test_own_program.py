@@ -62,6 +62,16 @@ def test_a_run_shows_what_the_program_printed(lab, program, capsys):
     assert "world" not in capsys.readouterr().err
 
 
+def test_a_program_without_markers_has_no_note_about_a_subtraction(lab, program, capsys):
+    lab.behave(events=whole())
+    assert cli.main(["run", "--program", str(program), *RUN], lab) == 0
+    assert cli.main(["show", the_run(lab)], lab) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("Each number is the mean") == 1
+    assert "subtract" not in printed
+    assert "chen95" not in printed
+
+
 @pytest.mark.parametrize(
     ("words", "job"),
     [

@@ -116,6 +116,18 @@ def test_the_number_of_runs_that_are_done_agrees_with_the_lines_above():
     assert "1/6 done" not in after
 
 
+def test_a_run_that_the_user_stops_is_not_done(monkeypatch):
+    monkeypatch.setenv("P5LAB_PROGRESS", "plain")
+    stream, plain = shown(False)
+    with plain.runs(3) as tracker:
+        for label in ("a run", "another"):
+            tracker.started(label)
+        tracker.finished("a run", "ok")
+        tracker.stopped("another")
+    assert stream.getvalue() == "[1/3] a run: ok\n[1/3] another: stopped\n"
+    assert tracker.text() == "1/3 done; running: -"
+
+
 def test_runs_are_plain_lines_in_a_log_that_asks_for_them(monkeypatch):
     monkeypatch.setenv("P5LAB_PROGRESS", "plain")
     stream, plain = shown(False)

@@ -230,6 +230,21 @@ def test_in_what_a_gem5_differs_from_the_machine_is_said_once(lab):
     assert found.count("gem5 differs from the machine: a write miss fills a line.") == 1
 
 
+def test_the_empty_bracket_is_mentioned_only_if_a_run_has_one(lab):
+    runs = experiment.load(lab, "tests")
+    stored = [
+        store.Stored(one.directory, store.read(one.directory)) for one in Runner(lab).run_all(runs)
+    ]
+    without = [one for one in stored if one.record["workload"]["name"] == "chase"]
+    for shown, is_subtracted in ((stored, True), (without, False)):
+        found = Comparison(shown)
+        notes = counts.notes(found)
+        assert (counts.SUBTRACTED in notes[0]) is is_subtracted
+        assert any("chen95" in line for line in counts.footers(found, notes)) is is_subtracted
+        assert notes[0].startswith("Each number is")
+        assert notes[0].endswith("or that the divisor is zero.")
+
+
 def test_a_run_that_failed_is_seen_in_the_summary(p5lab, two):
     two.behave(events={"call": call_events(), "chase": chase_events()})
     status, out, _ = p5lab("run", "tests", "--no-build", "--seed", "7", "--guest", "toy")

@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -462,7 +463,8 @@ def test_a_killed_command_leaves_a_run_that_is_seen_to_have_failed(lab):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_command_ends_its_engines_and_records_it(lab, how):
+def test_a_stopped_command_ends_its_engines_and_records_it(lab, how, monkeypatch):
+    monkeypatch.setenv("P5LAB_PROGRESS", "plain")
     lab.behave(sleep=30)
     command = start_command(lab, "run", "tests", "--no-build", "--jobs", "1")
     wait_for(lab.starts)
@@ -473,6 +475,8 @@ def test_a_stopped_command_ends_its_engines_and_records_it(lab, how):
         "p5lab: stopped: 0 of 2 runs ended before and are stored, 1 stopped and recorded as failed,"
         " 1 not begun; the same command goes on and makes only the missing runs"
     )
+    (line,) = [line for line in stderr.splitlines() if line.startswith("[")]
+    assert re.fullmatch(r"\[0/2\] .*: stopped", line)
     by_status = {stored.status: stored for stored in store.all_runs(lab)}
     assert by_status["failed"].record["reason"] == runner.INTERRUPTED
     assert set(by_status) == {"failed", "queued"}

@@ -69,7 +69,10 @@ def execute(
     def finished(result: runner.Result) -> None:
         ended.append(result)
         left.finished(result.run.label)
-        tracker.finished(result.run.label, _outcome(result))
+        if _is_interrupted(result):
+            tracker.stopped(result.run.label)
+        else:
+            tracker.finished(result.run.label, _outcome(result))
 
     stopped = describes_stop(lambda: _stopped(len(runs), len(begun), ended, force=force))
     with stopped, progress.runs(len(runs), left) as tracker:
@@ -104,7 +107,7 @@ def report_failures(lab: Lab, results: Sequence[runner.Result]) -> bool:
 def _stopped(total: int, begun: int, ended: Sequence[runner.Result], *, force: bool) -> str:
     """Describes runs that the user stopped: how many runs had ended, were stopped or had not begun.
     `begun`: the number of runs that were started, without reused results."""
-    interrupted = [one for one in ended if one.reason.startswith(runner.INTERRUPTED)]
+    interrupted = [one for one in ended if _is_interrupted(one)]
     done = len(ended) - len(interrupted)
     stopped = begun - (done - sum(one.reused for one in ended))
     kept = sum(one.reason.endswith(runner.KEPT) for one in interrupted)
@@ -118,6 +121,11 @@ def _stopped(total: int, begun: int, ended: Sequence[runner.Result], *, force: b
         parts.append(f"{waiting} not begun")
     again = "without --force, the same command" if force else "the same command"
     return f"{', '.join(parts)}; {again} goes on and makes only the missing runs"
+
+
+def _is_interrupted(result: runner.Result) -> bool:
+    """Returns whether the user stopped the run."""
+    return result.reason.startswith(runner.INTERRUPTED)
 
 
 def _outcome(result: runner.Result) -> str:

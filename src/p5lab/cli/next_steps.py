@@ -12,6 +12,9 @@ from p5lab.lab import Lab
 from p5lab.present.headline import OPTION as ALL_TABLES
 
 COMMANDS = 2
+START = "Next:    "
+INDENT = " " * len(START)
+BREAK = " \\"  # the shell continues such a line
 ID = 8  # characters of a run's id in a command
 # Options that change what is printed, and not which runs are meant.
 _FORM = ("--format", "--json", ALL_TABLES)
@@ -25,10 +28,29 @@ def show(progress: Progress, lab: Lab, args: argparse.Namespace, stored: Sequenc
     places = dict.fromkeys(lab.short(one.directory.parent) for one in stored)
     runs = f"{len(stored)} run{'s' if len(stored) > 1 else ''}"
     progress.note(f"Results: {', '.join(places)} ({runs})")
-    start = "Next:    "
+    start = START
     for command, purpose in list(_steps(args, stored))[:COMMANDS]:
-        progress.note(f"{start}./p5lab {command}   # {purpose}")
-        start = " " * len(start)
+        width = progress.console.width - len(start)
+        lines = _lines(f"./p5lab {command}", purpose, width)
+        progress.note(start + f"\n{INDENT}".join(lines))
+        start = INDENT
+
+
+def _lines(command: str, purpose: str, width: int) -> list[str]:
+    """Returns a command with its purpose, in lines of at most `width` characters if possible. The
+    shell accepts all lines as one command."""
+    line = f"{command}   # {purpose}"
+    if len(line) <= width:
+        return [line]
+    above = [f"# {purpose}"]
+    line, *words = map(shlex.quote, shlex.split(command))
+    for word in words:
+        if len(f"{line} {word}{BREAK}") <= width:
+            line += f" {word}"
+        else:
+            above.append(line + BREAK)
+            line = f"  {word}"
+    return [*above, line]
 
 
 def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple[str, str]]:

@@ -130,6 +130,14 @@ class RunProgress:
             number = self.done
         self.progress.note(f"[{number}/{self.total}] {label}: {message}")
 
+    def stopped(self, label: str) -> None:
+        """Records that the user stopped a run, and prints a line about the run. The run does not
+        count as done."""
+        with self._lock:
+            self._active.pop(label, None)
+            number = self.done
+        self.progress.note(f"[{number}/{self.total}] {label}: stopped")
+
     def text(self) -> str:
         """Returns the number of finished runs and a list of the current runs. The text is cut to
         the width of the terminal."""

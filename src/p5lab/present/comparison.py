@@ -283,6 +283,11 @@ class Comparison:
         return any(cell.record["machine"].get("shadows") for cell in self._cells.values())
 
     @property
+    def has_empty_bracket(self) -> bool:
+        """Whether the empty bracket was subtracted in at least one of the runs."""
+        return any(measured.corrected for cell in self._cells.values() for measured in cell.seeds)
+
+    @property
     def experiments(self) -> list[str]:
         """The names of the experiments that the runs belong to."""
         return list(dict.fromkeys(str(cell.record["experiment"]) for cell in self._cells.values()))

@@ -21,11 +21,12 @@ from p5lab.present.tables import Grid
 FORMATS = ("table", "markdown", "csv", "json")
 PIPED_WIDTH = 80
 NO_LIMIT = 1 << 20  # a width in characters at which no line wraps
-EXPLANATION = (
-    "Each number is the mean of one operation over the iterations. The cycles, instructions and"
-    " accesses of the markers (the empty bracket) are subtracted, as chen95 subtracts Null. A dash"
-    " means that the number was not counted, or that the divisor is zero."
+MEANS = "Each number is the mean of one operation over the iterations."
+SUBTRACTED = (
+    "The cycles, instructions and accesses of the markers (the empty bracket) are subtracted, as"
+    " chen95 subtracts Null."
 )
+DASH = "A dash means that the number was not counted, or that the divisor is zero."
 
 
 def stdout() -> Console:
@@ -83,7 +84,7 @@ def notes(found: Comparison, reference: str = "") -> list[str]:
 
     `reference`: a note about the ratios of the tables, instead of the note about the first system.
     """
-    lines = [EXPLANATION] if found.questions else []
+    lines = [explanation(found)] if found.questions else []
     if reference:
         lines.append(reference)
     elif found.has_shadows:
@@ -102,6 +103,12 @@ def notes(found: Comparison, reference: str = "") -> list[str]:
     lines += [f"{line}." for line in (*found.without_clocks, *found.not_counted)]
     lines += [f"{line}." for line in (*found.deviations, *found.not_timed)]
     return lines + [f"Not run: {reason}." for reason in found.cannot]
+
+
+def explanation(found: Comparison) -> str:
+    """Returns what a number and a dash in the tables mean. The text mentions the empty bracket only
+    if a run has one."""
+    return " ".join([MEANS, *([SUBTRACTED] if found.has_empty_bracket else []), DASH])
 
 
 def footers(found: Comparison, said: Sequence[str]) -> list[str]:
