@@ -130,6 +130,15 @@ def test_bad_input_runs_nothing(here, arguments, message):
     assert here.starts() == []
 
 
+def test_a_program_in_the_current_directory_needs_a_path(here, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(p5lab.UserError, match=r"unknown experiment 'mat.c'; known: tests$"):
+        p5lab.run("mat.c")
+    (tmp_path / "mat.c").touch()
+    with pytest.raises(p5lab.UserError, match=r"unknown experiment 'mat.c'; .*path, \"./mat.c\"$"):
+        p5lab.run("mat.c", args="3")
+
+
 def test_a_run_that_fails_is_an_error_and_the_others_are_kept(here, capsys):
     events = {"call": fakelab.call_events(), "chase": None}
     here.behave(events=events)
@@ -152,7 +161,8 @@ def test_load_takes_an_experiment_or_a_path(here, sweep):
 @pytest.mark.parametrize(
     ("what", "keys", "message"),
     [
-        ("smoke", None, r"no results of 'smoke': p5lab.run\('smoke'\) or `./p5lab run smoke`"),
+        ("test", None, "unknown experiment 'test'; did you mean 'tests'?"),
+        ("nope", None, "unknown experiment 'nope'; known: tests$"),
         ("no/where", None, "no/where: expected a directory with results"),
         ("mine.parquet", None, "mine.parquet: expected a directory with results, or a file"),
         ("tests", ["l2.sise"], "keys: unknown machine key 'l2.sise'; did you mean 'l2.size'?"),
@@ -161,6 +171,12 @@ def test_load_takes_an_experiment_or_a_path(here, sweep):
 def test_load_of_nothing(here, sweep, what, keys, message):
     with pytest.raises(p5lab.UserError, match=message):
         p5lab.load(what, keys=keys)
+
+
+def test_load_of_an_experiment_without_results(here):
+    message = r"no results of 'tests': p5lab.run\('tests'\) or `./p5lab run tests` makes them"
+    with pytest.raises(p5lab.UserError, match=message):
+        p5lab.load("tests")
 
 
 def test_a_parameter_that_no_run_has(here, sweep):

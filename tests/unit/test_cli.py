@@ -217,6 +217,9 @@ def test_keys(p5lab):
     [
         (["rum", "tests"], "unknown command 'rum'; did you mean 'run'?"),
         (["run", "test"], "unknown experiment 'test'; did you mean 'tests'?"),
+        (["run", "./a.out"], "unknown experiment './a.out'; did you mean --program ./a.out?\n"),
+        (["plan", "a b.c"], "unknown experiment 'a b.c'; did you mean --program 'a b.c'?\n"),
+        (["run", "x/tests.toml"], "unknown experiment 'x/tests.toml'; known: tests\n"),
         (["run"], "run: expected an experiment or --program FILE (see `p5lab run --help`)"),
         (["run", "tests", "--program", "a.out"], "run: expected an experiment or --program FILE"),
         (["run", "tests", "--args", "1"], "--args: expected with --program; set parameters"),
@@ -226,6 +229,20 @@ def test_keys(p5lab):
         (["run", "tests", "--trace", "crossing"], "unknown --trace value 'crossing'; did you mean"),
         (["run", "tests", "--feedback", "maybe"], "unknown --feedback value 'maybe'; known: off, "),
         (["run", "tests", "--set", "l2.sise=1"], "--set: unknown machine key 'l2.sise'; did you"),
+        (
+            ["run", "tests", "--sweep", "guest=toy,linux"],
+            "--sweep: unknown machine key 'guest'; did you mean the option --guest?\n",
+        ),
+        (
+            ["run", "tests", "--sweep", "zzzz=1,2"],
+            "--sweep: unknown machine key 'zzzz'; `./p5lab keys` shows all keys\n",
+        ),
+        (["run", "tests", "--set", "seeds=1"], "--set: unknown machine key 'seeds'; did you"),
+        (
+            ["report", "nope"],
+            "no run or experiment 'nope': expected the first 4 or more characters of an id that"
+            " `./p5lab list runs` shows, or a name that `./p5lab list experiments` shows\n",
+        ),
         (["run", "tests", "--machine", "p99"], "unknown machine 'p99'; did you mean 'p90-"),
         (["run", "tests", "--guest", "toys"], "unknown guest 'toys'; did you mean 'toy'?"),
         (["run", "tests", "--workload", "chasm"], "unknown workload 'chasm'; did you mean 'chase'"),
@@ -251,6 +268,14 @@ def test_bad_input_is_one_line_and_status_2(p5lab, arguments, message):
     assert out == ""
     assert err.startswith(f"p5lab: {message}")
     assert err.count("\n") == 1
+
+
+def test_a_file_in_the_place_of_an_experiment_is_a_program(p5lab, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").touch()
+    assert p5lab("run", "mine")[2].endswith("did you mean --program mine?\n")
+    (tmp_path / "yours").mkdir()
+    assert "--program" not in p5lab("run", "yours")[2]
 
 
 def test_a_build_that_fails_says_where(p5lab, lab):

@@ -8,6 +8,7 @@ from fakelab import EXPERIMENT, call_events, chase_events
 
 from p5lab.cli import main as cli
 from p5lab.describe.machine import load
+from p5lab.present import column
 
 # The scripted engine gives these additional cycles in ring 3 for each size of the L2. The machine's
 # own size is 256K.
@@ -260,7 +261,8 @@ def test_programs_get_the_point_of_every_run(p5lab, swept):
         (["--metric", "cycels"], "--metric: unknown metric or event 'cycels'; did you mean 'cycl"),
         (
             ["--metric", "zzz"],
-            "--metric: unknown metric or event 'zzz'; known: bandwidth, cpi, cyc",
+            "--metric: unknown metric or event 'zzz'; known: bandwidth, cpi, cycles, l1i misses,"
+            " time, us, rows of a report such as 'L2 misses', and events such as 'l2_read_misses'",
         ),
         (["--metric", "cycles,"], "--metric cycles,: expected NAME,NAME,..., such as cycles"),
         (["--metric", "cycles", "--json"], "--metric: expected with --format table or markdown;"),
@@ -271,6 +273,11 @@ def test_a_wrong_choice_is_one_line_and_runs_nothing(p5lab, lab, arguments, mess
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(f"p5lab: {message}")
     assert lab.starts() == []
+
+
+def test_the_examples_of_the_message_are_columns():
+    row, event = column.parse(column.EXAMPLES)
+    assert (row.is_event, event.is_event) == (False, True)
 
 
 @pytest.mark.parametrize(

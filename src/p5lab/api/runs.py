@@ -95,6 +95,10 @@ def _expansion(
     """The runs of an experiment or of a program."""
     if _is_program(what):
         return experiment.of_program(lab, Path(what), arguments, choice)
+    if what not in experiment.names(lab) and Path(what).is_file():
+        raise UserError(
+            f'unknown experiment {what!r}; the file is a program only with a path, "./{what}"'
+        )
     if arguments:
         raise UserError("args: expected with a program; an experiment sets parameters of workloads")
     return experiment.expand(lab, str(what), choice)

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from p5lab.api import place
+from p5lab.describe import experiment, outputs
 from p5lab.describe import keys as machine_keys
-from p5lab.describe import outputs
 from p5lab.describe.kinds import BadValue
 from p5lab.errors import UserError, unknown
 from p5lab.keep import store
@@ -31,7 +31,7 @@ def load(
     """
     for key in keys or ():
         if key not in machine_keys.BY_NAME and not key.startswith(tidy.PARAMETERS):
-            raise unknown("machine key", key, machine_keys.BY_NAME, where="keys")
+            raise machine_keys.unknown_key(key, "keys")
     return tidy.load(_place(place.here(), what), keys=keys, all_runs=all_runs)
 
 
@@ -44,6 +44,8 @@ def _place(lab: Lab, what: str | Path) -> Path:
         return found
     if is_path:
         raise UserError(f"{found}: expected a directory with results, or a file of tidy.save")
+    if what not in experiment.names(lab) and what != experiment.PROGRAM:
+        raise unknown("experiment", str(what), experiment.names(lab))
     raise UserError(
         f"no results of {what!r}: p5lab.run({what!r}) or `./p5lab run {what}` makes them"
     )

@@ -3,6 +3,7 @@
 
 import argparse
 import fnmatch
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -157,6 +158,11 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
             f"{args.name}: expected an experiment or --program FILE"
             f" (see `p5lab {args.name} --help`)"
         )
+    if args.experiment and _names_program(args.experiment, lab):
+        raise UserError(
+            f"unknown experiment {args.experiment!r}; did you mean"
+            f" --program {shlex.quote(args.experiment)}?"
+        )
     for option, given in (("--args", args.args), ("--cflags", args.cflags)):
         if given and not args.program:
             raise UserError(
@@ -178,6 +184,15 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
             " options shows the names"
         )
     return experiment.Expansion(chosen, expansion.cannot, expansion.swept)
+
+
+def _names_program(word: str, lab: Lab) -> bool:
+    """Whether a word in the place of an experiment names a program: it is a file, or it has the
+    form of a path. The description of an experiment (.toml) and a directory are no programs."""
+    path = Path(word)
+    if word in experiment.names(lab) or path.suffix == ".toml" or path.is_dir():
+        return False
+    return path.is_file() or "/" in word or path.suffix == ".c"
 
 
 def _run(args: argparse.Namespace, lab: Lab) -> int:

@@ -11,6 +11,7 @@ import re
 from p5lab.describe import declarations
 from p5lab.describe.kinds import BadValue, Key, Target, Value, size_text
 from p5lab.describe.tomlfile import type_name
+from p5lab.errors import UserError, nearest
 from p5lab.lab import Lab
 
 __all__ = ["BadValue", "Key", "Target", "Value", "size_text"]
@@ -23,6 +24,8 @@ BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 GEOMETRY = frozenset(key.name for key in KEYS if key.geometry)
 # The names of all drives, and the keys in a file of configs/disks.
 DISKS = BY_NAME["disk.model"].choices
+# What a user may want to set or sweep as a key, although it has its own option.
+OPTIONS = ("machine", "guest", "workload", "seed")
 DISK_FILE = tuple(key for key in KEYS if key.given_by == "disk.model")
 
 
@@ -41,8 +44,30 @@ def readable(geometry: str) -> str:
 
 
 def bad_value(where: str, key: Key, value: object, expected: str) -> str:
-    """The message for a value of the wrong type, unit or range: one line."""
-    return f"{where}: {key.name}: expected {expected}; found {type_name(value)}"
+    """The message for a value of the wrong type, unit or range: one line. `where`: a place in a
+    file, or an option. The message shows the text of an option as the user typed it."""
+    typed = isinstance(value, str) and value.isprintable() and _is_option(where)
+    found = value if typed else type_name(value)
+    return f"{where}: {key.name}: expected {expected}; found {found}"
+
+
+def unknown_key(name: str, where: str) -> UserError:
+    """The error for an unknown machine key. `where`: a place in a file, or an option. The message
+    suggests the option for this name, or the nearest key. It does not list the many keys."""
+    option = name.removesuffix("s")
+    near = nearest(name, BY_NAME)
+    if _is_option(where) and option in OPTIONS:
+        hint = f"did you mean the option --{option}?"
+    elif near:
+        hint = f"did you mean {near!r}? (`./p5lab keys` shows all keys)"
+    else:
+        hint = "`./p5lab keys` shows all keys"
+    return UserError(f"{where}: unknown machine key {name!r}; {hint}")
+
+
+def _is_option(where: str) -> bool:
+    """Whether the beginning of a message names an option of the command line, such as --set."""
+    return where.startswith("--")
 
 
 def reference() -> str:

@@ -141,15 +141,15 @@ def probability(name: str, unit: str, doc: str, table: Table) -> Key:
 def size(name: str, unit: str, doc: str, table: Table) -> Key:
     """A number of bytes in `range`."""
     low, high = (_bytes(text) or 0 for text in table.texts("range"))
-    expected = (
-        f"bytes, {size_text(low)} to {size_text(high)}, as a whole number or a text with suffix"
-        ' K or M (1024), such as "256K"'
-    )
+    limits = f"bytes, {size_text(low)} to {size_text(high)}"
+    expected = f'{limits}, as a whole number or a text with suffix K or M (1024), such as "256K"'
 
     def parse(value: object) -> Value:
         found = _bytes(value)
-        if found is None or not low <= found <= high:
+        if found is None:
             raise BadValue(expected)
+        if not low <= found <= high:
+            raise BadValue(limits)
         return found
 
     return Key(name, "size", "bytes", doc, expected, parse, "integer", low=low, high=high)

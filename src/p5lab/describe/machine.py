@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.describe import keys, tomlfile
-from p5lab.describe.keys import BY_NAME, KEYS, PARTS, BadValue, Key, Value, bad_value
+from p5lab.describe.keys import BY_NAME, KEYS, PARTS, BadValue, Key, Value, bad_value, unknown_key
 from p5lab.describe.tomlfile import Where, begin
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
@@ -86,7 +86,7 @@ class Machine:
         changes: dict[str, Value] = {}
         for name, raw in settings.items():
             if name not in BY_NAME:
-                raise unknown("machine key", name, BY_NAME, where=begin(where, name))
+                raise unknown_key(name, begin(where, name))
             key = BY_NAME[name]
             if key.target == "record":
                 raise UserError(f"{begin(where, name)}: {name} cannot be set: it names the machine")

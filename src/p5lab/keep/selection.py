@@ -142,7 +142,10 @@ def find(lab: Lab, word: str) -> Stored:
     names = [*_experiments(lab), *known]
     if nearest(word, names):
         raise unknown("run or experiment", word, names)
-    return store.find(lab, word)
+    raise UserError(
+        f"no run or experiment {word!r}: expected the first 4 or more characters of an id that"
+        " `./p5lab list runs` shows, or a name that `./p5lab list experiments` shows"
+    )
 
 
 def _finished(stored: Stored) -> Stored:

@@ -19,6 +19,7 @@ SHORT = {
     "bandwidth": "MB/s",
     "l1i misses": "I-cache misses",
 }
+EXAMPLES = ("L2 misses", "l2_read_misses")  # a row of a report and an event, for a message
 # Heads of columns that differ from the name of the metric.
 HEADS = {
     CYCLES: "cycles",
@@ -77,12 +78,20 @@ def parse(options: Iterable[str]) -> tuple[Column, ...]:
             if not word.strip():
                 raise UserError(f"{OPTION} {option}: expected NAME,NAME,..., such as cycles")
             if _plain(word) not in known:
-                names = [*SHORT, *_units(), *(event.name for event in _events())]
-                # The list of all names is too long for a message.
-                listed = names if nearest(word, names) else SHORT
-                raise unknown("metric or event", word.strip(), listed, where=OPTION)
+                raise _unknown(word.strip())
             found.append(known[_plain(word)])
     return tuple(dict.fromkeys(found))
+
+
+def _unknown(word: str) -> UserError:
+    """The error for an unknown name. The list of all names is too long for a message."""
+    every = [*SHORT, *_units(), *(event.name for event in _events())]
+    if nearest(word, every):
+        return unknown("metric or event", word, every, where=OPTION)
+    return UserError(
+        f"{OPTION}: unknown metric or event {word!r}; known: {', '.join(sorted(SHORT))}, rows of a"
+        f" report such as {EXAMPLES[0]!r}, and events such as {EXAMPLES[1]!r}"
+    )
 
 
 def names() -> list[str]:
