@@ -3,7 +3,7 @@
 
 A fence without a language, or with the language `sh`, contains command lines and nothing else.
 Each command line belongs to exactly one class. The tests of each class are in
-unit/test_printed_commands.py and e2e/test_printed_commands.py.
+unit/test_printed_commands.py and e2e/test_typed_commands.py.
 """
 
 import re
@@ -36,7 +36,7 @@ PLACEHOLDERS = {
 
 # --- the classes ----------------------------------------------------------------------------------
 
-# e2e/test_printed_commands.py runs these commands one after the other in a laboratory without
+# e2e/test_typed_commands.py runs these commands one after the other in a laboratory without
 # results. RUN stands for the run of the command above.
 SESSION = """
 ./p5lab run smoke
@@ -98,8 +98,8 @@ ELSEWHERE = {
 }
 # The reader's own C file. These tests use other sources, except the test of matrix.c, and may add
 # options.
-_ATTRIBUTED = ("e2e/test_own_program.py", '"--region", "multiply", "--attribute", "lines"')
-_REGION = ("e2e/test_own_program.py", '"--region", "work", "--attribute", "lines"')
+_ATTRIBUTED = ("e2e/test_region_and_lines.py", '"--region", "multiply", "--attribute", "lines"')
+_REGION = ("e2e/test_region_and_lines.py", '"--region", "work", "--attribute", "lines"')
 ELSEWHERE |= {
     "./p5lab run --program hello.c": _REGION,
     "./p5lab run --program matrix.c": _ATTRIBUTED,
@@ -112,7 +112,7 @@ ELSEWHERE |= {
     "./p5lab run --program matrix.c --region multiply": _ATTRIBUTED,
     "./p5lab run --program matrix.c --attribute lines": _ATTRIBUTED,
     "./p5lab show RUN --attribution --source": (
-        "e2e/test_own_program.py",
+        "e2e/test_region_and_lines.py",
         '"--attribution", "--source"]',
     ),
     "./p5lab run --program matrix.c --sweep l1d.size=4K,8K,16K": (
@@ -135,10 +135,10 @@ ONLY_PARSED = {
     r"./p5lab run smoke --guest NAME": "the reader's own guest",
     r"./p5lab shell NAME": "the reader's own guest",
     r"./p5lab run --program matrix.c --attribute functions": (
-        "SESSION counts a workload by function; e2e/test_own_program.py counts a program by line"
+        "SESSION counts a workload by function; e2e/test_region_and_lines.py counts by line"
     ),
     r"./p5lab show RUN --attribution --source --event data_read_misses": (
-        "e2e/test_own_program.py prints the source; unit/test_by_source.py chooses the event"
+        "e2e/test_region_and_lines.py prints the source; unit/test_by_source.py chooses the event"
     ),
     r"./p5lab run EXPERIMENT .*": "a form of many commands",
     r"./p5lab run --program guest:.*": "needs a disk of Debian (e2e/test_distributions.py)",

@@ -20,23 +20,23 @@ enum class Pairing : uint8_t { NP, UV, PU, PV, FX };
 
 // Properties of an instruction that its number of clocks does not describe.
 enum InsnFlag : uint16_t {
-  kRep = 1 << 0,          // REP/REPE/REPNE string instruction (counted once)
-  kStack = 1 << 1,        // addresses memory through an implicit ESP
-  kSerializing = 1 << 2,  // INTEL-DM: MOV CRn/DRn, INVD, INVLPG, IRET, LGDT, LLDT, LIDT, ...
-  kLocked = 1 << 3,       // LOCK prefix or XCHG with memory
-  kBranch = 1 << 4,       // near control transfer (Jcc, JMP, CALL, RET, LOOP, JCXZ)
-  kConditional = 1 << 5,  // a branch that may fall through
-  kFar = 1 << 6,          // far JMP/CALL/RET, INT n, INTO, INT3, IRET
-  kIo = 1 << 7,           // IN, OUT, INS, OUTS
-  kSystem = 1 << 8,       // RDTSC, RDMSR, WRMSR, CPUID, HLT, MOV CR/DR, LMSW, CLTS, INVLPG, ...
-  kDisp = 1 << 9,         // has an address displacement
-  kImm = 1 << 10,         // has an immediate operand
-  kMemory = 1 << 11,      // has a ModRM (or moffs) memory operand that is accessed
-  kUncommon = 1 << 12,    // kRep, kFar, kIo, kSystem, kFpu, segment_loads, ENTER with levels, a
-                        // multiplication, VERR or VERW, or an unknown class. decode() sets this
-                        // bit. The model's fast path tests only this bit.
-  kFpu = 1 << 13,               // D8-DF
-  kNotOnPentium = 1 << 14,      // a P54C raises #UD (CMOV, MMX, SSE, RDPMC, 0F 1F...)
+  kRep = 1 << 0,            // REP/REPE/REPNE string instruction (counted once)
+  kStack = 1 << 1,          // addresses memory through an implicit ESP
+  kSerializing = 1 << 2,    // INTEL-DM: MOV CRn/DRn, INVD, INVLPG, IRET, LGDT, LLDT, LIDT, ...
+  kLocked = 1 << 3,         // LOCK prefix or XCHG with memory
+  kBranch = 1 << 4,         // near control transfer (Jcc, JMP, CALL, RET, LOOP, JCXZ)
+  kConditional = 1 << 5,    // a branch that may fall through
+  kFar = 1 << 6,            // far JMP/CALL/RET, INT n, INTO, INT3, IRET
+  kIo = 1 << 7,             // IN, OUT, INS, OUTS
+  kSystem = 1 << 8,         // RDTSC, RDMSR, WRMSR, CPUID, HLT, MOV CR/DR, LMSW, CLTS, INVLPG, ...
+  kDisp = 1 << 9,           // has an address displacement
+  kImm = 1 << 10,           // has an immediate operand
+  kMemory = 1 << 11,        // has a ModRM (or moffs) memory operand that is accessed
+  kUncommon = 1 << 12,      // kRep, kFar, kIo, kSystem, kFpu, segment_loads, ENTER with levels, a
+                            // multiplication, VERR or VERW, or an unknown class. decode() sets this
+                            // bit. The model's fast path tests only this bit.
+  kFpu = 1 << 13,           // D8-DF
+  kNotOnPentium = 1 << 14,  // a P54C raises #UD (CMOV, MMX, SSE, RDPMC, 0F 1F...)
   kNotOnPentiumCmov = 1 << 15,  // ISA level pentium+cmov raises #UD too
 };
 

@@ -353,3 +353,9 @@ def test_docstrings_say_more_than_the_name():
 )
 def test_an_empty_docstring_would_be_found(docstring, empty):
     assert says_nothing("run_id", docstring) == empty
+
+
+def test_no_two_files_of_tests_have_the_same_name():
+    """pytest imports a file of tests by its name alone, so it would refuse the second file."""
+    names = [path.name for path in (REPO / "tests").rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The command lines and Python examples of the documents (printed.py): each has a class, the parser
 reads every command of p5lab, and the names in it exist. Cheap commands are executed here or in
-e2e/test_printed_commands.py.
+e2e/test_typed_commands.py.
 """
 
 import ast
