@@ -5,7 +5,6 @@ the student has answered, and the checks accept the answers of the solutions, an
 
 import os
 import re
-import time
 
 import nbclient
 import nbformat
@@ -61,9 +60,7 @@ def checks(outputs):
 
 
 def test_every_cell_runs_before_the_student_has_answered(results):
-    begin = time.monotonic()
     outputs = executed("lab", results)
-    assert time.monotonic() - begin < MACHINE_SECONDS
     lines = checks(outputs)
     assert len(lines) >= 8
     assert {line for _, line in lines} == {"write your answer into the cell above first"}

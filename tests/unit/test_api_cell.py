@@ -28,7 +28,7 @@ def cells(lab, monkeypatch):
     def run(*sources, **options):
         texts = (BEGIN.format(root=str(lab.root)), *sources)
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in texts])
-        client = nbclient.NotebookClient(notebook, timeout=60, **options)
+        client = nbclient.NotebookClient(notebook, timeout=600, **options)
         client.execute()
         return [cell["outputs"] for cell in notebook.cells[1:]]
 

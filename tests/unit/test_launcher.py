@@ -117,7 +117,7 @@ class Host:
     def wait_for(self, call):
         """Waits until the fake Python has been called and reads from the pipe. `go_on` ends its
         wait. A pipe can be opened for writing, without waiting, only if there is a reader."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while self.writer is None:
             assert time.monotonic() < deadline
             try:
@@ -133,7 +133,7 @@ class Host:
 
     def run(self, *arguments, **options):
         process = self.start(*arguments, **options)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         return process.returncode, out, err
 
 
@@ -330,7 +330,7 @@ def test_ctrl_c_during_the_set_up_says_what_was_stopped(host):
     process = host.start("run", "smoke", WAIT_IN="venv")
     host.wait_for("venv")
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-1] == (
         "p5lab: stopped: the Python environment .venv was being made; the same command goes on"
@@ -343,7 +343,7 @@ def test_ctrl_c_during_the_packages_leaves_the_message_to_the_installer(host):
     process = host.start("run", "smoke", WAIT_IN="packages")
     host.wait_for("packages base ")
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "stopped" not in err  # packages.py prints the message
 
@@ -355,7 +355,7 @@ def test_two_first_uses_at_once(host):
     waiting = second.stderr.readline()
     assert waiting == "p5lab: waiting for another p5lab that is setting up this directory\n"
     host.go_on()
-    results = [process.communicate(timeout=60) for process in (first, second)]
+    results = [process.communicate(timeout=600) for process in (first, second)]
     assert [first.returncode, second.returncode] == [0, 0]
     assert [out.splitlines()[-3] for out, _ in results] == ["<-m><p5lab><list>"] * 2
     assert host.calls == INSTALLED

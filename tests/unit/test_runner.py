@@ -104,7 +104,7 @@ def test_a_good_result_is_kept_if_its_repeat_is_killed_or_stopped(lab, how):
     wait_for(lambda: len(lab.starts()) == 2)
     assert files_of(first.directory) == before  # also while the repeat runs
     command.send_signal(how)
-    _, stderr = command.communicate(timeout=20)
+    _, stderr = command.communicate(timeout=600)
     assert files_of(first.directory) == before
     (stored,) = store.all_runs(lab)
     assert stored.record == record
@@ -438,9 +438,9 @@ def start_command(lab, *arguments):
 
 
 def wait_for(what):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 600
     while not what():
-        assert time.monotonic() < deadline, "the condition was not true within 20 s"
+        assert time.monotonic() < deadline, "the condition did not become true"
         time.sleep(0.05)
 
 
@@ -469,7 +469,7 @@ def test_a_stopped_command_ends_its_engines_and_records_it(lab, how, monkeypatch
     command = start_command(lab, "run", "tests", "--no-build", "--jobs", "1")
     wait_for(lab.starts)
     command.send_signal(how)
-    _, stderr = command.communicate(timeout=20)
+    _, stderr = command.communicate(timeout=600)
     assert command.returncode == 130
     assert stderr.splitlines()[-1] == (
         "p5lab: stopped: 0 of 2 runs ended before and are stored, 1 stopped and recorded as failed,"
@@ -489,7 +489,7 @@ def test_two_commands_at_once_share_a_run(lab):
     commands = [
         start_command(lab, "run", "tests", "--workload", "call", "--no-build") for _ in range(2)
     ]
-    outputs = [command.communicate(timeout=60) for command in commands]
+    outputs = [command.communicate(timeout=600) for command in commands]
     assert [command.returncode for command in commands] == [0, 0], outputs
     assert len(lab.starts()) == 1
 
