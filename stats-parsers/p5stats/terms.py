@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from p5stats.events import LIMIT
 from p5stats.problems import StatsError
 
 
@@ -36,8 +37,8 @@ COLUMNS = tuple(field.name for field in fields(Terms))
 
 def of_record(record: Mapping[str, Any], where: Path, clock_hz: int) -> Terms | None:
     """The terms of a run. `record`: the content of run.json, which lies at `where`. None if the
-    record does not describe a workload and a guest. StatsError for a wrong type or a negative
-    number."""
+    record does not describe a workload and a guest. StatsError for a wrong type, a negative number,
+    or a number that does not fit into the table."""
     if "workload" not in record and "guest" not in record:
         return None
     try:
@@ -46,8 +47,10 @@ def of_record(record: Mapping[str, Any], where: Path, clock_hz: int) -> Terms | 
     except (KeyError, TypeError, AttributeError):
         raise StatsError(f"{where}: not the record of a run") from None
     numbers = (operations, moved, 0 if vector is None else vector)
-    if any(type(number) is not int or number < 0 for number in numbers):
-        raise StatsError(f"{where}: operations, bytes, clock_vector: expected zero or more")
+    if any(type(number) is not int or not 0 <= number < LIMIT for number in numbers):
+        raise StatsError(
+            f"{where}: operations, bytes, clock_vector: expected zero or more, and less than 2^63"
+        )
     return Terms(operations, clock_hz, vector, moved)
 
 

@@ -49,7 +49,7 @@ import pyarrow.parquet as pq
 
 from p5stats import record
 from p5stats import terms as run_terms
-from p5stats.events import Bracket, Events
+from p5stats.events import LIMIT, Bracket, Events
 from p5stats.problems import StatsError
 from p5stats.terms import Terms
 
@@ -226,8 +226,8 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
     clock_hz = metadata.get("clock_hz")
     if clock_hz is None:
         raise StatsError(f"{path}: its runs have several clocks: read it with p5stats.tidy.load")
-    if type(clock_hz) is not int or clock_hz < 1:
-        raise StatsError(f"{path}: clock_hz: expected more than zero")
+    if type(clock_hz) is not int or not 1 <= clock_hz < LIMIT:
+        raise StatsError(f"{path}: clock_hz: expected more than zero, and less than 2^63")
     return frame, clock_hz
 
 
@@ -380,7 +380,7 @@ def _value(value: object) -> int | float | bool | str | None:
     text = str(value)
     if text in ("true", "false"):
         return text == "true"
-    if re.fullmatch(r"-?[0-9]+", text):
+    if re.fullmatch(r"-?[0-9]{1,18}", text):  # fits into the table, else it remains a text
         return int(text)
     return float(text) if re.fullmatch(r"-?[0-9]+\.[0-9]+", text) else text
 
@@ -397,7 +397,7 @@ def _saved(path: Path, keys: Sequence[str] | None) -> pd.DataFrame:
             run_terms.with_columns(rows, terms[str(run)], terms[str(run)].clock_hz)
             for run, rows in frame.groupby("run", sort=False)
         ]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise StatsError(f"{path}: damaged: its metadata cannot be read") from None
     table = pd.concat(parts).sort_index()
     wanted = [name for name in stored if "." in name]

@@ -87,6 +87,33 @@ def test_values_of_a_record_are_numbers_or_truth_values_where_possible(tmp_path)
     assert [row[key] for key in values] == [False, 1.5, 131072, "x"]
 
 
+@pytest.mark.parametrize(
+    ("part", "key"), [("workload", "operations"), ("workload", "bytes"), ("guest", "clock_vector")]
+)
+@pytest.mark.parametrize("number", [-1, 1 << 63, 1 << 64, 1.5, True])
+def test_a_term_that_is_no_count_is_refused(tmp_path, part, key, number):
+    store(tmp_path, "a", {}, {}, 1)
+    path = tmp_path / "core/a" / tidy.RECORD
+    record = json.loads(path.read_text())
+    record[part][key] = number
+    path.write_text(json.dumps(record))
+    with pytest.raises(StatsError, match="expected zero or more, and less than 2\\^63"):
+        tidy.load(tmp_path)
+
+
+@pytest.mark.parametrize("clock_hz", [0, 1 << 63, 1 << 64])
+def test_a_clock_that_does_not_fit_into_the_table_is_refused(tmp_path, clock_hz):
+    store(tmp_path, "a", {}, {}, 1, clock_hz=clock_hz)
+    with pytest.raises(StatsError, match="clock_hz: expected more than zero, and less than 2"):
+        tidy.load(tmp_path)
+
+
+def test_a_setting_that_is_too_large_for_a_number_remains_a_text(tmp_path):
+    """Python refuses to convert a text of more than 4,300 digits."""
+    store(tmp_path, "a", {"l2.size": "9" * 5000}, {}, 1)
+    assert tidy.load(tmp_path, keys=["l2.size"])["l2.size"].iloc[0] == "9" * 5000
+
+
 def test_a_shadow_has_its_own_value(tmp_path):
     store(tmp_path, "a", {}, {}, 1, shadows={"small": {"l2.size": "65536"}})
     table = tidy.load(tmp_path, keys=["l2.size"])
