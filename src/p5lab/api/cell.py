@@ -2,16 +2,15 @@
 """Progress in a notebook cell: one line of text that changes, below the cell."""
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 
+from p5lab.host.every import LIVE_SECONDS, every
 from p5lab.host.progress import Progress, RunProgress
 
-SECONDS = 0.5  # the time between two changes of the line
 WIDTH = 100  # letters in the line; a notebook reports no width
 
 
@@ -96,17 +95,8 @@ def _line(text: Callable[[], str], end: Callable[[], str]) -> Iterator[None]:
         return {"text/plain": what}
 
     handle = display(content(text()), raw=True, display_id=True)
-    ended = threading.Event()
-
-    def repeat() -> None:
-        while not ended.wait(SECONDS):
-            handle.update(content(text()), raw=True)
-
-    thread = threading.Thread(target=repeat, daemon=True)
-    thread.start()
     try:
-        yield
+        with every(LIVE_SECONDS, lambda: handle.update(content(text()), raw=True)):
+            yield
     finally:
-        ended.set()
-        thread.join()
         handle.update(content(end()), raw=True)

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.text import Text
 
+from p5lab.host.every import LIVE_SECONDS, PLAIN_SECONDS, every
 from p5lab.host.terminal import for_terminal, markup
 
-PLAIN_SECONDS = 30  # without a terminal: the time between two lines about one step
 VARIABLE, PLAIN, NONE = "P5LAB_PROGRESS", "plain", "none"
 
 
@@ -74,10 +74,10 @@ class Progress:
 
         if self.console.is_terminal and not self.is_silent:
             status = self.console.status(line())
-            with status, _every(0.5, lambda: status.update(line())):
+            with status, every(LIVE_SECONDS, lambda: status.update(line())):
                 yield step
         else:
-            with _every(PLAIN_SECONDS, lambda: self.milestone(text())):
+            with every(PLAIN_SECONDS, lambda: self.milestone(text())):
                 yield step
 
     @contextmanager
@@ -92,7 +92,7 @@ class Progress:
         elif self.is_shown:
             yield tracker
         else:
-            with _every(PLAIN_SECONDS, lambda: self.milestone(tracker.text())):
+            with every(PLAIN_SECONDS, lambda: self.milestone(tracker.text())):
                 yield tracker
 
 
@@ -148,21 +148,3 @@ class RunProgress:
             about = f", about {left} left" if left else ""
             text = f"{self.done}/{self.total} done{about}; running: {'; '.join(active) or '-'}"
         return text[: max(self.progress.console.width - 4, 20)]
-
-
-@contextmanager
-def _every(seconds: float, action: Callable[[], None]) -> Iterator[None]:
-    """Calls `action` every few seconds while the block runs."""
-    ended = threading.Event()
-
-    def repeat() -> None:
-        while not ended.wait(seconds):
-            action()
-
-    thread = threading.Thread(target=repeat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
