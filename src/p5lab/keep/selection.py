@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Selects stored runs by the words of a command line: ids of runs, and names of experiments."""
 
-import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 
 from p5lab.describe import experiment
-from p5lab.describe.run import Run
+from p5lab.describe.run import Run, is_named
 from p5lab.errors import STATUS_FAILED, UserError, nearest, unknown
 from p5lab.keep import store, swept
 from p5lab.keep.store import Stored
@@ -91,12 +90,7 @@ def groups(lab: Lab, words: Sequence[str], only: str = "") -> list[list[Stored]]
             _of_experiment(lab, word) if is_group(lab, word) else [[_finished(find(lab, word))]]
         ):
             found.setdefault(same[0].id, same)
-    pattern = f"*{only.lower()}*"
-    chosen = [
-        same
-        for same in found.values()
-        if fnmatch.fnmatchcase(str(same[0].record["label"]).lower(), pattern)
-    ]
+    chosen = [same for same in found.values() if is_named(str(same[0].record["label"]), only)]
     if not chosen and only:
         raise UserError(f"--only {only}: none of the stored runs has this text in its name")
     if not chosen:
