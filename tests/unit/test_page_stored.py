@@ -12,7 +12,6 @@ from test_own_program import REGION_PHASE, whole
 from test_page import Document, drawn_at
 from test_source_lines import built
 
-from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
 from p5lab.describe.workload import WHOLE_PHASE
@@ -37,15 +36,9 @@ SWEEP = ("--sweep", f"l2.size={','.join(CYCLES)}")
 
 
 @pytest.fixture
-def p5lab(lab, capsys):
+def p5lab(lab, p5lab):
     lab._put("configs/claims.toml", "schema_version = 1\n")
-
-    def command(*arguments):
-        status = cli.main(list(arguments), lab)
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return command
+    return p5lab
 
 
 @pytest.fixture
