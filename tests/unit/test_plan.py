@@ -84,10 +84,3 @@ def test_only_runs_of_that_name(p5lab):
     status, out, err = p5lab("plan", "tests", "--only", "nothing")
     assert (status, out) == (2, "")
     assert err.startswith("p5lab: --only nothing: no run has this text in its name")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(4.21, "4.2 s"), (42, "42 s"), (185, "3 min"), (7500, "2 h 5 min")]
-)
-def test_durations(seconds, text):
-    assert plan.duration(seconds) == text
