@@ -338,7 +338,7 @@ def _about(title: str, found: Comparison) -> str:
 
 
 def _untitled(grid: Grid) -> Grid:
-    return Grid("", grid.heads, grid.rows, grid.dim, grid.points)
+    return replace(grid, title="")
 
 
 def _claims(validation: pd.DataFrame) -> Section | None:

@@ -119,10 +119,10 @@ class _Maker:
         """Returns a figure of a sweep with a curve for each benchmark, relative to the first point
         of the sweep."""
         questions = last_points(self.found)
-        labels = {question: self._point_label(question) for question in questions}
+        labels = {question: self.found.label(question) for question in questions}
         rows = [
             row
-            for column in self.columns or [of_metric(self._first_metric())]
+            for column in self.columns or [of_metric(self.found.cost)]
             for row in sweep_figure.relative(self.found, axis, labels, column)
         ]
         title = f"Effect of {axis.key} on all benchmarks"
@@ -151,18 +151,18 @@ class _Maker:
     def _ratios(self) -> Iterator[Figure]:
         """Yields a figure of all benchmarks, relative to the first system."""
         first, *others = self.found.systems
-        name = self._first_metric()
+        name = self.found.cost
         questions = last_points(self.found)
         what = f"{title_of(name)} relative to {self.marks.names[first]}"
         rows = [
             figure.mark(
-                benchmark=self._point_label(question),
+                benchmark=self.found.label(question),
                 phase=question.phase,
                 series=self.marks.names[system],
                 metric=what,
                 unit=TIMES,
                 value=cell.mean(name) / reference.mean(name),
-                runs=" ".join(measured.stored.id for measured in cell.seeds),
+                runs=cell.runs,
             )
             for question in questions
             for system in others
@@ -176,16 +176,6 @@ class _Maker:
                 f" {WIDE_RANGE}."
             )
             yield self._figure("ratios", f"Ratios: {what}", "dots", rows, [said], questions)
-
-    def _first_metric(self) -> str:
-        """Returns the metric of ratios: the time, or the instructions if no system has a time."""
-        cells = [cell for one in self.found.questions for cell in self.found.cells(one) if cell]
-        return TIME if any(cell.has(TIME) for cell in cells) else "instructions"
-
-    def _point_label(self, question: Question) -> str:
-        """Returns a name for a question that also names the point of a curve."""
-        several = len(self.found.phases(question.what)) > 1
-        return f"{question.what}, {question.phase}" if several else question.what
 
     def _overview(self, questions: Sequence[Question]) -> Figure:
         metrics = OVERVIEW if len(self.found.systems) > 1 else (*OVERVIEW, *RATES)
@@ -381,7 +371,7 @@ class _Maker:
 
     def _id(self, name: str) -> str:
         """Returns a unique name for links and files."""
-        base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "figure"
+        base = figure.identifier(name)[:60] or "figure"
         name, count = base, 1
         while name in self._ids:
             count += 1
@@ -417,10 +407,7 @@ class _Maker:
         return bool(self._curve(self.found.phases(what)[0]))
 
     def _label(self, question: Question) -> str:
-        several = len(self.found.phases(question.what)) > 1
-        if several and not self._curve(question):
-            return f"{question.what}, {question.phase}"
-        return question.what
+        return question.what if self._curve(question) else self.found.label(question)
 
 
 def _workload_name(cell: Cell) -> str:

@@ -11,6 +11,7 @@ from p5lab.keep import swept
 from p5lab.present.column import Column
 from p5lab.present.comparison import Cell, Comparison, Question, System
 from p5lab.present.page.figure import TIMES, WIDE_RANGE, mark, title_of
+from p5lab.present.tables import ratio
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def relative(
                 metric=f"{title_of(column.name)}, relative to the lowest {where.key}",
                 unit=TIMES,
                 value=value,
-                runs=_runs(cell),
+                runs=cell.runs,
             )
 
 
@@ -118,7 +119,7 @@ def panels(
                 value=column.of(cell),
                 lowest_seed=min(each),
                 highest_seed=max(each),
-                runs=_runs(cell),
+                runs=cell.runs,
             )
 
 
@@ -128,11 +129,4 @@ def in_order(where: Axis) -> list[System]:
 
 
 def _divided(column: Column, cell: Cell | None, first: Cell | None) -> float:
-    if cell is None or first is None:
-        return math.nan
-    value, reference = column.of(cell), column.of(first)
-    return value / reference if reference else math.nan
-
-
-def _runs(cell: Cell) -> str:
-    return " ".join(measured.stored.id for measured in cell.seeds)
+    return ratio(column.of(cell), column.of(first)) if cell and first else math.nan
