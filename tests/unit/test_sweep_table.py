@@ -288,6 +288,7 @@ def test_words_that_name_no_stored_run(p5lab, swept, word, message):
         assert (out, err) == ("", f"p5lab: {message}\n")
 
 
-def test_the_inside_of_several_runs_cannot_be_shown(p5lab, swept):
-    status, _, err = p5lab("show", "tests", "--attribution")
-    assert (status, err) == (2, "p5lab: show --attribution: expected one run\n")
+@pytest.mark.parametrize("option", ["--attribution", "--source", "--crossings"])
+def test_the_inside_of_several_runs_cannot_be_shown(p5lab, swept, option):
+    status, _, err = p5lab("show", "tests", option)
+    assert (status, err) == (2, f"p5lab: show {option}: expected one run\n")
