@@ -68,6 +68,10 @@ def test_a_program(p5lab, lab, tmp_path):
     assert commands[0][0] == "show"
     assert commands[1] == [*words, "--attribute", "functions"]
     check(p5lab, commands[:1])
+    # An argument of the program is not an option of p5lab.
+    words = (*words[:4], "--attribute x", *words[5:])
+    _, commands = steps(p5lab(*words, columns=1000)[2])
+    assert commands[1][-2:] == ["--attribute", "functions"]
 
 
 def test_no_line_is_wider_than_the_terminal(p5lab, lab, tmp_path, monkeypatch):
