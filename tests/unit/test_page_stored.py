@@ -228,8 +228,11 @@ def test_a_page_about_programs(p5lab, lab, tmp_path):
     assert "first, toy" not in text
     assert "second, toy" in text
     # The options of `run` select the same runs.
-    assert p5lab("report", *program)[0] == 0
-    assert "second, toy" in (lab.results / "program.html").read_text(encoding="utf-8")
+    assert p5lab("report", *program, "--seed", "0-1")[0] == 0
+    text = (lab.results / "program.html").read_text(encoding="utf-8")
+    assert "second, toy" in text
+    # `program` is not the name of an experiment that `run` accepts.
+    assert "The command ./p5lab run --program FILE executes the missing run." in text
 
 
 def test_the_operation_of_a_region_is_a_call(p5lab, lab, tmp_path):

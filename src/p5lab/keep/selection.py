@@ -129,9 +129,9 @@ def find(lab: Lab, word: str) -> Stored:
         return store.find(lab, word)
     known = experiment.names(lab)
     if word in (*known, experiment.PROGRAM):
-        again = word if word in known else "--program FILE"
         raise UserError(
-            f"{word} has no results: run `./p5lab run {again}` first", status=STATUS_FAILED
+            f"{word} has no results: run `./p5lab run {experiment.again(word)}` first",
+            status=STATUS_FAILED,
         )
     names = [*_experiments(lab), *known]
     if nearest(word, names):

@@ -77,9 +77,9 @@ def write(
         expansion.runs, (one for one in store.all_runs(lab) if one.record["experiment"] == name)
     )
     if not results.found:
-        again = "--program FILE" if name == experiment.PROGRAM else name
         raise UserError(
-            f"{name} has no results: run `./p5lab run {again}` with the same options first",
+            f"{name} has no results: run `./p5lab run {experiment.again(name)}` with the same"
+            " options first",
             status=STATUS_FAILED,
         )
     title = PROGRAMS if name == experiment.PROGRAM else experiment.title(lab, name)
