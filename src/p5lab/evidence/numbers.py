@@ -98,7 +98,7 @@ def _numbers(runs: list[Stored]) -> Source:
 
 def tutorial_results(place: Path) -> list[Stored]:
     """The runs that the tutorial made in a copy of the checkout."""
-    return [one for one in store.all_runs(Lab(place)) if one.record["experiment"] == "tutorial"]
+    return store.all_runs(Lab(place), tutorial.EXPERIMENT)
 
 
 def _record(lab: Lab, known: Places, execute: Execute) -> Record:

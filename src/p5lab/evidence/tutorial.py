@@ -19,7 +19,7 @@ from p5lab.errors import UserError
 from p5lab.host import worktree
 
 DOCUMENT = "docs/start/tutorial.md"
-RESULTS = "results/tutorial"
+EXPERIMENT = "tutorial"  # the runs of the tutorial belong to it
 BLOCK = re.compile(r"^```(\w+)(?: (file|append)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -111,10 +111,7 @@ def name_of(lab: Lab, words: Sequence[str], groups: Sequence[list[Stored]]) -> s
 def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
     """Returns the finished runs of an experiment by kind. A run with the machine's own values is of
     the same kind as a run of a sweep with these values."""
-    paths = sorted((lab.results / name).glob(f"*/{store.RECORD}"))
-    stored = sorted(
-        (store.stored(path.parent) for path in paths), key=lambda one: str(one.record["label"])
-    )
+    stored = sorted(store.all_runs(lab, name), key=lambda one: str(one.record["label"]))
     changed = dict.fromkeys(
         key for one in stored if one.record["identity"] for key in swept.overlay(one.record)
     )
