@@ -59,26 +59,18 @@ class Progress:
         """Shows one long step while the block runs. Yields a function, to which the caller passes
         the current action. If `state` is given, its result is shown instead of the action. Without
         a terminal, p5lab prints two lines a minute to show that the step still runs."""
-        start = time.monotonic()
-        detail = "starting"
-
-        def text() -> str:
-            return f"{name} {time.monotonic() - start:.0f} s: {state() if state else detail}"
+        work = Activity(name, state)
 
         def line() -> str:
-            return markup(text()[: max(self.console.width - 4, 30)])
-
-        def step(what: str) -> None:
-            nonlocal detail
-            detail = what or detail
+            return markup(work.text()[: max(self.console.width - 4, 30)])
 
         if self.console.is_terminal and not self.is_silent:
             status = self.console.status(line())
             with status, every(LIVE_SECONDS, lambda: status.update(line())):
-                yield step
+                yield work.step
         else:
-            with every(PLAIN_SECONDS, lambda: self.milestone(text())):
-                yield step
+            with every(PLAIN_SECONDS, lambda: self.milestone(work.text())):
+                yield work.step
 
     @contextmanager
     def runs(self, total: int, left: Callable[[], str] = str) -> Iterator["RunProgress"]:
@@ -94,6 +86,29 @@ class Progress:
         else:
             with every(PLAIN_SECONDS, lambda: self.milestone(tracker.text())):
                 yield tracker
+
+
+class Activity:
+    """One long step, for `Progress.activity`."""
+
+    def __init__(self, name: str, state: Callable[[], str] | None) -> None:
+        self._name, self._state = name, state
+        self._start = time.monotonic()
+        self._detail = "starting"
+
+    def step(self, what: str) -> None:
+        """Records the current action. An empty text changes nothing."""
+        self._detail = what or self._detail
+
+    @property
+    def seconds(self) -> float:
+        """The time since the step began."""
+        return time.monotonic() - self._start
+
+    def text(self) -> str:
+        """Returns the name of the step, its time, and the state or the current action."""
+        shown = self._state() if self._state else self._detail
+        return f"{self._name} {self.seconds:.0f} s: {shown}"
 
 
 class _Now:
