@@ -303,6 +303,7 @@ def test_a_number_of_a_generated_table(tmp_path):
         ("a.md | steps of x | one | c", "the cell contains 0 numbers"),
         ("a.md | steps of x | all | c | 3", "the cell contains 2 numbers"),
         ("a.md | one | c", "expected FILE"),
+        ("b.md | steps of x | one | c", "cannot read b.md: No such file"),
     ):
         with pytest.raises(UserError, match=re.escape(message)):
             generated.number(tmp_path, name)
