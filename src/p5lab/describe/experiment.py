@@ -108,7 +108,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
         raise UserError(
             f"{asked.where}: no runs are left: expected at least one [[run]] that matches"
         )
-    axes = [*asked.file.axes, *asked.choice.sweeps] if asked.simulates else []
+    axes = asked.axes if asked.simulates else []
     return Expansion(list(runs.values()), list(cannot), sweep.keys(axes))
 
 

@@ -26,7 +26,6 @@ GEOMETRY = frozenset(key.name for key in KEYS if key.geometry)
 DISKS = BY_NAME["disk.model"].choices
 # What a user may want to set or sweep as a key, although it has its own option.
 OPTIONS = ("machine", "guest", "workload", "seed")
-DISK_FILE = tuple(key for key in KEYS if key.given_by == "disk.model")
 
 
 def readable(geometry: str) -> str:
