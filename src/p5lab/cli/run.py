@@ -93,8 +93,8 @@ def _add_report(commands: options.Commands) -> None:
         description="Writes one HTML file about stored results: figures, values, the machine and"
         " the runs. The page of an experiment also has published values and claims. The options"
         " select runs of an experiment as in `p5lab run`. `program` and ids of runs select stored"
-        " runs, and then the only other options are --only, --metric, --output and --export. The"
-        " file needs no other file and no network. The command makes no runs.",
+        " runs, and then the only other options are --only, --metric, --output, --export and"
+        " --json. The file needs no other file and no network. The command makes no runs.",
     )
     shown.add_argument(
         "experiments",
