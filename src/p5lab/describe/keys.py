@@ -42,6 +42,12 @@ def readable(geometry: str) -> str:
     return " ".join(word(text) for text in geometry.split(" "))
 
 
+def overlay_of(geometry: str) -> dict[str, str]:
+    """The keys and values in the text of an overlay. Names of geometries are left out."""
+    words = (word.partition("=") for word in geometry.split(" "))
+    return {key: value for key, equals, value in words if equals}
+
+
 def bad_value(where: str, key: Key, value: object, expected: str) -> str:
     """The message for a value of the wrong type, unit or range: one line. `where`: a place in a
     file, or an option. The message shows the text of an option as the user typed it."""

@@ -246,7 +246,7 @@ class Comparison:
 
     `questions`: the rows, in the order of the runs. `systems`: the columns, in the order of the
     runs. `seeds`: the placement seeds. `failed`: the runs without results. `cannot`: the runs that
-    a guest cannot execute. `keys`: the swept keys (p5lab.present.swept). The geometry of each
+    a guest cannot execute. `keys`: the swept keys (p5lab.keep.swept). The geometry of each
     system contains the values of the swept machine keys.
     """
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from p5lab.describe.experiment import Cannot
-from p5lab.describe.keys import readable
+from p5lab.describe.keys import overlay_of, readable
 from p5lab.describe.sweep import PARAMETERS
 from p5lab.errors import UserError
 from p5lab.host.terminal import for_terminal, markup
@@ -286,7 +286,7 @@ class _Table:
         cell = self._found.cell(question, system)
         if cell:
             return swept.shown(cell.record, key)
-        words = dict(word.split("=", 1) for word in system.geometry.split(" ") if "=" in word)
+        words = overlay_of(system.geometry)
         return readable(f"{key}={words[key]}") if key in words else ""
 
     def _cells(self, one: Column) -> list[str]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from p5lab.describe.observation import Region
+from p5lab.keep import swept
 from p5lab.present.column import Column, of_metric
 from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
 from p5lab.present.page import figure, sweep_figure
@@ -99,8 +100,8 @@ class _Maker:
             yield from (self._bars(question, MISSES) for question in [*plain, *ends])
             return
         sweeps = self._sweeps(plain)
-        swept = {question for asked in sweeps.values() for question in asked}
-        single = [question for question in plain if question not in swept]
+        taken = {question for asked in sweeps.values() for question in asked}
+        single = [question for question in plain if question not in taken]
         axis = sweep_figure.axis(self.found)
         if axis:
             yield self._effect(axis)
@@ -296,7 +297,7 @@ class _Maker:
             ]
             if len(asked) < SWEEP_POINTS or len(keys) != 1:
                 continue
-            values = [_numeric(one.get(keys[0])) for one in parameters]
+            values = [swept.number(str(one.get(keys[0]))) for one in parameters]
             if None not in values:
                 by_value = functools.partial(self._value, keys[0])
                 sweeps[f"{name} {phase}", keys[0]] = sorted(asked, key=by_value)
@@ -439,11 +440,4 @@ def _size(phase: str) -> float | None:
     try:
         return claims.size_of(phase)
     except StatsError:
-        return None
-
-
-def _numeric(value: object) -> float | None:
-    try:
-        return float(str(value))
-    except ValueError:
         return None

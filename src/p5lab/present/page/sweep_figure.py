@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from p5lab.describe.keys import readable
+from p5lab.describe.keys import overlay_of, readable
 from p5lab.keep import swept
 from p5lab.present.column import Column
 from p5lab.present.comparison import Cell, Comparison, Question, System
@@ -49,10 +49,7 @@ class Axis:
 def axis(found: Comparison) -> Axis | None:
     """Returns the axis of a sweep: the swept machine key with the most values, if all its values
     are numbers. Returns None if no swept machine key has numbers as values."""
-    words = {
-        system: dict(word.partition("=")[::2] for word in system.geometry.split(" "))
-        for system in found.systems
-    }
+    words = {system: overlay_of(system.geometry) for system in found.systems}
     values = {
         key: {system: swept.number(words[system].get(key, "")) for system in found.systems}
         for key in found.keys
