@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The fast set of tests and its time limits (tests/README.md).
 
-`./p5lab test` should take at most 5 minutes on 2 quiet cores after a complete build. At present the
-command takes 8 to 10 minutes. To save time, tests of one file share runs (by a fixture of the
-module), and tests with the same guest share boots (by the fixture `boot`). A test of the fast set
-uses the smallest sizes that are sufficient for its check. The mark `full` is for tests that use
-more sizes, or that check a whole document. Such a test runs only with `./p5lab test --full`. A test
-that measures time also has the mark `alone`. At the end of a fast run, pytest lists each test that
-took longer than BUDGET, including its fixtures.
+`./p5lab test` should take at most 5 minutes on 2 quiet cores after a complete build; the present
+time is in tests/README.md. To save time, tests of one file share runs (by a fixture of the module),
+and tests with the same guest share boots (by the fixture `boot`). A test of the fast set uses the
+smallest sizes that are sufficient for its check. The mark `full` is for tests that use more sizes,
+or that check a whole document. Such a test runs only with `./p5lab test --full`. A test that
+measures time also has the mark `alone`. At the end of a fast run, pytest lists each test that took
+longer than BUDGET, including its fixtures.
 
 Test files run in parallel, each in one process. The files in FIRST start first. The other files
 start in the order of their names.

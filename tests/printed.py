@@ -8,10 +8,11 @@ unit/test_printed_commands.py and e2e/test_typed_commands.py.
 
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from p5lab.host import worktree
 
 REPO = Path(__file__).resolve().parents[1]
 HISTORY = "CHANGELOG.md"
@@ -194,14 +195,7 @@ class Command:
 
 def documents() -> list[str]:
     """Returns the Markdown files of the work tree, without the history of changes."""
-    found = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
-        cwd=REPO,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
-    return sorted(name for name in found if name != HISTORY and (REPO / name).is_file())
+    return [name for name in worktree.files(REPO, "*.md") if name != HISTORY]
 
 
 def fences(document: str) -> Iterator[tuple[str, str]]:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 __all__ = ["UserError", "compare", "load", "measure", "output", "plot", "run", "style"]
-# The module of each function. A module is imported when one of its functions is first used. So a
-# command starts without pandas, and a script without figures needs no Altair.
+# The module of each function. A module is imported when one of its functions is first used. So
+# `import p5lab` does not load pandas, and a script without figures needs no Altair.
 _PLACES = {
     "UserError": "p5lab.errors",
     "compare": "p5lab.api.tables",

@@ -40,7 +40,6 @@ SHAPES = (FLAT, RISES, FALLS, LINEAR)
 FLAT_WITHIN, LINEAR_FROM = 0.10, 0.95
 TAGS = (*TOLERANCES, *BOUNDS, *SHAPES)
 HOLDS, FAILS, NOT_RUN = "holds", "does not hold", "not run"
-VERDICTS = (HOLDS, FAILS, UNTESTABLE, NOT_RUN)
 # How to get one number from several brackets.
 STATISTICS: dict[str, Callable[[pd.Series], float]] = {
     "mean": lambda values: float(values.mean()),

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -233,24 +233,61 @@ def bare(lab, placements):
         return time.monotonic() - begun
 
 
-@pytest.mark.full
-@pytest.mark.alone
-def test_two_workers_take_half_the_time_of_one(tmp_path):
-    """The limit is 0.55 if two processors do twice the work of one processor. The test measures the
-    ratio with two bare engines before and after each sweep, because other guests of the host change
-    the ratio.
+@dataclass
+class Measured:
+    """Seconds of the sweeps with one worker and with two workers, of a bare engine, and of two bare
+    engines that run at the same time.
     """
-    if cores() < 2:
-        pytest.skip("only one processor here")
-    lab = Lab.here()
-    took, alone, both = {1: 0.0, 2: 0.0}, 0.0, 0.0
-    for number in range(3):
+
+    one: float = 0.0
+    two: float = 0.0
+    alone: float = 0.0
+    both: float = 0.0
+
+    @property
+    def ratio(self):
+        """The time of two workers by the time of one worker."""
+        return self.two / self.one
+
+    @property
+    def share(self):
+        """The part of the time of one processor in which this host did the same work on two
+        processors: ideally one half.
+        """
+        return self.both / self.alone / 2
+
+    @property
+    def is_valid(self):
+        """Whether the host had a second processor for the tests. Workers that run one after the
+        other have a ratio of 1, so they never hold in a valid measurement.
+        """
+        return self.share <= SIDE_BY_SIDE
+
+    @property
+    def holds(self):
+        return self.ratio <= 1.1 * self.share
+
+    def __str__(self):
+        return (
+            f"one worker {self.one:.1f} s, two {self.two:.1f} s: {self.ratio:.3f}; bare engines,"
+            f" one {self.alone:.1f} s, two at a time {self.both:.1f} s: {self.share:.3f}"
+        )
+
+
+SIDE_BY_SIDE = 0.62  # a larger share: the two processors of the host do other work, too
+ATTEMPTS = 3  # a short load on the host disturbs one of them
+
+
+def measured(lab, place, *, rounds=3):
+    """Measures sweeps with one and with two workers, and the bare engines before each sweep."""
+    found = Measured()
+    for number in range(rounds):
         for workers in (1, 2):
-            alone += bare(lab, [0])
-            both += bare(lab, [0, 1])
+            found.alone += bare(lab, [0])
+            found.both += bare(lab, [0, 1])
             begun = time.monotonic()
             command = start(
-                tmp_path / f"{workers} {number}",
+                place / f"{workers} {number}",
                 "smoke",
                 "--no-build",
                 "--seed",
@@ -260,10 +297,61 @@ def test_two_workers_take_half_the_time_of_one(tmp_path):
             )
             said = command.communicate()[1]
             assert command.returncode == 0, said
-            took[workers] += time.monotonic() - begun
-    share = both / alone / 2  # time of two by time of one; ideally one half
-    print(
-        f"one worker {took[1]:.1f} s, two {took[2]:.1f} s: {took[2] / took[1]:.3f}; bare engines,"
-        f" one {alone:.1f} s, two at a time {both:.1f} s: {share:.3f}"
-    )
-    assert took[2] / took[1] <= 1.1 * share
+            took = time.monotonic() - begun
+            if workers == 1:
+                found.one += took
+            else:
+                found.two += took
+    return found
+
+
+def judge(measure):
+    """Calls `measure` until a valid measurement holds, at most ATTEMPTS times. The test fails if no
+    valid measurement holds, and is skipped if no measurement is valid.
+    """
+    valid = []
+    for _ in range(ATTEMPTS):
+        found = measure()
+        print(found)
+        if found.is_valid and found.holds:
+            return
+        valid += [found] * found.is_valid
+    if not valid:
+        pytest.skip(f"two engines do not run side by side on this host now; the last: {found}")
+    pytest.fail("; ".join(map(str, valid)))
+
+
+SERIAL = Measured(one=10, two=10, alone=10, both=12)  # workers that run one after the other
+PARALLEL = Measured(one=10, two=5.5, alone=10, both=10.4)
+BUSY = Measured(one=10, two=9, alone=10, both=20)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "outcome"),
+    [
+        ([PARALLEL], None),
+        ([SERIAL, BUSY, PARALLEL], None),
+        ([SERIAL] * ATTEMPTS, pytest.fail.Exception),
+        ([BUSY, SERIAL, BUSY], pytest.fail.Exception),
+        ([BUSY] * ATTEMPTS, pytest.skip.Exception),
+    ],
+)
+def test_only_workers_that_wait_for_each_other_fail(attempts, outcome):
+    left = iter(attempts)
+    with pytest.raises(outcome) if outcome else nullcontext():
+        judge(lambda: next(left))
+    assert next(left, None) is None
+
+
+@pytest.mark.full
+@pytest.mark.alone
+def test_two_workers_take_half_the_time_of_one(tmp_path):
+    """The limit is 0.55 if two processors do twice the work of one processor. The test measures the
+    ratio with two bare engines before each sweep, because other guests of the host change the
+    ratio.
+    """
+    if cores() < 2:
+        pytest.skip("only one processor here")
+    lab = Lab.here()
+    places = (tmp_path / str(number) for number in range(ATTEMPTS))
+    judge(lambda: measured(lab, next(places)))

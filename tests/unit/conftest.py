@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+import json
+
 import fakelab
 import hostile
 import pytest
@@ -22,6 +24,33 @@ settings.load_profile("p5lab")
 def lab(tmp_path):
     """Returns a miniature checkout with a scripted engine (fakelab.py)."""
     return fakelab.make(tmp_path / "lab")
+
+
+@pytest.fixture
+def p5lab(lab, capsys, monkeypatch):
+    """Returns a function that runs one command in the miniature checkout, as on a terminal of
+    `columns` characters. The function returns the exit status, stdout and stderr.
+    """
+
+    def command(*arguments, columns=120):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        status = cli.main(list(arguments), lab)
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return command
+
+
+@pytest.fixture
+def write_attribution(tmp_path):
+    """Returns a function that writes records to attribution.jsonl and returns the path."""
+
+    def write(records):
+        path = tmp_path / "attribution.jsonl"
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return path
+
+    return write
 
 
 @pytest.fixture(scope="session")

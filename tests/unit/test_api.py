@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`import p5lab`: runs, tables and figures from Python, in a laboratory with a scripted engine."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -173,10 +174,14 @@ def test_load_of_nothing(here, sweep, what, keys, message):
         p5lab.load(what, keys=keys)
 
 
-def test_load_of_an_experiment_without_results(here):
-    message = r"no results of 'tests': p5lab.run\('tests'\) or `./p5lab run tests` makes them"
-    with pytest.raises(p5lab.UserError, match=message):
-        p5lab.load("tests")
+@pytest.mark.parametrize(
+    ("name", "call", "command"),
+    [("tests", "tests", "tests"), ("program", "./FILE", "--program FILE")],
+)
+def test_load_of_an_experiment_without_results(here, name, call, command):
+    message = f"no results of '{name}': p5lab.run('{call}') or `./p5lab run {command}` makes them"
+    with pytest.raises(p5lab.UserError, match=f"^{re.escape(message)}$"):
+        p5lab.load(name)
 
 
 def test_a_parameter_that_no_run_has(here, sweep):

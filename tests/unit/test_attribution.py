@@ -43,18 +43,8 @@ LINES = [
 ]
 
 
-@pytest.fixture
-def write(tmp_path):
-    def lines(records):
-        path = tmp_path / "attribution.jsonl"
-        path.write_text("".join(json.dumps(record) + "\n" for record in records))
-        return path
-
-    return lines
-
-
-def test_counts_by_function_space_and_crossing(write):
-    found = attribution.read(write(LINES))
+def test_counts_by_function_space_and_crossing(write_attribution):
+    found = attribution.read(write_attribution(LINES))
     frame = found.frame()
     assert list(frame.columns) == attribution.COLUMNS
     assert frame["count"].sum() == 10 + 5 + 70 + 30 + 4 + 15 + 3 - 1 + 5 + 1
@@ -82,8 +72,8 @@ def test_counts_by_function_space_and_crossing(write):
     )
 
 
-def test_the_largest_with_the_rest_in_one_row(write):
-    frame = attribution.read(write(LINES)).frame()
+def test_the_largest_with_the_rest_in_one_row(write_attribution):
+    frame = attribution.read(write_attribution(LINES)).frame()
     largest = attribution.top(frame, ("function", "ring"), "cycles.busy", 1)
     assert largest.to_dict("records") == [
         {"function": "ksys_dup", "ring": 0, "count": 75, "share": 0.75},
@@ -112,9 +102,9 @@ def test_names_of_what_a_ring_was_entered_for(kind, vector, number, name):
 
 
 @pytest.mark.parametrize("end", range(len(LINES)))
-def test_what_was_cut_short_is_refused(write, end):
+def test_what_was_cut_short_is_refused(write_attribution, end):
     with pytest.raises(StatsError, match="cut short"):
-        attribution.read(write(LINES[:end]))
+        attribution.read(write_attribution(LINES[:end]))
 
 
 def changed(number, **fields):
@@ -139,14 +129,14 @@ def changed(number, **fields):
         ([[]], "expected an object"),
     ],
 )
-def test_what_is_no_attribution_is_refused_with_its_line(write, lines, message):
+def test_what_is_no_attribution_is_refused_with_its_line(write_attribution, lines, message):
     with pytest.raises(StatsError, match=message):
-        attribution.read(write(lines))
+        attribution.read(write_attribution(lines))
 
 
-def test_a_run_without_one_has_none(tmp_path, write):
+def test_a_run_without_one_has_none(tmp_path, write_attribution):
     assert shown.of_run(tmp_path) is None
-    write(LINES)
+    write_attribution(LINES)
     assert len(shown.of_run(tmp_path)) == 10
 
 
@@ -154,8 +144,8 @@ def test_a_run_without_one_has_none(tmp_path, write):
 
 
 @pytest.fixture
-def stored(tmp_path, write):
-    write(LINES)
+def stored(tmp_path, write_attribution):
+    write_attribution(LINES)
     return Stored(tmp_path, {"label": "dup, linux"})
 
 
@@ -191,11 +181,11 @@ def test_speedscope(stored, tmp_path):
     assert (first["startValue"], first["endValue"], second["endValue"]) == (0, 95, 5)
 
 
-def test_what_speedscope_cannot_have_is_refused(stored, tmp_path, write):
+def test_what_speedscope_cannot_have_is_refused(stored, tmp_path, write_attribution):
     path = tmp_path / "out.json"
     with pytest.raises(UserError, match="unknown event"):
         shown.write_speedscope(stored, path, "cycles.bussy")
-    write([LINES[0] | {"stacks": False}, *LINES[1:]])
+    write_attribution([LINES[0] | {"stacks": False}, *LINES[1:]])
     with pytest.raises(UserError, match="has no stacks: expected a run with --attribute stacks"):
         shown.write_speedscope(stored, path, "cycles.busy")
     assert not path.exists()
@@ -205,9 +195,9 @@ def options(**given):
     return argparse.Namespace(**({"top": 20, "form": "table"} | given))
 
 
-def test_an_event_that_never_happened_is_not_unknown(stored, console, write):
+def test_an_event_that_never_happened_is_not_unknown(stored, console, write_attribution):
     """docs/start/commands.md asks for l2_read_misses of a run without such misses."""
-    write([LINES[0] | {"events": [*LINES[0]["events"], "l2_read_misses"]}, *LINES[1:]])
+    write_attribution([LINES[0] | {"events": [*LINES[0]["events"], "l2_read_misses"]}, *LINES[1:]])
     asked = options(by="function,crossing", event="l2_read_misses")
     shown.show(console, stored, asked)
     assert "l2_read_misses: 0 in all brackets" in printed(console)
@@ -215,7 +205,7 @@ def test_an_event_that_never_happened_is_not_unknown(stored, console, write):
         shown.show(console, stored, options(by="function", event="l2_read_mises"))
 
 
-def test_evictions(stored, console, write):
+def test_evictions(stored, console, write_attribution):
     shown.show_evictions(console, stored, options())
     text = printed(console)
     assert "conflict misses of L2: 9 in all brackets" in text
@@ -223,7 +213,7 @@ def test_evictions(stored, console, write):
         assert word in text
     shown.show_evictions(console, stored, options(form="csv"))
     assert "main,code,ksys_dup,data,5,9,1.0" in printed(console)
-    write([line for line in LINES if line["type"] != "eviction"])
+    write_attribution([line for line in LINES if line["type"] != "eviction"])
     with pytest.raises(UserError, match="expected a run with --attribute misses"):
         shown.show_evictions(console, stored, options())
 

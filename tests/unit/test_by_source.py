@@ -44,18 +44,8 @@ def records(phases=(WHOLE_PHASE,)):
 
 
 @pytest.fixture
-def write(tmp_path):
-    def put(lines):
-        path = tmp_path / "attribution.jsonl"
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        return path
-
-    return put
-
-
-@pytest.fixture
-def stored(tmp_path, write):
-    write(records((WHOLE_PHASE, 0)))
+def stored(tmp_path, write_attribution):
+    write_attribution(records((WHOLE_PHASE, 0)))
     sources = {"schema_version": 1, "files": {"/home/u/prog.c": TEXT}}
     (tmp_path / "sources.json").write_text(json.dumps(sources))
     described = {"phases": {str(WHOLE_PHASE): "whole"}}
@@ -73,8 +63,8 @@ def printed(show, stored, **given):
     return console.file.getvalue()
 
 
-def test_the_line_follows_the_name_of_its_function(write):
-    found = attribution.read(write(records()))
+def test_the_line_follows_the_name_of_its_function(write_attribution):
+    found = attribution.read(write_attribution(records()))
     assert found.nodes[2].function == attribution.Function("main", "prog", "/home/u/prog.c", 9)
     frame = found.frame()
     assert list(frame.columns)[2:4] == ["module", "line"]
@@ -91,10 +81,10 @@ def test_the_line_follows_the_name_of_its_function(write):
 
 
 @pytest.mark.parametrize("name", ["f\tprog.c", "f\tprog.c:", "f\tprog.c:x", "f\t:1x"])
-def test_a_malformed_line_is_refused(write, name):
+def test_a_malformed_line_is_refused(write_attribution, name):
     wrong = [{**line, "name": name} if line.get("id") == 1 else line for line in records()]
     with pytest.raises(StatsError, match=":2: not a line of an attribution"):
-        attribution.read(write([line for line in wrong if line["type"] != "node"]))
+        attribution.read(write_attribution([line for line in wrong if line["type"] != "node"]))
 
 
 def test_files_of_one_name_are_distinguished():
@@ -117,12 +107,12 @@ def test_a_table_by_line_counts_the_whole_program_once(stored):
     assert by_phase.splitlines()[1:] == ["0,400,0.5", "whole,400,0.5"]
 
 
-def test_a_run_without_lines_has_no_table_by_line(stored, write):
+def test_a_run_without_lines_has_no_table_by_line(stored, write_attribution):
     NAMELESS = [
         {**line, "name": line["name"].partition("\t")[0]} if "name" in line else line
         for line in records()
     ]
-    write(NAMELESS)
+    write_attribution(NAMELESS)
     with pytest.raises(UserError, match=r"--by line: run .* expected a run with --attribute lines"):
         printed(by_function.show, stored)
 
@@ -200,8 +190,8 @@ def test_a_run_without_sources_is_refused(stored):
         printed(by_source.show, stored)
 
 
-def test_a_profile_names_the_lines(stored, tmp_path, write):
-    write([{**records()[0], "stacks": True}, *records()[1:]])
+def test_a_profile_names_the_lines(stored, tmp_path, write_attribution):
+    write_attribution([{**records()[0], "stacks": True}, *records()[1:]])
     by_function.write_speedscope(stored, tmp_path / "out.json", "cycles.busy")
     frames = json.loads((tmp_path / "out.json").read_text())["shared"]["frames"]
     assert {"name": "main", "file": "/home/u/prog.c", "line": 9} in frames

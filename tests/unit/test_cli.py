@@ -11,19 +11,6 @@ from p5lab.cli import main as cli
 from p5lab.present import tables
 
 
-@pytest.fixture
-def p5lab(lab, capsys, monkeypatch):
-    """Runs one command in the miniature checkout. Returns exit status, stdout and stderr."""
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def command(*arguments):
-        status = cli.main(list(arguments), lab)
-        out = capsys.readouterr()
-        return status, out.out, out.err
-
-    return command
-
-
 def cells(table, row):
     """Returns the numbers of one row of a printed table."""
     lines = [line for line in table.splitlines() if line.strip().startswith(f"{row} ")]

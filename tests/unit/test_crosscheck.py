@@ -6,6 +6,7 @@ import io
 import json
 import math
 from dataclasses import replace
+from functools import partial
 
 import fakelab
 import pandas as pd
@@ -301,17 +302,10 @@ def test_of_a_curve_three_sizes_are_shown():
 
 
 @pytest.fixture
-def p5lab(lab, engines, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "140")
+def p5lab(p5lab, engines, monkeypatch):
     monkeypatch.setattr(execute, "execute", lambda lab, runs, progress, **options: engines(runs))
-
-    def command(*arguments):
-        words = ["cross-check", "tests", "--guest", "toy", "--workload", "call", *arguments]
-        status = cli.main(words, lab)
-        out = capsys.readouterr()
-        return status, out.out, out.err
-
-    return command
+    words = ("cross-check", "tests", "--guest", "toy", "--workload", "call")
+    return partial(p5lab, *words, columns=140)
 
 
 def test_what_is_printed(p5lab, engines):

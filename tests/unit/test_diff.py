@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 from fakelab import call_events
-from test_cli import p5lab  # noqa: F401
 from test_runner import CALL, execute
 
 from p5lab.describe import experiment
@@ -54,7 +53,7 @@ def test_each_ring_for_itself(lab, two):
     assert cycles.per_1000[0] == 1000 * 55 / 24
 
 
-def test_every_form(p5lab, two):  # noqa: F811
+def test_every_form(p5lab, two):
     status, out, err = p5lab("diff", *two)
     assert (status, err) == (0, "")
     assert "l2.size" in out and "cycles.busy" in out and "data_reads" not in out
@@ -77,7 +76,7 @@ def test_an_event_that_one_run_lacks(lab, two):
     assert [str(value) for value in lacking[0].values] == ["0.0", "nan"]
 
 
-def test_runs_without_counts_and_too_few_runs(lab, p5lab):  # noqa: F811
+def test_runs_without_counts_and_too_few_runs(lab, p5lab):
     (good,) = execute(lab)
     lab.behave(exit=3)
     (bad,) = execute(lab, LARGE)
@@ -131,7 +130,7 @@ def test_shadows_are_run_again_too(lab):
     assert (again.shadows, again.job) == (run.shadows, run.job)
 
 
-def test_rerun_is_the_same_run(lab, p5lab):  # noqa: F811
+def test_rerun_is_the_same_run(lab, p5lab):
     (result,) = execute(lab)
     status, out, err = p5lab("rerun", result.id[:8], "--no-build")
     assert (status, out) == (0, "")
@@ -139,7 +138,7 @@ def test_rerun_is_the_same_run(lab, p5lab):  # noqa: F811
     assert len(lab.starts()) == 2
 
 
-def test_rerun_fails_when_the_events_differ(lab, p5lab):  # noqa: F811
+def test_rerun_fails_when_the_events_differ(lab, p5lab):
     (result,) = execute(lab)
     lab.behave(events={"call": call_events(more=1)})
     status, _out, err = p5lab("rerun", result.id, "--no-build")
@@ -147,7 +146,7 @@ def test_rerun_fails_when_the_events_differ(lab, p5lab):  # noqa: F811
     assert "not repeatable" in err
 
 
-def test_rerun_with_another_engine_is_another_run(lab, p5lab):  # noqa: F811
+def test_rerun_with_another_engine_is_another_run(lab, p5lab):
     (result,) = execute(lab)
     lab.engine.write_text(lab.engine.read_text() + "# changed\n")
     lab.behave(events={"call": call_events(more=1)})
@@ -169,7 +168,7 @@ def test_machine_keys_that_changed_since_are_set_to_what_they_were(lab):
     assert again.machine.overlay == parse_settings([f"dram.page_miss={value}"])
 
 
-def test_what_cannot_be_run_again_says_why(lab, p5lab):  # noqa: F811
+def test_what_cannot_be_run_again_says_why(lab, p5lab):
     (result,) = execute(lab)
     record = store.read(result.directory)
     for change, message in (

@@ -2,11 +2,12 @@
 """The Markdown files: links and mentioned paths exist, and the index lists every document."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 from fakelab import REPO
+
+from p5lab.host import worktree
 
 # Folders whose paths a document may mention. The list contains `src/p5lab` instead of `src`,
 # because gem5 also has a directory `src`.
@@ -24,18 +25,7 @@ PLACEHOLDERS = {"NAME", "SUITE", "GUEST", "EXPERIMENT"}
 LINES_OF_README = 150
 
 
-def tracked(pattern: str) -> list[str]:
-    found = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", pattern],
-        cwd=REPO,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    return sorted(name for name in found.split("\0") if name and (REPO / name).is_file())
-
-
-DOCUMENTS = tracked("*.md")
+DOCUMENTS = worktree.files(REPO, "*.md")
 
 
 def mentioned(text: str) -> set[str]:
@@ -83,7 +73,7 @@ def test_mentioned_paths_exist(document):
 
 def test_the_index_lists_every_document_once():
     listed = LINK.findall((REPO / "docs/README.md").read_text(encoding="utf-8"))
-    expected = [name.removeprefix("docs/") for name in tracked("docs/*.md")]
+    expected = [name.removeprefix("docs/") for name in worktree.files(REPO, "docs/*.md")]
     assert sorted(listed) == [name for name in expected if name != "README.md"]
 
 

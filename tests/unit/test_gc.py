@@ -4,6 +4,7 @@
 import json
 import os
 import time
+from functools import partial
 
 import pytest
 from fakelab import call_events
@@ -43,15 +44,8 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def p5lab(lab, cache, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def command(*arguments):
-        status = cli.main(["gc", *arguments], lab)
-        out = capsys.readouterr()
-        return status, out.out, out.err
-
-    return command
+def p5lab(cache, p5lab):
+    return partial(p5lab, "gc")
 
 
 def run(lab, workload="call", **choice):

@@ -10,7 +10,6 @@ import pytest
 from fakelab import REPO
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_cli import p5lab  # noqa: F401
 
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
@@ -182,7 +181,7 @@ def test_a_damaged_table_is_named(results):
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "csv", "json"])
-def test_query_prints(results, p5lab, form):  # noqa: F811
+def test_query_prints(results, p5lab, form):
     status, out, err = p5lab("query", "SELECT workload, NULL AS none FROM runs", "--format", form)
     assert (status, err) == (0, "")
     assert out.count("call") == out.count("chase") == 2

@@ -6,7 +6,6 @@ import shlex
 import pytest
 import test_program
 from fakelab import call_events, chase_events
-from test_cli import p5lab  # noqa: F401
 
 from p5lab.cli import next_steps
 
@@ -27,13 +26,13 @@ def steps(err):
     return lines[start], [shlex.split(line[9:], comments=True)[1:] for line in found]
 
 
-def check(p5lab, commands):  # noqa: F811
+def check(p5lab, commands):
     for command in commands:
         status, out, err = p5lab(*command)
         assert (status, bool(out)) == (0, True), (command, err)
 
 
-def test_an_experiment(p5lab, lab):  # noqa: F811
+def test_an_experiment(p5lab, lab):
     _, _, err = p5lab("run", "tests", "--no-build", "--jobs", "1", "--set", "l2.size=512K")
     where, commands = steps(err)
     assert where == "Results: results/tests (2 runs)"
@@ -44,7 +43,7 @@ def test_an_experiment(p5lab, lab):  # noqa: F811
     assert (lab.results / "tests.html").is_file()
 
 
-def test_two_systems_are_compared(p5lab):  # noqa: F811
+def test_two_systems_are_compared(p5lab):
     words = ("run", "tests", "--no-build", "--machine=p90-premiere2", "--machine", "p133-triton")
     _, commands = steps(p5lab(*words)[2])
     assert commands[0] == [
@@ -59,26 +58,28 @@ def test_two_systems_are_compared(p5lab):  # noqa: F811
     assert "machine" in p5lab(*commands[1])[1]
 
 
-def test_a_program(p5lab, lab, tmp_path, monkeypatch):  # noqa: F811
-    monkeypatch.setenv("COLUMNS", "1000")  # each command is in one line
+def test_a_program(p5lab, lab, tmp_path):
     mine = tmp_path / "my program"
     mine.write_bytes(test_program.elf())
     lab.behave(events={"@program": call_events()})
     words = ("run", "--program", str(mine), "--args", "a b", "--guest", "toy", "--no-build")
-    where, commands = steps(p5lab(*words)[2])
+    where, commands = steps(p5lab(*words, columns=1000)[2])  # each command is in one line
     assert where == "Results: results/program (1 run)"
     assert commands[0][0] == "show"
     assert commands[1] == [*words, "--attribute", "functions"]
     check(p5lab, commands[:1])
+    # An argument of the program is not an option of p5lab.
+    words = (*words[:4], "--attribute x", *words[5:])
+    _, commands = steps(p5lab(*words, columns=1000)[2])
+    assert commands[1][-2:] == ["--attribute", "functions"]
 
 
-def test_no_line_is_wider_than_the_terminal(p5lab, lab, tmp_path, monkeypatch):  # noqa: F811
-    monkeypatch.setenv("COLUMNS", "80")
+def test_no_line_is_wider_than_the_terminal(p5lab, lab, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").write_bytes(test_program.elf())
     lab.behave(events={"@program": call_events()})
     words = ("run", "--program", "mine", "--args", "a b", "--guest", "toy", "--no-build")
-    lines = p5lab(*words)[2].partition("Next:    ")[2].splitlines()
+    lines = p5lab(*words, columns=80)[2].partition("Next:    ")[2].splitlines()
     lines = [line.removeprefix(next_steps.INDENT) for line in lines]
     assert max(map(len, lines)) <= 80 - len(next_steps.START)
     assert lines[1] == "# counts by function"
@@ -87,7 +88,7 @@ def test_no_line_is_wider_than_the_terminal(p5lab, lab, tmp_path, monkeypatch): 
     assert shlex.split(command) == ["./p5lab", *words, "--attribute", "functions"]
 
 
-def test_a_failed_run_is_shown_first(p5lab, lab):  # noqa: F811
+def test_a_failed_run_is_shown_first(p5lab, lab):
     lab.behave(events={"chase": chase_events(), "call": call_events(status=2)}, output="oops\n")
     status, _, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
     assert status == 1
@@ -96,14 +97,14 @@ def test_a_failed_run_is_shown_first(p5lab, lab):  # noqa: F811
     assert "oops" in p5lab(*commands[0])[1]
 
 
-def test_all_runs_failed(p5lab, lab):  # noqa: F811
+def test_all_runs_failed(p5lab, lab):
     lab.behave(events={}, exit=9)
     _, commands = steps(p5lab("run", "tests", "--no-build", "--force")[2])
     assert commands[0][0] == "show"
     assert commands[1] == ["run", "tests", "--no-build"]
 
 
-def test_programs_read_no_such_lines(p5lab, monkeypatch):  # noqa: F811
+def test_programs_read_no_such_lines(p5lab, monkeypatch):
     for form in ("json", "csv"):
         assert "Next:" not in p5lab("run", "tests", "--no-build", "--format", form)[2]
     monkeypatch.delenv("P5LAB_PROGRESS")

@@ -5,14 +5,16 @@ other number has a stated origin (docs/evidence/numbers.md).
 
 import json
 import re
+from functools import partial
 
 import pytest
 from fakelab import REPO
-from test_docs import DOCUMENTS, HISTORY, tracked
+from test_docs import HISTORY
 
 from p5lab.cli import main as cli
 from p5lab.errors import UserError
 from p5lab.evidence import generated, numbers, places, recorded
+from p5lab.host import worktree
 from p5lab.keep import store
 
 # Parts of a document whose numbers are not compared here: generated blocks (test_documents.py),
@@ -78,7 +80,8 @@ def printed(document):
 
 
 @pytest.mark.parametrize(
-    "document", [name for name in (*DOCUMENTS, *tracked("notebooks/*.ipynb")) if name != HISTORY]
+    "document",
+    [name for name in worktree.files(REPO, "*.md", "notebooks/*.ipynb") if name != HISTORY],
 )
 def test_every_number_has_an_origin(document):
     """docs/evidence/numbers.md explains how to add a place or an origin to docs/numbers.toml."""
@@ -130,14 +133,14 @@ file = "docs/a.md"
 says = "more than a hundred"
 holds = "[tests | toy | call | busy cycles] > 100"
 """
-DOCUMENT = """
-A call takes 99 cycles, which is 9.9 times as much, more than a hundred.
+TEXT = """
+A call takes {} cycles, which is {} times as much, more than a hundred.
 The table:
 
 ```text
                    one     two
-  busy cycles    9,999    1.00
-  instructions       1   20.00
+  busy cycles   {:>6}    1.00
+  instructions  {:>6}   {:>5}
   other              5       5
 ```
 
@@ -145,39 +148,18 @@ In Markdown:
 
 | | a | b |
 |---|---|---|
-| call | **7** (9) | 8 |
+| call | **{}** (9) | 8 |
 """
-WRITTEN = """
-A call takes 110 cycles, which is 1.1 times as much, more than a hundred.
-The table:
-
-```text
-                   one     two
-  busy cycles      110    1.00
-  instructions      40    0.36
-  other              5       5
-```
-
-In Markdown:
-
-| | a | b |
-|---|---|---|
-| call | **40** (9) | 8 |
-"""
+DOCUMENT = TEXT.format("99", "9.9", "9,999", "1", "20.00", "7")
+WRITTEN = TEXT.format("110", "1.1", "110", "40", "0.36", "40")
 
 
 @pytest.fixture
-def small(lab, capsys):
+def small(lab, p5lab):
     """Returns a miniature checkout with a document, and a function that calls `docs numbers`."""
     lab._put(places.FILE, PLACES)
     lab._put("docs/a.md", DOCUMENT)
-
-    def docs(*words):
-        status = cli.main(["docs", "numbers", "--no-build", *words], lab)
-        out = capsys.readouterr()
-        return status, out.out, out.err
-
-    return lab, docs
+    return lab, partial(p5lab, "docs", "numbers", "--no-build")
 
 
 def test_the_command_records_and_rewrites(small):
@@ -321,6 +303,7 @@ def test_a_number_of_a_generated_table(tmp_path):
         ("a.md | steps of x | one | c", "the cell contains 0 numbers"),
         ("a.md | steps of x | all | c | 3", "the cell contains 2 numbers"),
         ("a.md | one | c", "expected FILE"),
+        ("b.md | steps of x | one | c", "cannot read b.md: No such file"),
     ):
         with pytest.raises(UserError, match=re.escape(message)):
             generated.number(tmp_path, name)

@@ -378,8 +378,8 @@ def test_a_region_is_the_place_of_the_function_in_the_program(lab, tmp_path):
 @pytest.mark.parametrize(
     ("options", "function", "message"),
     [
-        ((), "worc", "--region worc: prog has no such function; did you mean 'work'.*noinline"),
-        ((), "zzzzz", "--region zzzzz: prog has no such function; `nm` lists.*noinline"),
+        ((), "worc", r"^--region worc: prog has .*; did you mean 'work'\? A compiler .*noinline"),
+        ((), "zzzzz", r"^--region zzzzz: prog has .*; `nm` lists its functions\. A compiler "),
         (("-s",), "work", "--region work: prog has no symbols: expected .* not stripped"),
     ],
 )

@@ -12,7 +12,6 @@ from test_own_program import REGION_PHASE, whole
 from test_page import Document, drawn_at
 from test_source_lines import built
 
-from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
 from p5lab.describe.workload import WHOLE_PHASE
@@ -37,15 +36,9 @@ SWEEP = ("--sweep", f"l2.size={','.join(CYCLES)}")
 
 
 @pytest.fixture
-def p5lab(lab, capsys):
+def p5lab(lab, p5lab):
     lab._put("configs/claims.toml", "schema_version = 1\n")
-
-    def command(*arguments):
-        status = cli.main(list(arguments), lab)
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return command
+    return p5lab
 
 
 @pytest.fixture
@@ -235,8 +228,11 @@ def test_a_page_about_programs(p5lab, lab, tmp_path):
     assert "first, toy" not in text
     assert "second, toy" in text
     # The options of `run` select the same runs.
-    assert p5lab("report", *program)[0] == 0
-    assert "second, toy" in (lab.results / "program.html").read_text(encoding="utf-8")
+    assert p5lab("report", *program, "--seed", "0-1")[0] == 0
+    text = (lab.results / "program.html").read_text(encoding="utf-8")
+    assert "second, toy" in text
+    # `program` is not the name of an experiment that `run` accepts.
+    assert "The command ./p5lab run --program FILE executes the missing run." in text
 
 
 def test_the_operation_of_a_region_is_a_call(p5lab, lab, tmp_path):

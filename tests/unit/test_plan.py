@@ -4,7 +4,6 @@
 import json
 
 import pytest
-from test_cli import p5lab  # noqa: F401
 from test_runner import execute
 
 from p5lab.describe import experiment
@@ -48,7 +47,7 @@ def test_estimates_by_likeness(lab):
     assert [plan.Estimate(lambda: past)(run) for run in other] == [7.0, 7.0]
 
 
-def test_plan_says_what_is_there_and_runs_nothing(lab, p5lab):  # noqa: F811
+def test_plan_says_what_is_there_and_runs_nothing(lab, p5lab):
     status, out, err = p5lab("plan", "tests")
     assert (status, err) == (0, "")
     assert "2 runs: 0 with results, 2 to run. There is no estimate, because" in out
@@ -71,7 +70,7 @@ def test_a_run_whose_files_were_changed_is_to_run(lab):
     assert Runner(lab).known(result.run).status == "to run"
 
 
-def test_a_plan_before_anything_is_built(lab, p5lab):  # noqa: F811
+def test_a_plan_before_anything_is_built(lab, p5lab):
     lab.engine.unlink()
     status, out, err = p5lab("plan", "tests")
     assert status == 0
@@ -79,16 +78,9 @@ def test_a_plan_before_anything_is_built(lab, p5lab):  # noqa: F811
     assert "2 to run" in out
 
 
-def test_only_runs_of_that_name(p5lab):  # noqa: F811
+def test_only_runs_of_that_name(p5lab):
     status, out, err = p5lab("plan", "tests", "--only", "CHASE*premiere")
     assert "1 runs: 0 with results, 1 to run" in out
     status, out, err = p5lab("plan", "tests", "--only", "nothing")
     assert (status, out) == (2, "")
     assert err.startswith("p5lab: --only nothing: no run has this text in its name")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(4.21, "4.2 s"), (42, "42 s"), (185, "3 min"), (7500, "2 h 5 min")]
-)
-def test_durations(seconds, text):
-    assert plan.duration(seconds) == text

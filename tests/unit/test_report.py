@@ -76,14 +76,9 @@ def wide(lab):
 
 
 @pytest.fixture
-def p5lab(two, capsys, monkeypatch):
-    def command(*arguments, columns=120):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        status = cli.main(list(arguments), two)
-        out = capsys.readouterr()
-        return status, out.out, out.err
-
-    return command
+def p5lab(two, p5lab):
+    """Runs one command in the laboratory with two guests."""
+    return p5lab
 
 
 def table(out, title):

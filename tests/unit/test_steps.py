@@ -185,20 +185,6 @@ def test_a_build_that_only_copies_products_has_no_numbers(clock):
     assert build.left() == 0
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "10 seconds"),
-        (14, "10 seconds"),
-        (89, "90 seconds"),
-        (91, "2 minutes"),
-        (500, "8 minutes"),
-    ],
-)
-def test_a_duration_is_rounded(seconds, text):
-    assert steps.seconds_as_text(seconds) == text
-
-
 @pytest.mark.parametrize("label", ["Bochs", "kernel", "musl", "busybox", "lwIP", "zig", "rootfs"])
 def test_the_kinds_are_those_of_the_build_graph(label):
     """If the build graph renames a kind, the forecast must follow."""

@@ -2,11 +2,11 @@
 """The tables of a sweep: a row for each point, and the columns that the user chooses."""
 
 import json
+from functools import partial
 
 import pytest
 from fakelab import EXPERIMENT, call_events, chase_events
 
-from p5lab.cli import main as cli
 from p5lab.describe.machine import load
 from p5lab.present import column
 
@@ -16,14 +16,8 @@ CYCLES = {"64K": 300, "256K": 100, "1M": 0}
 
 
 @pytest.fixture
-def p5lab(lab, capsys, monkeypatch):
-    def command(*arguments, columns=80):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        status = cli.main(list(arguments), lab)
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return command
+def p5lab(p5lab):
+    return partial(p5lab, columns=80)
 
 
 @pytest.fixture
@@ -294,6 +288,7 @@ def test_words_that_name_no_stored_run(p5lab, swept, word, message):
         assert (out, err) == ("", f"p5lab: {message}\n")
 
 
-def test_the_inside_of_several_runs_cannot_be_shown(p5lab, swept):
-    status, _, err = p5lab("show", "tests", "--attribution")
-    assert (status, err) == (2, "p5lab: show --attribution: expected one run\n")
+@pytest.mark.parametrize("option", ["--attribution", "--source", "--crossings"])
+def test_the_inside_of_several_runs_cannot_be_shown(p5lab, swept, option):
+    status, _, err = p5lab("show", "tests", option)
+    assert (status, err) == (2, f"p5lab: show {option}: expected one run\n")

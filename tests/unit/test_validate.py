@@ -4,6 +4,7 @@
 import csv
 import io
 import json
+from functools import partial
 
 import pytest
 from fakelab import REPO
@@ -88,15 +89,8 @@ def lab(lab):
 
 
 @pytest.fixture
-def p5lab(lab, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def command(*arguments):
-        status = cli.main(["validate", "--no-build", *arguments], lab)
-        out = capsys.readouterr()
-        return status, out.out, out.err
-
-    return command
+def p5lab(p5lab):
+    return partial(p5lab, "validate", "--no-build")
 
 
 def change(lab, old, new, count=1):

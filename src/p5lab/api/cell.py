@@ -2,16 +2,15 @@
 """Progress in a notebook cell: one line of text that changes, below the cell."""
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 
-from p5lab.host.progress import Progress, RunProgress
+from p5lab.host.every import LIVE_SECONDS, every
+from p5lab.host.progress import Activity, Progress, RunProgress
 
-SECONDS = 0.5  # the time between two changes of the line
 WIDTH = 100  # letters in the line; a notebook reports no width
 
 
@@ -48,22 +47,9 @@ class CellProgress(Progress):
     ) -> Iterator[Callable[[str], None]]:
         """Shows one long step while the block runs. Yields a function, to which the caller passes
         the current action. If `state` is given, its result is shown instead of the action."""
-        start = time.monotonic()
-        detail = "starting"
-
-        def text() -> str:
-            shown = state() if state else detail
-            return f"{name} {time.monotonic() - start:.0f} s: {shown}"[:WIDTH]
-
-        def step(what: str) -> None:
-            nonlocal detail
-            detail = what or detail
-
-        def end() -> str:
-            return f"{name}: {time.monotonic() - start:.0f} s"
-
-        with _line(text, end):
-            yield step
+        work = Activity(name, state)
+        with _line(lambda: work.text()[:WIDTH], lambda: f"{name}: {work.seconds:.0f} s"):
+            yield work.step
 
     @contextmanager
     def runs(self, total: int, left: Callable[[], str] = str) -> Iterator[RunProgress]:
@@ -96,17 +82,8 @@ def _line(text: Callable[[], str], end: Callable[[], str]) -> Iterator[None]:
         return {"text/plain": what}
 
     handle = display(content(text()), raw=True, display_id=True)
-    ended = threading.Event()
-
-    def repeat() -> None:
-        while not ended.wait(SECONDS):
-            handle.update(content(text()), raw=True)
-
-    thread = threading.Thread(target=repeat, daemon=True)
-    thread.start()
     try:
-        yield
+        with every(LIVE_SECONDS, lambda: handle.update(content(text()), raw=True)):
+            yield
     finally:
-        ended.set()
-        thread.join()
         handle.update(content(end()), raw=True)

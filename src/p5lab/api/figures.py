@@ -10,13 +10,13 @@ import altair as alt
 import pandas as pd
 
 from p5lab.api.tables import measure
-from p5lab.describe import keys as machine_keys
 from p5lab.describe.keys import readable
 from p5lab.errors import UserError, unknown
+from p5lab.keep import swept
 from p5lab.present.page.charts import BYTES, FONT, GRID, INK, MUTED, NUMBER, SERIES, SHAPES
 from p5lab.present.page.figure import title_of
-from p5stats import StatsError, tidy
-from p5stats.claims import size_of
+from p5stats import tidy
+from p5stats.claims import is_bytes, size_of
 
 METRIC = "busy cycles"
 WIDTH, HEIGHT = 460, 260  # pixels of a curve
@@ -164,9 +164,7 @@ def _axes(rows: pd.DataFrame, x: str | None, series: Sequence[str] | None) -> _A
     sizes = rows["phase"].map(_size)
     if x is None and rows["phase"].nunique() > 2 and sizes.notna().all():
         x = "phase"
-    is_size = x == "phase" or (
-        x in machine_keys.BY_NAME and machine_keys.BY_NAME[x].unit == "bytes"
-    )
+    is_size = x is not None and (x == "phase" or swept.is_size(x))
     differ = [
         name
         for name in (*BENCHMARK, *SYSTEM, *settings, SEVERAL)
@@ -190,10 +188,7 @@ def _axes(rows: pd.DataFrame, x: str | None, series: Sequence[str] | None) -> _A
 
 def _size(phase: str) -> float:
     """The bytes that the name of a phase states, or NaN for another name."""
-    try:
-        return size_of(phase) if phase.endswith("B") else math.nan
-    except StatsError:
-        return math.nan
+    return size_of(phase) if is_bytes(phase) else math.nan
 
 
 def _is_axis(values: pd.Series) -> bool:

@@ -46,8 +46,11 @@ def _place(lab: Lab, what: str | Path) -> Path:
         raise UserError(f"{found}: expected a directory with results, or a file of tidy.save")
     if what not in experiment.names(lab) and what != experiment.PROGRAM:
         raise unknown("experiment", str(what), experiment.names(lab))
+    name = str(what)
+    call = "./FILE" if name == experiment.PROGRAM else name
     raise UserError(
-        f"no results of {what!r}: p5lab.run({what!r}) or `./p5lab run {what}` makes them"
+        f"no results of {name!r}: p5lab.run({call!r}) or `./p5lab run {experiment.again(name)}`"
+        " makes them"
     )
 
 

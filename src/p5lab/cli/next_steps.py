@@ -66,7 +66,7 @@ def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple
         yield f"diff {pair[0].id[:ID]} {pair[1].id[:ID]}", "what differs between two of the runs"
     if good:
         yield f"show {good[0].id[:ID]}", "one run: its inputs and all its counts"
-    if args.program and good and "--attribute" not in " ".join(args.words):
+    if args.program and good and not args.attribute:
         yield f"{_again(args, 'run')} --attribute functions", "counts by function"
     if not good:
         yield f"{_again(args, 'run')}", "try again"

@@ -290,8 +290,8 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
 def _show_several(args: argparse.Namespace, lab: Lab, wanted: sweep_table.Wanted) -> int:
     """Prints the tables of several stored runs. Raises UserError for an option that shows the
     inside of one run."""
-    for name in ("crossings", "timeline", "speedscope", "evictions", "attribution"):
-        if getattr(args, name):
+    for name in ("crossings", "timeline", "speedscope", "evictions", "source", "attribution"):
+        if getattr(args, name) not in (None, False):
             raise UserError(f"show --{name}: expected one run")
     runs = [same[0] for same in selection.groups(lab, [args.run, *args.more], args.only)]
     keys = swept.keys_of([one.record for one in runs])

@@ -2,7 +2,6 @@
 """`run`, `plan`, `rerun` and `report`: the commands that run and present experiments."""
 
 import argparse
-import fnmatch
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from p5lab.cli.execute import execute, report_failures
 from p5lab.describe import experiment, machine, sweep
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Observation
+from p5lab.describe.run import is_named
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import counter_method
 from p5lab.execute import plan, rerun, runner
@@ -93,8 +93,8 @@ def _add_report(commands: options.Commands) -> None:
         description="Writes one HTML file about stored results: figures, values, the machine and"
         " the runs. The page of an experiment also has published values and claims. The options"
         " select runs of an experiment as in `p5lab run`. `program` and ids of runs select stored"
-        " runs, and then the only other options are --only, --metric, --output and --export. The"
-        " file needs no other file and no network. The command makes no runs.",
+        " runs, and then the only other options are --only, --metric, --output, --export and"
+        " --json. The file needs no other file and no network. The command makes no runs.",
     )
     shown.add_argument(
         "experiments",
@@ -176,8 +176,7 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
     )
     if not args.only:
         return expansion
-    pattern = f"*{args.only.lower()}*"
-    chosen = [run for run in expansion.runs if fnmatch.fnmatchcase(run.label.lower(), pattern)]
+    chosen = [run for run in expansion.runs if is_named(run.label, args.only)]
     if not chosen:
         raise UserError(
             f"--only {args.only}: no run has this text in its name; `./p5lab plan` with the same"

@@ -31,6 +31,12 @@ NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real lim
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 
 
+def again(name: str) -> str:
+    """The words after `./p5lab run` that make the runs of an experiment: its name. For PROGRAM, the
+    words are an option with a placeholder."""
+    return "--program FILE" if name == PROGRAM else name
+
+
 @dataclass(frozen=True)
 class Cannot:
     """An experiment requests this workload on this guest, but the guest cannot run the workload."""
@@ -102,7 +108,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
         raise UserError(
             f"{asked.where}: no runs are left: expected at least one [[run]] that matches"
         )
-    axes = [*asked.file.axes, *asked.choice.sweeps] if asked.simulates else []
+    axes = asked.axes if asked.simulates else []
     return Expansion(list(runs.values()), list(cannot), sweep.keys(axes))
 
 

@@ -26,7 +26,6 @@ GEOMETRY = frozenset(key.name for key in KEYS if key.geometry)
 DISKS = BY_NAME["disk.model"].choices
 # What a user may want to set or sweep as a key, although it has its own option.
 OPTIONS = ("machine", "guest", "workload", "seed")
-DISK_FILE = tuple(key for key in KEYS if key.given_by == "disk.model")
 
 
 def readable(geometry: str) -> str:
@@ -41,6 +40,12 @@ def readable(geometry: str) -> str:
         return name + equals + size_text(int(value))
 
     return " ".join(word(text) for text in geometry.split(" "))
+
+
+def overlay_of(geometry: str) -> dict[str, str]:
+    """The keys and values in the text of an overlay. Names of geometries are left out."""
+    words = (word.partition("=") for word in geometry.split(" "))
+    return {key: value for key, equals, value in words if equals}
 
 
 def bad_value(where: str, key: Key, value: object, expected: str) -> str:

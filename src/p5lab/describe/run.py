@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One run: a workload on a guest on a machine, with everything that can change the result."""
 
+import fnmatch
 from dataclasses import dataclass
 
 from p5lab.describe import engine as engines
@@ -129,3 +130,9 @@ class Run:
             for name in self.given
         )
         return self.workload.name + given
+
+
+def is_named(label: str, text: str) -> bool:
+    """Whether a run's label contains the text of --only. Upper and lower case are equal. In the
+    text, `*` matches any text, and `?` matches any character."""
+    return fnmatch.fnmatchcase(label.lower(), f"*{text.lower()}*")

@@ -9,8 +9,17 @@ from functools import cached_property
 from p5lab.describe import keys, outputs, papers
 from p5lab.describe.experiment import Run
 from p5lab.engines.gem5 import engine as gem5
-from p5lab.errors import UserError, disk_error, unknown
-from p5lab.evidence import agreement, block, calls, counter_method, matrix, numbers, validate
+from p5lab.errors import UserError, unknown
+from p5lab.evidence import (
+    agreement,
+    block,
+    calls,
+    counter_method,
+    document_file,
+    matrix,
+    numbers,
+    validate,
+)
 from p5lab.execute.runner import Result
 from p5lab.lab import Lab
 
@@ -138,11 +147,7 @@ def choose(names: Sequence[str]) -> list[Document]:
 
 def read(lab: Lab, document: Document) -> str:
     """The current text of the document. Raises UserError if the file cannot be read."""
-    path = lab.root / document.file
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot read {lab.short(path)}: {error.strerror}") from None
+    return document_file.read(lab.root, document.file)
 
 
 def render(evidence: Evidence, document: Document, text: str) -> str:
@@ -181,9 +186,5 @@ def update(evidence: Evidence, document: Document, *, check: bool) -> str:
     now = render(evidence, document, before)
     if check or now == before:
         return state(changed=now != before, check=check)
-    path = evidence.lab.root / document.file
-    try:
-        path.write_text(now, encoding="utf-8")
-    except OSError as error:
-        raise disk_error(error, path) from None
+    document_file.write(evidence.lab.root, document.file, now)
     return WRITTEN

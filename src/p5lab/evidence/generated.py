@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from p5lab.errors import UserError
+from p5lab.evidence import document_file
 
 NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 
@@ -24,8 +25,8 @@ def is_document(source: str) -> bool:
 def number(root: Path, name: str) -> float:
     """The number with this name. Without a position, the first number of the cell.
 
-    Raises UserError if the document has no such table, row or column, or if the cell contains no
-    such number.
+    Raises UserError if the document cannot be read or has no such table, row or column, or if the
+    cell contains no such number.
     """
     parts = [part.strip() for part in name.split(" | ")]
     if len(parts) == 4:
@@ -33,7 +34,7 @@ def number(root: Path, name: str) -> float:
     if len(parts) != 5 or not parts[4].isdecimal():
         raise UserError(f"{name}: expected FILE | TABLE | ROW | COLUMN, or also a position")
     file, table, row, column, position = parts
-    text = (root / file).read_text(encoding="utf-8")
+    text = document_file.read(root, file)
     found = re.search(rf"^<!-- {re.escape(table)} -->\n(.*?)^<!-- end -->", text, re.M | re.S)
     if not found:
         raise UserError(f"{name}: {file} has no block <!-- {table} -->")

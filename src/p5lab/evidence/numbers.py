@@ -13,8 +13,8 @@ from pathlib import Path
 from p5lab.describe import experiment, machine
 from p5lab.describe.experiment import Filter, Run
 from p5lab.describe.tomlfile import Table
-from p5lab.errors import UserError, disk_error, nearest
-from p5lab.evidence import generated, places, recorded, tutorial
+from p5lab.errors import UserError, nearest
+from p5lab.evidence import document_file, generated, places, recorded, tutorial
 from p5lab.evidence.places import Lookup, Places
 from p5lab.evidence.recorded import SEPARATOR, Record, Source
 from p5lab.execute.runner import Result
@@ -98,7 +98,7 @@ def _numbers(runs: list[Stored]) -> Source:
 
 def tutorial_results(place: Path) -> list[Stored]:
     """The runs that the tutorial made in a copy of the checkout."""
-    return [one for one in store.all_runs(Lab(place)) if one.record["experiment"] == "tutorial"]
+    return store.all_runs(Lab(place), tutorial.EXPERIMENT)
 
 
 def _record(lab: Lab, known: Places, execute: Execute) -> Record:
@@ -128,7 +128,7 @@ def update(lab: Lab, execute: Execute, *, check: bool) -> Iterator[tuple[str, bo
     of = lookup(lab.root, record)
     texts = {recorded.FILE: record.text()}
     for file in known.files:
-        before = places.read(lab.root, file)
+        before = document_file.read(lab.root, file)
         texts[file] = places.rewritten(before, known.spots(file, before), of)
     if untrue := [one for one in known.words if not one.condition.number(of)]:
         one, more = untrue[0], len(untrue) - 1
@@ -139,8 +139,5 @@ def update(lab: Lab, execute: Execute, *, check: bool) -> Iterator[tuple[str, bo
         path = lab.root / file
         changed = not path.is_file() or path.read_text(encoding="utf-8") != text
         if changed and not check:
-            try:
-                path.write_text(text, encoding="utf-8")
-            except OSError as error:
-                raise disk_error(error, path) from None
+            document_file.write(lab.root, file, text)
         yield file, changed

@@ -15,13 +15,14 @@ from p5lab.describe import tomlfile
 from p5lab.describe.expressions import Expression
 from p5lab.errors import UserError
 from p5lab.evidence import generated
+from p5lab.evidence.document_file import read
 from p5lab.evidence.recorded import SEPARATOR
 from p5lab.present import tables
 
 FILE = "docs/numbers.toml"
 SCHEMA_VERSION = 1
 COMMAND = "./p5lab docs numbers"
-NUMBER = r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+NUMBER = generated.NUMBER.pattern
 PIECE = re.compile(r"\{([^{}]+)\}")
 NAMED = re.compile(r"\[([^\[\]]+)\]")
 FORM = re.compile(r"^(.*\S)\s*:\s*(number|times|thousands|\d+ digits|,?\.\d+f)$")
@@ -295,14 +296,6 @@ def load(root: Path) -> Places:
         {name: sources.table(name) for name in sources.data},
         foreign,
     )
-
-
-def read(root: Path, file: str) -> str:
-    """The text of a document. Raises UserError if the file cannot be read."""
-    try:
-        return (root / file).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot read {file}: {error.strerror}") from None
 
 
 def rewritten(text: str, spots: list[Spot], of: Lookup) -> str:

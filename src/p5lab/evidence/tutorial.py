@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p5lab.errors import UserError
+from p5lab.host import worktree
 
 DOCUMENT = "docs/start/tutorial.md"
-RESULTS = "results/tutorial"
+EXPERIMENT = "tutorial"  # the runs of the tutorial belong to it
 BLOCK = re.compile(r"^```(\w+)(?: (file|append)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -34,17 +35,9 @@ class Quoted:
 def copy(root: Path, to: Path) -> None:
     """Copies the files of the work tree, including edited files, without build products. The copy
     shares .venv with the work tree."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    for name in filter(None, listed.split("\0")):
-        if (root / name).is_file():
-            (to / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(root / name, to / name)
+    for name in worktree.files(root):
+        (to / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / name, to / name)
     # The launcher accepts this environment as its own. It therefore makes no new environment, and
     # does not change this environment.
     python = to / ".venv/bin/python"

@@ -12,6 +12,7 @@ from typing import Any
 
 from p5lab.describe.run import Run
 from p5lab.execute.runner import TO_RUN, Known
+from p5lab.host.duration import duration
 from p5lab.keep import index
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
@@ -169,11 +170,3 @@ def summary(plan: Plan) -> str:
     if plan.seconds is None:
         return text + ". There is no estimate, because no similar run has been executed here."
     return f"{text}, about {duration(plan.seconds)} with {plan.jobs} runs at a time."
-
-
-def duration(seconds: float) -> str:
-    """Returns a time as a text, for example 4.2 s, 3 min or 2 h 5 min."""
-    if seconds < 100:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"

@@ -6,6 +6,7 @@ from typing import Any
 from p5lab.describe import engine, guest, machine, workload
 from p5lab.describe import program as programs
 from p5lab.describe.experiment import PROGRAM
+from p5lab.describe.keys import overlay_of
 from p5lab.describe.observation import Observation
 from p5lab.describe.run import Run
 from p5lab.errors import UserError, unknown
@@ -81,7 +82,7 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
 
 def _machine(lab: Lab, was: dict[str, Any], where: str) -> machine.Machine:
     board = machine.load(lab, was["name"])
-    overlay: dict[str, object] = dict(one.split("=", 1) for one in was["geometry"].split())
+    overlay: dict[str, object] = dict(overlay_of(was["geometry"]))
     if overlay:
         board = board.with_set(overlay, where)
     now = board.canonical("engine", "bochsrc")

@@ -15,9 +15,10 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from p5lab.errors import STATUS_FAILED, UserError, describes_stop, disk_error
+from p5lab.host.duration import roughly
 from p5lab.host.fetch import cache_directory
 from p5lab.host.progress import Progress
-from p5lab.host.steps import TIMES, Steps, seconds_as_text
+from p5lab.host.steps import TIMES, Steps
 from p5lab.host.steps import planned as steps_of
 from p5lab.lab import Lab
 
@@ -214,7 +215,7 @@ def _forecast(progress: Progress, steps: Steps) -> bool:
         )
     longest = f" The longest steps: {', '.join(steps.long)}." if steps.long else ""
     progress.milestone(
-        f"To build: {len(steps.plan)} steps, about {seconds_as_text(seconds)} on {steps.cores}"
+        f"To build: {len(steps.plan)} steps, about {roughly(seconds)} on {steps.cores}"
         f" cores; at most {download:.0f} MB to download; {disk:.0f} MB of disk during the build"
         f" ({free:.0f} MB free in {cache}).{longest} Later builds make only what changed. Log:"
         f" {LOG}"

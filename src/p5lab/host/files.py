@@ -42,13 +42,17 @@ def last_lines(path: Path) -> list[str]:
 
 
 def replace_json(path: Path, record: Mapping[str, Any]) -> None:
-    """Writes a record to a JSON file in one step. A reader sees the complete old content or the
-    complete new content, even after a crash of the host. Raises OSError on failure."""
+    """Writes a record to a JSON file, as `replace_text` writes a text."""
+    replace_text(path, json.dumps(record, indent=1) + "\n")
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Writes a text to a file in one step. A reader sees the complete old content or the complete
+    new content, even after a crash of the host. Raises OSError on failure."""
     temporary = path.with_name(path.name + ".tmp")
     try:
         with temporary.open("w", encoding="utf-8") as file:
-            json.dump(record, file, indent=1)
-            file.write("\n")
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

@@ -21,7 +21,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -29,10 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p5lab.errors import STATUS_FAILED, UserError, describes_stop, unknown
+from p5lab.host.every import LIVE_SECONDS, PLAIN_SECONDS, every
 
 BASE = "base"
 STAMP = "p5lab-stamp"  # of the base; the stamps of other groups are p5lab-stamp-GROUP
-PLAIN_SECONDS = 30  # without a terminal: the time between two lines
 PATIENCE_SECONDS = 10  # the time that pip gets to end after Ctrl-C
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^ ;\\]+)", re.MULTILINE)
 PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "install")
@@ -287,25 +286,15 @@ class _Shown:
     @contextmanager
     def regularly(self) -> Iterator[None]:
         """Shows the state while the block runs."""
-        live = sys.stderr.isatty()
-        ended = threading.Event()
-
-        def repeat() -> None:
-            while not ended.wait(0.5 if live else PLAIN_SECONDS):
-                if live:
-                    _say(f"\r{self.text()[: _width()]}\x1b[K", end="")
-                else:
-                    _say(self.text())
-
-        thread = threading.Thread(target=repeat, daemon=True)
-        thread.start()
+        if not sys.stderr.isatty():
+            with every(PLAIN_SECONDS, lambda: _say(self.text())):
+                yield
+            return
         try:
-            yield
+            with every(LIVE_SECONDS, lambda: _say(f"\r{self.text()[: _width()]}\x1b[K", end="")):
+                yield
         finally:
-            ended.set()
-            thread.join()
-            if live:
-                _say("\r\x1b[K", end="")
+            _say("\r\x1b[K", end="")
 
 
 def _width() -> int:

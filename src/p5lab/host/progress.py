@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.text import Text
 
+from p5lab.host.every import LIVE_SECONDS, PLAIN_SECONDS, every
 from p5lab.host.terminal import for_terminal, markup
 
-PLAIN_SECONDS = 30  # without a terminal: the time between two lines about one step
 VARIABLE, PLAIN, NONE = "P5LAB_PROGRESS", "plain", "none"
 
 
@@ -59,26 +59,18 @@ class Progress:
         """Shows one long step while the block runs. Yields a function, to which the caller passes
         the current action. If `state` is given, its result is shown instead of the action. Without
         a terminal, p5lab prints two lines a minute to show that the step still runs."""
-        start = time.monotonic()
-        detail = "starting"
-
-        def text() -> str:
-            return f"{name} {time.monotonic() - start:.0f} s: {state() if state else detail}"
+        work = Activity(name, state)
 
         def line() -> str:
-            return markup(text()[: max(self.console.width - 4, 30)])
-
-        def step(what: str) -> None:
-            nonlocal detail
-            detail = what or detail
+            return markup(work.text()[: max(self.console.width - 4, 30)])
 
         if self.console.is_terminal and not self.is_silent:
             status = self.console.status(line())
-            with status, _every(0.5, lambda: status.update(line())):
-                yield step
+            with status, every(LIVE_SECONDS, lambda: status.update(line())):
+                yield work.step
         else:
-            with _every(PLAIN_SECONDS, lambda: self.milestone(text())):
-                yield step
+            with every(PLAIN_SECONDS, lambda: self.milestone(work.text())):
+                yield work.step
 
     @contextmanager
     def runs(self, total: int, left: Callable[[], str] = str) -> Iterator["RunProgress"]:
@@ -92,8 +84,31 @@ class Progress:
         elif self.is_shown:
             yield tracker
         else:
-            with _every(PLAIN_SECONDS, lambda: self.milestone(tracker.text())):
+            with every(PLAIN_SECONDS, lambda: self.milestone(tracker.text())):
                 yield tracker
+
+
+class Activity:
+    """One long step, for `Progress.activity`."""
+
+    def __init__(self, name: str, state: Callable[[], str] | None) -> None:
+        self._name, self._state = name, state
+        self._start = time.monotonic()
+        self._detail = "starting"
+
+    def step(self, what: str) -> None:
+        """Records the current action. An empty text changes nothing."""
+        self._detail = what or self._detail
+
+    @property
+    def seconds(self) -> float:
+        """The time since the step began."""
+        return time.monotonic() - self._start
+
+    def text(self) -> str:
+        """Returns the name of the step, its time, and the state or the current action."""
+        shown = self._state() if self._state else self._detail
+        return f"{self._name} {self.seconds:.0f} s: {shown}"
 
 
 class _Now:
@@ -148,21 +163,3 @@ class RunProgress:
             about = f", about {left} left" if left else ""
             text = f"{self.done}/{self.total} done{about}; running: {'; '.join(active) or '-'}"
         return text[: max(self.progress.console.width - 4, 20)]
-
-
-@contextmanager
-def _every(seconds: float, action: Callable[[], None]) -> Iterator[None]:
-    """Calls `action` every few seconds while the block runs."""
-    ended = threading.Event()
-
-    def repeat() -> None:
-        while not ended.wait(seconds):
-            action()
-
-    thread = threading.Thread(target=repeat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
+from p5lab.host.duration import roughly
+
 # The line of a step: the kind of the step, then the first product.
 BEGINS = re.compile(r"^  (?=\S)(.{9}) (\S+)$")
 # The line after a step.
@@ -108,13 +110,6 @@ def planned(lines: Iterable[str], *, zig_is_new: bool = False) -> list[Step]:
 def _begun(line: str) -> Step | None:
     match = BEGINS.match(line.rstrip())
     return Step(match[1].strip(), match[2]) if match else None
-
-
-def seconds_as_text(seconds: float) -> str:
-    """A duration in rounded seconds or minutes."""
-    if seconds < 90:
-        return f"{max(round(seconds, -1), 10):.0f} seconds"
-    return f"{seconds / 60:.0f} minutes"
 
 
 @dataclass
@@ -225,7 +220,7 @@ class Steps:
         now = "; ".join(self.running()) or "copying products, looking for the next step"
         if not self.plan:
             return now
-        left = seconds_as_text(self.left())
+        left = roughly(self.left())
         return f"step {self.begun} of {len(self.plan)}, about {left} left: {now}"
 
     def names(self) -> list[str]:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Selects stored runs by the words of a command line: ids of runs, and names of experiments."""
 
-import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 
 from p5lab.describe import experiment
-from p5lab.describe.run import Run
+from p5lab.describe.run import Run, is_named
 from p5lab.errors import STATUS_FAILED, UserError, nearest, unknown
 from p5lab.keep import store, swept
 from p5lab.keep.store import Stored
@@ -91,12 +90,7 @@ def groups(lab: Lab, words: Sequence[str], only: str = "") -> list[list[Stored]]
             _of_experiment(lab, word) if is_group(lab, word) else [[_finished(find(lab, word))]]
         ):
             found.setdefault(same[0].id, same)
-    pattern = f"*{only.lower()}*"
-    chosen = [
-        same
-        for same in found.values()
-        if fnmatch.fnmatchcase(str(same[0].record["label"]).lower(), pattern)
-    ]
+    chosen = [same for same in found.values() if is_named(str(same[0].record["label"]), only)]
     if not chosen and only:
         raise UserError(f"--only {only}: none of the stored runs has this text in its name")
     if not chosen:
@@ -117,10 +111,7 @@ def name_of(lab: Lab, words: Sequence[str], groups: Sequence[list[Stored]]) -> s
 def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
     """Returns the finished runs of an experiment by kind. A run with the machine's own values is of
     the same kind as a run of a sweep with these values."""
-    paths = sorted((lab.results / name).glob(f"*/{store.RECORD}"))
-    stored = sorted(
-        (store.stored(path.parent) for path in paths), key=lambda one: str(one.record["label"])
-    )
+    stored = sorted(store.all_runs(lab, name), key=lambda one: str(one.record["label"]))
     changed = dict.fromkeys(
         key for one in stored if one.record["identity"] for key in swept.overlay(one.record)
     )
@@ -135,9 +126,9 @@ def find(lab: Lab, word: str) -> Stored:
         return store.find(lab, word)
     known = experiment.names(lab)
     if word in (*known, experiment.PROGRAM):
-        again = word if word in known else "--program FILE"
         raise UserError(
-            f"{word} has no results: run `./p5lab run {again}` first", status=STATUS_FAILED
+            f"{word} has no results: run `./p5lab run {experiment.again(word)}` first",
+            status=STATUS_FAILED,
         )
     names = [*_experiments(lab), *known]
     if nearest(word, names):

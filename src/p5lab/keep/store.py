@@ -241,13 +241,16 @@ def complete(directory: Path, record: Mapping[str, Any] | None) -> bool:
         return False
 
 
-def all_runs(lab: Lab) -> list[Stored]:
-    """Returns every recorded run. A run that crashed becomes `failed`.
+def all_runs(lab: Lab, experiment: str = "") -> list[Stored]:
+    """Returns every recorded run, or the recorded runs of one experiment. A run that crashed
+    becomes `failed`.
 
     A run with a damaged record is listed as failed. If abridged records are enough,
     p5lab.keep.index is faster.
     """
-    return [stored(path.parent) for path in sorted(lab.results.glob(f"*/*/{RECORD}"))]
+    place = lab.results / experiment
+    found = place.glob(f"*/{RECORD}" if experiment else f"*/*/{RECORD}")
+    return [stored(path.parent) for path in sorted(found)]
 
 
 def stored(directory: Path) -> Stored:

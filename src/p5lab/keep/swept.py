@@ -11,7 +11,7 @@ Therefore this module reads the values of all keys, and not only the overlay.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from p5lab.describe.keys import BY_NAME, readable
+from p5lab.describe.keys import BY_NAME, overlay_of, readable
 from p5lab.describe.sweep import PARAMETERS
 from p5lab.keep.store import Stored
 
@@ -55,8 +55,7 @@ def unit(key: str) -> str:
 
 def overlay(record: Record) -> dict[str, str]:
     """Returns the machine keys that the run changed, and their values in canonical form."""
-    words = (word.partition("=") for word in str(record["machine"]["geometry"]).split(" "))
-    return {key: text for key, equals, text in words if equals}
+    return overlay_of(str(record["machine"]["geometry"]))
 
 
 def geometry(record: Record, keys: Iterable[str]) -> str:

@@ -31,7 +31,7 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
     """Prints the source files with counts of the event args.event, in the form args.form. If
     args.source is not empty, prints only the files whose path ends with this text. Raises UserError
     for a run without counts by line, and for an unknown event or file."""
-    frame, sources = _read(stored)
+    frame, texts = _read(stored)
     if args.event not in set(frame["event"]):
         raise unknown("event", args.event, sorted(frame["event"].unique()))
     counts = by_line(frame, args.event)
@@ -41,7 +41,17 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
         rows = [f"{_quoted(file)},{line},{count}\n" for (file, line), count in counts.items()]
         console.file.write("".join(["file,line,count\n", *rows]))
     else:
-        console.file.write(listing(args.event, counts, sources, _chosen(counts, args.source)))
+        console.file.write(listing(args.event, counts, texts, _chosen(counts, args.source)))
+
+
+def sources(stored: Stored) -> dict[str, str] | None:
+    """The texts of the source files that a run with --attribute lines has stored, by path; None for
+    another run. Raises UserError if the file with the texts is damaged."""
+    path = stored.directory / SOURCES
+    if not path.is_file():
+        return None
+    files = read_json(path, "repeat the run with --force").get("files", {})
+    return {str(name): str(text) for name, text in files.items()}
 
 
 def by_line(frame: "pd.DataFrame", event: str) -> Counts:
@@ -121,13 +131,12 @@ def _share(count: int, total: int) -> str:
 def _read(stored: Stored) -> "tuple[pd.DataFrame, dict[str, str]]":
     from p5stats import attribution  # imported here, because loading pandas takes half a second
 
-    path, texts = stored.directory / ATTRIBUTION, stored.directory / SOURCES
-    if not path.is_file() or not texts.is_file():
+    path, texts = stored.directory / ATTRIBUTION, sources(stored)
+    if not path.is_file() or texts is None:
         raise UserError(
             f"run {stored.id} has no counts by source line: expected a run with --attribute lines"
         )
-    files = read_json(texts, "repeat the run with --force").get("files", {})
-    return attribution.read(path).line_frame(), {str(name): str(files[name]) for name in files}
+    return attribution.read(path).line_frame(), texts
 
 
 def _quoted(text: str) -> str:

@@ -94,11 +94,6 @@ def _unknown(word: str) -> UserError:
     )
 
 
-def names() -> list[str]:
-    """Returns the names that --metric accepts and that contain no space, for completion."""
-    return [name for name in (*SHORT, *(one.name for one in _events())) if " " not in name]
-
-
 def _units() -> dict[str, str]:
     return {one.name: one.unit for one in compare.metrics(0)}
 

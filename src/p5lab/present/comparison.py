@@ -21,9 +21,10 @@ from p5lab.describe.keys import readable
 from p5lab.describe.workload import EMPTY_NAME
 from p5lab.keep import swept
 from p5lab.keep.store import Stored
+from p5lab.present.tables import ratio
 from p5stats import StatsError, compare, tidy
 
-CYCLES, TIME = "busy cycles", "microseconds"
+CYCLES, TIME, INSTRUCTIONS = "busy cycles", "microseconds", "instructions"
 LOWEST, HIGHEST = ", lowest", ", highest"  # CYCLES or TIME of the lowest and highest iteration
 DEVIATION = "gem5 differs from the machine"
 SCHEMA_VERSION = 1
@@ -205,6 +206,11 @@ class Cell:
         return sum(counted) / len(counted)
 
     @property
+    def runs(self) -> str:
+        """The ids of the runs, separated by spaces."""
+        return " ".join(measured.stored.id for measured in self.seeds)
+
+    @property
     def iterations(self) -> int:
         """The number of iterations in the first seed's run."""
         return self.seeds[0].iterations
@@ -240,7 +246,7 @@ class Comparison:
 
     `questions`: the rows, in the order of the runs. `systems`: the columns, in the order of the
     runs. `seeds`: the placement seeds. `failed`: the runs without results. `cannot`: the runs that
-    a guest cannot execute. `keys`: the swept keys (p5lab.present.swept). The geometry of each
+    a guest cannot execute. `keys`: the swept keys (p5lab.keep.swept). The geometry of each
     system contains the values of the swept machine keys.
     """
 
@@ -361,6 +367,18 @@ class Comparison:
         """Returns the questions with the same `what`, one for each phase."""
         return [question for question in self.questions if question.what == what]
 
+    def label(self, question: Question) -> str:
+        """Returns a name for a question. The name contains the phase if the workload has several
+        phases."""
+        several = len(self.phases(question.what)) > 1
+        return f"{question.what}, {question.phase}" if several else question.what
+
+    @property
+    def cost(self) -> str:
+        """The metric of ratios: TIME, or INSTRUCTIONS if no system has a time."""
+        cells = [cell for one in self.questions for cell in self.cells(one) if cell]
+        return TIME if any(cell.has(TIME) for cell in cells) else INSTRUCTIONS
+
     def why_missing(self, question: Question, system: System) -> str:
         """Returns the reason why a cell is missing: `failed`, `cannot`, or `-` if there is no
         run."""
@@ -418,14 +436,14 @@ class Comparison:
                         "feedback": system.feedback,
                         "engine": system.engine,
                         "seeds": " ".join(str(one.stored.record["seed"]) for one in cell.seeds),
-                        "runs": " ".join(one.stored.id for one in cell.seeds),
+                        "runs": cell.runs,
                         "iterations": cell.iterations,
                         "metric": name,
                         "unit": units[name],
                         "value": _or_none(cell.mean(name)),
                         "seed_min": _or_none(low),
                         "seed_max": _or_none(high),
-                        "ratio": _or_none(cell.mean(name) / reference if reference else math.nan),
+                        "ratio": _or_none(ratio(cell.mean(name), reference)),
                     }
 
 

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from p5lab.describe import papers
-from p5lab.describe.experiment import Cannot
 from p5lab.host.terminal import for_terminal, markup
-from p5lab.keep.store import Stored
 from p5lab.present import comparison, headline, one_system, several_systems
 from p5lab.present.comparison import Comparison
 from p5lab.present.several_systems import last_points
@@ -38,27 +36,14 @@ def stdout() -> Console:
     return console
 
 
-def experiment(
-    console: Console,
-    runs: Sequence[Stored],
-    cannot: Sequence[Cannot] = (),
-    form: str = "table",
-    *,
-    all_tables: bool = False,
-) -> None:
-    """Prints the counts of an experiment's runs.
-
-    `runs`: all runs, including the failed runs. `cannot`: the runs that a guest cannot execute.
-    `form`: one of FORMATS. `all_tables`: also print the tables that do not fit on one screen; the
-    formats other than `table` always contain everything.
-    """
-    of(console, Comparison(runs, cannot), form, all_tables=all_tables)
-
-
 def of(
     console: Console, found: Comparison, form: str = "table", *, all_tables: bool = False
 ) -> None:
-    """Prints a comparison. `form`, `all_tables`: as in `experiment`."""
+    """Prints the counts of a comparison.
+
+    `form`: one of FORMATS. `all_tables`: also print the tables that do not fit on one screen; the
+    formats other than `table` always contain everything.
+    """
     said = notes(found)
     papers_named = footers(found, said)
     if form == "csv":

@@ -8,8 +8,8 @@ has one line for each benchmark. The option --all-tables prints all tables in an
 import math
 from collections.abc import Sequence
 
-from p5lab.present.comparison import CYCLES, TIME, Comparison
-from p5lab.present.several_systems import INSTRUCTIONS, last_points, summary
+from p5lab.present.comparison import CYCLES, INSTRUCTIONS, TIME, Comparison
+from p5lab.present.several_systems import last_points, summary
 from p5lab.present.tables import Grid, number
 
 OPTION = "--all-tables"
@@ -66,9 +66,7 @@ def _one_system(found: Comparison, notes: Sequence[str], width: int) -> Grid:
     while True:
         grid = Grid("Means of one operation", ["", *(HEADS[name] for name in shown)])
         for question, cell in zip(questions, cells, strict=True):
-            several = len(found.phases(question.what)) > 1
-            label = f"{question.what}, {question.phase}" if several else question.what
-            grid.add(label, *(number(cell.mean(name)) for name in shown))
+            grid.add(found.label(question), *(number(cell.mean(name)) for name in shown))
         if _height([grid], notes, width) <= LINES or grid.width <= width or len(shown) == 1:
             return grid
         shown.pop()

@@ -12,7 +12,7 @@ from p5lab.describe.keys import readable
 from p5lab.host.terminal import markup
 from p5lab.keep.store import Stored
 from p5lab.present import comparison, counts, one_system, program_output
-from p5lab.present.comparison import Cell
+from p5lab.present.comparison import Cell, Comparison
 from p5lab.present.tables import MISSING
 
 DIGEST = 16  # digits of a digest that are shown; run.json has all digits
@@ -23,7 +23,7 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
     run."""
     record = stored.record
     if form != "table" and record["identity"]:
-        counts.experiment(console, [stored], form=form)
+        counts.of(console, Comparison([stored]), form)
         return
     if not record["identity"]:
         console.print(markup(f"{stored.id}: {record['status']}: {record['reason']}"))

@@ -30,7 +30,6 @@ MISS_HEADS = {
     "DTLB misses": "DTLB",
     "L2 misses": "L2",
 }
-INSTRUCTIONS = "instructions"
 RATIO_WIDTH, SPREAD_WIDTH = 9, 21
 
 
@@ -44,13 +43,6 @@ def last_points(found: Comparison) -> list[Question]:
     ]
 
 
-def _label(found: Comparison, question: Question) -> str:
-    """Returns a name for a question. The name contains the phase if the workload has several
-    phases."""
-    several = len(found.phases(question.what)) > 1
-    return f"{question.what}, {question.phase}" if several else question.what
-
-
 def summary(found: Comparison, width: int) -> list[Grid]:
     """Returns tables with a row for each benchmark. A table is at most `width` characters wide.
 
@@ -58,20 +50,19 @@ def summary(found: Comparison, width: int) -> list[Grid]:
     time divided by the first system's time. If no system has a time, the tables show instructions
     and the ratio of instructions.
     """
-    timed = any(cell and cell.has(TIME) for q in found.questions for cell in found.cells(q))
     cost = 2 * COLUMN_WIDTH + (SPREAD_WIDTH if len(found.seeds) > 1 else RATIO_WIDTH)
     result = []
     for chosen in _chunks(len(found.systems), (width - LABEL_WIDTH) // cost):
-        grid = _summary(found, chosen, TIME if timed else INSTRUCTIONS, cycles=timed)
-        if timed and grid.width > width:  # the ratios matter more than the cycles
-            grid = _summary(found, chosen, TIME, cycles=False)
+        grid = _summary(found, chosen, cycles=found.cost == TIME)
+        if grid.width > width:  # the ratios matter more than the cycles
+            grid = _summary(found, chosen, cycles=False)
         result.append(grid)
     return result
 
 
-def _summary(found: Comparison, chosen: Sequence[int], first: str, *, cycles: bool) -> Grid:
-    """Returns the summary of the chosen systems. `first`: the metric of the ratios."""
-    names = list(found.names().values())
+def _summary(found: Comparison, chosen: Sequence[int], *, cycles: bool) -> Grid:
+    """Returns the summary of the chosen systems."""
+    names, first = list(found.names().values()), found.cost
     seeds = len(found.seeds) > 1
     title, unit = ("Time", "us") if first == TIME else ("Instructions", "instructions")
     heads = [""]
@@ -82,11 +73,11 @@ def _summary(found: Comparison, chosen: Sequence[int], first: str, *, cycles: bo
     grid = Grid(f"{title} of one operation", heads)
     for question in last_points(found):
         cells = found.cells(question)
-        row = [_or_why(found, question, i, first) for i in chosen]
+        row = [value_or_why(found, question, i, first) for i in chosen]
         row += [_spread(cells[i], first) for i in chosen if seeds]
         row += [_mean(cells[i], CYCLES) for i in chosen if cycles]
-        row += [_ratio(cells[i], cells[chosen[0]], first) for i in chosen[1:]]
-        grid.add(_label(found, question), *row)
+        row += [ratio_of(cells[i], cells[chosen[0]], first) for i in chosen[1:]]
+        grid.add(found.label(question), *row)
     for what in dict.fromkeys(comparison.head(one.record) for one in found.failed):
         if not found.phases(what):
             grid.add(what, *["failed"] * len(chosen))
@@ -103,9 +94,9 @@ def events(found: Comparison, width: int) -> list[Grid]:
             grid = Grid(title, _heads("", names, chosen, seeds=False))
             for question in last_points(found):
                 cells = found.cells(question)
-                row = [_or_why(found, question, i, metric) for i in chosen]
-                row += [_ratio(cells[i], cells[chosen[0]], metric) for i in chosen[1:]]
-                grid.add(_label(found, question), *row)
+                row = [value_or_why(found, question, i, metric) for i in chosen]
+                row += [ratio_of(cells[i], cells[chosen[0]], metric) for i in chosen[1:]]
+                grid.add(found.label(question), *row)
             if grid.rows:
                 result.append(grid)
     return result
@@ -120,7 +111,7 @@ def side_by_side(found: Comparison, question: Question, width: int) -> list[Grid
     cost = COLUMN_WIDTH + RATIO_WIDTH + (SPREAD_WIDTH if seeds else 0)
     result = []
     for chosen in _chunks(len(cells), (width - LABEL_WIDTH) // cost):
-        title = f"{_label(found, question)}: {workload['bracket']} (of one {workload['operation']})"
+        title = f"{found.label(question)}: {workload['bracket']} (of one {workload['operation']})"
         grid = Grid(title, _heads("", names, chosen, seeds), metrics=True)
         iterations = [str(cell.iterations) if cell else MISSING for cell in cells]
         row = []
@@ -144,7 +135,7 @@ def _compared(
     row = []
     for i in chosen:
         row += [_mean(cells[i], metric)] + [_spread(cells[i], metric)] * seeds
-    row += [_ratio(cells[i], cells[chosen[0]], metric) for i in chosen[1:]]
+    row += [ratio_of(cells[i], cells[chosen[0]], metric) for i in chosen[1:]]
     grid.add(label, *row, dim=label.startswith(" "))
 
 
@@ -186,7 +177,7 @@ def curves(found: Comparison, what: str, width: int) -> list[Grid]:
         shown = {
             "mean": lambda metric, i, cells=cells: _mean(cells[i], metric),
             "spread": lambda metric, i, cells=cells: _spread(cells[i], metric),
-            "ratio": lambda metric, i, cells=cells: _ratio(cells[i], cells[0], metric),
+            "ratio": lambda metric, i, cells=cells: ratio_of(cells[i], cells[0], metric),
         }
         grid.add(question.phase, *(shown[kind](metric, i) for metric, kind, i in columns))
     return [grid]
@@ -196,7 +187,7 @@ def misses(found: Comparison, question: Question) -> Grid:
     """Returns a table of misses with a row for each geometry."""
     workload = found.any_cell(question).record["workload"]
     grid = Grid(
-        f"{_label(found, question)}: misses of one {workload['operation']}",
+        f"{found.label(question)}: misses of one {workload['operation']}",
         ["", *MISS_HEADS.values()],
     )
     several = [
@@ -241,10 +232,12 @@ def _spread(cell: Cell | None, metric: str) -> str:
     return low if low == high else f"{low}-{high}"
 
 
-def _ratio(cell: Cell | None, first: Cell | None, metric: str) -> str:
+def ratio_of(cell: Cell | None, first: Cell | None, metric: str) -> str:
+    """Returns the ratio of a metric to the first system, or MISSING if a cell is missing."""
     return times(ratio(cell.mean(metric), first.mean(metric))) if cell and first else MISSING
 
 
-def _or_why(found: Comparison, question: Question, i: int, metric: str) -> str:
+def value_or_why(found: Comparison, question: Question, i: int, metric: str) -> str:
+    """Returns a metric of the system number `i`, or the reason why the cell is missing."""
     cell = found.cell(question, found.systems[i])
     return _mean(cell, metric) if cell else found.why_missing(question, found.systems[i])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from p5lab.describe.experiment import Cannot
-from p5lab.describe.keys import readable
+from p5lab.describe.keys import overlay_of, readable
 from p5lab.describe.sweep import PARAMETERS
 from p5lab.errors import UserError
 from p5lab.host.terminal import for_terminal, markup
@@ -18,12 +18,11 @@ from p5lab.present import column, counts
 from p5lab.present.column import Column
 from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question, System
 from p5lab.present.several_systems import last_points
-from p5lab.present.tables import MISSING, Grid, number, ratio, times
+from p5lab.present.tables import BORDER, EDGE, MISSING, Grid, number, ratio, times
 
 FORMS = ("table", "markdown")  # other formats contain all numbers and have no tables
 LINES = 24  # of all tables; the notes and the next prompt then fit into 40 lines, too
 LEADING = 2  # more swept keys share one leading column
-BORDER = 3  # characters between two columns
 RATIO = "ratio"
 # The default columns. The columns that differ between the points come first, in this order. The
 # other columns follow, as far as the terminal has room.
@@ -82,7 +81,7 @@ def show(
     wanted: Wanted,
     form: str,
 ) -> None:
-    """Prints the counts of runs: the tables of the sweep, or the tables of `counts.experiment` if
+    """Prints the counts of runs: the tables of the sweep, or the tables of `counts.of` if
     the runs are no sweep.
 
     `keys`: the swept keys. Raises UserError if the choices do not fit the format.
@@ -100,7 +99,7 @@ def show(
         print("\n\n".join([grid.markdown() for grid in tables] + said))
         return
     tables = grids(found, wanted.columns, console.width)
-    if not wanted.all_tables and sum(map(_height, tables)) > LINES:
+    if not wanted.all_tables and sum(grid.height(console.width) for grid in tables) > LINES:
         tables = grids(found, wanted.columns, console.width, together=True)
     for grid in tables + (counts.grids(found, console.width) if wanted.all_tables else []):
         grid.print(console)
@@ -207,8 +206,7 @@ def _title(found: Comparison, question: Question) -> str:
             if name != key and word in words[1:]:
                 words.remove(word)
                 break
-    several = len({one.phase for one in found.phases(question.what)}) > 1
-    return " ".join(words) + (f", {question.phase}" if several else "")
+    return " ".join(words) + found.label(question).removeprefix(question.what)
 
 
 class _Table:
@@ -224,7 +222,7 @@ class _Table:
     ) -> list[list[Column]]:
         """Divides the columns into tables of at most `width` characters. Without `all_parts`,
         returns only the first table."""
-        room = width - 1 - sum(_width(cells) + BORDER for cells in self._leading)
+        room = width - EDGE - sum(_width(cells) + BORDER for cells in self._leading)
         parts: list[list[Column]] = [[]]
         used = 0
         for one in columns:
@@ -288,7 +286,7 @@ class _Table:
         cell = self._found.cell(question, system)
         if cell:
             return swept.shown(cell.record, key)
-        words = dict(word.split("=", 1) for word in system.geometry.split(" ") if "=" in word)
+        words = overlay_of(system.geometry)
         return readable(f"{key}={words[key]}") if key in words else ""
 
     def _cells(self, one: Column) -> list[str]:
@@ -309,11 +307,6 @@ class _Table:
             first = firsts.setdefault((*benchmark, *_system_names(system)), cell)
             texts.append(times(ratio(one.of(cell), one.of(first))) if cell and first else MISSING)
         return [RATIO, *texts]
-
-
-def _height(grid: Grid) -> int:
-    """Returns the number of lines of a table, with its title and the empty lines around it."""
-    return len(grid.rows) + max(head.count("\n") for head in grid.heads) + 5
 
 
 def _width(cells: Sequence[str]) -> int:

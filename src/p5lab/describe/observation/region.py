@@ -104,7 +104,7 @@ class Region(Kind):
             )
         if not found:
             near = nearest(self.function, known)
-            hint = f"did you mean {near!r}?" if near else "`nm` lists its functions"
+            hint = f"did you mean {near!r}?" if near else "`nm` lists its functions."
             raise UserError(
                 f"{where} has no such function; {hint} A compiler can also put a function into its"
                 " callers: __attribute__((noinline)) prevents this"

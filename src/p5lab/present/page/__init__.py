@@ -3,7 +3,6 @@
 or about stored runs (docs/start/reading-a-report.md)."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,16 +13,15 @@ from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.evidence import counter_method, published, validate
 from p5lab.execute import runner
 from p5lab.host import packages
-from p5lab.host.files import read_json
+from p5lab.host.files import replace_text
 from p5lab.keep import store, swept
 from p5lab.lab import Lab
-from p5lab.present import by_function, comparison, timeline
+from p5lab.present import by_function, by_source, comparison, timeline
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
 from p5lab.present.page.results import Found, Results, choose, of_stored
 
 PROGRAMS = "Programs of your own"  # the title of a page
-SOURCES = "sources.json"  # the file of a run with the source files of its program
 LISTED = 3  # the title of a page lists at most this number of runs
 RELATIVE = "ousterhout90"  # pages of experiments with this prefix show MIPS-relative speeds
 
@@ -73,13 +71,11 @@ def write(
     figures of a sweep; empty for the default panels. Raises UserError if none of the experiment's
     runs is stored, or if a file cannot be written.
     """
-    results = choose(
-        expansion.runs, (one for one in store.all_runs(lab) if one.record["experiment"] == name)
-    )
+    results = choose(expansion.runs, store.all_runs(lab, name))
     if not results.found:
-        again = "--program FILE" if name == experiment.PROGRAM else name
         raise UserError(
-            f"{name} has no results: run `./p5lab run {again}` with the same options first",
+            f"{name} has no results: run `./p5lab run {experiment.again(name)}` with the same"
+            " options first",
             status=STATUS_FAILED,
         )
     title = PROGRAMS if name == experiment.PROGRAM else experiment.title(lab, name)
@@ -133,7 +129,12 @@ def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Wr
     page = document.make(
         subject.name, subject.title, results, found, drawn, validation, list(runs.values())
     )
-    _replace(output, document.render(page))
+    text = document.render(page)
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(output, text)
+    except OSError as error:
+        raise disk_error(error, output) from None
     exported = []
     if export is not None:
         try:
@@ -168,7 +169,7 @@ def _inside(
     drawn = []
     for stored, counts in attributed:
         drawn.append(functions_figure.of(comparison.name(stored.record), stored.id, counts))
-        drawn += lines_figure.of(stored, counts, _sources(stored))
+        drawn += lines_figure.of(stored, counts, by_source.sources(stored) or {})
     for stored in traced:
         drawn += timeline_figure.of(stored)
     return drawn
@@ -181,16 +182,6 @@ def _attributed(one: Found) -> "list[tuple[store.Stored, pd.DataFrame]]":
         if stored.status == "ok" and (counts := by_function.of_run(stored.directory)) is not None:
             return [(stored, counts)]
     return []
-
-
-def _sources(stored: store.Stored) -> dict[str, str]:
-    """Returns the source files that a run with counts by source line has stored, by path. Returns
-    an empty dictionary if there are none."""
-    path = stored.directory / SOURCES
-    if not path.is_file():
-        return {}
-    files = read_json(path, "repeat the run with --force").get("files", {})
-    return {str(name): str(text) for name, text in files.items()}
 
 
 def _traced(one: Found) -> list[store.Stored]:
@@ -226,16 +217,3 @@ def _result(one: Found) -> runner.Result:
         reused=True,
         wall_seconds=wall,
     )
-
-
-def _replace(output: Path, text: str) -> None:
-    temporary = output.with_name(output.name + ".tmp")
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(output)
-    except OSError as error:
-        raise disk_error(error, output) from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)

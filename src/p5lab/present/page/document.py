@@ -18,7 +18,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from p5lab import __version__
-from p5lab.describe import outputs, papers
+from p5lab.describe import experiment, outputs, papers
 from p5lab.describe.keys import BY_NAME, readable
 from p5lab.describe.papers import Paper
 from p5lab.evidence import counter_method, validate
@@ -191,8 +191,8 @@ def _warnings(name: str, results: Results) -> list[str]:
         count = len(results.missing)
         what = "1 run of the experiment is" if count == 1 else f"{count} runs of the experiment are"
         lines.append(
-            f"{what} missing: {labels}. The command ./p5lab run {name} executes the missing"
-            f" {'run' if count == 1 else 'runs'}."
+            f"{what} missing: {labels}. The command ./p5lab run {experiment.again(name)} executes"
+            f" the missing {'run' if count == 1 else 'runs'}."
         )
     failed = [stored for stored in results.shown if stored.status != "ok"]
     if failed:
@@ -338,7 +338,7 @@ def _about(title: str, found: Comparison) -> str:
 
 
 def _untitled(grid: Grid) -> Grid:
-    return Grid("", grid.heads, grid.rows, grid.dim, grid.points)
+    return replace(grid, title="")
 
 
 def _claims(validation: pd.DataFrame) -> Section | None:

@@ -89,6 +89,11 @@ def title_of(metric: str) -> str:
     return f"event {metric}" if is_event else TITLES.get(metric, metric)
 
 
+def identifier(text: str) -> str:
+    """Returns a text as a part of links and names of files."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
 def mark(**given: object) -> dict[str, Any]:
     """Returns a row of COLUMNS. `given`: the columns with a value. In the names of the columns, `_`
     replaces a space."""

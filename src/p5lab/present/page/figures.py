@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from p5lab.describe.observation import Region
+from p5lab.keep import swept
 from p5lab.present.column import Column, of_metric
 from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
 from p5lab.present.page import figure, sweep_figure
@@ -99,8 +100,8 @@ class _Maker:
             yield from (self._bars(question, MISSES) for question in [*plain, *ends])
             return
         sweeps = self._sweeps(plain)
-        swept = {question for asked in sweeps.values() for question in asked}
-        single = [question for question in plain if question not in swept]
+        taken = {question for asked in sweeps.values() for question in asked}
+        single = [question for question in plain if question not in taken]
         axis = sweep_figure.axis(self.found)
         if axis:
             yield self._effect(axis)
@@ -119,10 +120,10 @@ class _Maker:
         """Returns a figure of a sweep with a curve for each benchmark, relative to the first point
         of the sweep."""
         questions = last_points(self.found)
-        labels = {question: self._point_label(question) for question in questions}
+        labels = {question: self.found.label(question) for question in questions}
         rows = [
             row
-            for column in self.columns or [of_metric(self._first_metric())]
+            for column in self.columns or [of_metric(self.found.cost)]
             for row in sweep_figure.relative(self.found, axis, labels, column)
         ]
         title = f"Effect of {axis.key} on all benchmarks"
@@ -151,18 +152,18 @@ class _Maker:
     def _ratios(self) -> Iterator[Figure]:
         """Yields a figure of all benchmarks, relative to the first system."""
         first, *others = self.found.systems
-        name = self._first_metric()
+        name = self.found.cost
         questions = last_points(self.found)
         what = f"{title_of(name)} relative to {self.marks.names[first]}"
         rows = [
             figure.mark(
-                benchmark=self._point_label(question),
+                benchmark=self.found.label(question),
                 phase=question.phase,
                 series=self.marks.names[system],
                 metric=what,
                 unit=TIMES,
                 value=cell.mean(name) / reference.mean(name),
-                runs=" ".join(measured.stored.id for measured in cell.seeds),
+                runs=cell.runs,
             )
             for question in questions
             for system in others
@@ -176,16 +177,6 @@ class _Maker:
                 f" {WIDE_RANGE}."
             )
             yield self._figure("ratios", f"Ratios: {what}", "dots", rows, [said], questions)
-
-    def _first_metric(self) -> str:
-        """Returns the metric of ratios: the time, or the instructions if no system has a time."""
-        cells = [cell for one in self.found.questions for cell in self.found.cells(one) if cell]
-        return TIME if any(cell.has(TIME) for cell in cells) else "instructions"
-
-    def _point_label(self, question: Question) -> str:
-        """Returns a name for a question that also names the point of a curve."""
-        several = len(self.found.phases(question.what)) > 1
-        return f"{question.what}, {question.phase}" if several else question.what
 
     def _overview(self, questions: Sequence[Question]) -> Figure:
         metrics = OVERVIEW if len(self.found.systems) > 1 else (*OVERVIEW, *RATES)
@@ -306,7 +297,7 @@ class _Maker:
             ]
             if len(asked) < SWEEP_POINTS or len(keys) != 1:
                 continue
-            values = [_numeric(one.get(keys[0])) for one in parameters]
+            values = [swept.number(str(one.get(keys[0]))) for one in parameters]
             if None not in values:
                 by_value = functools.partial(self._value, keys[0])
                 sweeps[f"{name} {phase}", keys[0]] = sorted(asked, key=by_value)
@@ -381,7 +372,7 @@ class _Maker:
 
     def _id(self, name: str) -> str:
         """Returns a unique name for links and files."""
-        base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "figure"
+        base = figure.identifier(name)[:60] or "figure"
         name, count = base, 1
         while name in self._ids:
             count += 1
@@ -417,10 +408,7 @@ class _Maker:
         return bool(self._curve(self.found.phases(what)[0]))
 
     def _label(self, question: Question) -> str:
-        several = len(self.found.phases(question.what)) > 1
-        if several and not self._curve(question):
-            return f"{question.what}, {question.phase}"
-        return question.what
+        return question.what if self._curve(question) else self.found.label(question)
 
 
 def _workload_name(cell: Cell) -> str:
@@ -452,11 +440,4 @@ def _size(phase: str) -> float | None:
     try:
         return claims.size_of(phase)
     except StatsError:
-        return None
-
-
-def _numeric(value: object) -> float | None:
-    try:
-        return float(str(value))
-    except ValueError:
         return None

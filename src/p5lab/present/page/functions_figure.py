@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A figure of the functions that took the most cycles of a run."""
 
-import re
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import pandas as pd
 from p5lab.describe.workload import EMPTY_PHASE, WHOLE_PHASE
 from p5lab.present import by_function
 from p5lab.present.comparison import CYCLES
-from p5lab.present.page.figure import UNITS, Figure, frame, mark
+from p5lab.present.page.figure import UNITS, Figure, frame, identifier, mark
 
 CYCLES_EVENT, TOP_FUNCTIONS = "cycles.busy", 20
 
@@ -39,7 +38,7 @@ def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
         " cycles, with their module and ring. The counts are sums over all brackets, and nothing is"
         " subtracted. The sum over all functions equals the cycles that the counters count.",
     )
-    name = re.sub(r"[^a-z0-9]+", "-", f"functions-{label}-{run[:10]}".lower())
+    name = identifier(f"functions-{label}-{run[:10]}")
     return Figure(name, f"Functions of {label}", "bars", frame(marks), caption, runs=(run,))
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A figure of the source lines that took the most cycles of a run."""
 
-import re
 from collections.abc import Mapping
 
 import pandas as pd
@@ -9,7 +8,7 @@ import pandas as pd
 from p5lab.keep.store import Stored
 from p5lab.present import by_function, comparison
 from p5lab.present.comparison import CYCLES
-from p5lab.present.page.figure import UNITS, Figure, frame, mark
+from p5lab.present.page.figure import UNITS, Figure, frame, identifier, mark
 from p5lab.present.page.functions_figure import CYCLES_EVENT, measured
 
 LINE = "line"  # the column of p5stats.attribution with FILE:LINE; empty for code without a line
@@ -51,7 +50,7 @@ def of(stored: Stored, counts: pd.DataFrame, sources: Mapping[str, str]) -> list
         f" together have {100 * share:.1f} % of the cycles. The other cycles belong to code without"
         " source lines, such as the kernel.",
     )
-    name = re.sub(r"[^a-z0-9]+", "-", f"lines-{label}-{stored.id[:10]}".lower())
+    name = identifier(f"lines-{label}-{stored.id[:10]}")
     title = f"Source lines of {label}"
     return [Figure(name, title, "bars", frame(marks), caption, runs=(stored.id,))]
 

@@ -40,12 +40,11 @@ class Marks:
                 yield row | {"why": why}
                 continue
             low, high = cell.spread(metric)
-            runs = " ".join(measured.stored.id for measured in cell.seeds)
             yield row | {
                 "value": cell.mean(metric),
                 "lowest seed": low,
                 "highest seed": high,
-                "runs": runs,
+                "runs": cell.runs,
             }
 
     def _row(self, question: Question, metric: str, label: str, system: System) -> dict[str, Any]:

@@ -2,11 +2,10 @@
 """The first table of a page. Ratios come first, so that a narrow window shows them."""
 
 from p5lab.present.column import HEADS
-from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
-from p5lab.present.several_systems import last_points
-from p5lab.present.tables import MISSING, Grid, number, ratio, times
+from p5lab.present.comparison import CYCLES, INSTRUCTIONS, TIME, Comparison
+from p5lab.present.several_systems import last_points, ratio_of, value_or_why
+from p5lab.present.tables import Grid, number
 
-INSTRUCTIONS = "instructions"
 # The columns for one system, the most important first.
 ONE_SYSTEM = (TIME, CYCLES, INSTRUCTIONS, "CPI (busy)", "L2 misses", "ring crossings")
 
@@ -24,9 +23,8 @@ def of(found: Comparison) -> list[Grid]:
 
 def _several(found: Comparison) -> Grid:
     names = list(found.names().values())
-    cells = [cell for one in found.questions for cell in found.cells(one) if cell]
-    is_timed = any(cell.has(TIME) for cell in cells)
-    first, unit = (TIME, "us") if is_timed else (INSTRUCTIONS, INSTRUCTIONS)
+    first, is_timed = found.cost, found.cost == TIME
+    unit = "us" if is_timed else INSTRUCTIONS
     heads = ["", *(f"{name}\nratio" for name in names[1:]), *(f"{name}\n{unit}" for name in names)]
     if is_timed:
         heads += [f"{name}\ncycles" for name in names]
@@ -35,10 +33,10 @@ def _several(found: Comparison) -> Grid:
     grid = Grid(f"{what} of one operation, with ratios to {reference}", heads)
     for question in last_points(found):
         row = found.cells(question)
-        ratios = [_ratio(cell, row[0], first) for cell in row[1:]]
-        values = [_value(found, question, place, first) for place in range(len(row))]
-        cycles = [_value(found, question, place, CYCLES) for place in range(len(row))]
-        grid.add(_label(found, question), *ratios, *values, *(cycles if is_timed else ()))
+        ratios = [ratio_of(cell, row[0], first) for cell in row[1:]]
+        values = [value_or_why(found, question, place, first) for place in range(len(row))]
+        cycles = [value_or_why(found, question, place, CYCLES) for place in range(len(row))]
+        grid.add(found.label(question), *ratios, *values, *(cycles if is_timed else ()))
     return grid
 
 
@@ -48,19 +46,5 @@ def _one(found: Comparison) -> Grid:
     shown = [name for name in ONE_SYSTEM if any(cell.has(name) for cell in cells)]
     grid = Grid("Means of one operation", ["", *(HEADS.get(name, name) for name in shown)])
     for question, cell in zip(questions, cells, strict=True):
-        grid.add(_label(found, question), *(number(cell.mean(name)) for name in shown))
+        grid.add(found.label(question), *(number(cell.mean(name)) for name in shown))
     return grid
-
-
-def _label(found: Comparison, question: Question) -> str:
-    several = len(found.phases(question.what)) > 1
-    return f"{question.what}, {question.phase}" if several else question.what
-
-
-def _value(found: Comparison, question: Question, place: int, metric: str) -> str:
-    cell = found.cell(question, found.systems[place])
-    return number(cell.mean(metric)) if cell else found.why_missing(question, found.systems[place])
-
-
-def _ratio(cell: Cell | None, first: Cell | None, metric: str) -> str:
-    return times(ratio(cell.mean(metric), first.mean(metric))) if cell and first else MISSING

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from p5lab.describe.keys import readable
+from p5lab.describe.keys import overlay_of, readable
 from p5lab.keep import swept
 from p5lab.present.column import Column
 from p5lab.present.comparison import Cell, Comparison, Question, System
 from p5lab.present.page.figure import TIMES, WIDE_RANGE, mark, title_of
+from p5lab.present.tables import ratio
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,7 @@ class Axis:
 def axis(found: Comparison) -> Axis | None:
     """Returns the axis of a sweep: the swept machine key with the most values, if all its values
     are numbers. Returns None if no swept machine key has numbers as values."""
-    words = {
-        system: dict(word.partition("=")[::2] for word in system.geometry.split(" "))
-        for system in found.systems
-    }
+    words = {system: overlay_of(system.geometry) for system in found.systems}
     values = {
         key: {system: swept.number(words[system].get(key, "")) for system in found.systems}
         for key in found.keys
@@ -94,7 +92,7 @@ def relative(
                 metric=f"{title_of(column.name)}, relative to the lowest {where.key}",
                 unit=TIMES,
                 value=value,
-                runs=_runs(cell),
+                runs=cell.runs,
             )
 
 
@@ -118,7 +116,7 @@ def panels(
                 value=column.of(cell),
                 lowest_seed=min(each),
                 highest_seed=max(each),
-                runs=_runs(cell),
+                runs=cell.runs,
             )
 
 
@@ -128,11 +126,4 @@ def in_order(where: Axis) -> list[System]:
 
 
 def _divided(column: Column, cell: Cell | None, first: Cell | None) -> float:
-    if cell is None or first is None:
-        return math.nan
-    value, reference = column.of(cell), column.of(first)
-    return value / reference if reference else math.nan
-
-
-def _runs(cell: Cell) -> str:
-    return " ".join(measured.stored.id for measured in cell.seeds)
+    return ratio(column.of(cell), column.of(first)) if cell and first else math.nan

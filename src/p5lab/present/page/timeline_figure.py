@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Figures of the steps of a call: which part of the system runs, and for how many clocks."""
 
-import re
-
 from p5lab.keep.store import Stored
 from p5lab.present import comparison, timeline
-from p5lab.present.page.figure import Figure, frame, mark
+from p5lab.present.page.figure import Figure, frame, identifier, mark
 
 METRIC, UNIT = "clocks since the start of the bracket", "clocks"
 STEPS = 200  # a figure shows at most this number of steps
@@ -49,6 +47,6 @@ def _figure(stored: Stored, label: str, name: str, phase: int, steps: list[timel
     )
     if len(steps) > STEPS:
         said += f" The figure shows the first {STEPS} of {len(steps)} steps."
-    identifier = re.sub(r"[^a-z0-9]+", "-", f"timeline-{label}-{stored.id[:10]}-{phase}".lower())
+    link = identifier(f"timeline-{label}-{stored.id[:10]}-{phase}")
     title = f"Timeline of {label}: {name}"
-    return Figure(identifier, title, "timeline", frame(marks), (said,), runs=(stored.id,))
+    return Figure(link, title, "timeline", frame(marks), (said,), runs=(stored.id,))
