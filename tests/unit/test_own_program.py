@@ -318,6 +318,13 @@ def test_what_cannot_be_compiled_is_refused(lab, source, name, cflags, message):
     assert compiled(source) == []
 
 
+@pytest.mark.parametrize("arguments", ["'a b'", "''", "ä"])
+def test_arguments_are_checked_before_anything_is_compiled(lab, source, arguments, capsys):
+    assert cli.main(["run", "--program", str(source), "--args", arguments], lab) == 2
+    assert capsys.readouterr().err.startswith("p5lab: --args: ")
+    assert compiled(source) == []
+
+
 def test_cflags_need_a_program(lab, capsys):
     assert cli.main(["run", "tests", "--cflags", "-O3"], lab) == 2
     assert "--cflags: expected with --program" in capsys.readouterr().err
