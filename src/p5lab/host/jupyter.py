@@ -55,13 +55,15 @@ def serve(
         ) as process,
     ):
         assert process.stdout is not None
-        reader = threading.Thread(target=_relay, args=(process.stdout, file, progress))
+        stopping = threading.Event()
+        reader = threading.Thread(target=_relay, args=(process.stdout, file, progress, stopping))
         reader.start()
         try:
             if address := _address(process, progress, name):
                 print(f"JupyterLab: {address}\nCtrl-C stops JupyterLab. Log: {shown}", flush=True)
             status = process.wait()
         except KeyboardInterrupt:
+            stopping.set()
             _stop(process)
             raise Stopped("JupyterLab and its kernels; saved notebooks are kept") from None
         finally:
@@ -93,16 +95,19 @@ def _stop(process: "subprocess.Popen[str]") -> None:
         process.kill()
 
 
-def _relay(lines: IO[str], log: IO[str], progress: Progress) -> None:
-    """Writes all lines to the log, and also prints the errors with the lines that follow them. The
-    entry without text in its first line only repeats the address."""
+def _relay(lines: IO[str], log: IO[str], progress: Progress, stopping: threading.Event) -> None:
+    """Writes all lines to the log, and also prints the errors with the lines that follow them.
+
+    The entry without text in its first line only repeats the address. JupyterLab reports its end as
+    an error, so no line is printed after `stopping` is set.
+    """
     is_shown = False
     for line in lines:
         log.write(line)
         log.flush()
         if entry := ENTRY.match(line):
             is_shown = entry["level"] in SHOWN and bool(entry["text"].strip())
-        if is_shown:
+        if is_shown and not stopping.is_set():
             progress.say(line.rstrip("\n"))
 
 
