@@ -74,9 +74,13 @@ def _add_show(commands: options.Commands) -> None:
         " shown as a sweep.",
     )
     one.add_argument(
-        "run", help="the first 4 or more characters of a run's id, or the name of an experiment"
+        "run",
+        metavar="RUN",
+        help="the first 4 or more characters of a run's id, or the name of an experiment",
     )
-    one.add_argument("more", nargs="*", metavar="RUN", help="further runs or experiments")
+    one.add_argument(
+        "more", nargs="*", default=[], metavar="RUN", help="further runs or experiments"
+    )
     options.add_only(one)
     options.add_columns(one)
     options.add_all_tables(one)
