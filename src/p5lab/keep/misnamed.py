@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 # The forms of DuckDB's messages.
-COLUMN = re.compile(r'^Binder Error: .*\bcolumn (?:named )?"([^"]+)"', re.IGNORECASE)
+COLUMN = re.compile(
+    r'^Binder Error: .*\b(?:column "([^"]+)"(?: in EXCLUDE list)? (?:not found|does not exist)'
+    r'|does not have a column named "([^"]+)")',
+    re.IGNORECASE,
+)
 TABLE = re.compile(r'\bTable (?:with name )?"?([^"\s]+)"? (?:does not exist!|not found!)', re.I)
 CANDIDATES = re.compile(r"^(?:Candidate bindings|Candidate tables|Did you mean)\b.*", re.M)
 QUOTED = re.compile(r'"([^"]+)"')
@@ -35,7 +39,8 @@ def explain(connection: "DuckDBPyConnection", message: str) -> str:
     first = (message.splitlines() or ["unknown error"])[0]
     said = [name for line in CANDIDATES.findall(message) for name in QUOTED.findall(line)]
     if match := COLUMN.search(first):
-        return f"unknown column {match[1]!r}; {_about_column(connection, match[1], said)}"
+        name = match[1] or match[2]
+        return f"unknown column {name!r}; {_about_column(connection, name, said)}"
     if match := TABLE.search(first):
         near = close(match[1], [*TABLES, *said])
         hint = f"did you mean {near[0]!r}? The" if near else "the"
