@@ -237,6 +237,28 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
     return rows + tuple(row for row in declared if row.name not in placed)
 
 
+class _Noted(Counts):
+    """Counts of an engine that counts each event once, and that remember which events were read."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.read: set[str] = set()
+
+    def __getitem__(self, event: str) -> float:
+        self.read.add(event)
+        return 1.0
+
+
+@functools.cache
+def reported() -> frozenset[str]:
+    """The events that the rows of the report count. Events that have no row and are in no sum are
+    details of other events, such as the clocks of one kind of stall."""
+    counts = _Noted()
+    for metric in metrics(None):
+        metric.value(counts, 1)
+    return frozenset(counts.read)
+
+
 def _row_of(name: str) -> Metric:
     """The row that an event declares."""
     event = events()[name]

@@ -242,6 +242,7 @@ def test_keys(p5lab):
         (["run", "tests", "-j", "2"], "unknown option -j (see `p5lab run --help`)"),
         (["--versoin"], "unknown option --versoin; did you mean --version?"),
         (["list", "--zzz"], "unknown option --zzz (see `p5lab list --help`)"),
+        (["show"], "the following arguments are required: RUN (see `p5lab show --help`)"),
         # The value of an option may look like an option. Only argparse knows what is wrong then.
         (["run", "--only", "--sed", "tests"], "argument --only: expected one argument"),
         (["list", "runs", "x"], "unrecognized arguments: x (see `p5lab --help`)"),

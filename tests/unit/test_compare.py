@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from fakelab import CLOCK_HZ, EVENTS, HEADER, call_events, shadow_events, snapshot
 
-from p5stats import StatsError, compare, events, tidy
+from p5stats import StatsError, compare, events, metrics, tidy
 
 ORIGIN = tidy.Origin("tests", "id", "bochs", "p90", "", "yes", "toy", 0, "call", "iterations=3")
 
@@ -297,3 +297,9 @@ def test_bad_use_is_an_error():
         evaluated(0)
     with pytest.raises(StatsError, match="no brackets"):
         compare.counts(pd.DataFrame(columns=list(tidy.COLUMNS)))
+
+
+def test_the_events_of_the_report_are_known():
+    found = metrics.reported()
+    assert {"cycles.busy", "data_reads", "l2_read_misses", "crossings.int", "disk.reads"} <= found
+    assert found.isdisjoint({"stall.read", "bus_busy", "l2_reads", "dram_writes"})

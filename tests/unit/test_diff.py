@@ -4,10 +4,13 @@
 import csv
 import io
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from fakelab import call_events
+from rich.console import Console
 from test_runner import CALL, execute
 
 from p5lab.describe import experiment
@@ -17,7 +20,8 @@ from p5lab.describe.observation import Interval, Observation, Sample, Trace, Vec
 from p5lab.execute import rerun
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
-from p5lab.present import diff
+from p5lab.present import diff, diff_tables
+from p5lab.present.headline import LINES
 
 LARGE = Filter(workloads=("call",), settings=(("l2.size", "512K"),))
 
@@ -56,13 +60,154 @@ def test_each_ring_for_itself(lab, two):
 def test_every_form(p5lab, two):
     status, out, err = p5lab("diff", *two)
     assert (status, err) == (0, "")
-    assert "l2.size" in out and "cycles.busy" in out and "data_reads" not in out
+    assert any(line.split() == ["l2.size", "256K", "512K"] for line in out.splitlines())
+    assert "--all-rows" in out
+    more = p5lab("diff", *two, "--all-rows")[1]
+    assert "1000 instr." in more and "1000 instr." not in out
+    assert "cycles.busy" in out and "data_reads" not in out
     found = json.loads(p5lab("diff", *two, "--format", "json")[1])
     assert found["made_of"] == [{"what": "l2.size", "values": ["262144", "524288"]}]
     assert [run["run"] for run in found["runs"]] == list(two)
     rows = list(csv.DictReader(io.StringIO(p5lab("diff", *two, "--format", "csv")[1])))
     assert [(row["run"], row["value"]) for row in rows] == [(two[0], "115.0"), (two[1], "165.0")]
     assert "| cycles.busy | 115 | 165 | 1.43 |" in p5lab("diff", *two, "--format", "markdown")[1]
+
+
+# --- the tables -----------------------------------------------------------------------------------
+
+NAMES = ("1a2b3c4d00000000", "5e6f7a8b00000000", "9c0d1e2f00000000", "0a1b2c3d00000000")
+LONG_FILE = "file guests/linux/kernel-image-with-a-long-name/arch/x86/boot/bzImage.compressed"
+COUNTS = {  # of the first and of the second run
+    "data_reads": (81_234, 82_345),
+    "hw.rare": (0.02, 0.2),  # ten times as often, but far less than once in a bracket
+    "l2_read_misses": (12_986, 1_204),
+    "instructions": (82_955, 83_000),
+    "stall.read": (41_143, 107),
+    "crossings.int": (1, 7),
+    "branches.taken_or_btb_hit": (9_000, 9_001),
+    "cycles.busy": (480_156, 470_001),
+}
+ORDER = [
+    "cycles.busy",
+    "instructions",
+    "l2_read_misses",
+    "crossings.int",
+    "data_reads",
+    "stall.read",
+    "hw.rare",
+    "branches.taken_or_btb_hit",
+]
+
+
+def counted(phase, event, values):
+    ratios = tuple(value / values[0] for value in values)
+    return diff.Counted(phase, "all", event, "events", values, ratios, values)
+
+
+def difference(runs=2, phases=("exec",), inputs=3, further=0):
+    """Returns a difference between runs: `inputs` machine keys, a file with a long name, and the
+    events of COUNTS and `further` events in each phase."""
+    stored = tuple(
+        store.Stored(Path(name), {"label": f"exec-static, linux, p90-premiere2, seed {number}"})
+        for number, name in enumerate(NAMES[:runs])
+    )
+    made = [
+        diff.Made(f"dram.page_miss_{number}", tuple(str(one) for one in range(runs)))
+        for number in range(inputs)
+    ]
+    made.append(diff.Made(LONG_FILE, tuple("0123456789ab" for _ in stored), chosen=False))
+    events = {**COUNTS, **{f"vector.irq.{number}": (100, 99) for number in range(further)}}
+    counts = [
+        counted(phase, event, (first, *([second] * (runs - 1))))
+        for phase in phases
+        for event, (first, second) in events.items()
+    ]
+    return diff.Difference(stored, made, counts)
+
+
+def printed(found, **options):
+    """Returns the lines of the table in a terminal of 80 characters."""
+    console = Console(width=80, file=io.StringIO())
+    diff_tables.show(console, found, "table", **options)
+    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    assert max(map(len, lines)) <= 80
+    return lines
+
+
+def events_of(lines):
+    words = [line.split()[0] for line in lines if line.strip()]
+    return [word for word in words if word in COUNTS]
+
+
+def test_the_most_important_differences_stand_first():
+    lines = printed(difference())
+    assert events_of(lines) == ORDER
+    assert len(lines) < 30
+    cycles = next(line for line in lines if "cycles.busy" in line)
+    assert cycles.split() == ["cycles.busy", "480,156", "470,001", "0.98"]
+    # The input that the user chose is shown. The file follows from it.
+    assert any(line.split() == ["dram.page_miss_0", "0", "1"] for line in lines)
+    assert "bzImage" not in " ".join(lines)
+    assert "Shown: 3 of 4 inputs that differ, 8 of 8 counts that differ." in " ".join(lines)
+
+
+@pytest.mark.parametrize("runs", [2, 3, 4])
+@pytest.mark.parametrize("phases", [1, 2, 5, 40])
+def test_a_large_difference_fits_on_a_screen(runs, phases):
+    names = [f"phase-{number}" for number in range(phases)]
+    lines = printed(difference(runs, names, inputs=60, further=90))
+    assert len(lines) + diff_tables.RESERVED <= LINES
+    total = phases * (len(COUNTS) + 90)
+    text = " ".join(" ".join(lines).split())
+    found = re.search(rf"(\d+) of 61 inputs that differ, (\d+) of {total} counts that differ", text)
+    assert int(found[1]) == 8
+    ids = " ".join(name[:8] for name in NAMES[:runs])
+    assert text.endswith(f"Everything, also per 1000 instructions: ./p5lab diff {ids} --all-rows")
+    shown = int(found[2])
+    events = sum("cycles.busy" in line or " vector." in line for line in lines)
+    events += sum(word in COUNTS and word != "cycles.busy" for word in events_of(lines))
+    assert shown == events >= min(phases, diff_tables.FEWEST)
+
+
+def test_phases_have_rows_of_their_own_while_there_is_room():
+    lines = printed(difference(phases=("small", "large"), further=90))
+    places = [number for number, line in enumerate(lines) if line.strip() in ("small", "large")]
+    assert len(places) == 2
+    for place in places:
+        assert lines[place + 1].split()[0] == "cycles.busy"
+        assert lines[place + 2].split()[0] == "instructions"
+
+
+def test_the_phase_that_changed_most_is_the_first():
+    found = difference(phases=[f"{size} KB" for size in range(1, 50)])
+    grown = counted("31 KB", "cycles.busy", (100.0, 800.0))
+    found = replace(found, counted=[*found.counted, grown])
+    rows = [line for line in printed(found) if "KB: cycles.busy" in line]
+    assert rows[0].split() == ["31", "KB:", "cycles.busy", "100", "800", "8.00"]
+
+
+def test_everything_on_demand_divides_no_word():
+    found = difference(further=90)
+    lines = printed(found, all_rows=True)
+    assert sum("vector.irq." in line for line in lines) == 2 * 90  # counts, and per 1000
+    assert any("1000 instr." in line for line in lines)
+    assert not any("Shown:" in line for line in lines)
+    place = next(number for number, line in enumerate(lines) if line.startswith("  file guests"))
+    pieces = [LONG_FILE[5:]]
+    while pieces[-1]:
+        piece = lines[place].removeprefix("  file ").split()[0]
+        assert pieces[-1].startswith(piece)
+        pieces[-1:] = [piece, pieces[-1][len(piece) :]]
+        place += 1
+    assert len(pieces) > 2
+    assert all(piece[-1] in "/,=._-" for piece in pieces[:-2])
+
+
+def test_equal_counts_are_said():
+    found = replace(difference(), counted=[])
+    text = " ".join(printed(found))
+    assert "All counts are equal." in text
+    assert "3 of 4 inputs" in text
 
 
 def test_an_event_that_one_run_lacks(lab, two):

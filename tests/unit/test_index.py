@@ -2,6 +2,7 @@
 """The index of the results agrees with the run directories, even if index files are damaged."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -160,7 +161,7 @@ def test_no_results_have_no_counts(lab):
     ("sql", "message"),
     [
         ("SELEC 1", "query: Parser Error: syntax error"),
-        ("SELECT nothing FROM runs", "query: Binder Error: Referenced column"),
+        ("SELECT 1 + FROM runs", "query: Parser Error"),
         ("SELECT", "query: Parser Error"),
         ("", "query: expected a statement with a result"),
     ],
@@ -169,6 +170,69 @@ def test_a_question_that_makes_no_sense_is_one_line(results, sql, message):
     with pytest.raises(UserError, match=message) as caught:
         index.query(results, sql)
     assert "\n" not in str(caught.value)
+
+
+LISTS = r'; .*"DESCRIBE runs" and \./p5lab query "DESCRIBE counts" list all columns$'
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT gest FROM runs", "unknown column 'gest'; did you mean 'guest'?"),
+        ("SELECT runs.wrkload FROM runs", "unknown column 'wrkload'; did you mean 'workload'?"),
+        ("SELECT * EXCLUDE (staus) FROM runs", "'staus'; did you mean 'status'"),
+        ("WITH t AS (SELECT guest AS mine FROM runs) SELECT mien FROM t", "did you mean 'mine'?"),
+        # The names of events are texts of a column, not columns.
+        (
+            "SELECT cycle FROM counts",
+            "did you mean 'cycles.busy' or 'cycles.idle'? 'cycles.busy' and 'cycles.idle' are"
+            " events; a count is a row: ... FROM counts WHERE event = 'cycles.busy'",
+        ),
+        (
+            "SELECT sum(instructions) FROM counts",
+            "unknown column 'instructions'; 'instructions' is an event; a count is a row:"
+            " ... FROM counts WHERE event = 'instructions'",
+        ),
+        # A text with double quotes, or without quotes, is the name of a column in SQL.
+        ("FROM runs WHERE guest = toy", "'toy'; a text needs single quotes: 'toy'"),
+        ('FROM runs WHERE status = "ok"', "'ok'; a text needs single quotes: 'ok'"),
+        ("SELECT nothing_like_it FROM runs", "unknown column 'nothing_like_it'; ./p5lab query"),
+    ],
+)
+def test_an_unknown_column_names_the_close_names(results, sql, message):
+    with pytest.raises(UserError) as caught:
+        index.query(results, sql)
+    text = str(caught.value)
+    assert text.startswith("query: unknown column")
+    assert message in text
+    assert re.search(LISTS, text)
+    assert "\n" not in text
+
+
+def test_the_columns_are_listed_as_the_message_says(results):
+    for table in ("runs", "counts"):
+        columns, rows = index.query(results, f"DESCRIBE {table}")
+        assert columns[0] == "column_name"
+        assert ("guest" if table == "runs" else "value") in [row[0] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("FROM cunts", "query: unknown table 'cunts'; did you mean 'counts'? The tables are"),
+        ("FROM run", "query: unknown table 'run'; did you mean 'runs'? The tables are runs and"),
+        ("SELECT r.guest FROM runs", "query: unknown table 'r'; the tables are runs and counts"),
+        ("FROM elsewhere", "query: unknown table 'elsewhere'; the tables are runs and counts"),
+        # These columns exist. DuckDB's own message says what is wrong.
+        ("SELECT guest, count(*) FROM runs GROUP BY workload", "must appear in the GROUP BY"),
+        ("SELECT experiment FROM runs, counts", "Ambiguous reference to column name"),
+        ("SELECT cuont(*) FROM runs", "with name cuont does not exist! Did you mean 'count'?"),
+    ],
+)
+def test_other_mistakes_are_one_line_too(results, sql, message):
+    with pytest.raises(UserError) as caught:
+        index.query(results, sql)
+    assert message in str(caught.value)
 
 
 def test_a_damaged_table_is_named(results):

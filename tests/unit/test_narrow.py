@@ -11,7 +11,7 @@ from fakelab import CALL, call_events, chase_events
 
 from p5lab.cli import main as cli
 from p5lab.keep import store
-from p5lab.present import answer, headline
+from p5lab.present import answer, headline, runs
 from p5lab.present.tables import Grid
 
 RULE = re.compile(r" *─+ *")
@@ -137,19 +137,19 @@ def test_list_and_diff_and_show_fit(p5lab, many, lab):
     p5lab(*arguments)
     p5lab(*arguments, "--machine", "p133-triton", "--set", "l2.size=1M")
     p5lab("run", "tests", "--no-build")
-    runs = [one.id for one in store.all_runs(lab) if one.record["experiment"] == "many"]
+    many_runs = [one.id for one in store.all_runs(lab) if one.record["experiment"] == "many"]
     for text in (
         p5lab("list"),
         p5lab("list", "runs"),
-        p5lab("show", runs[0]),
-        p5lab("diff", *runs),
-        p5lab("diff", *runs, "--rings"),
+        p5lab("show", many_runs[0]),
+        p5lab("diff", *many_runs),
+        p5lab("diff", *many_runs, "--rings"),
         p5lab("keys"),
         p5lab("plan", "many"),
     ):
         lines(text)
     found = lines(p5lab("list", "runs"))
-    for run in runs:
+    for run in many_runs:
         (line,) = [line for line in found if line.strip().startswith(run[:10])]
         assert line.split()[1:3] == ["many", "ok"]
         assert "call-of-a-function-11," in line
@@ -159,8 +159,9 @@ def test_list_runs_names_the_reason_of_a_failure(p5lab, lab, capsys):
     lab.behave(events={}, exit=9, stderr="a reason of many words " * 4)
     assert cli.main(["run", "tests", "--no-build", "--workload", "call"], lab) == 1
     capsys.readouterr()
-    found = lines(p5lab("list", "runs"))
-    assert " ".join(" ".join(found).split()).count("a reason of many words") == 4
+    assert any("a reason of many words" in line for line in lines(p5lab("list", "runs")))
+    whole = lines(p5lab("show", store.all_runs(lab)[0].id))
+    assert " ".join(" ".join(whole).split()).count("a reason of many words") == 4
 
 
 def test_a_number_is_never_divided():
@@ -168,3 +169,45 @@ def test_a_number_is_never_divided():
     grid.add("a row", *["123,456,789"] * 9)
     assert grid.width > 80
     assert grid.height(80) == 2 * (1 + 1 + 3)
+
+
+REASON = (
+    "invalid opcode (#UD) at 0x00011200, ring 3, CR3 0x002f8000: `ud2` (0f 0b) in main,"
+    " /home/user/programs/hello.c:12; a compiler puts this instruction where the program must not"
+    " continue"
+)
+
+
+def test_a_long_reason_takes_one_line_of_the_list(p5lab, lab):
+    p5lab("run", "tests", "--no-build")
+    first, second = store.all_runs(lab)
+    for one, reason in ((first, REASON), (second, "program was killed by\nsignal 11")):
+        store.write(one.directory, {**one.record, "status": "failed", "reason": reason})
+    found = lines(p5lab("list", "runs"))
+    assert len([line for line in found if first.id[:10] in line]) == 2  # its row, and its reason
+    (cut,) = [line for line in found if "invalid opcode" in line]
+    name, text = cut.split(maxsplit=1)
+    assert name == first.id[:10]
+    assert text.endswith(" ...")
+    # Only whole words are shown, and as many as fit.
+    words = text.removesuffix(" ...").split()
+    assert words == REASON.split()[: len(words)]
+    assert len(f"{cut} {REASON.split()[len(words)]}") > 80
+    assert f"  {second.id[:10]}   program was killed by signal 11" in found
+    assert found[-1] == "./p5lab show RUN prints the whole reason."
+    whole = " ".join(" ".join(lines(p5lab("show", first.id))).split())
+    assert f"failed {REASON}" in whole
+
+
+def test_reasons_that_fit_need_no_remark(p5lab, lab):
+    p5lab("run", "tests", "--no-build")
+    first, _ = store.all_runs(lab)
+    store.write(first.directory, {**first.record, "status": "failed", "reason": "[red]no[/red]"})
+    found = lines(p5lab("list", "runs"))
+    assert found[-1].split() == [first.id[:10], "[red]no[/red]"]
+
+
+def test_a_word_longer_than_the_line_is_divided():
+    assert runs.cut("a" * 100 + " b", 20) == "a" * 20
+    assert runs.cut("東京 東京 東京", 9) == "東京 東京"
+    assert runs.cut("short", 20) == "short"

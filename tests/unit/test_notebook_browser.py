@@ -55,8 +55,8 @@ def address(mine, tmp_path_factory):
         process = subprocess.Popen(
             [*command, "--no-browser", "--port", str(port)],
             env={**os.environ, "PYTHONPATH": paths, "P5LAB_PATH": str(mine), "HOME": str(home)},
-            stdout=subprocess.DEVNULL,
-            stderr=file,
+            stdout=file,
+            stderr=subprocess.STDOUT,
         )
     try:
         end = time.monotonic() + SECONDS

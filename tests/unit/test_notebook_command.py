@@ -10,42 +10,126 @@ import pytest
 
 from p5lab.cli import main as cli
 from p5lab.cli import notebook
-from p5lab.errors import STATUS_BAD_INPUT
-from p5lab.host import packages
+from p5lab.errors import STATUS_BAD_INPUT, STATUS_FAILED
+from p5lab.host import jupyter, packages
 
+# Takes the place of JupyterLab: writes its arguments and its environment to a file, prints the
+# lines of FAKE_LINES, writes what JupyterLab writes about itself, and ends. With FAKE_WAITS it
+# waits for SIGTERM.
+FAKE = """
+import json, os, pathlib, signal, sys
+place = pathlib.Path(os.environ["FAKE_PLACE"])
+(place / "called.json").write_text(json.dumps({"argv": sys.argv[1:], "env": dict(os.environ)}))
+print(os.environ["FAKE_LINES"], flush=True)
+if "FAKE_STATUS" in os.environ:
+    sys.exit(int(os.environ["FAKE_STATUS"]))
+waits = "FAKE_WAITS" in os.environ
+if waits:
+    def end(number, frame):
+        (place / "ended").write_text("by SIGTERM")
+        print("[C 2026-11-23 12:04:09.533 ServerApp] received signal 15, stopping", flush=True)
+        os._exit(0)
+    signal.signal(signal.SIGTERM, end)
+about = pathlib.Path(os.environ["JUPYTER_RUNTIME_DIR"]) / f"jpserver-{os.getpid()}.json"
+about.write_text(json.dumps({"url": "http://127.0.0.1:9000/", "token": "0123abcd"}))
+while waits:
+    signal.pause()
+"""
+LINES = """[I 2026-11-23 11:57:30.485 ServerApp] Extension package took 0.4452s to import
+[W 2026-11-23 11:57:31.000 ServerApp] notebook_shim | a warning
+[C 2026-11-23 11:57:34.978 ServerApp]\x20
 
-class Started(Exception):
-    """JupyterLab would run now."""
+    To access the server, open this file in a browser:
+        http://127.0.0.1:9000/lab?token=0123abcd
+[E 2026-11-23 11:57:35.000 ServerApp] Could not open the kernel
+    Traceback (most recent call last):
+[I 2026-11-23 11:57:36.000 ServerApp] Skipped non-installed server(s): pyright"""
 
 
 @pytest.fixture
 def start(lab, monkeypatch, tmp_path):
-    """Returns a function that calls the command and returns the command and the environment of
-    JupyterLab. The environment of Python is a directory of the test."""
+    """Returns a function that calls the command and returns the arguments and the environment of
+    JupyterLab, which ends at once. The environment of Python is a directory of the test."""
     installed = []
     monkeypatch.setattr(packages, "ensure", installed.append)
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
-
-    def execve(path, command, environment):
-        assert path == command[0] == sys.executable
-        assert installed[:2] == ["notebook", "report"]
-        raise Started(command[1:], environment)
-
-    monkeypatch.setattr(os, "execve", execve)
+    (tmp_path / "fake").mkdir()
+    (tmp_path / "fake/jupyterlab.py").write_text(FAKE)
+    for name, value in (
+        ("PYTHONPATH", tmp_path / "fake"),
+        ("FAKE_PLACE", tmp_path),
+        ("FAKE_LINES", LINES),
+        ("JUPYTER_RUNTIME_DIR", tmp_path),
+    ):
+        monkeypatch.setenv(name, str(value))
     for name in ("first", "second"):
         lab._put(f"notebooks/{name}.ipynb", "{}")
 
-    def call(*arguments, of=lab):
-        with pytest.raises(Started) as started:
-            cli.main(["notebook", *arguments], of)
-        return started.value.args
+    def call(*arguments, of=lab, status=0):
+        assert cli.main(["notebook", *arguments], of) == status
+        assert installed[:2] == ["notebook", "report"]
+        called = json.loads((tmp_path / "called.json").read_text())
+        return called["argv"], called["env"]
 
     return call
 
 
+def test_only_the_address_and_errors_are_printed(start, lab, capsys):
+    start("second")
+    out, err = capsys.readouterr()
+    assert out == (
+        "JupyterLab: http://127.0.0.1:9000/lab/tree/second.ipynb?token=0123abcd\n"
+        "Ctrl-C stops JupyterLab. Log: build/notebook.log\n"
+    )
+    assert err == (
+        "[E 2026-11-23 11:57:35.000 ServerApp] Could not open the kernel\n"
+        "    Traceback (most recent call last):\n"
+    )
+    log = lab.root / "build/notebook.log"
+    assert log.read_text() == LINES + "\n"
+    assert log.stat().st_mode & 0o077 == 0  # it contains the token
+    start()
+    assert capsys.readouterr().out.startswith(
+        "JupyterLab: http://127.0.0.1:9000/lab?token=0123abcd"
+    )
+
+
+def test_a_server_that_cannot_start_says_why(start, monkeypatch, capsys):
+    monkeypatch.setenv("FAKE_STATUS", "1")
+    monkeypatch.setenv("FAKE_LINES", "Traceback:\nOSError: no port is free")
+    start(status=STATUS_FAILED)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines()[-1] == (
+        "p5lab: JupyterLab ended with status 1: OSError: no port is free (log: build/notebook.log)"
+    )
+
+
+def test_ctrl_c_ends_the_server(start, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FAKE_WAITS", "yes")
+
+    def stop(*lines, **_):
+        print(*lines)
+        raise KeyboardInterrupt  # as soon as the address is printed
+
+    monkeypatch.setattr(jupyter, "print", stop, raising=False)
+    start(status=cli.STATUS_STOPPED)
+    assert (tmp_path / "ended").read_text() == "by SIGTERM"
+    err = capsys.readouterr().err
+    assert "received signal" not in err
+    assert err.endswith("p5lab: stopped: JupyterLab and its kernels; saved notebooks are kept\n")
+
+
+def test_a_long_log_begins_anew(lab, tmp_path):
+    log = tmp_path / "notebook.log"
+    log.write_text("x" * (jupyter.MOST_BYTES + 1))
+    with jupyter._opened(log) as file:
+        file.write("new")
+    assert log.read_text() == "new"
+
+
 def test_only_this_host_reaches_the_server(start, lab):
     command, _ = start()
-    assert command[:2] == ["-m", "jupyterlab"]
     assert "--ServerApp.ip=127.0.0.1" in command
     assert f"--ServerApp.root_dir={lab.root}/notebooks" in command
     text = " ".join(command)

@@ -67,7 +67,11 @@ def test_a_program_without_markers_has_no_note_about_a_subtraction(lab, program,
     assert cli.main(["run", "--program", str(program), *RUN], lab) == 0
     assert cli.main(["show", the_run(lab)], lab) == 0
     printed = capsys.readouterr().out
-    assert printed.count("Each number is the mean") == 1
+    # A program runs once, so no number is a mean over iterations.
+    single = "Each number is for one operation and comes from a single iteration."
+    assert " ".join(printed.split()).count(single) == 1
+    assert "the mean" not in printed
+    assert not re.search(r"^ *(lowest|highest) ", printed, re.MULTILINE)
     assert "subtract" not in printed
     assert "chen95" not in printed
 
@@ -315,6 +319,13 @@ def test_what_cannot_be_compiled_is_refused(lab, source, name, cflags, message):
     source.with_name("folder.c").mkdir()
     with pytest.raises(UserError, match=message):
         experiment.of_program(lab, source.with_name(name), "", Filter(guests=("toy",)), cflags)
+    assert compiled(source) == []
+
+
+@pytest.mark.parametrize("arguments", ["'a b'", "''", "ä"])
+def test_arguments_are_checked_before_anything_is_compiled(lab, source, arguments, capsys):
+    assert cli.main(["run", "--program", str(source), "--args", arguments], lab) == 2
+    assert capsys.readouterr().err.startswith("p5lab: --args: ")
     assert compiled(source) == []
 
 

@@ -133,8 +133,39 @@ def test_every_chart_is_described(document):
         )
     assert len(document.of("figcaption")) == len(document.of("figure")) == 5
     captions = " ".join(document.texts)
-    for part in ("Means over", "is subtracted", "Runs:", "lowest value to the highest value"):
+    for part in (
+        "Each value is the mean over",
+        "is subtracted",
+        "Runs:",
+        "lowest value to the highest value",
+    ):
         assert part in captions
+
+
+@pytest.mark.parametrize(
+    ("iterations", "operations", "expected"),
+    [
+        ({1}, {1}, "Each value is one measurement of one operation."),
+        ({1}, {200}, "Each value is the mean over 200 operations in one iteration."),
+        ({1}, {10, 50, 200}, "Each value is the mean over 10 to 200 operations in one iteration."),
+        ({50}, {1}, "Each value is the mean over 50 iterations."),
+        ({50}, {1024}, "Each value is the mean over 50 iterations of 1,024 operations each."),
+        (
+            {1, 2},
+            {1},
+            "Each value is the mean over the iterations of its run. The runs have 1 or 2"
+            " iterations.",
+        ),
+        (
+            {1, 3, 50},
+            {1, 200},
+            "Each value is the mean over the iterations of its run. The runs have 1 to 50"
+            " iterations of 1 or 200 operations each.",
+        ),
+    ],
+)
+def test_captions_say_over_what_a_mean_is(iterations, operations, expected):
+    assert figures.means_over(iterations, operations) == expected
 
 
 def test_missing_and_failed_runs_are_named(hostile_page, capsys):

@@ -10,7 +10,7 @@ from pathlib import Path
 from p5lab.cli import options
 from p5lab.describe.observation.kind import positive
 from p5lab.errors import disk_error, unknown
-from p5lab.host import packages
+from p5lab.host import jupyter, packages
 from p5lab.host.progress import Progress
 from p5lab.lab import VARIABLE, Lab
 
@@ -28,6 +28,7 @@ def add(commands: options.Commands) -> None:
         help="open the notebooks in JupyterLab",
         description="Opens JupyterLab on the notebooks in your browser, and prints an address with"
         " a token for another browser. Only this host reaches the server. Ctrl-C ends the server."
+        f" The messages of JupyterLab are in {jupyter.LOG}; errors are also printed."
         " The first use installs JupyterLab into .venv. For VS Code or your own Jupyter, see"
         " docs/start/python.md.",
     )
@@ -52,7 +53,7 @@ def add(commands: options.Commands) -> None:
 
 
 def _notebook(args: argparse.Namespace, lab: Lab) -> int:
-    """Replaces this process by JupyterLab, so that Ctrl-C reaches JupyterLab alone."""
+    """Runs JupyterLab until the user stops it."""
     files = lab.files("notebook")
     name = args.name and args.name.removesuffix(".ipynb")
     if name and name not in files:
@@ -65,9 +66,8 @@ def _notebook(args: argparse.Namespace, lab: Lab) -> int:
         return 0
     place = files[name].parent if name else lab.root / "notebooks"
     command = [sys.executable, "-m", "jupyterlab", *_arguments(args, place, name)]
-    sys.stdout.flush()
-    os.execve(command[0], command, _environment(lab))
-    return 0  # not reached: the process is JupyterLab now
+    log = lab.root / jupyter.LOG
+    return jupyter.serve(command, _environment(lab), log, lab.short(log), name)
 
 
 def _arguments(args: argparse.Namespace, place: Path, name: str | None) -> list[str]:

@@ -24,7 +24,9 @@ from p5lab.present import (
     by_source,
     counts,
     diff,
+    diff_tables,
     garbage,
+    headline,
     runs,
     sweep_table,
     timeline,
@@ -72,9 +74,13 @@ def _add_show(commands: options.Commands) -> None:
         " shown as a sweep.",
     )
     one.add_argument(
-        "run", help="the first 4 or more characters of a run's id, or the name of an experiment"
+        "run",
+        metavar="RUN",
+        help="the first 4 or more characters of a run's id, or the name of an experiment",
     )
-    one.add_argument("more", nargs="*", metavar="RUN", help="further runs or experiments")
+    one.add_argument(
+        "more", nargs="*", default=[], metavar="RUN", help="further runs or experiments"
+    )
     options.add_only(one)
     options.add_columns(one)
     options.add_all_tables(one)
@@ -99,14 +105,20 @@ def _add_diff(commands: options.Commands) -> None:
     apart = commands.add_parser(
         "diff",
         help="show what differs between runs",
-        description="Prints the inputs and the counts that differ between the runs. Each count is"
-        " a mean over the brackets. The table also shows the ratio of each count to the count of"
-        " the first run, and the count per 1000 instructions.",
+        description="Prints the inputs and the counts that differ between the runs, the largest"
+        " differences first. Each count is a mean over the brackets. The table also shows the ratio"
+        " of each count to the count of the first run.",
     )
     apart.add_argument(
         "runs", nargs="+", metavar="RUN", help="the first 4 or more characters of a run's id"
     )
     apart.add_argument("--rings", action="store_true", help="count each privilege ring separately")
+    apart.add_argument(
+        diff_tables.OPTION,
+        action="store_true",
+        help="print all inputs and all events that differ, also per 1000 instructions; by default"
+        f" the tables fit on a screen of {headline.LINES} lines. Other formats always contain all",
+    )
     options.add_format(apart)
     apart.set_defaults(command=_diff)
 
@@ -305,7 +317,7 @@ def _diff(args: argparse.Namespace, lab: Lab) -> int:
     if len(runs) < 2:
         raise UserError("diff: expected at least two different runs")
     found = diff.between(list(runs.values()), rings=args.rings)
-    diff.show(counts.stdout(), found, args.form)
+    diff_tables.show(counts.stdout(), found, args.form, all_rows=args.all_rows)
     return 0
 
 

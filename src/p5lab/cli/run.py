@@ -23,6 +23,7 @@ from p5lab.present import (
     column,
     counts,
     diff,
+    diff_tables,
     page,
     planned,
     program_output,
@@ -275,7 +276,7 @@ def _rerun(args: argparse.Namespace, lab: Lab) -> int:
     Progress().say(f"Run {before.id} is now run {result.id}: the inputs of the run have changed.")
     after = store.find(lab, result.id)
     if before.status == "ok":
-        diff.show(counts.stdout(), diff.between([before, after]), args.form)
+        diff_tables.show(counts.stdout(), diff.between([before, after]), args.form)
     return 0
 
 

@@ -251,6 +251,7 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter, cflags: str
     for options that exclude each other."""
     if choice.workloads:
         raise UserError("--workload: expected without --program, which replaces the workload")
+    programs.split_arguments(arguments)  # a mistake is reported before the source file is compiled
     can = engines.capabilities(choice.engine)
     in_guest = str(path).startswith(programs.IN_GUEST)
     if not can.simulates:

@@ -244,7 +244,7 @@ def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Progr
             f"{where}: {size / 1e6:.1f} MB; expected at most half of the machine's memory,"
             f" {memory / 2e6:.1f} MB"
         )
-    return Program(path.resolve(), _arguments(arguments, "@program"))
+    return Program(path.resolve(), split_arguments(arguments, "@program"))
 
 
 def in_guest(name: str, arguments: str) -> Program:
@@ -256,7 +256,7 @@ def in_guest(name: str, arguments: str) -> Program:
             f"--program {name}: expected guest: and an absolute path of printable ASCII"
             " without spaces, such as guest:/usr/bin/sort"
         )
-    return Program(None, _arguments(arguments, "@run", path), path)
+    return Program(None, split_arguments(arguments, "@run", path), path)
 
 
 def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
@@ -295,18 +295,24 @@ def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
     return "" if loaded else "an ELF file with nothing to load"
 
 
-def _arguments(text: str, *before: str) -> tuple[str, ...]:
+def split_arguments(text: str, *before: str) -> tuple[str, ...]:
     """Checks the words of --args and returns them. `before`: the words that precede these arguments
-    in the job."""
+    in the job. Raises UserError for a word that the guest's init cannot pass to the program, and
+    for too many words."""
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
         raise UserError(f"--args: {str(error).lower()}") from None
     for word in words:
-        if not word or " " in word or not word.isascii() or not word.isprintable():
+        if not word or " " in word:
+            what = "contain a space" if word else "be empty"
             raise UserError(
-                f"--args: {word!r}: expected an argument of printable ASCII without spaces"
+                f"--args: {word!r}: an argument cannot {what}, because the guest's init divides the"
+                " arguments at spaces; use another character, such as _, and replace it in the"
+                " program"
             )
+        if not word.isascii() or not word.isprintable():
+            raise UserError(f"--args: {word!r}: expected an argument of printable ASCII")
     length, most = len(" ".join((*before, *words))), ARGUMENTS + 1 - len(before)
     if length > JOB_BYTES or len(words) > most:
         raise UserError(

@@ -20,6 +20,7 @@ FORMATS = ("table", "markdown", "csv", "json")
 PIPED_WIDTH = 80
 NO_LIMIT = 1 << 20  # a width in characters at which no line wraps
 MEANS = "Each number is the mean of one operation over the iterations."
+SINGLE = "Each number is for one operation and comes from a single iteration."
 SUBTRACTED = (
     "The cycles, instructions and accesses of the markers (the empty bracket) are subtracted, as"
     " chen95 subtracts Null."
@@ -93,7 +94,9 @@ def notes(found: Comparison, reference: str = "") -> list[str]:
 def explanation(found: Comparison) -> str:
     """Returns what a number and a dash in the tables mean. The text mentions the empty bracket only
     if a run has one."""
-    return " ".join([MEANS, *([SUBTRACTED] if found.has_empty_bracket else []), DASH])
+    cells = [cell for question in found.questions for cell in found.cells(question) if cell]
+    means = MEANS if any(cell.iterations != 1 for cell in cells) else SINGLE
+    return " ".join([means, *([SUBTRACTED] if found.has_empty_bracket else []), DASH])
 
 
 def footers(found: Comparison, said: Sequence[str]) -> list[str]:

@@ -2,18 +2,17 @@
 """Finds the differences between runs, in their inputs and in their counts."""
 
 import csv
-import json
+import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import pandas as pd
-from rich.console import Console
 
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.keep.store import Stored
-from p5lab.present.tables import MISSING, Grid, number, ratio, times
+from p5lab.present.tables import ratio
 from p5stats import tidy
 
 SCHEMA_VERSION = 1
@@ -25,10 +24,12 @@ DIGEST = 12  # characters of a digest that are shown
 @dataclass(frozen=True)
 class Made:
     """An input that is not the same in all runs. The value of a run that does not have the input is
-    None."""
+    None. `chosen`: whether the user chooses the input by a name or a value. The other inputs
+    (files, settings, versions) follow from these choices."""
 
     what: str
     values: tuple[str | None, ...]
+    chosen: bool = True
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,16 @@ def between(runs: Sequence[Stored], *, rings: bool = False) -> Difference:
                 f"run {stored.id} is {stored.status} and has no counts: {stored.record['reason']}",
                 status=STATUS_FAILED,
             )
-    made = [dict(_made_of(stored.record)) for stored in runs]
+    made = [
+        *_different([dict(_chosen(stored.record)) for stored in runs], chosen=True),
+        *_different([dict(_following(stored.record)) for stored in runs], chosen=False),
+    ]
     counted = [_counts(stored, rings) for stored in runs]
-    return Difference(tuple(runs), list(_different(made)), list(_unequal(counted)))
+    return Difference(tuple(runs), made, list(_unequal(counted)))
 
 
-def _made_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yields the name and the value of each input that identifies a run."""
+def _chosen(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yields the name and the value of each input that the user chooses."""
     yield "engine", record["engine"]
     yield "machine", record["machine"]["name"]
     yield from record["machine"]["values"].items()
@@ -85,6 +89,11 @@ def _made_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"parameters.{name}", str(value)
     yield "seed", str(record["seed"])
     yield "feedback", record["feedback"]
+
+
+def _following(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yields the name and the value of each input that follows from the choices: files, settings
+    and versions."""
     for role, digest in record["identity"]["digests"].items():
         yield f"file {role}", digest[:DIGEST]
     # The engine's settings contain the machine keys and the job again. These repeated settings are
@@ -105,11 +114,11 @@ def _flat(value: object, name: str) -> Iterator[tuple[str, str]]:
         yield name, str(value)
 
 
-def _different(made: Sequence[Mapping[str, str]]) -> Iterator[Made]:
+def _different(made: Sequence[Mapping[str, str]], *, chosen: bool) -> Iterator[Made]:
     for what in dict.fromkeys(name for one in made for name in one):
         values = tuple(one.get(what) for one in made)
         if len(set(values)) > 1:
-            yield Made(what, values)
+            yield Made(what, values, chosen)
 
 
 def _counts(stored: Stored, rings: bool) -> pd.Series:
@@ -143,29 +152,21 @@ def _unequal(counted: Sequence[pd.Series]) -> Iterator[Counted]:
         )
 
 
-def show(console: Console, found: Difference, form: str) -> None:
-    """Prints a difference as table, markdown, csv or json."""
-    if form == "json":
-        console.file.write(json.dumps(_document(found), indent=1) + "\n")
-    elif form == "csv":
-        writer = csv.writer(console.file, lineterminator="\n")
-        writer.writerow(["phase", "ring", "event", "unit", "run", "value", "ratio", "per_1000"])
-        for one in found.counted:
-            for stored, *values in zip(
-                found.runs, one.values, one.ratio, one.per_1000, strict=True
-            ):
-                cells = ["" if math.isnan(value) else repr(value) for value in values]
-                writer.writerow([one.phase, one.ring, one.event, one.unit, stored.id, *cells])
-    elif form == "markdown":
-        console.file.write("\n\n".join(grid.markdown() for grid in grids(found)) + "\n")
-    else:
-        for grid in grids(found, console.width):
-            grid.print(console)
-        if not found.made and not found.counted:
-            console.print("No difference.")
+def as_csv(found: Difference) -> str:
+    """Returns CSV with a row for each count of each run. A number that is missing is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["phase", "ring", "event", "unit", "run", "value", "ratio", "per_1000"])
+    for one in found.counted:
+        for stored, *values in zip(found.runs, one.values, one.ratio, one.per_1000, strict=True):
+            cells = ["" if math.isnan(value) else repr(value) for value in values]
+            writer.writerow([one.phase, one.ring, one.event, one.unit, stored.id, *cells])
+    return text.getvalue()
 
 
-def _document(found: Difference) -> dict[str, Any]:
+def document(found: Difference) -> dict[str, Any]:
+    """Returns the difference as an object for JSON. A number that is missing is null."""
+
     def plain(one: Counted) -> dict[str, Any]:
         row = asdict(one)
         for name in ("values", "ratio", "per_1000"):
@@ -175,38 +176,6 @@ def _document(found: Difference) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "runs": [{"run": one.id, "label": one.record["label"]} for one in found.runs],
-        "made_of": [asdict(one) for one in found.made],
+        "made_of": [{"what": one.what, "values": one.values} for one in found.made],
         "counted": [plain(one) for one in found.counted],
     }
-
-
-def grids(found: Difference, width: int = 1 << 20) -> list[Grid]:
-    """Returns a table of the runs, a table of the inputs that differ, and for each phase a table of
-    the events that differ. The numbers per 1000 instructions are in a separate table if the table
-    of a phase is wider than `width` characters."""
-    names = [stored.id[:8] for stored in found.runs]
-    runs = Grid("", ["run", "what"])
-    for stored in found.runs:
-        runs.add(stored.id[:8], stored.record["label"])
-    result = [runs]
-    if found.made:
-        made = Grid("different inputs", ["", *names])
-        for one in found.made:
-            made.add(one.what, *(MISSING if value is None else value for value in one.values))
-        result.append(made)
-    for phase in dict.fromkeys(one.phase for one in found.counted):
-        events = [one for one in found.counted if one.phase == phase]
-        title = f"{phase}: mean of one bracket"
-        values = [*names, *(f"{name}\nratio" for name in names[1:])]
-        rates = [f"{name}\nper 1000 instr." for name in names]
-        both = Grid(title, ["event", *values, *rates])
-        apart = [Grid(title, ["event", *values]), Grid("", ["event", *rates])]
-        for event in events:
-            name = event.event if event.ring == ALL_RINGS else f"{event.event}, ring {event.ring}"
-            counted = [*map(number, event.values), *map(times, event.ratio[1:])]
-            rated = list(map(number, event.per_1000))
-            both.add(name, *counted, *rated)
-            apart[0].add(name, *counted)
-            apart[1].add(name, *rated)
-        result += [both] if both.width <= width else apart
-    return result

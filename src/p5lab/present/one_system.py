@@ -53,14 +53,16 @@ def rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
     """Returns the label and the metric of each row. Leaves out metrics that no cell contains.
 
     The rows of the lowest and highest iteration follow the row of the cycles. If there are no
-    cycles, these two rows follow the row of the time.
+    cycles, these two rows follow the row of the time. Without a cell of several iterations, the two
+    rows would repeat the row above, so they are left out.
     """
     found = []
+    several = any(cell.iterations != 1 for cell in cells)
     spread = CYCLES if any(cell.has(CYCLES) for cell in cells) else TIME
     for name in METRICS:
         if any(cell.has(name) for cell in cells):
             found.append((name, name))
-            if name == spread:
+            if name == spread and several:
                 found += [("  lowest", name + LOWEST), ("  highest", name + HIGHEST)]
     return found
 

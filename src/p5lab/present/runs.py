@@ -5,16 +5,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from p5lab.describe.keys import readable
-from p5lab.host.terminal import markup
+from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep.store import Stored
 from p5lab.present import comparison, counts, one_system, program_output
 from p5lab.present.comparison import Cell, Comparison
 from p5lab.present.tables import MISSING
 
+SHORT_ID = 10  # digits of a run's id in a list
+CUT = " ..."
+LEAST = 20  # columns of a reason in a terminal that is too narrow
 DIGEST = 16  # digits of a digest that are shown; run.json has all digits
 
 
@@ -92,8 +97,11 @@ def _note(note: dict[str, Any]) -> str:
 
 
 def each(console: Console, stored: Sequence[Stored]) -> None:
-    """Prints a table with one line for each run. Only the name of a run may continue on a second
-    line; the reason of a failure stands below the name."""
+    """Prints a table with a row for each run. Only the name of a run may continue on a second line.
+
+    The reasons of failures follow below the table, with one line for each run. A longer reason is
+    cut after a word, and a remark says how to print all of it.
+    """
     table = Table(box=box.SIMPLE_HEAD)
     for head in ("run", "experiment", "status", "wall s"):
         table.add_column(head, no_wrap=True)
@@ -101,10 +109,33 @@ def each(console: Console, stored: Sequence[Stored]) -> None:
     for item in stored:
         record = item.record
         table.add_row(
-            item.id[:10],
+            item.id[:SHORT_ID],
             markup(record["experiment"]),
             record["status"],
             str(record.get("wall_seconds", "-")),
-            "\n".join(filter(None, (markup(record["label"]), markup(record["reason"])))),
+            markup(record["label"]),
         )
     console.print(table)
+    _reasons(console, [item for item in stored if item.record["reason"]])
+
+
+def _reasons(console: Console, failed: Sequence[Stored]) -> None:
+    """Prints a line for each of these runs with the reason of its failure."""
+    is_cut = False
+    for item in failed:
+        name = f"  {item.id[:SHORT_ID]}   "
+        reason = for_terminal(" ".join(item.record["reason"].split()))
+        room = max(console.width - len(name), LEAST)
+        if cell_len(reason) > room:
+            reason, is_cut = cut(reason, room - len(CUT)) + CUT, True
+        console.print(escape(name + reason), highlight=False, soft_wrap=True)
+    if is_cut:
+        console.print("./p5lab show RUN prints the whole reason.", style="dim", highlight=False)
+
+
+def cut(text: str, width: int) -> str:
+    """Returns the first words of a text that need at most `width` columns of the terminal. A first
+    word that is longer is divided."""
+    while cell_len(text) > width:
+        text = text[:-1].rpartition(" ")[0] or text[:-1]
+    return text

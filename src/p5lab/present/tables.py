@@ -3,6 +3,7 @@
 
 import html
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from p5lab.host.terminal import for_terminal, markup
 MISSING = "-"
 ZERO = "0"
 LONG = 24  # characters; only the texts of a wider column may continue on a second line
+NARROW = 12  # characters; a narrower column cannot contain most words
 BORDER = 3  # characters that each column needs beside its texts
 EDGE = 1
 
@@ -106,6 +108,24 @@ class Grid:
             for place, head in enumerate(self.heads)
         ]
 
+    def fitted(self, width: int) -> "Grid":
+        """A table of at most `width` characters. Texts that are too long continue in further rows.
+        A text is divided after a space or one of the characters `/,=._-`. If the columns become too
+        narrow for this, the table remains as it is."""
+        natural = self.widths()
+        room = width - total([0] * len(natural))
+        level = max(natural, default=0)
+        while sum(min(one, level) for one in natural) > room:
+            level -= 1
+        if level < NARROW:
+            return self
+        rows: list[Sequence[str]] = []
+        for row in self.rows:
+            cells = [_divided(for_terminal(cell), level) for cell in row]
+            for line in range(max(map(len, cells))):
+                rows.append([cell[line] if line < len(cell) else "" for cell in cells])
+        return replace(self, rows=rows)
+
     def _parts(self, width: int) -> list[list[int]]:
         """Divides the columns into tables of at most `width` characters. Returns the numbers of the
         columns in each table."""
@@ -136,6 +156,22 @@ class Grid:
 def total(widths: Iterable[int]) -> int:
     """The width of a table whose columns have texts of these widths."""
     return sum(width + BORDER for width in widths) + EDGE
+
+
+def _divided(text: str, width: int) -> list[str]:
+    """Divides a text into lines of at most `width` characters. Spaces at the beginning of the text
+    also begin the further lines."""
+    if len(text) <= width:
+        return [text]
+    indent = " " * (len(text) - len(text.lstrip()))
+    lines = [indent]
+    for piece in re.findall(r"[^ /,=._-]*[ /,=._-]*", text.strip()):
+        if len(lines[-1] + piece.rstrip()) > width and lines[-1] != indent:
+            lines.append(indent)
+        lines[-1] += piece
+        while len(lines[-1].rstrip()) > width:
+            lines[-1:] = [lines[-1][:width], indent + lines[-1][width:]]
+    return [line.rstrip() for line in lines]
 
 
 def _pipes(cells: Sequence[str]) -> str:

@@ -350,9 +350,8 @@ class _Maker:
     def _means(self, cells: Sequence[Cell]) -> list[str]:
         """Returns sentences for a caption about the number of iterations and about the subtraction
         of the empty bracket."""
-        iterations = _range({cell.iterations for cell in cells})
-        operations = _range({int(cell.record["workload"]["operations"]) for cell in cells})
-        each = f" of {operations} operations each" if operations != "1" else ""
+        iterations = {cell.iterations for cell in cells}
+        operations = {int(cell.record["workload"]["operations"]) for cell in cells}
         corrected = {measured.corrected for cell in cells for measured in cell.seeds}
         subtracted = "The empty bracket (the cost of the markers) is subtracted"
         if False in corrected:
@@ -361,8 +360,7 @@ class _Maker:
                 if True in corrected
                 else "There is no empty bracket, so nothing is subtracted"
             )
-        plural = "" if iterations == "1" else "s"
-        lines = [f"Means over {iterations} iteration{plural}{each}. {subtracted}."]
+        lines = [f"{means_over(iterations, operations)} {subtracted}."]
         if len(self.found.seeds) > 1:
             lines.append(
                 f"Each value is the mean over the page placements of {len(self.found.seeds)} seeds."
@@ -419,9 +417,27 @@ def _variant(what: str, name: str) -> str:
     return what.removeprefix(name).strip() or what
 
 
+def means_over(iterations: set[int], operations: set[int]) -> str:
+    """Returns a text about the measurements behind each value of a figure. `iterations`: the
+    numbers of iterations of the runs. `operations`: the numbers of operations in an iteration."""
+    each = f" of {_range(operations)} operations each" if operations != {1} else ""
+    if iterations != {1} and len(iterations) == 1:
+        return f"Each value is the mean over {_range(iterations)} iterations{each}."
+    if iterations != {1}:
+        return (
+            "Each value is the mean over the iterations of its run. The runs have"
+            f" {_range(iterations)} iterations{each}."
+        )
+    if operations != {1}:
+        return f"Each value is the mean over {_range(operations)} operations in one iteration."
+    return "Each value is one measurement of one operation."
+
+
 def _range(values: set[int]) -> str:
     low, high = min(values), max(values)
-    return f"{low}" if low == high else f"{low} to {high}"
+    if low == high:
+        return f"{low:,}"
+    return f"{low:,} {'or' if len(values) == 2 else 'to'} {high:,}"
 
 
 def _bracket(record: dict[str, Any]) -> str:

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Explains an SQL statement that names an unknown column or table.
+
+DuckDB's message names the unknown name. This module adds the close names. Counts are rows, so the
+name of an event is no column. A text without quotes is also an unknown column. The message explains
+both.
+"""
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from p5lab.errors import nearest
+from p5stats import declared
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+# The forms of DuckDB's messages.
+COLUMN = re.compile(
+    r'^Binder Error: .*\b(?:column "([^"]+)"(?: in EXCLUDE list)? (?:not found|does not exist)'
+    r'|does not have a column named "([^"]+)")',
+    re.IGNORECASE,
+)
+TABLE = re.compile(r'\bTable (?:with name )?"?([^"\s]+)"? (?:does not exist!|not found!)', re.I)
+CANDIDATES = re.compile(r"^(?:Candidate bindings|Candidate tables|Did you mean)\b.*", re.M)
+QUOTED = re.compile(r'"([^"]+)"')
+MOST = 3  # close names in a message
+TABLES = ("runs", "counts")
+# Columns of `runs` whose texts a user compares with a name.
+TEXTS = ("guest", "machine", "workload", "experiment", "engine", "status")
+COLUMNS = './p5lab query "DESCRIBE runs" and ./p5lab query "DESCRIBE counts" list all columns'
+
+
+def explain(connection: "DuckDBPyConnection", message: str) -> str:
+    """Returns one line about a failed statement. `message`: DuckDB's message. `connection`: the
+    database with the tables."""
+    first = (message.splitlines() or ["unknown error"])[0]
+    said = [name for line in CANDIDATES.findall(message) for name in QUOTED.findall(line)]
+    if match := COLUMN.search(first):
+        name = match[1] or match[2]
+        return f"unknown column {name!r}; {_about_column(connection, name, said)}"
+    if match := TABLE.search(first):
+        near = close(match[1], [*TABLES, *said])
+        hint = f"did you mean {near[0]!r}? The" if near else "the"
+        return f"unknown table {match[1]!r}; {hint} tables are {' and '.join(TABLES)}"
+    hint = f" Did you mean {either(said)}?" if said else ""
+    return first + hint
+
+
+def _about_column(connection: "DuckDBPyConnection", name: str, said: Sequence[str]) -> str:
+    """Returns what the user may have meant, and how to list all columns."""
+    if name in _texts(connection):
+        return f"a text needs single quotes: '{name}'. {COLUMNS}"
+    events = list(declared.events())
+    if name in events:
+        return f"{_about_event(name, [name])}. {COLUMNS}"
+    columns = connection.execute(
+        "SELECT DISTINCT column_name FROM information_schema.columns ORDER BY ALL"
+    ).fetchall()
+    near = close(name, [*(str(column) for (column,) in columns), *said, *events])
+    if not near:
+        return COLUMNS
+    meant = [one for one in near if one in events]
+    about = f" {_about_event(meant[0], meant)}." if meant else ""
+    return f"did you mean {either(near)}?{about} {COLUMNS}"
+
+
+def _about_event(example: str, names: Sequence[str]) -> str:
+    """Returns how a statement selects an event. `names`: the events that the message names."""
+    verb = "is an event" if len(names) == 1 else "are events"
+    where = f"... FROM counts WHERE event = '{example}'"
+    return f"{either(names, 'and')} {verb}; a count is a row: {where}"
+
+
+def _texts(connection: "DuckDBPyConnection") -> set[str]:
+    """Returns the texts of the columns TEXTS."""
+    every = " UNION ".join(f'SELECT "{column}" FROM runs' for column in TEXTS)
+    return {text for (text,) in connection.execute(every).fetchall() if text}
+
+
+def close(name: str, known: Iterable[str]) -> list[str]:
+    """Returns at most MOST names that are close to a misspelt name, the closest first. The names
+    that begin with the misspelt name are close, too."""
+    names = list(dict.fromkeys(known))
+    begun = [one for one in names if len(name) > 1 and one.lower().startswith(name.lower())]
+    spelt = difflib.get_close_matches(name, names, n=MOST, cutoff=0.6)
+    other = nearest(name, names)
+    return list(dict.fromkeys([*begun, *spelt, *([other] if other else [])]))[:MOST]
+
+
+def either(names: Sequence[str], word: str = "or") -> str:
+    """Returns a list of names in quotes: 'a', 'b' or 'c'."""
+    quoted = [repr(name) for name in names]
+    return f" {word} ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""Prints the differences between runs. By default the most important differences fit on a screen.
+
+The order of the events of a phase: first the events of FIRST, then the events that a report counts,
+then the other events. The events of each group are in the order of their relative change. One is
+added to each count before the division, so that an event that happens less than once in a bracket
+does not stand above the misses.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from p5lab.describe.keys import readable
+from p5lab.host.terminal import markup
+from p5lab.present import diff
+from p5lab.present.diff import ALL_RINGS, Counted, Difference, Made
+from p5lab.present.headline import LINES
+from p5lab.present.tables import MISSING, Grid, number, times
+from p5stats import metrics
+
+OPTION = "--all-rows"
+NO_LIMIT = 1 << 20  # a width in characters at which no line wraps
+FIRST = ("time.wall", "cycles.busy", diff.INSTRUCTIONS)
+INPUTS = 8  # rows of inputs on a screen
+RESERVED = 2  # lines of a screen: the command, and the prompt after the output
+EACH = 3  # the fewest rows of a phase that say more than its first row
+FEWEST = 6  # rows of events that are shown in any case
+MEANS = (
+    "Counts are means of one bracket. The events of a report stand before the others, and large"
+    " relative changes before small ones."
+)
+
+
+def show(console: Console, found: Difference, form: str, *, all_rows: bool = False) -> None:
+    """Prints a difference as table, markdown, csv or json. The table contains the most important
+    differences, or all differences with `all_rows`. The other forms always contain all."""
+    if form == "json":
+        console.file.write(json.dumps(diff.document(found), indent=1) + "\n")
+    elif form == "csv":
+        console.file.write(diff.as_csv(found))
+    elif form == "markdown":
+        grids = [_runs(found), *_everything(found, NO_LIMIT)]
+        console.file.write("\n\n".join(grid.markdown() for grid in grids) + "\n")
+    elif not found.made and not found.counted:
+        console.print("No difference.")
+    else:
+        _print(console, found, all_rows=all_rows)
+
+
+def _print(console: Console, found: Difference, *, all_rows: bool) -> None:
+    width = console.width
+    texts = [f"{stored.id[:8]}  {stored.record['label']}" for stored in found.runs]
+    if all_rows:
+        grids, remarks = _everything(found, width), [MEANS] if found.counted else []
+    else:
+        above = sum(_lines(text, width) for text in texts) + 1
+        grids, remarks = _headline(found, width, above)
+    for text in texts:
+        console.print(markup(text), highlight=False)
+    console.print()
+    for grid in grids:
+        grid.print(console)
+    for remark in remarks:
+        console.print(markup(remark), style="dim", highlight=False)
+
+
+def _lines(text: str, width: int) -> int:
+    return math.ceil(len(text) / width)
+
+
+# --- the most important differences ---------------------------------------------------------------
+
+
+def _headline(found: Difference, width: int, above: int) -> tuple[list[Grid], list[str]]:
+    """Returns the tables that fit on a screen below `above` lines, and the remarks below them."""
+    made = [one for one in found.made if one.chosen] or found.made
+    while made and len(_inputs(found, made).fitted(width).rows) > INPUTS and len(made) > 1:
+        made = made[:-1]
+    grids = [_inputs(found, made).fitted(width)] if made else []
+    if not found.counted:
+        rest = [] if len(made) == len(found.made) else [_rest(found, len(made), 0)]
+        return grids, ["All counts are equal.", *rest]
+    remarks = [MEANS, _rest(found, len(made), len(found.counted))]
+    used = above + RESERVED + sum(grid.height(width) for grid in grids)
+    used += sum(_lines(remark, width) for remark in remarks)
+    events, shown = _events(found, width, LINES - used)
+    return [*grids, events], [MEANS, _rest(found, len(made), shown)]
+
+
+def _rest(found: Difference, made: int, counted: int) -> str:
+    """Returns the remark about the differences that are not shown."""
+    ids = " ".join(stored.id[:8] for stored in found.runs)
+    rings = " --rings" if any(one.ring != ALL_RINGS for one in found.counted) else ""
+    return (
+        f"Shown: {made} of {len(found.made)} inputs that differ, {counted} of"
+        f" {len(found.counted)} counts that differ. Everything, also per 1000 instructions:"
+        f" ./p5lab diff {ids}{rings} {OPTION}"
+    )
+
+
+def _events(found: Difference, width: int, lines: int) -> tuple[Grid, int]:
+    """Returns a table of at most `lines` lines with the most important events, and the number of
+    events in it. If there are too many phases, each phase has one row."""
+    phases = _by_phase(found)
+    every = [(_name(one), one) for one in found.counted]
+    ratios = _compared(found, "", every, ratios=True).width <= width
+    empty = _compared(found, "title", [], ratios=ratios).height(width)
+    parts = _compared(found, "title", every[:1], ratios=ratios).height(width) - empty
+    room = max(FEWEST, (lines - empty) // parts)
+    rows: list[tuple[str, Counted | None]] = []
+    if len(phases) == 1:
+        ((phase, events),) = phases.items()
+        title = f"{phase}: mean of one bracket"
+        rows += [(_name(one), one) for one in events[:room]]
+    elif (each := room // len(phases) - 1) >= EACH:
+        title = "mean of one bracket of each phase"
+        for phase, events in phases.items():
+            rows.append((phase, None))
+            rows += [(f"  {_name(one)}", one) for one in events[:each]]
+    else:
+        title = "mean of one bracket of each phase; the first event of each phase"
+        rows += [(f"{phase}: {_name(one)}", one) for phase, (one, *_) in phases.items()][:room]
+    shown = sum(one is not None for _, one in rows)
+    return _compared(found, title, rows, ratios=ratios).fitted(width), shown
+
+
+def _by_phase(found: Difference) -> dict[str, list[Counted]]:
+    """Returns the events of each phase, the most important first. The phase with the largest change
+    of its first event is the first."""
+    phases: dict[str, list[Counted]] = {}
+    for one in sorted(found.counted, key=_rank):
+        phases.setdefault(one.phase, []).append(one)
+    return dict(sorted(phases.items(), key=lambda phase: -_change(phase[1][0])))
+
+
+def _rank(one: Counted) -> tuple[int, float]:
+    if one.event in FIRST:
+        return FIRST.index(one.event), -_change(one)
+    return len(FIRST) + (one.event not in metrics.reported()), -_change(one)
+
+
+def _change(one: Counted) -> float:
+    """Returns the largest relative change against the first run, as a logarithm. An event that one
+    of the runs did not count has no change."""
+    first, *others = one.values
+    changes = [abs(math.log((other + 1) / (first + 1))) for other in others]
+    return max((change for change in changes if not math.isnan(change)), default=0.0)
+
+
+# --- the tables -----------------------------------------------------------------------------------
+
+
+def _everything(found: Difference, width: int) -> list[Grid]:
+    """Returns the table of all inputs that differ, and for each phase the tables of all events that
+    differ."""
+    inputs = [_inputs(found, found.made).fitted(width)] if found.made else []
+    events = [
+        grid.fitted(width)
+        for phase in dict.fromkeys(one.phase for one in found.counted)
+        for grid in _all_of_phase(found, phase, width)
+    ]
+    return inputs + events
+
+
+def _all_of_phase(found: Difference, phase: str, width: int) -> list[Grid]:
+    """Returns a table of all events of a phase. The numbers per 1000 instructions are in a separate
+    table if the table would be wider than `width` characters."""
+    events = sorted((one for one in found.counted if one.phase == phase), key=_rank)
+    title = f"{phase}: mean of one bracket"
+    counted = _compared(found, title, [(_name(one), one) for one in events], ratios=True)
+    heads = [f"{name}\nper 1000 instr." for name in _names(found)]
+    rated = Grid("", ["event", *heads])
+    both = Grid(title, [*counted.heads, *heads])
+    for one, row in zip(events, counted.rows, strict=True):
+        rates = list(map(number, one.per_1000))
+        rated.add(_name(one), *rates)
+        both.add(*row, *rates)
+    return [both] if both.width <= width else [counted, rated]
+
+
+def _runs(found: Difference) -> Grid:
+    grid = Grid("", ["run", "what"])
+    for name, stored in zip(_names(found), found.runs, strict=True):
+        grid.add(name, stored.record["label"])
+    return grid
+
+
+def _inputs(found: Difference, made: Sequence[Made]) -> Grid:
+    grid = Grid("different inputs", ["", *_names(found)])
+    for one in made:
+        grid.add(one.what, *(_value(one.what, value) for value in one.values))
+    return grid
+
+
+def _value(what: str, value: str | None) -> str:
+    """Returns the value of an input. A size in bytes is in short form, as in `l2.size=512K`."""
+    return MISSING if value is None else readable(f"{what}={value}").removeprefix(f"{what}=")
+
+
+def _compared(
+    found: Difference, title: str, rows: Sequence[tuple[str, Counted | None]], *, ratios: bool
+) -> Grid:
+    """Returns a table of events with the count of each run. `rows`: the name of each row, and its
+    event or None for a heading. `ratios`: also the ratios to the count of the first run."""
+    names = _names(found)
+    heads = ["ratio"] if len(names) == 2 else [f"{name}\nratio" for name in names[1:]]
+    heads = heads if ratios else []
+    grid = Grid(title, ["event", *names, *heads])
+    for name, one in rows:
+        cells = [*map(number, one.values), *map(times, one.ratio[1:])] if one else []
+        grid.add(name, *cells[: len(grid.heads) - 1])
+    return grid
+
+
+def _names(found: Difference) -> list[str]:
+    return [stored.id[:8] for stored in found.runs]
+
+
+def _name(one: Counted) -> str:
+    return one.event if one.ring == ALL_RINGS else f"{one.event}, ring {one.ring}"
