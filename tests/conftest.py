@@ -3,11 +3,11 @@
 
 `./p5lab test` should take at most 5 minutes on 2 quiet cores after a complete build; the present
 time is in tests/README.md. To save time, tests of one file share runs (by a fixture of the module),
-and tests with the same guest share boots (by the fixture `boot`). A test of the fast set uses the
-smallest sizes that are sufficient for its check. The mark `full` is for tests that use more sizes,
-or that check a whole document. Such a test runs only with `./p5lab test --full`. A test that
-measures time also has the mark `alone`. At the end of a fast run, pytest lists each test that took
-longer than BUDGET, including its fixtures.
+and tests with the same guest share boots (by the fixture `boot`, and by the fixture `kept_boots`
+for commands). A test of the fast set uses the smallest sizes that are sufficient for its check. The
+mark `full` is for tests that use more sizes, or that check a whole document. Such a test runs only
+with `./p5lab test --full`. A test that measures time also has the mark `alone`. At the end of a
+fast run, pytest lists each test that took longer than BUDGET, including its fixtures.
 
 Test files run in parallel, each in one process. The files in FIRST start first. The other files
 start in the order of their names.
@@ -25,8 +25,15 @@ os.environ["P5LAB_PROGRESS"] = "plain"  # tests read the output from a pipe
 signal.signal(signal.SIGINT, signal.default_int_handler)
 FULL = os.environ.get("P5LAB_FULL") == "1"
 BUDGET = 15.0  # seconds on a quiet host
-# The files that take longest.
-FIRST = ("test_mach", "test_uml", "test_net_workloads", "test_sweeps", "test_chen95_core")
+# The files that take longest, and a long file whose name is near the end.
+FIRST = (
+    "test_mach",
+    "test_uml",
+    "test_net_workloads",
+    "test_sweeps",
+    "test_chen95_core",
+    "test_testing",
+)
 BUILT = os.environ.get("P5LAB_BUILT") == "1"
 ROOT = Path(__file__).resolve().parents[1]
 spent = Counter()  # by test

@@ -6,11 +6,14 @@ import os
 import select
 import subprocess
 import sys
+import threading
 import tty
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -27,6 +30,8 @@ from p5lab.describe.observation import (
 from p5lab.describe.run import Run
 from p5lab.engines import Outcome
 from p5lab.engines.bochs.engine import Bochs
+from p5lab.execute import forkserver
+from p5lab.execute import place as places
 from p5lab.execute.forkserver import Server, start
 from p5lab.host.fetch import cache_directory
 from p5lab.keep import store
@@ -34,7 +39,9 @@ from p5lab.lab import Lab
 from p5stats import events
 
 MACHINE = "p90-premiere2"
-KEPT = 8  # boots, each with the guest's memory
+# Boots in each test process. Each boot holds the guest's memory.
+KEPT = 6  # of the fixture `boot`
+KEPT_OF_COMMANDS = 3
 # The keys of engine.conf that have an effect only after the boot.
 AFTER_BOOT = ("run.job", "run.program", "run.trace_reads", "run.power_cut", "run.pcap")
 
@@ -47,7 +54,7 @@ class Booted:
     outcome: Outcome
     line: bytes = b""
 
-    @property
+    @cached_property
     def events(self) -> events.Events:
         return events.parse(self.directory / "events.jsonl")
 
@@ -91,6 +98,12 @@ class Booted:
 @pytest.fixture(scope="session")
 def lab():
     return Lab.here()
+
+
+@pytest.fixture(scope="session")
+def workloads(lab):
+    """Returns the description of each workload of the checkout by name."""
+    return workload.load(lab)
 
 
 @pytest.fixture(scope="session")
@@ -147,6 +160,82 @@ def servers(tmp_path_factory):
         server.close()
 
 
+class SharedServers(forkserver.Servers):
+    """The servers of a command. A boot outlives its command, and the next commands of this test
+    process fork their runs from this boot.
+
+    A forked run and a run that boots by itself have the same results (test_fork.py). If an input
+    has another path relative to the kept boots than relative to the run, the run's command boots
+    for itself.
+    """
+
+    base = Path()  # the kept boots are below this directory
+    kept: ClassVar = OrderedDict()  # servers by boot; the most recently used one is at the end
+    users: ClassVar = Counter()  # the number of commands that use a boot
+    guard = threading.Lock()
+
+    def __init__(self, keys):
+        super().__init__(keys)
+        self._mine = set()
+
+    def get(self, name, plan, beside):
+        depth = len(beside.parts) - len(self.base.parts)
+        place = self.base.joinpath(*["boots"] * depth)
+        if not name or any(
+            os.path.relpath(path, beside) != os.path.relpath(path, place)
+            for role, path in plan.inputs.items()
+            if role not in plan.after_boot
+        ):
+            return super().get(name, plan, beside)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with self.guard:
+            server = self.kept.pop(name, None)
+            if server and server.ended and not self.users[name]:
+                server.close()
+                server = None
+            self.kept[name] = server or Server(plan, place)
+            if name not in self._mine:
+                self._mine.add(name)
+                self.users[name] += 1
+            self._end(KEPT_OF_COMMANDS)
+            return self.kept[name]
+
+    def close(self):
+        super().close()
+        with self.guard:
+            self.users.subtract(self._mine)
+            self._mine.clear()
+            self._end(KEPT_OF_COMMANDS)
+
+    @classmethod
+    def _end(cls, most):
+        """Ends the oldest unused boots, so that at most `most` boots remain, if possible."""
+        unused = [name for name in cls.kept if not cls.users[name]]
+        for name in unused[: max(0, len(cls.kept) - most)]:
+            cls.kept.pop(name).close()
+
+    @classmethod
+    def end_all(cls):
+        with cls.guard:
+            cls._end(0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_boots(tmp_path_factory):
+    """Commands and runners of this process share boots (SharedServers)."""
+    SharedServers.base = tmp_path_factory.getbasetemp()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(places, "Servers", SharedServers)
+        yield
+        SharedServers.end_all()
+
+
+@pytest.fixture
+def own_boots(monkeypatch):
+    """The commands and runners of a test share no boot with other commands."""
+    monkeypatch.setattr(places, "Servers", forkserver.Servers)
+
+
 def _typing(plan, place, typed):
     """Runs the engine with a terminal as serial line. Returns the exit status and the output."""
     master, slave = os.openpty()
@@ -171,7 +260,7 @@ def _typing(plan, place, typed):
 
 
 @pytest.fixture
-def boot(lab, servers):
+def boot(lab, workloads, servers):
     """Returns a function that boots a guest, runs one job and returns its result. `job` is the
     guest's command line.
 
@@ -223,12 +312,11 @@ def boot(lab, servers):
         booted = guest.load(lab, system)
         booted = replace(booted, isa=isa or booted.isa)
         asked = machine.load(lab.machines, board).with_set(settings or {}, "test")
-        known = workload.load(lab)
         planned = Run(
             experiment="test",
             machine=experiment.with_isa("test", booted, asked),
             guest=booted if disk else replace(booted, disk=None),
-            workload=known.get(name, known["getpid"]),
+            workload=workloads.get(name, workloads["getpid"]),
             parameters={},
             given=(),
             seed=seed,

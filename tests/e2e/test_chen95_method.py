@@ -128,7 +128,7 @@ def test_what_table_2_says_of_misaligned_accesses(rows):
     assert rows["misaligned-store"]["data_writes"].miscounts == pytest.approx(-1)
 
 
-def test_the_numbers_are_the_same_again(lab, runs, full):
+def test_the_numbers_are_the_same_again(lab, runs, full, own_boots):
     """The engine's events, and the values that the guest read from its counters."""
     before = {one.id: (one.directory / OUTPUT).read_bytes() for one in runs}
     again = [

@@ -8,6 +8,8 @@ import pytest
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
 from p5lab.engines.bochs.engine import CONSOLE, LOG, Bochs
+from p5lab.execute import forkserver
+from p5lab.execute import place as places
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.lab import Lab
@@ -17,10 +19,13 @@ MORE = ("exec-static", "cached-read")  # with --full
 
 
 def run(root, guest, workloads, **options):
+    """Runs workloads as a command of a user does, with boots of its own."""
     lab = Lab(Lab.here().root, results_in=root)
     choice = Filter(guests=(guest,), workloads=workloads)
     runs = experiment.load(lab, "chen95-core", choice)
-    results = Runner(lab, **options).run_all(runs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(places, "Servers", forkserver.Servers)
+        results = Runner(lab, **options).run_all(runs)
     assert [(result.status, result.reason) for result in results] == [("ok", "")] * len(workloads)
     return results
 

@@ -13,12 +13,22 @@ import pytest
 from p5lab.lab import Lab
 
 ROOT = Lab.here().root
-# The kernel writes its results into a directory of the test.
+# The kernel writes its results into a directory of the test, and builds nothing: `./p5lab test` has
+# built everything.
 ELSEWHERE = """
 from pathlib import Path
 from p5lab.api import place
+from p5lab.host import build
 from p5lab.lab import Lab
+build.ensure = lambda *given, **named: None
 place.here = lambda: Lab(Lab.here().root, Path({results!r}))
+"""
+# After the definition of check(). Each answer is checked a second time, doubled.
+WRONG = """
+rightly = check
+def check(what, answer, measured, *factor):
+    rightly(what, answer, measured, *factor)
+    rightly("doubled " + what, 2 * answer, measured, *factor)
 """
 MACHINE_SECONDS = 15 * 60  # the course's limit; the runs of a quiet host take less than a minute
 
@@ -67,22 +77,29 @@ def test_every_cell_runs_before_the_student_has_answered(results):
     assert re.search(r"\d/\d runs in \d", "\n".join(outputs))  # progress that fits a cell
 
 
-def test_the_checks_accept_the_solutions(results):
-    lines = checks(executed("lab-solutions", results))
+@pytest.fixture(scope="module")
+def solutions(results):
+    """Returns the lines of the checks of the solutions, and those of the doubled answers."""
+
+    def change(source):
+        return source + WRONG if "def check(" in source else source
+
+    lines = checks(executed("lab-solutions", results, change))
+    doubled = [line for line in lines if line[0].startswith("doubled ")]
+    return [line for line in lines if line not in doubled], doubled
+
+
+def test_the_checks_accept_the_solutions(solutions):
+    lines, _ = solutions
     assert len(lines) >= 8
     assert [line for line in lines if not line[1].endswith("fits the measurement")] == []
 
 
-def test_the_checks_refuse_other_answers(results):
+def test_the_checks_refuse_other_answers(solutions):
     """Every answer of the solutions, doubled."""
-    wrong = "answer = answer and 2 * answer\n    "
-
-    def change(source):
-        return source.replace("if answer is None:", f"{wrong}if answer is None:")
-
-    lines = checks(executed("lab-solutions", results, change))
-    assert len(lines) >= 8
-    assert [line for line in lines if "does not fit" not in line[1]] == []
+    lines, doubled = solutions
+    assert [f"doubled {line[0]}" for line in lines] == [line[0] for line in doubled]
+    assert [line for line in doubled if "does not fit" not in line[1]] == []
 
 
 @pytest.mark.full

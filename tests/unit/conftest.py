@@ -7,6 +7,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from p5lab.cli import main as cli
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
+from p5lab.describe.machine import load
+from p5lab.execute.runner import Runner
 
 # The tests use the same examples at every run, even on a busy host, and store no data between runs.
 settings.register_profile(
@@ -51,6 +55,24 @@ def write_attribution(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture(scope="session")
+def results_by_size(tmp_path_factory):
+    """Returns the results of the miniature checkout for the L2 sizes of fakelab.CYCLES. The run
+    with the machine's own size was made without an overlay.
+
+    A test copies these results into its own checkout.
+    """
+    lab = fakelab.make(tmp_path_factory.mktemp("sizes") / "lab")
+    assert load(lab.machines, "p90-premiere2").values["l2.size"] == 256 << 10
+    for size, more in fakelab.CYCLES.items():
+        call = fakelab.call_events(more=more)
+        lab.behave(events={"call": call, "chase": fakelab.chase_events()})
+        changed = Filter(settings=() if size == "256K" else (("l2.size", size),))
+        done = Runner(lab).run_all(experiment.load(lab, "tests", changed))
+        assert [one.status for one in done] == ["ok", "ok"]
+    return lab.results
 
 
 @pytest.fixture(scope="session")

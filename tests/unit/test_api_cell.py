@@ -5,6 +5,7 @@ cell stops the runs. The cells run in a real kernel, in a laboratory with a scri
 
 import os
 
+import fakelab
 import nbclient
 import nbformat
 import pytest
@@ -19,51 +20,52 @@ place.here = lambda: Lab(Path({root!r}))
 """
 
 
-@pytest.fixture
-def cells(lab, monkeypatch):
-    """Returns a function that runs cells and returns their outputs."""
-    paths = [REPO / name for name in ("src", "stats-parsers")]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, paths)))
+def executed(lab, *sources):
+    """Runs cells in a kernel of their own, also after errors. Returns the outputs of each cell."""
+    texts = (BEGIN.format(root=str(lab.root)), *sources)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in texts])
+    with pytest.MonkeyPatch.context() as patch:
+        paths = [REPO / name for name in ("src", "stats-parsers")]
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, paths)))
+        nbclient.NotebookClient(notebook, timeout=600, allow_errors=True).execute()
+    return [cell["outputs"] for cell in notebook.cells[1:]]
 
-    def run(*sources, **options):
-        texts = (BEGIN.format(root=str(lab.root)), *sources)
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in texts])
-        client = nbclient.NotebookClient(notebook, timeout=600, **options)
-        client.execute()
-        return [cell["outputs"] for cell in notebook.cells[1:]]
 
-    return run
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """Returns the outputs of four cells that ran in one kernel."""
+    return executed(
+        fakelab.make(tmp_path_factory.mktemp("cells") / "lab"),
+        'table = p5lab.run("tests", sweep={"l2.size": ["128K", "256K"]}, build=False)',
+        'p5lab.measure(table[table["workload"] == "call"], "busy cycles")',
+        'p5lab.plot(table[table["workload"] == "call"])',
+        'p5lab.run("test", build=False)',
+    )
 
 
 def text(output):
     return output.get("text") or output["data"]["text/plain"]
 
 
-def test_progress_is_one_text_in_the_cell(cells):
-    (outputs,) = cells(
-        'table = p5lab.run("tests", sweep={"l2.size": ["128K", "256K"]}, build=False)'
-    )
-    assert [one["output_type"] for one in outputs] == ["display_data"]
-    assert text(outputs[0]).startswith("4/4 runs in ")
+def test_progress_is_one_text_in_the_cell(outputs):
+    progress = outputs[0]
+    assert [one["output_type"] for one in progress] == ["display_data"]
+    assert text(progress[0]).startswith("4/4 runs in ")
 
 
-def test_a_table_and_a_figure_are_shown(cells):
-    (_, table, figure) = cells(
-        'table = p5lab.run("tests", workload="call", build=False)',
-        'p5lab.measure(table, "busy cycles")',
-        "p5lab.plot(table)",
-    )
+def test_a_table_and_a_figure_are_shown(outputs):
+    _, table, figure, _ = outputs
     assert "busy cycles" in text(table[0])
     assert "<svg" in figure[0]["data"]["image/svg+xml"]
 
 
-def test_an_error_is_the_last_line_of_the_cell(cells):
-    (outputs,) = cells('p5lab.run("test", build=False)', allow_errors=True)
-    assert outputs[-1]["ename"] == "UserError"
-    assert outputs[-1]["evalue"] == "unknown experiment 'test'; did you mean 'tests'?"
+def test_an_error_is_the_last_line_of_the_cell(outputs):
+    error = outputs[-1]
+    assert error[-1]["ename"] == "UserError"
+    assert error[-1]["evalue"] == "unknown experiment 'test'; did you mean 'tests'?"
 
 
-def test_an_interrupted_cell_stops_the_runs_and_the_next_cell_goes_on(cells, lab):
+def test_an_interrupted_cell_stops_the_runs_and_the_next_cell_goes_on(lab):
     """The engine sleeps for ten minutes. A thread of the kernel interrupts the cell, as the button
     of JupyterLab does, when the engine has started."""
     lab.behave(sleep_of={"call": 600, "chase": 600})
@@ -83,6 +85,6 @@ plan = Path({str(lab.root / "build/engine/behaviour.json")!r})
 plan.write_text(plan.read_text().replace("600", "0"))
 p5lab.run("tests", build=False)["run"].nunique()
 """
-    stopped, repeated = cells(interrupt, again, allow_errors=True)
+    stopped, repeated = executed(lab, interrupt, again)
     assert stopped[-1]["ename"] == "Stopped"  # a KeyboardInterrupt that describes what is kept
     assert text(repeated[-1]) == "2"

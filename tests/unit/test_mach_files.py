@@ -23,7 +23,8 @@ typedef unsigned long vm_offset_t;
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     """Compiles the program for 32 bits like the server, because the server identifies nodes by
-    their addresses.
+    their addresses. The options are those of the workloads, for which the build has compiled the C
+    library.
     """
     place = tmp_path_factory.mktemp("files")
     (place / "mach").mkdir()
@@ -38,8 +39,10 @@ def program(tmp_path_factory):
             "-target",
             "x86-linux-musl",
             "-static",
-            "-O1",
-            "-g0",
+            "-mcpu=pentium",
+            "-O2",
+            "-s",
+            "-fno-stack-protector",
             "-I",
             place,
             "-I",
