@@ -146,8 +146,16 @@ class Steps:
     @property
     def long(self) -> list[str]:
         """The names of the long steps, the longest first."""
+        return [step.name for step in self._long_steps()]
+
+    @property
+    def long_products(self) -> list[str]:
+        """The first products of the long steps, the longest first."""
+        return [step.product for step in self._long_steps()]
+
+    def _long_steps(self) -> list[Step]:
         steps = [step for step in self.plan if step.cost.cpu_seconds >= LONG_SECONDS]
-        return [one.name for one in sorted(steps, key=lambda one: -one.cost.cpu_seconds)]
+        return sorted(steps, key=lambda step: -step.cost.cpu_seconds)
 
     def read(self, line: str) -> bool:
         """Reads one line that scons printed. Returns whether the line is for the log."""
