@@ -9,15 +9,14 @@ script with the interpreter of the environment that contains the package. The fi
 musl into the cache directory, which takes about half a minute. Later uses take a second. The output
 depends only on the sources and the ziglang version, not on paths.
 
-`--symbols` also writes the program with its symbol table. For this program, the script links the
-same objects again without stripping.
+The linker makes the program with its symbol table (`--symbols`), and the script removes the table.
+The linker optimizes the program together with the C library. It therefore takes most of the time,
+and runs once for each program.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -25,7 +24,9 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-from building import BuildError, find_zig, keep, keep_program, status_of, zig_caches
+from building import BuildError, keep, keep_program, status_of
+from stripping import stripped
+from zig_commands import commands
 
 TARGETS = {
     "pentium": ("x86-linux", "pentium"),
@@ -36,55 +37,35 @@ TARGETS = {
 FLAGS = ["-std=gnu11", "-O2", "-s", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"]
 
 
-def link_command(said: str) -> list[str] | None:
-    """Return the linker's command line from the output of Zig, or None if there is none."""
-    found = [line for line in said.splitlines() if line.startswith("ld.lld ")]
-    return shlex.split(found[-1]) if found else None
-
-
 def build(args: argparse.Namespace) -> None:
-    environment = {**os.environ, **zig_caches(args.cache), "ZIG_VERBOSE_LINK": "1"}
+    target, processor = TARGETS[args.isa]
+    # --as-needed: link only the libraries that the program uses.
+    libc = (
+        [f"{target}-gnu.{args.glibc}", "-Wl,--as-needed"]
+        if args.glibc
+        else [f"{target}-musl", "-static"]
+    )
+    zig = commands(args.cache, ["-target", *libc, f"-mcpu={processor}", *FLAGS])
     with tempfile.TemporaryDirectory() as tmp:
         # Use fixed relative names, because a compiler may record the names of its inputs.
         work = Path(tmp)
         shutil.copyfile(args.source, work / args.source.name)
-        includes = []
+        options = []
         for number, directory in enumerate(args.include):
             shutil.copytree(directory, work / f"include{number}")
-            includes += ["-I", f"include{number}"]
-        target, processor = TARGETS[args.isa]
-        # --as-needed: link only the libraries that the program uses.
-        libc = (
-            [f"{target}-gnu.{args.glibc}", "-Wl,--as-needed"]
-            if args.glibc
-            else [f"{target}-musl", "-static"]
-        )
-        zig = find_zig()
-        command: list[str | Path] = [
-            zig,
-            "cc",
-            "-target",
-            *libc,
-            f"-mcpu={processor}",
-            *FLAGS,
-            *includes,
-            *(f"-D{name}" for name in args.define),
-            "-o",
-            "program",
-            args.source.name,
-        ]
-        result = subprocess.run(
-            command, cwd=work, env=environment, check=False, text=True, stderr=subprocess.PIPE
-        )
-        link = link_command(result.stderr)
-        if result.returncode != 0 or link is None:
-            print(result.stderr, file=sys.stderr)
-            raise BuildError(f"{args.source.name}: compiler status {result.returncode}")
-        keep_program(work / "program", args.output)
+            options += ["-I", f"include{number}"]
+        options += [f"-D{name}" for name in args.define]
+        for step, command in (
+            ("compiler", zig.compile(args.source.name, "object.o", options)),
+            ("linker", zig.link("object.o", "program")),
+        ):
+            status = subprocess.run(command, cwd=work, check=False).returncode
+            if status != 0:
+                raise BuildError(f"{args.source.name}: {step} status {status}")
+        program = (work / "program").read_bytes()
+        (work / "stripped").write_bytes(stripped(program))
+        keep_program(work / "stripped", args.output)
         if args.symbols:
-            link.remove("-s")
-            if subprocess.run([zig, *link], cwd=work, env=environment, check=False).returncode:
-                raise BuildError(f"{args.source.name}: linker failed")
             keep(work / "program", args.symbols)
 
 

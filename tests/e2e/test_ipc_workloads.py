@@ -39,7 +39,7 @@ WRONG = {
           return count;
         }""",
     # One read() of a stream returns any number of bytes, and the host decides how many. This fault
-    # counts bytes and not calls: -DBYTE gives the byte of the stream that the first process changes.
+    # counts bytes, not calls. -DBYTE gives the byte of the stream that the first process changes.
     "read of a stream": """
         #include <unistd.h>
         ssize_t __real_read(int, void *, size_t);

@@ -89,7 +89,7 @@ def test_the_progress_names_the_step_that_runs(lab, progress, output, monkeypatc
     os.mkfifo(go_on)
     graph(
         lab,
-        ("C++", "a", "touch a"),  # SCons begins with the first name
+        ("C++", "a", "touch a"),
         ("kernel", "build/guests/linux-uml/linux", "cat go-on; touch $TARGET"),
     )
     thread = threading.Thread(target=build.ensure, args=(lab, progress))
@@ -97,7 +97,7 @@ def test_the_progress_names_the_step_that_runs(lab, progress, output, monkeypatc
     # SCons prints nothing while the step waits at the named pipe. On a busy host SCons starts late,
     # and the forecast is longer than 3 min.
     deadline = time.monotonic() + 600
-    named = re.compile(r"step 2 of 2, about .* left: kernel linux-uml for")
+    named = re.compile(r"step 1 of 2, about .* left: kernel linux-uml for")
     while not named.search(output.getvalue()):
         if not thread.is_alive() or time.monotonic() > deadline:
             go_on.open("r+").write("\n")  # opens without a reader, and ends the step
@@ -114,6 +114,21 @@ def test_a_short_build_is_not_forecast(lab, progress, output):
     graph(lab, ("C++", "one", "touch one"))
     build.ensure(lab, progress)
     assert "To build" not in output.getvalue()
+
+
+@pytest.mark.parametrize("targets", [(), ("a", "musl", "kernel")])
+def test_the_longest_steps_begin_first(lab, progress, targets):
+    """A kernel that began after all other steps had one core for itself, and the other core had
+    nothing to do."""
+    graph(
+        lab,
+        ("C++", "a", "touch a"),
+        ("musl", "musl", "touch musl"),
+        ("kernel", "kernel", "touch kernel"),
+    )
+    build.ensure(lab, progress, targets, jobs=1)
+    log = (lab.root / build.LOG).read_text().splitlines()
+    assert [line.split()[0] for line in log if line.startswith("  ")] == ["kernel", "musl", "C++"]
 
 
 def test_only_what_is_asked_for_is_built(lab, progress):

@@ -36,6 +36,8 @@ COMPILING = (
     "guest-images/parts/rootfs",
     "guest-images/check_isa.py",
     "tools/building.py",
+    "tools/stripping.py",
+    "tools/zig_commands.py",
 )
 
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The number of steps of a build and the time that is left, with a clock that the test sets."""
 
+import itertools
 from pathlib import Path
 
 import pytest
 
 from p5lab.host import steps
-from p5lab.host.steps import Steps, planned
+from p5lab.host.steps import Step, Steps, planned
 
 REPO = Path(__file__).resolve().parents[2]
 PLAN = """\
@@ -45,6 +46,10 @@ def build(clock):
     return Steps(planned(PLAN.splitlines()), cores=2, clock=clock)
 
 
+def cost(kind):
+    return steps.COSTS[kind].cpu_seconds
+
+
 def begin(build, product):
     (kind,) = (step.kind for step in build.plan if step.product == product)
     assert build.read(f"  {kind:<9} {product}\n")
@@ -73,7 +78,7 @@ def test_steps_are_counted_when_they_begin(build):
     begin(build, NULL)
     begin(build, CACHE)
     assert build.begun == 3
-    assert build.text().endswith("left: C++ cache.cc.o; zig null")
+    assert build.text().endswith("left: zig null; C++ cache.cc.o")
 
 
 def test_the_long_step_that_runs_is_named_even_if_scons_prints_other_lines(build, clock):
@@ -104,7 +109,7 @@ def test_products_from_the_cache_say_nothing_about_the_speed(build, clock):
         build.read(f"Retrieved `{product}' from cache\n")
         end(build, product, 0.1)
     clock.now = 10
-    rest = 4 + 2 * steps.COSTS["zig"].cpu_seconds + 330 + 0.2
+    rest = cost("C++") + 2 * cost("zig") + cost("kernel") + 0.2
     assert build.left() >= rest / 2
     assert build.begun == 2
 
@@ -130,7 +135,7 @@ def test_a_download_is_shown_until_a_step_ends(build):
 
 
 def test_the_forecast_is_the_work_divided_by_the_cores(build):
-    work = 80 + 4 + 2 * steps.COSTS["zig"].cpu_seconds + 2 * 330 + 0.2
+    work = cost("Bochs") + cost("C++") + 2 * cost("zig") + 2 * cost("kernel") + 0.2
     assert build.left() == pytest.approx(work / 2)
 
 
@@ -140,17 +145,17 @@ def test_the_forecast_follows_the_speed_of_this_host(build, clock, speed):
     rest differs from the true rest by less than a third. At the end there is no rest."""
     remaining = []
     for product in (ENGINE, CACHE, GETPID, NULL, KERNEL):
-        (cost,) = (step.cost.cpu_seconds for step in build.plan if step.product == product)
+        (one,) = (step.cost for step in build.plan if step.product == product)
         begin(build, product)
-        clock.now += cost / 2 / speed
+        clock.now += one.cpu_seconds / (2 if one.is_parallel else 1) / speed
         end(build, product)
         remaining.append(build.left())
-    truth = 330.2 / 2 / speed
+    truth = (cost("kernel") + 0.2) / 2 / speed
     assert remaining == sorted(remaining, reverse=True) or speed < 1
     assert remaining[-1] == pytest.approx(truth, rel=0.34)
     for product in (UML, PACK):
         begin(build, product)
-        clock.now += 165 / speed
+        clock.now += cost("kernel") / 2 / speed
         end(build, product)
     assert build.left() == 0
 
@@ -160,7 +165,7 @@ def test_a_step_that_takes_longer_than_expected_is_never_nearly_done(build, cloc
     10 minutes."""
     for product in (ENGINE, CACHE, GETPID, NULL, UML, PACK):
         begin(build, product)
-        clock.now += 10
+        clock.now += cost("kernel") / 2 if product == UML else 10
         end(build, product)
     begin(build, KERNEL)
     lefts = []
@@ -169,6 +174,79 @@ def test_a_step_that_takes_longer_than_expected_is_never_nearly_done(build, cloc
         lefts.append(build.left())
     assert min(lefts) > 5
     assert len({round(left) for left in lefts}) > 5
+
+
+def test_steps_share_the_cores(build, clock):
+    """A kernel starts two compilers. Beside a program it gets two thirds of two cores."""
+    begin(build, KERNEL)
+    before = build.left()
+    clock.now = 60
+    alone = build.left()
+    assert before - alone == pytest.approx(60)
+    begin(build, GETPID)
+    clock.now = 61.5
+    assert alone - build.left() == pytest.approx(1.5)
+    assert build.left() == pytest.approx(
+        before - 60 - (2 + cost("zig") * min(1.0 / cost("zig"), steps.MOST)) / 2
+    )
+
+
+def began(log):
+    """Returns the times at which steps began: the step number is known every 30 seconds."""
+    times = {}
+    for (since, first), (until, last) in itertools.pairwise(log):
+        for number in range(first, last):
+            times[number] = since + (until - since) * (number - first) / (last - first)
+    return times
+
+
+# A build from nothing on two quiet cores on 2026-11-23, as its log shows it: seconds, step number.
+# The engine (step 1) took 61 s, the kernel (step 109) 340 s, musl 99 s and busybox 64 s.
+FIRST = [(0, 2), (30, 21), (60, 43), (89, 109)]
+PROGRAMS = [
+    *((89, 110), (124, 111), (150, 117), (180, 126), (210, 136), (240, 145), (270, 153)),
+    *((300, 162), (328, 173)),
+]
+SECONDS = 491
+
+
+def replayed(build, clock):
+    """Yields the true and the expected seconds that are left, every 30 seconds."""
+    spans = [(1, 61, ENGINE), (89, 429, KERNEL), (328, 427, "musl"), (427, SECONDS, "busybox")]
+    for times, last in ((began(FIRST), 89), (began(PROGRAMS), 328)):
+        # Two steps run at the same time. The second one is Bochs or the kernel, if it runs.
+        spans += [
+            (since, times.get(number + (2 if 61 < since < 89 else 1), last), f"step-{number}")
+            for number, since in times.items()
+        ]
+    events = [(since, "begin", product) for since, _, product in spans]
+    events += [(until, "end", product) for _, until, product in spans]
+    shown = range(30, SECONDS, 30)
+    for when, what, product in sorted([*events, *((when, "show", "") for when in shown)]):
+        clock.now = when
+        if what == "show":
+            yield SECONDS - when, build.left()
+        else:
+            {"begin": begin, "end": end}[what](build, product)
+
+
+def test_the_forecast_of_a_build_from_nothing(clock, monkeypatch):
+    """The forecast was 3 minutes when 7 minutes were left."""
+    # When this log was written, each program was linked twice.
+    monkeypatch.setitem(steps.COSTS, "zig", steps.Cost(2.2))
+    plan = [
+        Step("Bochs", ENGINE),
+        *(Step("C++" if n > 15 else "declare", f"step-{n}") for n in range(2, 109)),
+        Step("kernel", KERNEL),
+        Step("zig", "step-110", steps.ZIG_FIRST_SECONDS),
+        *(Step("zig", f"step-{n}") for n in range(111, 173)),
+        Step("musl", "musl"),
+        Step("busybox", "busybox"),
+    ]
+    forecasts = list(replayed(Steps(plan, cores=2, clock=clock), clock))
+    assert len(forecasts) == 16
+    for truth, forecast in forecasts:
+        assert abs(forecast - truth) < 15 + 0.15 * truth, forecasts
 
 
 def test_the_first_use_of_zig_costs_more(clock):

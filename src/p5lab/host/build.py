@@ -77,7 +77,11 @@ def _build(
         steps = Steps(steps_of(planned.splitlines(), zig_is_new=zig_is_new))
         is_long = _forecast(progress, steps)
         start = time.monotonic()
-        arguments = ("--debug=time", *(() if jobs is None else (f"-j{jobs}",)), *targets)
+        number = () if jobs is None else (f"-j{jobs}",)
+        # SCons begins with the first target. If a long step began last, only one core would be
+        # busy at the end. `.` stands for everything.
+        ordered = (*steps.long_products, *(targets or (".",)))
+        arguments = ("--debug=time", *number, *ordered)
         with progress.activity("build", steps.text):
             for line in _scons(lab, arguments):
                 if steps.read(line):

@@ -3,7 +3,8 @@
 
 SCons prints a line when a step begins (SConstruct) and, with --debug=time, a line when a step has
 ended. The time left is the cost of the steps that are left, divided by the speed of this build. The
-speed follows from the steps that have ended.
+speed follows from the steps that have ended. Steps that run at the same time share the cores. A
+step that starts several compilers at once gets a larger share than a step with one compiler.
 """
 
 import os
@@ -35,29 +36,32 @@ CHECK = "check ISA"  # a part of the step that makes the same product
 class Cost:
     """The cost of one build step: seconds of one core, MB downloaded, MB of disk while it runs.
 
-    The numbers were measured on 2 cores with Debian 12 and gcc 12.
+    The numbers were measured on 2 busy cores with Debian 12 and gcc 12
+    (docs/evidence/performance.md). `is_parallel`: whether the step uses all cores.
     """
 
     cpu_seconds: float
     download_mb: float = 0
     disk_mb: float = 0
+    is_parallel: bool = False
 
 
 # The key is the kind of the step (SConstruct). Steps of all other kinds are short.
 COSTS = {
-    "Bochs": Cost(80, 4, 200),
-    "kernel": Cost(330, 140, 1500),
-    "musl": Cost(55, 1, 60),
-    "busybox": Cost(35, 3, 60),
+    "Bochs": Cost(80, 4, 200, is_parallel=True),
+    "kernel": Cost(415, 140, 1500, is_parallel=True),
+    "musl": Cost(95, 1, 60, is_parallel=True),
+    # Most of this time is Zig's C library, which Zig compiles again for the options of busybox.
+    "busybox": Cost(95, 3, 60, is_parallel=True),
     "lwIP": Cost(6, 1.1, 10),
-    "C++": Cost(4),
-    "zig": Cost(2.5),
+    "C++": Cost(1.0),
+    "zig": Cost(1.3),
     "unpack": Cost(0.3, 0.2),
     "rootfs": Cost(6, 0, 400),
 }
 SHORT = Cost(0.2)
-# The first use of Zig compiles its C library into the p5lab cache.
-ZIG_FIRST_SECONDS = 45.0
+# The first use of Zig compiles its C library into the p5lab cache, with all cores.
+ZIG_FIRST_SECONDS = 42.0
 LONG_SECONDS = 30  # steps that cost more are named in the forecast
 # At the begin, the forecast trusts the costs more than the clock: for this share of the expected
 # time, and at most for this number of seconds.
@@ -89,7 +93,8 @@ class Step:
     def cost(self) -> Cost:
         """The expected cost."""
         cost = COSTS.get(self.kind, SHORT)
-        return replace(cost, cpu_seconds=cost.cpu_seconds + self.more)
+        is_parallel = cost.is_parallel or self.more > 0
+        return replace(cost, cpu_seconds=cost.cpu_seconds + self.more, is_parallel=is_parallel)
 
 
 def planned(lines: Iterable[str], *, zig_is_new: bool = False) -> list[Step]:
@@ -117,6 +122,13 @@ class _Running:
     step: Step
     since: float
     share: float = 0.0  # of the work, as the step reports it
+    got: float = 0.0  # seconds of one core that the step has used, by the model of _advance
+
+    def progress(self, speed: float) -> float:
+        """The processor seconds of the cost that are done, if the host executes `speed` expected
+        processor seconds in a second of one core."""
+        cost = self.step.cost.cpu_seconds
+        return min(cost * self.share if self.share else self.got * speed, cost * MOST)
 
 
 @dataclass
@@ -130,19 +142,29 @@ class Steps:
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._start = self.clock()
+        self._now = self.clock()
         self._running: dict[str, _Running] = {}
         self._retrieved: set[str] = set()
         self._said = ""
         self._known = {step.product: step for step in self.plan}
         self._left = {step.product: step.cost.cpu_seconds for step in self.plan}
-        self._all = sum(self._left.values())
+        # Of the steps that have ended: the expected processor seconds, and the seconds of one core
+        # that the steps have used.
+        self._ended, self._used = 0.0, 0.0
 
     @property
     def long(self) -> list[str]:
         """The names of the long steps, the longest first."""
+        return [step.name for step in self._long_steps()]
+
+    @property
+    def long_products(self) -> list[str]:
+        """The first products of the long steps, the longest first."""
+        return [step.product for step in self._long_steps()]
+
+    def _long_steps(self) -> list[Step]:
         steps = [step for step in self.plan if step.cost.cpu_seconds >= LONG_SECONDS]
-        return [one.name for one in sorted(steps, key=lambda one: -one.cost.cpu_seconds)]
+        return sorted(steps, key=lambda step: -step.cost.cpu_seconds)
 
     def read(self, line: str) -> bool:
         """Reads one line that scons printed. Returns whether the line is for the log."""
@@ -152,11 +174,12 @@ class Steps:
             elif match := RETRIEVED.match(line):
                 # The step is not executed, so it says nothing about the speed of this host.
                 self._retrieved.add(match[1])
-                self._all -= self._left.pop(match[1], 0.0)
+                self._left.pop(match[1], None)
             elif step := _begun(line):
                 if step.kind != CHECK:
                     known = self._known.get(step.product, step)
-                    self._running[step.product] = _Running(known, self.clock())
+                    self._advance()
+                    self._running[step.product] = _Running(known, self._now)
             else:
                 self._note(line.strip())
         return not TIMES.match(line)
@@ -166,8 +189,9 @@ class Steps:
         scons may name another product than at the begin, in the same directory or with the same
         name."""
         self._said = ""
+        self._advance()
         if product not in self._running:
-            path, now = PurePath(product), self.clock()
+            path, now = PurePath(product), self._now
             near = {
                 abs(now - one.since - seconds): name
                 for name, one in self._running.items()
@@ -178,8 +202,21 @@ class Steps:
             if min(near) > CLOCK_SECONDS:
                 return
             product = near[min(near)]
-        del self._running[product]
-        self._left.pop(product, None)
+        self._used += self._running.pop(product).got
+        self._ended += self._left.pop(product, 0.0)
+
+    def _advance(self) -> None:
+        """Distributes the time since the last call to the running steps. A step with one compiler
+        uses at most one core. If there are more compilers than cores, each gets an equal share."""
+        now = self.clock()
+        passed, self._now = now - self._now, now
+        compilers = {
+            product: self.cores if one.step.cost.is_parallel else 1
+            for product, one in self._running.items()
+        }
+        share = min(1.0, self.cores / max(sum(compilers.values()), 1))
+        for product, number in compilers.items():
+            self._running[product].got += passed * number * share
 
     def _note(self, line: str) -> None:
         if match := FRACTION.match(line):
@@ -196,17 +233,24 @@ class Steps:
             return self._seconds_left()
 
     def _seconds_left(self) -> float:
-        now = self.clock()
-        left = sum(self._left.values())
-        for one in self._running.values():
-            if one.step.product in self._left:
-                passed = (now - one.since) * self.cores / len(self._running)
-                cost = one.step.cost.cpu_seconds
-                left -= cost * min(one.share or passed / cost, MOST)
-        elapsed = now - self._start
-        trusted = min(TRUST_SECONDS, TRUST_SHARE * self._all / self.cores)
-        done = self._all - left
-        return left * (elapsed + trusted) / (done + trusted * self.cores) if left > 0 else 0.0
+        self._advance()
+        planned = [one for product, one in self._running.items() if product in self._left]
+        speed = self._speed(planned)
+        left = sum(self._left.values()) - sum(one.progress(speed) for one in planned)
+        return left / self.cores / speed
+
+    def _speed(self, running: list[_Running]) -> float:
+        """The expected processor seconds that this host executes in a second of one core.
+
+        A running step counts if it reports its share, or if it has used more than its cost.
+        """
+        total = self._ended + sum(self._left.values())
+        trusted = min(TRUST_SECONDS * self.cores, TRUST_SHARE * total)
+        ended, used = self._ended + trusted, self._used + trusted
+        for one in running:
+            if one.share or one.got * ended / max(used, 1e-9) > one.step.cost.cpu_seconds * MOST:
+                ended, used = ended + one.progress(ended / max(used, 1e-9)), used + one.got
+        return ended / used if used else 1.0
 
     @property
     def begun(self) -> int:
