@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from p5lab import engines
-from p5lab.cli import next_steps, options
+from p5lab.cli import media, next_steps, options
 from p5lab.cli.execute import execute, report_failures
-from p5lab.describe import experiment, machine, sweep
+from p5lab.describe import experiment, from_media, machine, sweep
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Observation
 from p5lab.errors import STATUS_FAILED, UserError
@@ -27,6 +27,7 @@ from p5lab.present import (
     planned,
     program_output,
     region_calls,
+    screen,
     sweep_table,
 )
 
@@ -41,8 +42,13 @@ def add(commands: options.Commands) -> None:
     )
     run.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(run)
+    media.add_choice(run)
+    media.add_keep(run)
     run.add_argument(
-        "--quiet", action="store_true", help="do not show what the program of --program printed"
+        "--quiet",
+        action="store_true",
+        help="do not show what the program of --program printed, or the screen of a boot from"
+        " media",
     )
     options.add_jobs(run)
     options.add_workers(run)
@@ -77,6 +83,7 @@ def add(commands: options.Commands) -> None:
     )
     ahead.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(ahead)
+    media.add_choice(ahead)
     options.add_only(ahead)
     options.add_jobs(ahead)
     options.add_format(ahead)
@@ -153,9 +160,13 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         limit=args.limit,
         sweeps=sweep.parse(args.sweeps),
     )
+    if args.name != "report":  # stored boots from media are named by their ids
+        if media.is_asked(args, lab):
+            return from_media.expand(lab, media.asked(args), choice)
+        media.check_not_asked(args)
     if (args.experiment is None) == (args.program is None):
         raise UserError(
-            f"{args.name}: expected an experiment or --program FILE"
+            f"{args.name}: expected an experiment, --program FILE, or media to boot from"
             f" (see `p5lab {args.name} --help`)"
         )
     if args.experiment and _names_program(args.experiment, lab):
@@ -226,6 +237,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     ]
     if not args.quiet:
         _show_output(lab, stored)
+    if saved := media.keep(args, results):
+        Progress().say(saved)
     if args.form in counter_method.FORMS and counter_method.applies(stored):
         counter_method.show(counts.stdout(), stored, args.form)
     else:
@@ -248,6 +261,8 @@ def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
     places = [(one, lab.short(one.directory)) for one in stored]
     if said := program_output.several(places):
         Progress().say(said.removesuffix("\n"))
+    if shown := screen.several(stored):
+        Progress().say(shown.removesuffix("\n"))
 
 
 def _plan(args: argparse.Namespace, lab: Lab) -> int:

@@ -29,6 +29,7 @@ NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real lim
 # For a run of `--program`: the name of the experiment in the record, the default machine and the
 # default guest.
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
+MEDIA = "media"  # the name of the experiment in the record of a boot from media
 
 
 @dataclass(frozen=True)
@@ -259,7 +260,7 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter, cflags: str
     engines.check(choice.engine, choice.observation)
     choice.observation.check_together("--program")
     runs = []
-    for board in _program_boards(lab, choice):
+    for board in boards(lab, choice):
         for name in choice.guests or (PROGRAM_GUEST,):
             guest = guests.load(lab, name)
             own_board = with_isa("--program", guest, board)
@@ -331,7 +332,8 @@ def _program_run(
     )
 
 
-def _program_boards(lab: Lab, choice: Filter) -> Iterator[Machine]:
+def boards(lab: Lab, choice: Filter) -> Iterator[Machine]:
+    """The machines of runs that belong to no experiment, with the changes of the command line."""
     for name in choice.machines or (PROGRAM_MACHINE,):
         for point in sweep.points(choice.sweeps):
             if point.parameters:

@@ -134,8 +134,9 @@ def find(lab: Lab, word: str) -> Stored:
     if re.fullmatch(r"[0-9a-f]{4,}", prefix):
         return store.find(lab, word)
     known = experiment.names(lab)
-    if word in (*known, experiment.PROGRAM):
-        again = word if word in known else "--program FILE"
+    others = {experiment.PROGRAM: "--program FILE", experiment.MEDIA: "--disk FILE"}
+    if word in (*known, *others):
+        again = others.get(word, word)
         raise UserError(
             f"{word} has no results: run `./p5lab run {again}` first", status=STATUS_FAILED
         )
