@@ -77,7 +77,9 @@ class BochsPlatform : public session::Emulator {
 
   bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) override;
 
-  session::Screen screen() override { return glue::screen(); }
+  bool stopped = false;  // the emulator has removed its devices
+
+  session::Screen screen() override { return stopped ? session::Screen() : glue::screen(); }
 
   bool save_disk(unsigned drive, std::FILE* file) override { return glue::save_disk(drive, file); }
 };
@@ -277,6 +279,7 @@ void p5_initialize(void) {
   p5_clock = model.clock_address();
   next_look = the_run.next_look();
   from_media = the_run.config().media.on;
+  if (from_media) glue::end_at_panic();
   cmov_allowed = the_run.config().cmov;
   block_moves = the_run.config().fast_paths;
   blocks = the_run.blocks();
@@ -284,7 +287,10 @@ void p5_initialize(void) {
   cpu()->cpuid = new Processor(cpu());
 }
 
-void p5_exit(void) { the_run.stopped_early(); }
+void p5_exit(void) {
+  platform.stopped = true;
+  the_run.stopped_early();
+}
 
 void p5_reset(unsigned type) {
   (void)type;

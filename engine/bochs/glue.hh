@@ -22,6 +22,9 @@ void wide_ports(uint16_t first, uint16_t last);
 // Sets each device's timer to the next action of its agenda (devices.cc).
 void run_agendas();
 
+// From now on, a panic of the emulator ends the run at once (panic.cc).
+void end_at_panic();
+
 // Returns what the video card shows (screen.cc). Changes nothing in the emulated machine.
 session::Screen screen();
 

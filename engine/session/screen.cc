@@ -32,6 +32,7 @@ void append(std::string* text, char16_t symbol) {
 }  // namespace
 
 std::string Screen::text() const {
+  if (rows.empty() && !width) return "";
   if (rows.empty()) {
     return "(a graphics mode of " + std::to_string(width) + " x " + std::to_string(height) +
            " pixels)\n";

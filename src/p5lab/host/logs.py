@@ -32,12 +32,6 @@ def panic(path: Path) -> str:
     return ""
 
 
-def emulator_panic(path: Path) -> str:
-    """Returns the last panic in a log of the emulator, or an empty text if there is none."""
-    marks = [line for line in last_lines(path) if ">>PANIC<<" in line]
-    return printable(marks[-1].partition(">>PANIC<<")[2]) if marks else ""
-
-
 def signal_name(number: int) -> str:
     """The name of a signal, such as SIGKILL."""
     try:

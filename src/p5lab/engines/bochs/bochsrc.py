@@ -64,7 +64,7 @@ def make(lab: Lab, run: Run, paths: Mapping[str, str]) -> Bochsrc:
     if run.guest.disk:
         values["cylinders"] = str(_cylinders(lab, run.guest.disk))
         places["disk"] = _disk(paths["disk"], values["cylinders"])
-    return Bochsrc(values, _fill(lab.bochsrc, {**values, **places}))
+    return Bochsrc(values, _fill(lab.bochsrc, {**places, **values}))
 
 
 def _cylinders(lab: Lab, image: Path) -> int:

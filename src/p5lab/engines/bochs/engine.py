@@ -21,7 +21,7 @@ from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.engines.bochs import bochsrc, boot
 from p5lab.errors import UserError
-from p5lab.host.logs import emulator_panic, last_line, panic, printable, signal_name
+from p5lab.host.logs import last_line, panic, printable, signal_name
 from p5lab.lab import Lab
 from p5stats import StatsError, events
 
@@ -132,7 +132,6 @@ class Bochs(Engine):
             return Outcome("failed", f"engine refused its configuration: {said}")
         if status == GUEST_FAILED:
             why = panic(directory / SERIAL)
-            why = why or emulator_panic(directory / LOG)
             return Outcome("failed", f"{said}: {why}" if why else said or "guest failed")
         if status != 0:
             return Outcome("failed", f"engine ended with status {status}: {said}")
