@@ -34,8 +34,8 @@ void append(std::string* text, char16_t symbol) {
 std::string Screen::text() const {
   if (rows.empty() && !width) return "";
   if (rows.empty()) {
-    return "(a graphics mode of " + std::to_string(width) + " x " + std::to_string(height) +
-           " pixels)\n";
+    return "(a graphics mode: " + std::to_string(width) + " dots x " + std::to_string(height) +
+           " lines)\n";
   }
   std::string all;
   for (const std::string& row : rows) all += row + "\n";

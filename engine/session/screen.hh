@@ -10,7 +10,7 @@ namespace session {
 
 struct Screen {
   std::vector<std::string> rows;   // UTF-8, without spaces at the end; empty in a graphics mode
-  unsigned width = 0, height = 0;  // in pixels; only in a graphics mode
+  unsigned width = 0, height = 0;  // dots and lines of the signal; only in a graphics mode
 
   // The content of the run's screen file: the rows, or one line about the graphics mode. Empty if
   // the machine has no picture.

@@ -48,6 +48,9 @@ probe:                                          # an invalid opcode, as a test f
         movw    $unknown, %si
         call    print
 
+        movw    $COM1 + 3, %dx
+        movb    $3, %al                         # eight bits in each character
+        outb    %al, %dx
         movw    $serial, %si
 send:
         lodsb
