@@ -220,10 +220,9 @@ def _from_media(lab: Lab, table: Table, boot: Table) -> Guest:
     boot.only(("protocol", "until", "cmdline"))
     until = boot.text("until", "")
     check_until(until, boot.at("until"))
-    name = table.text("name")
     has, lacks = _capabilities(lab, table)
     return Guest(
-        name=name,
+        name=table.text("name"),
         title=table.text("title"),
         structure=table.choice("structure", STRUCTURES),
         isa=table.choice("isa", ("pentium",)),
@@ -237,7 +236,7 @@ def _from_media(lab: Lab, table: Table, boot: Table) -> Guest:
         cannot={},
         has=has,
         lacks=lacks,
-        media=media.read(table.table("media"), lab.files("guest")[name].parent),
+        media=media.read(table.table("media")),
         until=until,
     )
 
@@ -282,7 +281,7 @@ def _module(lab: Lab, text: str) -> tuple[Path, str]:
     return lab.root / file, f"{Path(file).name} {rest.strip()}".rstrip()
 
 
-def _beside(boot: Table, directory: Path) -> None:
+def _beside(table: Table, boot: Table, directory: Path) -> None:
     """Replaces ./ at the beginning of a file name with the directory of guest.toml. All other names
     are relative to the checkout."""
     for key in ("kernel", "initramfs", "disk"):
@@ -293,6 +292,8 @@ def _beside(boot: Table, directory: Path) -> None:
             str(directory / text[2:]) if text.startswith("./") else text
             for text in boot.texts("modules")
         ]
+    if "media" in table.data:
+        media.place(table.table("media"), directory)
 
 
 def _image(table: Table) -> Image:
@@ -309,7 +310,7 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     table.choice("name", (name,))
     table.text("title")  # a variant needs its own title
     boot = table.table("boot", {})
-    _beside(boot, path.parent)
+    _beside(table, boot, path.parent)
     if "base" not in table.data:
         table.only(KEYS)
         boot.only(BOOT_KEYS)

@@ -88,9 +88,18 @@ class Boot:
         return tuple(one for role in BOOT_ORDER if (one := self.get(role)))
 
 
-def read(table: Table, directory: Path) -> tuple[Wanted, ...]:
-    """The media in the table [media] of a guest in `directory`. Raises UserError for an unknown key
-    or a wrong value. Does not search the files."""
+def place(table: Table, directory: Path) -> None:
+    """Replaces ./ at the beginning of a file name in the table [media] with the directory of the
+    guest's file."""
+    for role in table.data:
+        one = table.table(role)
+        if one.text("file", "").startswith("./"):
+            one.data["file"] = str(directory / one.text("file"))
+
+
+def read(table: Table) -> tuple[Wanted, ...]:
+    """The media in the table [media] of a guest. Raises UserError for an unknown key or a wrong
+    value. Does not search the files."""
     table.only(ROLES)
     if not table.data:
         raise UserError(f"{table.where}: expected one or more of {', '.join(ROLES)}")
@@ -98,15 +107,12 @@ def read(table: Table, directory: Path) -> tuple[Wanted, ...]:
     for role in (one for one in ROLES if one in table.data):
         one = table.table(role)
         one.only(KEYS)
-        file = one.text("file")
-        if file.startswith("./"):
-            file = str(directory / file)
         geometry = None
         if "geometry" in one.data:
             if role not in DISKS:
                 raise UserError(f"{one.at('geometry')}: expected only for {' and '.join(DISKS)}")
             geometry = disk_image.parse_geometry(one.text("geometry"), one.at("geometry"))
-        wanted.append(Wanted(role, file, one.label, geometry, _known(one), one.text("what", "")))
+        wanted.append(Wanted(role, one.text("file"), one.label, geometry, _known(one), one.text("what", "")))
     return tuple(wanted)
 
 
