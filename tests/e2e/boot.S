@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# A small system that boots from a floppy, a disk or a CD-ROM (test_media.py): the first sector of
-# its medium. It prints the number of its drive, reads the second sector with INT 13h and prints its
-# text, writes the third sector, executes an invalid opcode, sends a line to the serial port, and
-# halts. If the text begins with "@", it then switches to a graphics mode.
+# A small system that boots from a floppy, a disk or a CD-ROM: the first sector of its medium
+# (test_boots_from_media.py). It prints the number of its drive, reads the second sector with INT
+# 13h and prints its text, writes the third sector, executes an invalid opcode, sends a line to the
+# serial port, and halts. If the text begins with "@", it then switches to a graphics mode.
 
         .code16
         .set    SECOND, 0x7E00                  # the second sector in memory

@@ -103,7 +103,8 @@ def test_a_table_that_contradicts_itself_gives_no_geometry(tmp_path, sector):
 
 
 def test_a_given_geometry_replaces_the_table(tmp_path):
-    path = image(tmp_path, content=table(partition(0, 63, 1008 - 63, 16, 63)), size=306 * 4 * 17 * 512)
+    sector = table(partition(0, 63, 1008 - 63, 16, 63))
+    path = image(tmp_path, content=sector, size=306 * 4 * 17 * 512)
     given = disk_image.parse_geometry("306/4/17", "test")
     assert disk_image.disk(path, given, "test") == Geometry(306, 4, 17)
 
@@ -249,13 +250,32 @@ def test_no_workload_runs_on_a_guest_with_media(lab, capsys):
     assert "guest small cannot run dup: boots from its own media" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (["shell", "small"], "shell cannot show a screen yet; use `./p5lab run --guest small`"),
+        (["run", "--program", "guest:/bin/ls", "--guest", "small"], "boots from its own media"),
+        (["run", "--guest", "small", "--workers", "2"], "--workers, --scheduler: not possible"),
+        (["run", "--guest", "small", "--guest", "linux"], "expected an experiment or --program"),
+    ],
+)
+def test_what_is_not_possible_with_media_is_one_line(lab, tmp_path, capsys, words, expected):
+    here = lab()
+    image(tmp_path, "mine/guests/small/small.img", size=306 * 4 * 17 * 512)
+    assert cli.main(words, here) == 2
+    said = capsys.readouterr().err
+    assert expected in said
+    assert said.count("\n") == 1
+
+
 def test_another_file_name_is_searched_in_the_directories_of_media(lab, tmp_path, monkeypatch):
     here = lab(("./small.img", "small.img"))
     found = guest.load(here, "small").media
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
     monkeypatch.setenv("P5LAB_MEDIA", f"{tmp_path / 'first'}:{tmp_path / 'second'}")
-    with pytest.raises(UserError, match=r"missing medium small.img; put it into .*first or .*second"):
+    missing = r"missing medium small.img; put it into .*first or .*second"
+    with pytest.raises(UserError, match=missing):
         media.found(found)
     path = image(tmp_path / "second", "small.img", size=306 * 4 * 17 * 512)
     (one,) = media.found(found)

@@ -51,7 +51,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def add_keep(parser: argparse.ArgumentParser) -> None:
-    """Adds --keep."""
+    """Adds --keep, which saves the changed image of a medium. Only `run` has this option."""
     parser.add_argument(
         KEEP,
         default="",
@@ -101,8 +101,9 @@ def check_not_asked(args: argparse.Namespace) -> None:
     }
     for option, value in given.items():
         if value:
-            raise UserError(f"{option}: expected with --floppy, --disk, --cdrom or a guest with"
-                            " [media]")
+            raise UserError(
+                f"{option}: expected with --floppy, --disk, --cdrom or a guest with [media]"
+            )
 
 
 def _keep(args: argparse.Namespace) -> tuple[str, Path | None]:

@@ -166,7 +166,7 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         media.check_not_asked(args)
     if (args.experiment is None) == (args.program is None):
         raise UserError(
-            f"{args.name}: expected an experiment, --program FILE, or media to boot from"
+            f"{args.name}: expected an experiment or --program FILE"
             f" (see `p5lab {args.name} --help`)"
         )
     if args.experiment and _names_program(args.experiment, lab):
@@ -217,6 +217,10 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
             " measures this host, one run at a time"
         )
     expansion = _expansion(args, lab)
+    if workers and any(run.boot for run in expansion.runs):
+        raise UserError(
+            "--workers, --scheduler: not possible for a guest that boots from its own media"
+        )
     for remark in engines.get(args.engine).examine(lab, expansion.runs):
         Progress().say(remark)
     results = execute(

@@ -60,15 +60,17 @@ class Geometry:
 def parse_geometry(text: str, where: str) -> Geometry:
     """The geometry in a text `CYLINDERS/HEADS/SECTORS`. Raises UserError for another text and for
     numbers that an IDE disk cannot have; `where` begins the message."""
-    match = re.fullmatch(r"(\d{1,6})/(\d{1,3})/(\d{1,3})", text)
-    numbers = [int(number) for number in match.groups()] if match else [0]
     limits = (MAX_CYLINDERS, MAX_HEADS, MAX_SECTORS)
-    if len(numbers) != 3 or not all(1 <= n <= most for n, most in zip(numbers, limits, strict=True)):
-        raise UserError(
-            f"{where}: {text!r}: expected CYLINDERS/HEADS/SECTORS, such as 306/4/17, at most"
-            f" {'/'.join(map(str, limits))}"
-        )
-    return Geometry(*numbers)
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,3})/(\d{1,3})", text)
+    if match:
+        cylinders, heads, sectors = map(int, match.groups())
+        numbers = (cylinders, heads, sectors)
+        if all(1 <= number <= most for number, most in zip(numbers, limits, strict=True)):
+            return Geometry(cylinders, heads, sectors)
+    raise UserError(
+        f"{where}: {text!r}: expected CYLINDERS/HEADS/SECTORS, such as 306/4/17, at most"
+        f" {'/'.join(map(str, limits))}"
+    )
 
 
 def size_of(path: Path, where: str) -> int:

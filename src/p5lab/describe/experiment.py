@@ -263,6 +263,8 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter, cflags: str
     for board in boards(lab, choice):
         for name in choice.guests or (PROGRAM_GUEST,):
             guest = guests.load(lab, name)
+            if guest.media:
+                raise UserError(f"--program {path}: guest {name} {guests.NO_PROGRAMS}")
             own_board = with_isa("--program", guest, board)
             if in_guest and not guest.image:
                 raise UserError(

@@ -105,9 +105,7 @@ def _first_look(asked: Asked) -> Guest:
             raise UserError(f"{option}: expected at most {most} times, found {len(paths)}")
     if asked.geometry and not asked.disks:
         raise UserError("--geometry: expected with --disk")
-    geometry = (
-        disk_image.parse_geometry(asked.geometry, "--geometry") if asked.geometry else None
-    )
+    geometry = disk_image.parse_geometry(asked.geometry, "--geometry") if asked.geometry else None
     wanted = [
         *_wanted("--floppy", media.FLOPPIES, asked.floppies),
         *_wanted("--disk", media.DISKS, asked.disks),
@@ -178,9 +176,7 @@ def _kept(boot: Boot, keep: str) -> str:
         return keep
     if keep == FIRST and len(written) == 1:
         return written[0]
-    raise UserError(
-        f"--keep: expected MEDIUM=FILE with one of {', '.join(written) or 'no medium'}"
-    )
+    raise UserError(f"--keep: expected MEDIUM=FILE with one of {', '.join(written) or 'no medium'}")
 
 
 def again(lab: Lab, name: str, board: Machine, request: dict[str, object]) -> Run:

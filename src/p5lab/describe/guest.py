@@ -136,8 +136,8 @@ class Guest:
 
     @property
     def files(self) -> dict[str, Path]:
-        """The files that p5lab builds and that the guest boots from, by role. Empty for a guest that
-        boots from its own media."""
+        """The files that p5lab builds and that the guest boots from, by role. Empty for a guest
+        that boots from its own media."""
         if self.media:
             return {}
         files = {"kernel": self.kernel, "initramfs": self.initramfs, "disk": self.disk}

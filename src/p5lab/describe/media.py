@@ -112,7 +112,8 @@ def read(table: Table) -> tuple[Wanted, ...]:
             if role not in DISKS:
                 raise UserError(f"{one.at('geometry')}: expected only for {' and '.join(DISKS)}")
             geometry = disk_image.parse_geometry(one.text("geometry"), one.at("geometry"))
-        wanted.append(Wanted(role, one.text("file"), one.label, geometry, _known(one), one.text("what", "")))
+        file, what = one.text("file"), one.text("what", "")
+        wanted.append(Wanted(role, file, one.label, geometry, _known(one), what))
     return tuple(wanted)
 
 

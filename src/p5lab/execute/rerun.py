@@ -86,8 +86,8 @@ def _from_media(lab: Lab, stored: Stored, asked: dict[str, Any]) -> Run:
     name = stored.record["guest"]["name"]
     if name not in guest.names(lab):
         raise UserError(
-            f"run {stored.id} booted media that the command line named, and its record contains only"
-            " their digests; use `./p5lab run` with --floppy, --disk or --cdrom instead"
+            f"run {stored.id} booted media that the command line named, and its record contains"
+            " only their digests; use `./p5lab run` with --floppy, --disk or --cdrom instead"
         )
     board = _machine(lab, stored.record["machine"], f"run {stored.id}")
     return from_media.again(lab, name, board, asked)

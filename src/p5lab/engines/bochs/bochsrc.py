@@ -92,24 +92,20 @@ def _media_values(boot: Boot) -> dict[str, str]:
     order = {"boot": ", ".join(BOOTS[one.role] for one in boot.order)}
     forms = {one.role: one.form for one in boot.media if one.form}
     translated = {
-        f"{one.role}.translation": _translation(one.geometry)
-        for one in boot.media
-        if one.geometry
+        f"{one.role}.translation": _translation(one.geometry) for one in boot.media if one.geometry
     }
     return order | forms | translated
 
 
 def _media(boot: Boot, paths: Mapping[str, str]) -> dict[str, str]:
-    """The lines about floppies, IDE disks and the CD-ROM. The emulator writes to the floppies in the
-    run directory, which are copies. The engine keeps the content of a disk in its memory."""
+    """The lines about floppies, IDE disks and the CD-ROM. The emulator writes to the floppies in
+    the run directory, which are copies. The engine keeps the content of a disk in its memory."""
     floppies, disks = [], []
     for one in boot.media:
         if one.role in media.FLOPPIES:
             drive = disk_image.FLOPPIES[one.path.stat().st_size][1]
             name = f"floppy{one.role[-1]}"
-            floppies.append(
-                f'{name}: type={drive}, {one.form}="{one.role}.img", status=inserted'
-            )
+            floppies.append(f'{name}: type={drive}, {one.form}="{one.role}.img", status=inserted')
         elif one.geometry:
             where = "master" if one.role == media.DISKS[0] else "slave"
             disks.append(

@@ -34,7 +34,7 @@ CONF, SETUP = "engine.conf", "setup.bin"
 LONGER = "`run --limit SECONDS` sets another limit"  # the end of the message about the limit
 
 
-# By role: the file with the changed content of a medium. Without --keep it exists only for floppies.
+# By role: the file with the changed content of a medium. Without --keep, only floppies have it.
 KEPT = {role: files.file(role) for role in (*media.FLOPPIES, *media.DISKS)}
 
 
@@ -145,8 +145,8 @@ class Bochs(Engine):
 def _from_media(
     lab: Lab, run: Run, boot: Boot, inputs: Mapping[str, Path], paths: Mapping[str, str]
 ) -> Plan:
-    """The plan of a run that boots from media. Each floppy gets a private copy in the run directory,
-    because the emulator writes to the file of a floppy."""
+    """The plan of a run that boots from media. Each floppy gets a private copy in the run
+    directory, because the emulator writes to the file of a floppy."""
     conf = _conf(run, inputs) | {
         "run.job": "",
         "run.media": "on",
