@@ -22,13 +22,18 @@ CHANGED = b"written by the guest\0"
 def sector(tmp_path_factory):
     """The assembled boot sector."""
     place = tmp_path_factory.mktemp("boot")
-    built, binary = place / "boot.o", place / "boot.bin"
-    subprocess.run(["as", "--32", "-o", built, SOURCE], check=True)
-    link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
-    subprocess.run([*link, "-o", binary, built], check=True)
-    content = binary.read_bytes()
+    content = assembled(place, SOURCE)
     assert len(content) == 512
     return content
+
+
+def assembled(place, source):
+    """Returns the code of a source, for the address at which the BIOS loads a boot sector."""
+    built, binary = place / "boot.o", place / "boot.bin"
+    subprocess.run(["as", "--32", "-o", built, source], check=True)
+    link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
+    subprocess.run([*link, "-o", binary, built], check=True)
+    return binary.read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +172,61 @@ def test_a_reset_is_counted(run, tmp_path):
     (note,) = record(made)["notes"]
     assert (note["what"], note["name"]) == ("reset", "machine")
     assert note["count"] >= 2
+
+
+HEAD = ".code16\n.globl _start\n_start:\n"
+# The guest prints without end.
+FLOOD = f"""{HEAD}
+1:      movw $0x0E78, %ax
+        movw $7, %bx
+        int $0x10
+        jmp 1b
+"""
+# The guest sets every mode of a VGA, then mode 1 with 40 columns, and prints at the right border.
+MODES = f"""{HEAD}
+        xorw %ax, %ax
+        movw %ax, %ds
+1:      pushw %ax
+        int $0x10
+        popw %ax
+        incw %ax
+        cmpw $0x14, %ax
+        jne 1b
+        movw $1, %ax
+        int $0x10
+        movw $0x0200, %ax
+        movw $35, %dx
+        xorw %bx, %bx
+        int $0x10
+        movw $text, %si
+2:      lodsb
+        testb %al, %al
+        jz 3f
+        movb $0x0E, %ah
+        int $0x10
+        jmp 2b
+3:      cli
+        hlt
+        jmp 3b
+text:   .asciz "right border"
+"""
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [(FLOOD, {"x" * 80}), (MODES, {" " * 35 + "right", " border", ""})],
+    ids=["flood", "modes"],
+)
+def test_a_guest_that_treats_its_screen_badly(run, tmp_path, source, expected):
+    (tmp_path / "boot.S").write_text(source)
+    code = assembled(tmp_path, tmp_path / "boot.S")
+    floppy = tmp_path / "bad.img"
+    floppy.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
+    (made,), _ = run("--floppy", floppy, "--limit", 1)
+    assert record(made)["status"] == "ok"
+    rows = screen(made)
+    assert len(rows) == 25
+    assert set(rows[:24]) == expected
 
 
 def iso(sector):
