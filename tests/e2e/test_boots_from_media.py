@@ -222,7 +222,7 @@ def test_a_guest_that_treats_its_screen_badly(run, tmp_path, source, expected):
     code = assembled(tmp_path, tmp_path / "boot.S")
     floppy = tmp_path / "bad.img"
     floppy.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
-    (made,), _ = run("--floppy", floppy, "--limit", 1)
+    (made,), _ = run("--floppy", floppy, "--limit", 2)
     assert record(made)["status"] == "ok"
     rows = screen(made)
     assert len(rows) == 25
