@@ -143,6 +143,9 @@ ONLY_PARSED = {
     ),
     r"./p5lab run EXPERIMENT .*": "a form of many commands",
     r"./p5lab run --program guest:.*": "needs a disk of Debian (e2e/test_distributions.py)",
+    r"./p5lab run (--guest NAME|--(disk|floppy) .*)": (
+        "needs the reader's own media (e2e/test_boots_from_media.py has a small system)"
+    ),
     r"./p5lab run tutorial .*": "docs/start/tutorial.md makes this experiment",
     r"./p5lab run chen95-core --workload dup --guest linux-uml --trace crossings": (
         "e2e/test_crossings_doc.py makes this run in another way"

@@ -8,11 +8,15 @@
 #include <vector>
 
 #include "bochs.h"
+#include "glue.hh"
 #include "iodev/hdimage/hdimage.h"
 
 namespace {
 
 constexpr Bit64s kSector = 512;
+
+class PrivateImage;
+std::vector<const PrivateImage*> opened;  // in the order of the configuration
 
 class PrivateImage : public device_image_t {
  public:
@@ -28,6 +32,7 @@ class PrivateImage : public device_image_t {
     hd_size = content_.size();
     sect_size = kSector;
     position_ = 0;
+    opened.push_back(this);
     return 0;
   }
 
@@ -54,6 +59,10 @@ class PrivateImage : public device_image_t {
     return ssize_t(count);
   }
 
+  bool save(std::FILE* file) const {
+    return std::fwrite(content_.data(), 1, content_.size(), file) == content_.size();
+  }
+
   Bit32u get_timestamp() override { return 0; }  // the guest must not depend on the host's dates
 
  private:
@@ -72,3 +81,7 @@ class PrivateImages : public hdimage_locator_c {
 } private_images;
 
 }  // namespace
+
+bool glue::save_disk(unsigned drive, std::FILE* file) {
+  return drive < opened.size() && opened[drive]->save(file);
+}

@@ -76,6 +76,12 @@ class BochsPlatform : public session::Emulator {
   uint16_t x87_control() override { return cpu()->the_i387.get_control_word(); }
 
   bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) override;
+
+  bool stopped = false;  // the emulator has removed its devices
+
+  session::Screen screen() override { return stopped ? session::Screen() : glue::screen(); }
+
+  bool save_disk(unsigned drive, std::FILE* file) override { return glue::save_disk(drive, file); }
 };
 
 session::Session the_run;
@@ -117,6 +123,9 @@ class Processor : public athlon64_clawhammer_t {
 
 #else
 
+// The machine check registers: P5_MC_ADDR is register 0, and P5_MC_TYPE is register 1 [INTEL-DM].
+constexpr Bit32u kMachineCheckType = 1;
+
 // The processor's identity, its counter registers and the CPUID leaf for markers.
 class Processor : public pentium_t {
  public:
@@ -134,6 +143,10 @@ class Processor : public pentium_t {
   }
 
   int rdmsr(Bit32u index, Bit64u* value) override {
+    if (index <= kMachineCheckType) {  // no machine check has occurred
+      *value = 0;
+      return 1;
+    }
     uint64_t result = 0;
     if (!the_run.counter_registers().read(index, &result)) return -1;
     *value = result;
@@ -153,7 +166,7 @@ union ModelStorage {
 } storage;
 p5::Pentium& model = storage.pentium;
 bool model_started;
-Bit64u limit;             // of virtual time, in core clocks
+Bit64u next_look;         // the session wants to look at the run after this time, in core clocks
 bool state_stale = true;  // ring, mode or address space may have changed
 bool delivery_known;      // p5_interrupt() belongs to an exception or hardware interrupt
 bool breakpoints_stale;   // DR0 to DR3 or DR7 may have changed
@@ -162,6 +175,7 @@ bool cmov_allowed;
 bool block_moves;  // repeated string instructions run in blocks
 constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // as in Bochs's cpu.cc
 bool booting = true;       // until the boot ROM has loaded the guest
+bool from_media;           // the guest boots from its own media (session/media.hh)
 session::Crossed crossed;  // the last event that made the state stale
 p5::ClassId last_class;    // class of the last instruction that began, with attribution
 
@@ -263,7 +277,9 @@ void p5_initialize(void) {
   the_run.start(&model, platform);
   model_started = true;
   p5_clock = model.clock_address();
-  limit = the_run.config().limit;
+  next_look = the_run.next_look();
+  from_media = the_run.config().media.on;
+  if (from_media) glue::end_at_panic();
   cmov_allowed = the_run.config().cmov;
   block_moves = the_run.config().fast_paths;
   blocks = the_run.blocks();
@@ -271,11 +287,15 @@ void p5_initialize(void) {
   cpu()->cpuid = new Processor(cpu());
 }
 
-void p5_exit(void) { the_run.stopped_early(); }
+void p5_exit(void) {
+  platform.stopped = true;
+  the_run.stopped_early();
+}
 
 void p5_reset(unsigned type) {
   (void)type;
   state_stale = true;
+  if (model_started && from_media) the_run.guest_reset();
   if (model_started && !booting) {
     the_run.fail("the guest reset the machine (panic, triple fault or reboot)");
   }
@@ -524,7 +544,8 @@ void p5_hwinterrupt(unsigned vector) {
 void p5_exception(unsigned vector, unsigned error_code) {
   if (state_stale) refresh_state();
   const Linear at = code_linear(cpu()->prev_rip);
-  if (vector == BX_UD_EXCEPTION) the_run.undefined_instruction(at);
+  // Programs of the time probe processors with invalid opcodes, and monitors use them as calls.
+  if (vector == BX_UD_EXCEPTION && !from_media) the_run.undefined_instruction(at);
   if (vector == BX_PF_EXCEPTION) {
     const Linear address = cpu()->cr2;
     model.page_fault(address, address == at && last_linear != at, error_code & 1);
@@ -571,7 +592,7 @@ void p5_tick(void) {
   const Bit32u due = Bit32u(now - p5_ticked);
   p5_ticked = now;
   BX_TICKN(due);
-  if (now > limit) the_run.time_is_up();
+  if (now > next_look) next_look = the_run.look(now);
 }
 
 void p5_idle(void) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 
 #include "events.hh"
 #include "session.hh"
@@ -20,5 +21,16 @@ void wide_ports(uint16_t first, uint16_t last);
 
 // Sets each device's timer to the next action of its agenda (devices.cc).
 void run_agendas();
+
+// From now on, a panic of the emulator ends the run at once (panic.cc).
+void end_at_panic();
+
+// Returns what the video card shows (screen.cc). Changes nothing in the emulated machine.
+session::Screen screen();
+
+// Writes the present content of an IDE disk to a file. `drive` is the number of the disk in the
+// order of the configuration. Returns false if the disk does not exist or the write fails
+// (disk.cc).
+bool save_disk(unsigned drive, std::FILE* file);
 
 }  // namespace glue

@@ -27,6 +27,7 @@ RunConfig RunConfig::read(Settings& settings) {
   c.read_shadows(settings);
   c.read_blocks(settings);
   c.read_attribution(settings);
+  c.media = MediaConfig::read(settings);
   if (kX86_64) {
     if (!c.shadows.empty() || !c.accesses.empty()) {
       settings.fail("run", "expected no shadows and no run.accesses on x86-64");

@@ -11,6 +11,7 @@
 #include "blocks.hh"
 #include "config.hh"
 #include "functions.hh"
+#include "media.hh"
 #include "settings.hh"
 
 namespace session {
@@ -43,6 +44,7 @@ struct RunConfig {
   // the classes of misses. `functions` is the table of the guest's functions.
   bool stacks = false, classes = false;
   p5::Functions functions;
+  MediaConfig media;  // of a guest that boots from its own media
 
   // Reads all keys of a run; `settings` keeps the first error.
   static RunConfig read(base::Settings& settings);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -32,6 +33,9 @@ void Session::start(p5::Pentium* storage, Emulator& emulator) {
   registers_ = std::make_unique<CounterRegisters>(*model_);
   observers_ = std::make_unique<Observers>(*model_, config_, emulator);
   open_files();
+  if (!config_.media.on) return;
+  if (!config_.media.until.empty()) watch_ = std::make_unique<Watch>(config_.media);
+  begin(kBoot);
 }
 
 void Session::read_settings() {
@@ -45,7 +49,7 @@ void Session::read_settings() {
   devices_ = device::Devices::all();
   devices_.read(settings_);
   read_job(settings_);
-  files_ = GuestFiles::read(settings_);
+  if (!config_.media.on) files_ = GuestFiles::read(settings_);
   if (!settings_.finish().empty()) reject(settings_.error());
   if (p5::kX86_64)
     timing_ = p5::TimingTable::flat();
@@ -212,6 +216,7 @@ void Session::program_output(uint32_t bytes, uint32_t count) {
 void Session::finish(const std::string& status, const std::string& reason, uint32_t guest_status,
                      int exit_status) {
   finished_ = true;
+  if (config_.media.on) save_media();
   observers_->finish(events_->counted());
   if (region_) {
     events_->note("region-calls", region_->name(), region_->calls());
@@ -231,11 +236,59 @@ void Session::fail(const std::string& reason) { finish("failed", reason, 0, kGue
 
 void Session::end_run(const std::string& reason) { finish("ok", reason, 0, 0); }
 
+uint64_t Session::next_look() const {
+  return watch_ ? std::min(config_.limit, looked_ + config_.media.interval) : config_.limit;
+}
+
+uint64_t Session::look(uint64_t now) {
+  looked_ = now;
+  if (watch_) {
+    const char* place = watch_->finds(emulator_->screen());
+    if (place) media_ended("`" + config_.media.until + "` " + place + " at " + seconds(now));
+  }
+  if (now > config_.limit) time_is_up();
+  return next_look();
+}
+
 void Session::time_is_up() {
-  char text[80];
-  std::snprintf(text, sizeof text, "virtual-time limit of %.3f s reached",
-                double(config_.limit) / (config_.machine.clock_mhz * 1e6));
-  finish("timeout", text, 0, kTimeLimit);
+  const std::string reached = "virtual-time limit of " + seconds(config_.limit) + " reached";
+  if (watch_)
+    finish("timeout", reached + " before `" + config_.media.until + "` appeared", 0, kTimeLimit);
+  if (config_.media.on) media_ended(reached);
+  finish("timeout", reached, 0, kTimeLimit);
+}
+
+std::string Session::seconds(uint64_t clocks) const {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.3f s", double(clocks) / (config_.machine.clock_mhz * 1e6));
+  return text;
+}
+
+// --- guests that boot from their own media ------------------------------------------------------
+
+void Session::media_ended(const std::string& reason) {
+  end(kBoot);
+  events_->marker("marker", "exit", 0);
+  finish("ok", reason, 0, 0);
+}
+
+void Session::guest_reset() {
+  if (model_->clock() > 0) resets_++;
+}
+
+void Session::save_media() {
+  Output screen;
+  screen.create(config_.media.screen);
+  screen.write(emulator_->screen().text());
+  screen.finish();
+  if (resets_) events_->note("reset", "machine", resets_);
+  if (config_.media.keep.empty()) return;
+  Output image;
+  image.create(config_.media.keep);
+  if (!emulator_->save_disk(unsigned(config_.media.keep_drive), image.file())) {
+    cannot_write(config_.media.keep);
+  }
+  image.finish();
 }
 
 void Session::undefined_instruction(p5::Linear linear) {

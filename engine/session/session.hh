@@ -19,6 +19,7 @@
 #include "guest_files.hh"
 #include "job.hh"
 #include "marker.hh"
+#include "media.hh"
 #include "observers.hh"
 #include "output.hh"
 #include "pentium.hh"
@@ -34,6 +35,10 @@ class Emulator : public p5::Platform, public p5::Attribution::Guest {
  public:
   // Copies bytes into the guest's memory. Returns false if there is no memory at this address.
   virtual bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) = 0;
+  // Returns what the monitor shows. The call changes nothing in the machine.
+  virtual Screen screen() = 0;
+  // Writes the content of an IDE disk. Returns false if the disk does not exist or the write fails.
+  virtual bool save_disk(unsigned drive, std::FILE* file) = 0;
 };
 
 class Session {
@@ -67,7 +72,13 @@ class Session {
 
   // --- the end of the run
 
-  [[noreturn]] void time_is_up();
+  // Returns the virtual time, in core clocks, after which the emulator must call look().
+  uint64_t next_look() const;
+  // Ends the run if its limit is exceeded or the text that ends the run has appeared. Otherwise
+  // returns next_look().
+  uint64_t look(uint64_t now);
+  // A guest that boots from its own media has reset the machine.
+  void guest_reset();
   // Ends the run with status "ok" although the guest's program has not ended.
   [[noreturn]] void end_run(const std::string& reason);
   [[noreturn]] void fail(const std::string& reason);
@@ -92,6 +103,11 @@ class Session {
   MarkerResult read_counter(uint32_t number);
   MarkerResult load_guest();
   void program_output(uint32_t bytes, uint32_t count);
+  [[noreturn]] void time_is_up();
+  // Ends the run of a guest that boots from its own media with status "ok".
+  [[noreturn]] void media_ended(const std::string& reason);
+  void save_media();
+  std::string seconds(uint64_t clocks) const;
   [[noreturn]] void finish(const std::string& status, const std::string& reason,
                            uint32_t guest_status, int exit_status);
 
@@ -113,6 +129,9 @@ class Session {
   std::unique_ptr<Region> region_;        // null: not requested, or the guest is not ready yet
   Output output_;                         // output of the guest's program
   std::list<Output> created_;             // files that devices have created
+  std::unique_ptr<Watch> watch_;          // null: no text ends the run
+  uint64_t looked_ = 0;                   // virtual time of the last look, in core clocks
+  uint64_t resets_ = 0;                   // by a guest that boots from its own media
   bool server_ = false;                   // must serve runs, and no run has begun
   bool finished_ = false;
 };

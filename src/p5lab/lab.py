@@ -151,6 +151,12 @@ class Lab:
         return self.root / "build/bootrom/p5boot.rom"
 
     @property
+    def cache_rom(self) -> Path:
+        """The image of the option ROM that switches the caches on, for a guest that boots from its
+        own media."""
+        return self.root / "build/bootrom/caches.rom"
+
+    @property
     def formatted_disk(self) -> Path:
         """The content of a machine's first SCSI disk at the start of a run."""
         return self.root / "build/disks/formatted.p5disk"

@@ -135,7 +135,8 @@ def test_a_command_that_the_parser_refuses_would_be_found():
 
 # The names that the reader chooses, and commands whose runs depend on files or on other programs.
 OWN = re.compile(
-    r"\bNAME\b|--program|p75-small|run tutorial|--engine|--scheduler|--simpoint|\.\.\."
+    r"\bNAME\b|--program|--disk|--floppy|p75-small|run tutorial|--engine|--scheduler|--simpoint"
+    r"|\.\.\."
 )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from p5lab import engines
 from p5lab.cli import options
 from p5lab.describe import experiment, guest, machine
+from p5lab.errors import UserError
 from p5lab.execute import shell
 from p5lab.host import build, image
 from p5lab.host.files import sha256_of
@@ -81,6 +82,11 @@ def _shell(args: argparse.Namespace, lab: Lab) -> int:
     if args.settings:
         board = board.with_set(machine.parse_settings(args.settings), "--set")
     system = guest.load(lab, args.guest)
+    if system.media:
+        raise UserError(
+            f"guest {system.name} boots from its own media, and shell cannot show a screen yet; use"
+            f" `./p5lab run --guest {system.name}`"
+        )
     board = experiment.with_isa("shell", system, board)
     image.check(lab, system)
     planned = shell.plan(board, system, seed, args.model == "on")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from p5lab import engines
-from p5lab.cli import next_steps, options
+from p5lab.cli import media, next_steps, options
 from p5lab.cli.execute import execute, report_failures
-from p5lab.describe import experiment, machine, sweep
+from p5lab.describe import experiment, from_media, machine, sweep
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Observation
 from p5lab.describe.run import is_named
@@ -28,6 +28,7 @@ from p5lab.present import (
     planned,
     program_output,
     region_calls,
+    screen,
     sweep_table,
 )
 
@@ -42,8 +43,13 @@ def add(commands: options.Commands) -> None:
     )
     run.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(run)
+    media.add_choice(run)
+    media.add_keep(run)
     run.add_argument(
-        "--quiet", action="store_true", help="do not show what the program of --program printed"
+        "--quiet",
+        action="store_true",
+        help="do not show what the program of --program printed, or the screen of a boot from"
+        " media",
     )
     options.add_jobs(run)
     options.add_workers(run)
@@ -78,6 +84,7 @@ def add(commands: options.Commands) -> None:
     )
     ahead.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(ahead)
+    media.add_choice(ahead)
     options.add_only(ahead)
     options.add_jobs(ahead)
     options.add_format(ahead)
@@ -154,6 +161,10 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         limit=args.limit,
         sweeps=sweep.parse(args.sweeps),
     )
+    if args.name != "report":  # stored boots from media are named by their ids
+        if media.is_asked(args, lab):
+            return from_media.expand(lab, media.asked(args), choice)
+        media.check_not_asked(args)
     if (args.experiment is None) == (args.program is None):
         raise UserError(
             f"{args.name}: expected an experiment or --program FILE"
@@ -206,6 +217,10 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
             " measures this host, one run at a time"
         )
     expansion = _expansion(args, lab)
+    if workers and any(run.boot for run in expansion.runs):
+        raise UserError(
+            "--workers, --scheduler: not possible for a guest that boots from its own media"
+        )
     for remark in engines.get(args.engine).examine(lab, expansion.runs):
         Progress().say(remark)
     results = execute(
@@ -226,6 +241,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     ]
     if not args.quiet:
         _show_output(lab, stored)
+    if saved := media.keep(args, results):
+        Progress().say(saved)
     if args.form in counter_method.FORMS and counter_method.applies(stored):
         counter_method.show(counts.stdout(), stored, args.form)
     else:
@@ -248,6 +265,8 @@ def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
     places = [(one, lab.short(one.directory)) for one in stored]
     if said := program_output.several(places):
         Progress().say(said.removesuffix("\n"))
+    if shown := screen.several(stored):
+        Progress().say(shown.removesuffix("\n"))
 
 
 def _plan(args: argparse.Namespace, lab: Lab) -> int:

@@ -39,6 +39,7 @@ class Capabilities:
     `observations`: the kinds of p5lab.describe.observation that the engine supports.
     `repeatable`: identical inputs give identical events.
     `portable`: a run needs only the inputs of its plan, and these files may lie in any directory.
+    `media`: the engine runs guests that boot from their own media.
     `alone`: no other program should run on the host during a run.
     `notes`: the subject of the notes that the engine writes to run.json.
     `cached`: the patterns of the engine's files in the cache, each with the name that
@@ -54,6 +55,7 @@ class Capabilities:
     observations: tuple[type[Kind], ...] = ()
     repeatable: bool = True
     portable: bool = False
+    media: bool = False
     alone: bool = False
     notes: str = INSTRUCTIONS
     cached: Mapping[str, str] = field(default_factory=dict)

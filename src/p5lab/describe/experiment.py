@@ -29,12 +29,13 @@ NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real lim
 # For a run of `--program`: the name of the experiment in the record, the default machine and the
 # default guest.
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
+MEDIA = "media"  # the name of the experiment in the record of a boot from media
 
 
 def again(name: str) -> str:
-    """The words after `./p5lab run` that make the runs of an experiment: its name. For PROGRAM, the
-    words are an option with a placeholder."""
-    return "--program FILE" if name == PROGRAM else name
+    """The words after `./p5lab run` that make the runs of an experiment: its name. For PROGRAM and
+    MEDIA, the words are an option with a placeholder."""
+    return {PROGRAM: "--program FILE", MEDIA: "--disk FILE"}.get(name, name)
 
 
 @dataclass(frozen=True)
@@ -266,9 +267,11 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter, cflags: str
     engines.check(choice.engine, choice.observation)
     choice.observation.check_together("--program")
     runs = []
-    for board in _program_boards(lab, choice):
+    for board in boards(lab, choice):
         for name in choice.guests or (PROGRAM_GUEST,):
             guest = guests.load(lab, name)
+            if guest.media:
+                raise UserError(f"--program {path}: guest {name} {guests.NO_PROGRAMS}")
             own_board = with_isa("--program", guest, board)
             if in_guest and not guest.image:
                 raise UserError(
@@ -338,7 +341,8 @@ def _program_run(
     )
 
 
-def _program_boards(lab: Lab, choice: Filter) -> Iterator[Machine]:
+def boards(lab: Lab, choice: Filter) -> Iterator[Machine]:
+    """The machines of runs that belong to no experiment, with the changes of the command line."""
     for name in choice.machines or (PROGRAM_MACHINE,):
         for point in sweep.points(choice.sweeps):
             if point.parameters:

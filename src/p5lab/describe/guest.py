@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from p5lab.describe import tomlfile
+from p5lab.describe import media, tomlfile
+from p5lab.describe.media import Wanted
 from p5lab.describe.tomlfile import Table
 from p5lab.describe.workload import Workload, capabilities
 from p5lab.errors import UserError, unknown
@@ -25,7 +26,8 @@ from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
 STRUCTURES = ("monolithic", "server", "microkernel", "single address space")
-LINUX, MULTIBOOT = PROTOCOLS = ("linux", "multiboot")
+LINUX, MULTIBOOT, BIOS = PROTOCOLS = ("linux", "multiboot", "bios")
+BIOS_CLOCK_VECTOR = 8  # IRQ 0 as the BIOS programs the interrupt controller
 X86_64 = "x86-64"
 ISAS = ("pentium", "pentium+cmov", X86_64)
 KEYS = (
@@ -37,6 +39,7 @@ KEYS = (
     "programs",
     "boot",
     "image",
+    "media",
     "calls",
     "has",
     "lacks",
@@ -44,7 +47,8 @@ KEYS = (
     "cannot",
 )
 CALL_KEYS = ("domains", "ring_crossings", "cr3_loads")
-BOOT_KEYS = ("protocol", "kernel", "initramfs", "modules", "disk", "cmdline")
+BOOT_KEYS = ("protocol", "kernel", "initramfs", "modules", "disk", "cmdline", "until")
+NO_PROGRAMS = "boots from its own media, where p5lab has no programs yet"
 IMAGE_KEYS = ("distribution", "suite", "options")
 CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # keys of a variant
 
@@ -93,10 +97,14 @@ class Guest:
     has: frozenset[str] = frozenset()  # capabilities
     lacks: Mapping[str, str] = field(default_factory=dict)  # special reasons by capability
     packs: frozenset[str] = frozenset()  # programs that the guest contains but cannot run
+    media: tuple[Wanted, ...] = ()  # the BIOS boots from them; there is no kernel
+    until: str = ""  # the text that ends a boot from media; empty: the limit ends it
 
     def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
         """The reason why a workload with these parameters does not run on this guest; empty if the
         workload runs."""
+        if self.media:
+            return NO_PROGRAMS
         for what, reason in self.cannot.items():
             name, *settings = what.split()
             pairs = (setting.partition("=") for setting in settings)
@@ -109,6 +117,8 @@ class Guest:
     def why_never(self, workload: Workload) -> str:
         """The reason why a workload never runs on this guest, with any parameters. The result is
         empty if the workload runs with some parameters."""
+        if self.media:
+            return NO_PROGRAMS
         return self.cannot.get(workload.name) or self._missing(workload.needs.items())
 
     def _missing(self, needed: Iterable[tuple[str, str]]) -> str:
@@ -126,7 +136,10 @@ class Guest:
 
     @property
     def files(self) -> dict[str, Path]:
-        """The files that the guest boots from, by role."""
+        """The files that p5lab builds and that the guest boots from, by role. Empty for a guest
+        that boots from its own media."""
+        if self.media:
+            return {}
         files = {"kernel": self.kernel, "initramfs": self.initramfs, "disk": self.disk}
         modules = {f"module{number}": path for number, (path, _) in enumerate(self.modules)}
         return {role: path for role, path in files.items() if path} | modules
@@ -155,6 +168,10 @@ def load(lab: Lab, name: str) -> Guest:
 
 def _guest(lab: Lab, table: Table) -> Guest:
     boot = table.table("boot")
+    if boot.choice("protocol", PROTOCOLS) == BIOS or "media" in table.data:
+        return _from_media(lab, table, boot)
+    if "until" in boot.data:
+        raise UserError(f"{boot.at('until')}: expected only for a guest with [media]")
     cannot = table.table("cannot", {})
     initramfs, disk = boot.text("initramfs", ""), boot.text("disk", "")
     protocol, modules = boot.choice("protocol", PROTOCOLS), boot.texts("modules", [])
@@ -196,6 +213,42 @@ def _guest(lab: Lab, table: Table) -> Guest:
     return guest
 
 
+def _from_media(lab: Lab, table: Table, boot: Table) -> Guest:
+    """A guest that the BIOS boots from floppies, IDE disks or a CD-ROM."""
+    if boot.text("protocol") != BIOS or "media" not in table.data:
+        raise UserError(f'{boot.where}: expected protocol = "{BIOS}" and a table [media] together')
+    boot.only(("protocol", "until", "cmdline"))
+    until = boot.text("until", "")
+    check_until(until, boot.at("until"))
+    has, lacks = _capabilities(lab, table)
+    return Guest(
+        name=table.text("name"),
+        title=table.text("title"),
+        structure=table.choice("structure", STRUCTURES),
+        isa=table.choice("isa", ("pentium",)),
+        clock_vector=table.number("clock_vector", BIOS_CLOCK_VECTOR),
+        programs="",
+        protocol=BIOS,
+        kernel=Path(),
+        initramfs=None,
+        disk=None,
+        cmdline="",
+        cannot={},
+        has=has,
+        lacks=lacks,
+        media=media.read(table.table("media")),
+        until=until,
+    )
+
+
+def check_until(text: str, where: str) -> None:
+    """Raises UserError for a text that cannot end a run: it must be in one row of a screen."""
+    if text != text.strip() or not text.isascii() or (text and not text.isprintable()):
+        raise UserError(
+            f"{where}: {text!r}: expected printable ASCII in one line, without spaces at its ends"
+        )
+
+
 def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str]]:
     """The capabilities that the guest has, and the capabilities in its table [lacks] with their
     reasons."""
@@ -228,7 +281,7 @@ def _module(lab: Lab, text: str) -> tuple[Path, str]:
     return lab.root / file, f"{Path(file).name} {rest.strip()}".rstrip()
 
 
-def _beside(boot: Table, directory: Path) -> None:
+def _beside(table: Table, boot: Table, directory: Path) -> None:
     """Replaces ./ at the beginning of a file name with the directory of guest.toml. All other names
     are relative to the checkout."""
     for key in ("kernel", "initramfs", "disk"):
@@ -239,6 +292,8 @@ def _beside(boot: Table, directory: Path) -> None:
             str(directory / text[2:]) if text.startswith("./") else text
             for text in boot.texts("modules")
         ]
+    if "media" in table.data:
+        media.place(table.table("media"), directory)
 
 
 def _image(table: Table) -> Image:
@@ -255,7 +310,7 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     table.choice("name", (name,))
     table.text("title")  # a variant needs its own title
     boot = table.table("boot", {})
-    _beside(boot, path.parent)
+    _beside(table, boot, path.parent)
     if "base" not in table.data:
         table.only(KEYS)
         boot.only(BOOT_KEYS)

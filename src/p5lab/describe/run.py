@@ -8,6 +8,7 @@ from p5lab.describe import engine as engines
 from p5lab.describe.guest import Guest
 from p5lab.describe.keys import readable
 from p5lab.describe.machine import Machine
+from p5lab.describe.media import Boot
 from p5lab.describe.observation import (
     NOTHING,
     Observation,
@@ -32,6 +33,7 @@ class Run:
     `model`: if False, each instruction takes one clock, and the machine has no caches, no TLBs and
         no stalls.
     `observation`: what the run records in addition to the counts.
+    `boot`: the media of a guest that boots from its own media; such a run has no job.
     """
 
     experiment: str
@@ -47,6 +49,7 @@ class Run:
     program: Program | None = None
     model: bool = True
     observation: Observation = NOTHING
+    boot: Boot | None = None
 
     @property
     def can(self) -> engines.Capabilities:
@@ -67,6 +70,8 @@ class Run:
     @property
     def job(self) -> str:
         """The command line that the guest receives."""
+        if self.boot:
+            return ""
         if self.program:
             return self.program.job
         return f"{self.workload.name} {self.parameter_text}".strip()
@@ -120,7 +125,11 @@ class Run:
 
     @property
     def _what(self) -> str:
-        """The program or the workload, with the parameters that the experiment sets."""
+        """The program or the workload, with the parameters that the experiment sets. For a boot
+        from media, the text that ends the run."""
+        if self.boot:
+            until = f" until {self.boot.until!r}" if self.boot.until else ""
+            return f"{self.workload.name}{until}"
         if program := self.own_program:
             return " ".join((program.title, *program.arguments))
         given = "".join(

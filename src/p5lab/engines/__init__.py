@@ -84,7 +84,7 @@ class Engine(ABC):
         targets are the guests and their workloads."""
         places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
         places = {place for place in places if not Path(place).is_absolute()}  # outside: P5LAB_PATH
-        places |= {f"build/workloads/{guest.programs}" for guest in guests}
+        places |= {f"build/workloads/{guest.programs}" for guest in guests if not guest.media}
         return tuple(sorted(places))
 
     def examine(self, lab: "Lab", runs: "Sequence[Run]") -> list[str]:

@@ -3,9 +3,9 @@
 
 from typing import Any
 
-from p5lab.describe import engine, guest, machine, workload
+from p5lab.describe import engine, from_media, guest, machine, workload
 from p5lab.describe import program as programs
-from p5lab.describe.experiment import PROGRAM
+from p5lab.describe.experiment import MEDIA, PROGRAM
 from p5lab.describe.keys import overlay_of
 from p5lab.describe.observation import Observation
 from p5lab.describe.run import Run
@@ -22,6 +22,7 @@ def request(run: Run) -> dict[str, Any]:
         "given": list(run.given),
         "model": run.model,
         "feedback": run.feedback,
+        **({"until": run.boot.until, "keep": run.boot.keep} if run.boot else {}),
         **run.observation.recorded(),
     }
 
@@ -56,6 +57,8 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
             f"run {stored.id} executed a program of your own, and its record contains only the"
             " program's digest; use `./p5lab run --program FILE` instead"
         )
+    if record["experiment"] == MEDIA:
+        return _from_media(lab, stored, asked)
     known = workload.load(lab)
     name = record["workload"]["name"]
     if name not in known:
@@ -78,6 +81,17 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
         model=asked["model"],
         observation=Observation.of_record(record),
     )
+
+
+def _from_media(lab: Lab, stored: Stored, asked: dict[str, Any]) -> Run:
+    name = stored.record["guest"]["name"]
+    if name not in guest.names(lab):
+        raise UserError(
+            f"run {stored.id} booted media that the command line named, and its record contains"
+            " only their digests; use `./p5lab run` with --floppy, --disk or --cdrom instead"
+        )
+    board = _machine(lab, stored.record["machine"], f"run {stored.id}")
+    return from_media.again(lab, name, board, asked)
 
 
 def _machine(lab: Lab, was: dict[str, Any], where: str) -> machine.Machine:

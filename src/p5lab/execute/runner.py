@@ -351,6 +351,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
             "curve": run.workload.curve,
         },
         "program": program.recorded if (program := run.own_program) else None,
+        **({"media": {one.role: one.recorded for one in run.boot.media}} if run.boot else {}),
         "parameters": run.parameters,
         "seed": run.seed,
         "feedback": "on" if run.has_feedback else "off",

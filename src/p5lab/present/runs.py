@@ -13,7 +13,7 @@ from rich.table import Table
 from p5lab.describe.keys import readable
 from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep.store import Stored
-from p5lab.present import comparison, counts, one_system, program_output
+from p5lab.present import comparison, counts, one_system, program_output, screen
 from p5lab.present.comparison import Cell, Comparison
 from p5lab.present.tables import MISSING
 
@@ -62,6 +62,8 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
     for role, sha256 in record["identity"]["digests"].items():
         files.add_row(f"sha256 {sha256[:DIGEST]}...", markup(role))
     console.print(files)
+    if shown := screen.text(stored):
+        console.print(markup(shown, lines=True), end="", soft_wrap=True)
     if printed := program_output.several([(stored, str(stored.directory))]):
         console.print(markup(printed, lines=True), end="", soft_wrap=True)
     if stored.status != "ok":
@@ -80,7 +82,15 @@ def _what_ran(record: dict[str, Any]) -> tuple[str, str]:
     """Returns the row about the user's program or about the job of the guest."""
     if program := program_output.name(record):
         return "program", program
+    if media := record.get("media"):
+        return "media", ", ".join(_medium(role, one) for role, one in media.items())
     return "job", _job(record["identity"]["settings"])
+
+
+def _medium(role: str, one: dict[str, str]) -> str:
+    """Returns a medium with its name, its form and the beginning of its digest."""
+    name = " ".join(filter(None, (one["file"], one["form"], one["known_as"])))
+    return f"{role} {name} (sha256 {one['sha256'][:DIGEST]}...)"
 
 
 def _job(settings: dict[str, Any]) -> str:

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from p5lab.describe import disk_image, media
+from p5lab.describe.disk_image import Geometry
 from p5lab.describe.guest import X86_64
+from p5lab.describe.media import Boot
 from p5lab.describe.run import Run
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -15,7 +18,14 @@ from p5lab.lab import Lab
 # The largest numbers of heads and sectors that a BIOS could address when the Pentium was new.
 HEADS, SECTORS = 16, 63
 CYLINDER = HEADS * SECTORS * 512
-NO_DISK = "ata0: enabled=0"
+NO_DISK, NO_CDROM = "ata0: enabled=0", "ata1: enabled=0"
+CHANNELS = (  # the IDE interfaces of a PC
+    "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14",
+    "ata1: enabled=1, ioaddr1=0x170, ioaddr2=0x370, irq=15",
+)
+EMPTY_DRIVE = "floppya: type=1_44"  # every PC of 1995 had a floppy drive
+# The emulator's names of the media from which the BIOS boots.
+BOOTS = {"floppy_a": "floppy", "cdrom": "cdrom", "disk_1": "disk"}
 # For each cpu.isa: the processor of Bochs and its additional features. The feature "p6ni" of Bochs
 # means the instructions CMOV, FCMOV and FCOMI. The Athlon 64 is the x86-64 processor of Bochs with
 # the fewest other features.
@@ -47,11 +57,14 @@ def make(lab: Lab, run: Run, paths: Mapping[str, str]) -> Bochsrc:
         "features": features,
     }
     places = {role: paths[role] for role in ("bios", "vgabios", "bootrom")}
-    places["disk"] = NO_DISK
+    places |= {"boot": "floppy", "floppies": "", "disk": NO_DISK, "cdrom": NO_CDROM}
+    if run.boot:
+        values |= _media_values(run.boot)
+        places |= _media(run.boot, paths)
     if run.guest.disk:
         values["cylinders"] = str(_cylinders(lab, run.guest.disk))
         places["disk"] = _disk(paths["disk"], values["cylinders"])
-    return Bochsrc(values, _fill(lab.bochsrc, {**values, **places}))
+    return Bochsrc(values, _fill(lab.bochsrc, {**places, **values}))
 
 
 def _cylinders(lab: Lab, image: Path) -> int:
@@ -68,10 +81,52 @@ def _disk(path: str, cylinders: str) -> str:
     """The lines of the primary IDE master. Bochs itself has no image mode `private`.
     engine/bochs/disk.cc implements this mode."""
     return (
-        "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14\n"
+        f"{CHANNELS[0]}\n"
         f'ata0-master: type=disk, mode=private, path="{path}", cylinders={cylinders},'
         f" heads={HEADS}, spt={SECTORS}, translation=none"
     )
+
+
+def _media_values(boot: Boot) -> dict[str, str]:
+    """The entries about media that can change a result. The images have their own digests."""
+    order = {"boot": ", ".join(BOOTS[one.role] for one in boot.order)}
+    forms = {one.role: one.form for one in boot.media if one.form}
+    translated = {
+        f"{one.role}.translation": _translation(one.geometry) for one in boot.media if one.geometry
+    }
+    return order | forms | translated
+
+
+def _media(boot: Boot, paths: Mapping[str, str]) -> dict[str, str]:
+    """The lines about floppies, IDE disks and the CD-ROM. The emulator writes to the floppies in
+    the run directory, which are copies. The engine keeps the content of a disk in its memory."""
+    floppies, disks = [], []
+    for one in boot.media:
+        if one.role in media.FLOPPIES:
+            drive = disk_image.FLOPPIES[one.path.stat().st_size][1]
+            name = f"floppy{one.role[-1]}"
+            floppies.append(f'{name}: type={drive}, {one.form}="{one.role}.img", status=inserted')
+        elif one.geometry:
+            where = "master" if one.role == media.DISKS[0] else "slave"
+            disks.append(
+                f'ata0-{where}: type=disk, mode=private, path="{paths[one.role]}",'
+                f" cylinders={one.geometry.cylinders}, heads={one.geometry.heads},"
+                f" spt={one.geometry.sectors}, translation={_translation(one.geometry)}"
+            )
+    if not boot.get(media.FLOPPIES[0]):
+        floppies.insert(0, EMPTY_DRIVE)
+    lines = {"floppies": "\n".join(floppies)}
+    if disks:
+        lines["disk"] = "\n".join((CHANNELS[0], *disks))
+    if boot.get(media.CDROM):
+        cdrom = f'ata1-master: type=cdrom, path="{paths[media.CDROM]}", status=inserted'
+        lines["cdrom"] = f"{CHANNELS[1]}\n{cdrom}"
+    return lines
+
+
+def _translation(geometry: Geometry) -> str:
+    """How the BIOS translates the geometry of a disk for programs."""
+    return "auto" if geometry.translated else "none"
 
 
 def _fill(template: Path, values: dict[str, str]) -> str:

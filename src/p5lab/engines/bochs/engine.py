@@ -8,13 +8,15 @@ import hashlib
 import os
 import re
 import struct
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from p5lab.describe import observation
+from p5lab.describe import guest as guests
+from p5lab.describe import media, observation
 from p5lab.describe import outputs as files
 from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import MULTIBOOT, X86_64, Guest
+from p5lab.describe.media import Boot
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.engines.bochs import bochsrc, boot
@@ -26,8 +28,14 @@ from p5stats import StatsError, events
 # Exit statuses of the engine (engine/bochs).
 BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
 CONSOLE, SERIAL, OUTPUT, LOG = map(files.file, ("console", "serial", "output", "log"))
+SCREEN = files.file("screen")
+LOOKS_PER_SECOND = 100  # of virtual time: how often the engine searches for the text of --until
 CONF, SETUP = "engine.conf", "setup.bin"
 LONGER = "`run --limit SECONDS` sets another limit"  # the end of the message about the limit
+
+
+# By role: the file with the changed content of a medium. Without --keep, only floppies have it.
+KEPT = {role: files.file(role) for role in (*media.FLOPPIES, *media.DISKS)}
 
 
 class Bochs(Engine):
@@ -40,8 +48,18 @@ class Bochs(Engine):
         model=True,
         observations=observation.KINDS,
         portable=True,
+        media=True,
     )
-    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *observation.outputs(observation.KINDS))
+    outputs = (
+        EVENTS,
+        SERIAL,
+        OUTPUT,
+        LOG,
+        CONSOLE,
+        SCREEN,
+        *KEPT.values(),
+        *observation.outputs(observation.KINDS),
+    )
 
     def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
         """The engines for the guests' processors, the BIOS images, the boot ROM, the formatted
@@ -50,6 +68,14 @@ class Bochs(Engine):
         made = {lab.short(path) for one in engines for path in (one, lab.record_of(one))}
         ours = (*sorted(made), "build/engine/bios", "build/bootrom", "build/disks")
         return (*ours, *super().targets(lab, guests))
+
+    def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
+        """As for every engine. Also remarks on media with an unknown content."""
+        said = super().examine(lab, runs)
+        for run in runs:
+            if run.boot and run.guest.name in guests.names(lab):
+                said += media.remarks(run.guest.media, run.boot)
+        return list(dict.fromkeys(said))
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         """The plan of a run: engine.conf, bochsrc and setup.bin in the run directory, and the
@@ -61,12 +87,14 @@ class Bochs(Engine):
             if not path.is_file():
                 raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
         paths = {role: os.path.relpath(path, directory) for role, path in inputs.items()}
+        if run.boot:
+            return _from_media(lab, run, run.boot, inputs, paths)
         try:
             kernel = run.guest.kernel.read_bytes()
         except OSError as error:
             raise UserError(f"cannot read {run.guest.kernel}: {error.strerror}") from None
         layout = _layout(lab, run, kernel)
-        conf, job = _conf(run, inputs, layout), _job(run, inputs)
+        conf, job = _conf(run, inputs) | layout.conf(), _job(run, inputs)
         text = _conf_text({**conf, **job}, paths).encode()
         emulator = bochsrc.make(lab, run, paths)
         observed = run.observation.inputs(lab, run)
@@ -114,6 +142,42 @@ class Bochs(Engine):
         return last_line(directory / OUTPUT)
 
 
+def _from_media(
+    lab: Lab, run: Run, boot: Boot, inputs: Mapping[str, Path], paths: Mapping[str, str]
+) -> Plan:
+    """The plan of a run that boots from media. Each floppy gets a private copy in the run
+    directory, because the emulator writes to the file of a floppy."""
+    conf = _conf(run, inputs) | {
+        "run.job": "",
+        "run.media": "on",
+        "run.screen": SCREEN,
+        "run.serial": SERIAL,
+    }
+    if boot.until:
+        looks = run.machine.clock_hz // LOOKS_PER_SECOND
+        conf |= {"run.until": boot.until, "run.look_cycles": str(looks)}
+    if boot.keep in media.DISKS:
+        drives = [one.role for one in boot.media if one.role in media.DISKS]
+        conf |= {"run.keep": KEPT[boot.keep], "run.keep_drive": str(drives.index(boot.keep))}
+    emulator = bochsrc.make(lab, run, paths)
+    floppies = {
+        KEPT[one.role]: one.path.read_bytes() for one in boot.media if one.role in media.FLOPPIES
+    }
+    return Plan(
+        inputs=inputs,
+        settings={CONF: conf, "bochsrc": emulator.values, "keep": boot.keep},
+        write={
+            CONF: _conf_text(conf, paths).encode(),
+            "bochsrc": emulator.text.encode(),
+            **floppies,
+        },
+        command=(paths["engine"], "-q", "-f", "bochsrc"),
+        environment={"P5LAB_ENGINE_CONF": CONF, "LC_ALL": "C"},
+        versions={},
+        built_from={"engine": lab.record_of(inputs["engine"])},
+    )
+
+
 def _program(lab: Lab, isa: str) -> Path:
     """The engine's program for a level of cpu.isa."""
     return lab.engine64 if isa in Bochs.can.without_clocks else lab.engine
@@ -126,16 +190,18 @@ def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
         "bochsrc.in": lab.bochsrc,
         "bios": lab.bios,
         "vgabios": lab.vgabios,
-        "bootrom": lab.bootrom,
+        "bootrom": lab.cache_rom if run.boot else lab.bootrom,
         **run.guest.files,
     }
+    if run.boot:
+        inputs |= {one.role: one.path for one in run.boot.media}
     if run.machine.values["disk.count"]:
         inputs["scsi"] = lab.formatted_disk
     if run.has_clocks:
         inputs["timing"] = lab.timing(str(run.machine.values["cpu.timing"]))
-    if not run.program:
+    if not run.program and not run.boot:
         inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
-    elif run.program.path:
+    elif run.program and run.program.path:
         inputs["program"] = run.program.path
     if run.guest.protocol == MULTIBOOT:
         inputs["multiboot"] = lab.multiboot
@@ -158,7 +224,7 @@ def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
     return boot.linux(kernel, Path("kernel"), Path("initramfs"), size, cmdline, memory, Path(SETUP))
 
 
-def _conf(run: Run, inputs: Collection[str], layout: boot.Layout) -> dict[str, str]:
+def _conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
     """The lines of engine.conf that have an effect already during the boot. In these lines,
     the role of each file replaces the path. So the lines are the same in every run directory."""
     conf: dict[str, str] = {
@@ -169,7 +235,6 @@ def _conf(run: Run, inputs: Collection[str], layout: boot.Layout) -> dict[str, s
         "run.timing": "on" if run.model else "off",
         "run.feedback": "on" if run.feedback and run.has_clocks else "off",
         "run.trace_reads": "off",
-        **layout.conf(),
     }
     if "timing" in inputs:
         conf["run.timing_table"] = "timing"

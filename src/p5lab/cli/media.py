@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""The options of `run` and `plan` about guests that boot from their own media, and `--keep`."""
+
+import argparse
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from p5lab.describe import from_media, guest, media
+from p5lab.describe.from_media import Asked
+from p5lab.describe.run import Run
+from p5lab.engines.bochs.engine import KEPT
+from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.execute.runner import Result
+from p5lab.lab import Lab
+
+KEEP = "--keep"
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that choose media and the end of the run."""
+    for option, kind, most in (("--floppy", "floppy", 2), ("--disk", "IDE disk", 2)):
+        parser.add_argument(
+            option,
+            type=Path,
+            action="append",
+            default=[],
+            metavar="FILE",
+            help=f"boot the system on this image of a {kind} instead of a guest; at most"
+            f" {most} times. A name without a directory is also searched in {media.VARIABLE}. The"
+            " image is never written",
+        )
+    parser.add_argument(
+        "--cdrom", type=Path, metavar="FILE", help="as --disk, for an ISO image of a CD-ROM"
+    )
+    parser.add_argument(
+        "--geometry",
+        default="",
+        metavar="C/H/S",
+        help="cylinders, heads and sectors of the first --disk (default: from its partition table)",
+    )
+    parser.add_argument(
+        "--until",
+        default="",
+        metavar="TEXT",
+        help="end the run when TEXT is on the screen or the serial line; the run fails if this does"
+        " not happen before the limit. Only for guests that boot from their own media",
+    )
+
+
+def add_keep(parser: argparse.ArgumentParser) -> None:
+    """Adds --keep, which saves the changed image of a medium. Only `run` has this option."""
+    parser.add_argument(
+        KEEP,
+        default="",
+        metavar="[MEDIUM=]FILE",
+        help="save the changed image of a floppy or disk as a new file. MEDIUM is one of"
+        f" {', '.join(KEPT)}; needed only if there are several",
+    )
+
+
+def is_asked(args: argparse.Namespace, lab: Lab) -> bool:
+    """Whether the command line asks for a boot from media: it names media, or it has only guests
+    with [media] and neither an experiment nor a program."""
+    if args.floppy or args.disk or args.cdrom:
+        return True
+    if args.experiment or args.program or not args.guest:
+        return False
+    return all(guest.load(lab, name).media for name in args.guest)
+
+
+def asked(args: argparse.Namespace) -> Asked:
+    """What the command line says about media. Raises UserError for a wrong text of --until or a
+    wrong --keep."""
+    if args.experiment or args.program:
+        raise UserError(
+            f"{args.experiment or '--program'}: expected without --floppy, --disk and --cdrom"
+        )
+    guest.check_until(args.until, "--until")
+    role, file = _keep(args)
+    if file:
+        _check_new(file)
+    return Asked(
+        tuple(args.floppy),
+        tuple(args.disk),
+        args.cdrom,
+        args.geometry,
+        args.until,
+        role,
+    )
+
+
+def check_not_asked(args: argparse.Namespace) -> None:
+    """Raises UserError for an option that has a meaning only for a boot from media."""
+    given = {
+        "--geometry": args.geometry,
+        "--until": args.until,
+        KEEP: getattr(args, "keep", ""),
+    }
+    for option, value in given.items():
+        if value:
+            raise UserError(
+                f"{option}: expected with --floppy, --disk, --cdrom or a guest with [media]"
+            )
+
+
+def _keep(args: argparse.Namespace) -> tuple[str, Path | None]:
+    """The medium and the file of --keep."""
+    text = getattr(args, "keep", "")
+    if not text:
+        return "", None
+    role, equals, file = text.partition("=")
+    if equals and role in KEPT:
+        return role, Path(file)
+    return from_media.FIRST, Path(text)
+
+
+def _check_new(file: Path) -> None:
+    """Raises UserError if a file exists already or cannot be created."""
+    if os.path.lexists(file):
+        raise UserError(f"{KEEP} {file}: the file exists already; expected the name of a new file")
+    if not file.parent.is_dir():
+        raise UserError(f"{KEEP} {file}: no directory {file.parent}")
+    if not os.access(file.parent, os.W_OK):
+        raise UserError(f"{KEEP} {file}: the directory {file.parent} cannot be written")
+
+
+def keep(args: argparse.Namespace, results: Sequence[Result]) -> str:
+    """Copies the changed image of the run to the file of --keep. Returns a line about it; empty
+    without --keep and for a run that failed. Raises UserError if the file exists by now or cannot
+    be written; then no part of it stays."""
+    _, file = _keep(args)
+    (result,) = results if file else (None,)
+    if file is None or result is None or result.status != "ok":
+        return ""
+    source = result.directory / KEPT[_role(result.run)]
+    if not source.is_file():
+        raise UserError(f"{source} is missing; repeat the run with --force", status=STATUS_FAILED)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".p5lab-keep-", dir=file.parent) as place:
+            copy = Path(place) / "image"
+            shutil.copyfile(source, copy)
+            os.link(copy, file)  # fails if the file exists
+    except FileExistsError:
+        raise UserError(f"{KEEP} {file}: the file exists already", status=STATUS_FAILED) from None
+    except OSError as error:
+        raise disk_error(error, file) from None
+    return f"Saved {_role(result.run)} as {file}."
+
+
+def _role(run: Run) -> str:
+    return run.boot.keep if run.boot else ""

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""The media from which a guest boots: floppies, IDE disks and a CD-ROM.
+
+The table [media] of guest.toml or the options --floppy, --disk and --cdrom name the media. A file
+name without a directory is searched in the directories of P5LAB_MEDIA. A file is searched and
+checked when a run is made, not when the guest is read, so a guest without its media can be listed.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from p5lab.describe import disk_image
+from p5lab.describe.disk_image import Geometry
+from p5lab.describe.tomlfile import Table
+from p5lab.errors import UserError
+from p5lab.host.files import sha256_of
+
+VARIABLE = "P5LAB_MEDIA"
+FLOPPIES, DISKS, CDROM = ("floppy_a", "floppy_b"), ("disk_1", "disk_2"), "cdrom"
+ROLES = (*FLOPPIES, *DISKS, CDROM)
+# The BIOS tries these media in this order, as the PCs of 1995 did that could boot a CD-ROM.
+BOOT_ORDER = (FLOPPIES[0], CDROM, DISKS[0])
+KEYS = ("file", "what", "geometry", "known")
+DIGITS = 64  # of a SHA-256
+# Characters that the emulator's configuration cannot contain in a path.
+UNUSABLE = '"$\n\r'
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A medium that a guest boots from. `file`: an absolute path, or a name in P5LAB_MEDIA.
+    `known`: a name for each known content, by SHA-256. `what`: a text for the user who does not
+    have the file. `where`: the beginning of messages."""
+
+    role: str
+    file: str
+    where: str
+    geometry: Geometry | None = None
+    known: Mapping[str, str] = field(default_factory=dict)
+    what: str = ""
+
+
+@dataclass(frozen=True)
+class Medium:
+    """A medium that was found and checked. `form`: the geometry of a disk, or the emulator's name
+    of a floppy; empty for a CD-ROM. `name`: the name of the known content, empty for another
+    content."""
+
+    role: str
+    path: Path
+    sha256: str
+    form: str
+    name: str = ""
+    geometry: Geometry | None = None
+
+    @property
+    def recorded(self) -> dict[str, str]:
+        """The entry of this medium in run.json."""
+        origin = f" ({self.geometry.origin})" if self.geometry else ""
+        return {
+            "file": self.path.name,
+            "sha256": self.sha256,
+            "known_as": self.name,
+            "form": f"{self.form}{origin}",
+        }
+
+
+@dataclass(frozen=True)
+class Boot:
+    """A boot from media. `until`: the text that ends the run when it appears on the screen or the
+    serial line; without it the limit ends the run. `keep`: the role of the medium whose changed
+    content the run stores; empty for none."""
+
+    media: tuple[Medium, ...]
+    until: str = ""
+    keep: str = ""
+
+    def get(self, role: str) -> Medium | None:
+        """The medium with this role; None if there is none."""
+        return next((one for one in self.media if one.role == role), None)
+
+    @property
+    def order(self) -> tuple[Medium, ...]:
+        """The media from which the BIOS tries to boot, in its order."""
+        return tuple(one for role in BOOT_ORDER if (one := self.get(role)))
+
+
+def place(table: Table, directory: Path) -> None:
+    """Replaces ./ at the beginning of a file name in the table [media] with the directory of the
+    guest's file."""
+    for role in table.data:
+        one = table.table(role)
+        if one.text("file", "").startswith("./"):
+            one.data["file"] = str(directory / one.text("file"))
+
+
+def read(table: Table) -> tuple[Wanted, ...]:
+    """The media in the table [media] of a guest. Raises UserError for an unknown key or a wrong
+    value. Does not search the files."""
+    table.only(ROLES)
+    if not table.data:
+        raise UserError(f"{table.where}: expected one or more of {', '.join(ROLES)}")
+    wanted = []
+    for role in (one for one in ROLES if one in table.data):
+        one = table.table(role)
+        one.only(KEYS)
+        geometry = None
+        if "geometry" in one.data:
+            if role not in DISKS:
+                raise UserError(f"{one.at('geometry')}: expected only for {' and '.join(DISKS)}")
+            geometry = disk_image.parse_geometry(one.text("geometry"), one.at("geometry"))
+        file, what = one.text("file"), one.text("what", "")
+        wanted.append(Wanted(role, file, one.label, geometry, _known(one), what))
+    return tuple(wanted)
+
+
+def _known(table: Table) -> dict[str, str]:
+    """The names of the known contents, by SHA-256."""
+    known = table.table("known", {})
+    for digest in known.data:
+        if len(digest) != DIGITS or not set(digest) <= set("0123456789abcdef"):
+            raise UserError(
+                f"{known.near(digest)}: {digest!r}: expected a SHA-256, {DIGITS} digits of 0-9 a-f"
+            )
+    return {digest: known.text(digest) for digest in known.data}
+
+
+def found(wanted: Sequence[Wanted]) -> tuple[Medium, ...]:
+    """Searches and checks all media of a guest. Raises UserError for a missing file, for an image
+    that the machine cannot use, and if the BIOS cannot boot from the first medium of its order and
+    has no other."""
+    media = tuple(_found(one) for one in wanted)
+    candidates = Boot(media).order
+    if not candidates:
+        raise UserError(
+            f"{wanted[0].where}: the BIOS boots from none of these media; expected one of"
+            f" {', '.join(BOOT_ORDER)}"
+        )
+    if len(candidates) == 1:
+        (one,) = candidates
+        where = next(wish.where for wish in wanted if wish.role == one.role)
+        disk_image.check_boots(one.path, where, is_cdrom=one.role == CDROM)
+    return media
+
+
+def _found(wanted: Wanted) -> Medium:
+    path, where = _path(wanted), wanted.where
+    if bad := [one for one in UNUSABLE if one in str(path)]:
+        raise UserError(f"{where}: {str(path)!r}: expected a path without {bad[0]!r}")
+    form, geometry = "", None
+    if wanted.role in FLOPPIES:
+        form = disk_image.floppy(path, where)
+    elif wanted.role in DISKS:
+        geometry = disk_image.disk(path, wanted.geometry, where)
+        form = str(geometry)
+    else:
+        disk_image.cdrom(path, where)
+    facts = path.stat()
+    digest = _digest(path, facts.st_size, facts.st_mtime_ns)
+    return Medium(wanted.role, path, digest, form, wanted.known.get(digest, ""), geometry)
+
+
+@lru_cache(maxsize=64)
+def _digest(path: Path, size: int, changed: int) -> str:
+    return sha256_of(path)
+
+
+def _path(wanted: Wanted) -> Path:
+    """The path of a medium's file. Raises UserError with all that helps to find a missing one."""
+    given = Path(wanted.file)
+    places = directories()
+    for path in (given,) if given.is_absolute() else (place / given for place in places):
+        if path.exists():
+            return path
+    if given.is_absolute():
+        put = ""
+    elif places:
+        put = f"put it into {' or '.join(map(str, places))} ({VARIABLE})"
+    else:
+        put = f"put it into a directory and name this directory in {VARIABLE}"
+    known = ", ".join(f"{name} (sha256 {digest})" for digest, name in wanted.known.items())
+    parts = [
+        f"missing medium {wanted.file}" + (f" ({wanted.what})" if wanted.what else ""),
+        put,
+        f"known: {known}" if known else "",
+    ]
+    raise UserError(f"{wanted.where}: {'; '.join(filter(None, parts))}")
+
+
+def directories() -> list[Path]:
+    """The directories that P5LAB_MEDIA names, separated by colons."""
+    return [Path(part).absolute() for part in os.environ.get(VARIABLE, "").split(":") if part]
+
+
+def remarks(wanted: Sequence[Wanted], boot: Boot) -> list[str]:
+    """One line about each medium whose content guest.toml does not know."""
+    lines = []
+    for one in wanted:
+        medium = boot.get(one.role)
+        if medium and not medium.name:
+            known = f"; known: {', '.join(one.known.values())}" if one.known else ""
+            lines.append(
+                f"{one.where}: {medium.path.name} has an unknown content, sha256"
+                f" {medium.sha256}{known}"
+            )
+    return lines

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: MIT
+"""Boots from media: a small system of our own (boot.S) on a floppy, a disk and a CD-ROM."""
+
+import json
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from p5lab.cli import main as cli
+from p5lab.lab import Lab
+from p5stats import events
+
+SOURCE = Path(__file__).with_name("boot.S")
+FLOPPY, CYLINDER, CD_SECTOR = 1_474_560, 16 * 63 * 512, 2048
+TEXT = "the second sector"
+CHANGED = b"written by the guest\0"
+
+
+@pytest.fixture(scope="module")
+def sector(tmp_path_factory):
+    """The assembled boot sector."""
+    place = tmp_path_factory.mktemp("boot")
+    content = assembled(place, SOURCE)
+    assert len(content) == 512
+    return content
+
+
+def assembled(place, source):
+    """Returns the code of a source, for the address at which the BIOS loads a boot sector."""
+    built, binary = place / "boot.o", place / "boot.bin"
+    subprocess.run(["as", "--32", "-o", built, source], check=True)
+    link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
+    subprocess.run([*link, "-o", binary, built], check=True)
+    return binary.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A lab with its own results."""
+    return Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture
+def run(lab, capsys):
+    """Runs the command line. Returns its exit status, its records by run id, and its output."""
+
+    def run(*words, status=0):
+        before = set(lab.results.glob("*/*/run.json"))
+        assert cli.main(["run", *map(str, words), "--no-build"], lab) == status
+        said = capsys.readouterr()
+        made = sorted(set(lab.results.glob("*/*/run.json")) - before)
+        return [path.parent for path in made], said
+
+    return run
+
+
+def image(place, name, sector, size, text=TEXT):
+    """Writes an image with the boot sector and a text in the second sector."""
+    path = place / name
+    path.write_bytes((sector + f"\r\n{text}\0".encode().ljust(512, b"\0")).ljust(size, b"\0"))
+    return path
+
+
+def record(directory):
+    return json.loads((directory / "run.json").read_text())
+
+
+def screen(directory):
+    return (directory / "screen.txt").read_text().splitlines()
+
+
+def test_a_disk_boots_and_its_changed_image_is_kept(run, sector, tmp_path, lab, capsys):
+    disk, kept = image(tmp_path, "my.img", sector, 10 * CYLINDER), tmp_path / "kept.img"
+    before = disk.read_bytes()
+    (made,), said = run("--disk", disk, "--until", "the end", "--limit", 5, "--keep", kept)
+    rows = [row for row in screen(made) if row]
+    assert rows[-4:] == ["small system on drive 80", TEXT, "invalid opcode came back", "the end"]
+    assert len(screen(made)) == 25
+    assert "the screen at the end:" in said.err
+    assert f"  {TEXT}\n" in said.err
+    assert disk.read_bytes() == before
+    # The guest has written its text into the third sector, and has changed nothing else.
+    after = kept.read_bytes()
+    assert after[1024 : 1024 + len(CHANGED)] == CHANGED
+    assert after[:1024] + before[1024:1536] + after[1536:] == before
+
+    found = record(made)
+    assert found["status"] == "ok"
+    assert found["reason"].startswith("`the end` on the screen at 0.")
+    assert found["media"]["disk_1"]["form"] == "10/16/63 (default)"
+    assert found["media"]["disk_1"]["sha256"] == found["identity"]["digests"]["disk_1"]
+    parsed = events.parse(made / "events.jsonl")
+    (bracket,) = parsed.brackets
+    assert (bracket.phase, parsed.markers[-1].op) == (0, "exit")
+    # The whole boot is in ring 0: real mode, and protected mode of the BIOS.
+    assert {ring for _, ring in bracket.end.banks} == {0}
+    names = list(parsed.units)
+    (exceptions,) = (bank[names.index("exceptions")] for bank in bracket.end.banks.values())
+    assert exceptions >= 1
+
+    assert cli.main(["show", made.name], lab) == 0
+    assert f"  {TEXT}\n" in capsys.readouterr().out
+
+    # The same inputs give the same events, byte for byte, and FILE is never replaced.
+    again, said = run("--disk", disk, "--until", "the end", "--limit", 5, "--keep", kept, status=2)
+    assert not again
+    assert "the file exists already" in said.err
+    kept.unlink()
+    words = ("--disk", disk, "--until", "the end", "--limit", 5, "--keep", kept, "--force")
+    assert run(*words)[0] == []
+    assert kept.read_bytes() == after
+    assert record(made)["digests"] == found["digests"]
+
+
+def test_a_floppy_boots_until_a_text_on_the_serial_line(run, sector, tmp_path):
+    floppy = image(tmp_path, "my.img", sector, FLOPPY)
+    before = floppy.read_bytes()
+    kept = tmp_path / "kept.img"
+    words = ("--floppy", floppy, "--until", "serial line works", "--limit", 5)
+    (made,), _ = run(*words, "--keep", f"floppy_a={kept}")
+    assert record(made)["reason"].startswith("`serial line works` on the serial line at ")
+    assert "small system on drive 00" in screen(made)
+    assert floppy.read_bytes() == before
+    assert kept.read_bytes()[1024:].startswith(CHANGED)
+
+
+def test_another_content_is_another_run(run, sector, tmp_path):
+    one = image(tmp_path, "one.img", sector, FLOPPY, text="same name")
+    (first,), _ = run("--floppy", one, "--limit", 1)
+    image(tmp_path, "one.img", sector, FLOPPY, text="another content")
+    (second,), _ = run("--floppy", one, "--limit", 1)
+    assert "another content" in screen(second)
+    assert record(first)["media"] != record(second)["media"]
+
+
+def test_the_limit_ends_a_run_well_only_without_until(run, sector, tmp_path):
+    floppy = image(tmp_path, "my.img", sector, FLOPPY)
+    (made,), _ = run("--floppy", floppy, "--limit", 1)
+    assert record(made)["reason"] == "virtual-time limit of 1.000 s reached"
+    assert record(made)["status"] == "ok"
+    (made,), said = run("--floppy", floppy, "--limit", 1, "--until", "never", status=1)
+    assert record(made)["status"] == "timeout"
+    assert "limit of 1.000 s reached before `never` appeared" in said.err
+    assert f"  {TEXT}\n" in said.err
+
+
+def test_a_graphics_mode_has_no_text(run, sector, tmp_path):
+    floppy = tmp_path / "my.img"
+    floppy.write_bytes((sector + b"@\0").ljust(FLOPPY, b"\0"))
+    (made,), _ = run("--floppy", floppy, "--limit", 1)
+    assert screen(made) == ["(a graphics mode: 640 dots x 400 lines)"]
+
+
+def test_a_panic_of_the_bios_shows_its_message_and_the_screen(run, tmp_path):
+    # A boot signature, and a partition table whose code returns to the BIOS by INT 18h.
+    disk = tmp_path / "no-system.img"
+    disk.write_bytes((b"\xcd\x18".ljust(510, b"\0") + b"\x55\xaa").ljust(CYLINDER, b"\0"))
+    (made,), said = run("--disk", disk, "--limit", 5, status=1)
+    assert record(made)["status"] == "failed"
+    assert "the emulator stopped: No bootable device." in said.err
+    assert "Booting from Hard Disk..." in screen(made)
+
+
+def test_a_reset_is_counted(run, tmp_path):
+    # The system control port resets the machine.
+    code = b"\xb0\x01\xe6\x92\xeb\xfe"
+    floppy = tmp_path / "reset.img"
+    floppy.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
+    (made,), _ = run("--floppy", floppy, "--limit", 3)
+    (note,) = record(made)["notes"]
+    assert (note["what"], note["name"]) == ("reset", "machine")
+    assert note["count"] >= 2
+
+
+HEAD = ".code16\n.globl _start\n_start:\n"
+# The guest prints without end.
+FLOOD = f"""{HEAD}
+1:      movw $0x0E78, %ax
+        movw $7, %bx
+        int $0x10
+        jmp 1b
+"""
+# The guest sets every mode of a VGA, then mode 1 with 40 columns, and prints at the right border.
+MODES = f"""{HEAD}
+        xorw %ax, %ax
+        movw %ax, %ds
+1:      pushw %ax
+        int $0x10
+        popw %ax
+        incw %ax
+        cmpw $0x14, %ax
+        jne 1b
+        movw $1, %ax
+        int $0x10
+        movw $0x0200, %ax
+        movw $35, %dx
+        xorw %bx, %bx
+        int $0x10
+        movw $text, %si
+2:      lodsb
+        testb %al, %al
+        jz 3f
+        movb $0x0E, %ah
+        int $0x10
+        jmp 2b
+3:      cli
+        hlt
+        jmp 3b
+text:   .asciz "right border"
+"""
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [(FLOOD, {"x" * 80}), (MODES, {" " * 35 + "right", " border", ""})],
+    ids=["flood", "modes"],
+)
+def test_a_guest_that_treats_its_screen_badly(run, tmp_path, source, expected):
+    (tmp_path / "boot.S").write_text(source)
+    code = assembled(tmp_path, tmp_path / "boot.S")
+    floppy = tmp_path / "bad.img"
+    floppy.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
+    (made,), _ = run("--floppy", floppy, "--limit", 2)
+    assert record(made)["status"] == "ok"
+    rows = screen(made)
+    assert len(rows) == 25
+    assert set(rows[:24]) == expected
+
+
+def iso(sector):
+    """A CD-ROM with an El Torito boot record (1.0) and nothing else. The boot image is not an
+    emulated floppy: the BIOS loads one sector of 512 bytes at 0:7C00."""
+    catalogue, boot = 19, 20
+    volume = b"\1CD001\1".ljust(CD_SECTOR, b"\0")
+    about = b"\0CD001\1" + b"EL TORITO SPECIFICATION".ljust(32, b"\0")
+    about = about.ljust(0x47, b"\0") + struct.pack("<I", catalogue)
+    last = b"\xffCD001\1".ljust(CD_SECTOR, b"\0")
+    valid = b"\1\0\0\0" + b"p5lab".ljust(24, b"\0") + b"\0\0\x55\xaa"
+    total = -sum(struct.unpack("<16H", valid)) & 0xFFFF
+    valid = valid[:28] + struct.pack("<H", total) + valid[30:]
+    entry = struct.pack("<BBHBBHI", 0x88, 0, 0, 0, 0, 4, boot).ljust(32, b"\0")
+    sectors = [b""] * 16 + [volume, about, last, valid + entry, sector]
+    return b"".join(one.ljust(CD_SECTOR, b"\0") for one in sectors).ljust(64 * CD_SECTOR, b"\0")
+
+
+def test_a_cdrom_boots(run, sector, tmp_path):
+    cdrom = tmp_path / "my.iso"
+    cdrom.write_bytes(iso(sector))
+    (made,), _ = run("--cdrom", cdrom, "--until", "the end", "--limit", 20)
+    assert record(made)["status"] == "ok"
+    assert "small system on drive e0" in screen(made)
+
+
+GUEST = """
+schema_version = 1
+name = "small"
+title = "a small system"
+structure = "monolithic"
+isa = "pentium"
+[boot]
+protocol = "bios"
+until = "the end"
+[media.floppy_a]
+file = "small.img"
+what = "the small system of the tests"
+[media.floppy_a.known]
+"""
+
+
+def test_a_guest_with_media_is_run_and_repeated(sector, tmp_path, monkeypatch, capsys):
+    place, mine = tmp_path / "media", tmp_path / "mine/guests/small"
+    place.mkdir()
+    mine.mkdir(parents=True)
+    (mine / "guest.toml").write_text(f'{GUEST}"{"0" * 64}" = "first"\n')
+    lab = Lab(Lab.here().root, tmp_path / "results", (tmp_path / "mine",))
+    monkeypatch.setenv("P5LAB_MEDIA", str(place))
+    words = ["run", "--guest", "small", "--limit", "5", "--no-build"]
+    assert cli.main(words, lab) == 2
+    said = capsys.readouterr().err
+    assert "missing medium small.img (the small system of the tests)" in said
+    assert f"put it into {place} (P5LAB_MEDIA)" in said
+    assert f"known: first (sha256 {'0' * 64})" in said
+
+    image(place, "small.img", sector, FLOPPY)
+    assert cli.main(words, lab) == 0
+    assert "small.img has an unknown content, sha256" in capsys.readouterr().err
+    (made,) = lab.results.glob("media/*/run.json")
+    digest = record(made.parent)["media"]["floppy_a"]["sha256"]
+    (mine / "guest.toml").write_text(f'{GUEST}"{digest}" = "first"\n')
+    assert cli.main(["rerun", made.parent.name, "--no-build"], lab) == 0
+    assert "the events are the same again" in capsys.readouterr().err
