@@ -197,6 +197,13 @@ def test_bench_gets_its_own_options(p5lab, lab, monkeypatch):
 
 def test_keys(p5lab):
     assert "l2.size" in p5lab("keys")[1]
+    some = p5lab("keys", "L2.")[1]
+    assert "l2.size" in some and "l1d.size" not in some
+    assert p5lab("keys", "l2.sise") == (
+        2,
+        "",
+        "p5lab: unknown machine key 'l2.sise'; did you mean 'l2.size'?\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,7 +252,7 @@ def test_keys(p5lab):
         (["show"], "the following arguments are required: RUN (see `p5lab show --help`)"),
         # The value of an option may look like an option. Only argparse knows what is wrong then.
         (["run", "--only", "--sed", "tests"], "argument --only: expected one argument"),
-        (["list", "runs", "x"], "unrecognized arguments: x (see `p5lab --help`)"),
+        (["list", "runs", "x"], "unrecognized arguments: x (see `p5lab list --help`)"),
         (["list", "machine"], "unknown list 'machine'; did you mean 'machines'?"),
         (["show", "abcd"], "no run 'abcd': expected the first 4 or more characters"),
     ],

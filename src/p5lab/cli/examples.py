@@ -41,7 +41,7 @@ EXAMPLES = {
         'query "FROM counts" --all-rows',
     ),
     "notebook": ("notebook", "notebook what-if", "notebook --no-browser --port 9000"),
-    "keys": ("keys", "keys --json"),
+    "keys": ("keys", "keys l2", "keys --json"),
     "gc": ("gc", "gc --cache --older-than 30 --yes"),
     "build": ("build", "build build/engine/p5bochs"),
     "doctor": ("doctor", "doctor --json"),

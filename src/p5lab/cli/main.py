@@ -72,12 +72,16 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     try:
         # next_steps reads the words.
         return parser().parse_args(options.with_values(words), argparse.Namespace(words=words))
-    except UserError:
+    except UserError as error:
         name, *rest = words or [""]
         command = completion.commands(parser()).get(name)
         better = misspelt.option(command, rest) if command else misspelt.option(parser(), words[:1])
         if better:
             raise better from None
+        if command:  # the parser of all commands has found the mistake
+            raise UserError(
+                str(error).replace("`p5lab --help`", f"`{command.prog} --help`")
+            ) from None
         raise
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from p5lab.cli import options
 from p5lab.describe import experiment, guest, keys, machine, notebook, workload
-from p5lab.errors import UserError
+from p5lab.errors import UserError, unknown
 from p5lab.evidence import calls
 from p5lab.host import fetch
 from p5lab.host.terminal import for_terminal, markup
@@ -175,6 +175,7 @@ def _add_gc(commands: options.Commands) -> None:
 
 def _add_keys(commands: options.Commands) -> None:
     keys = commands.add_parser("keys", help="list all machine keys with unit and meaning")
+    keys.add_argument("text", nargs="?", metavar="TEXT", help="only the keys with TEXT in the name")
     keys.add_argument(
         "--markdown", action="store_true", help="print the table of docs/reference/machine-keys.md"
     )
@@ -377,8 +378,13 @@ def _gc(args: argparse.Namespace, lab: Lab) -> int:
 
 def _keys(args: argparse.Namespace, lab: Lab) -> int:
     if args.markdown:
+        if args.text:
+            raise UserError("keys --markdown: expected without TEXT; it prints all keys")
         print(keys.reference(), end="")
         return 0
+    chosen = [key for key in keys.KEYS if (args.text or "").lower() in key.name]
+    if not chosen:
+        raise unknown("machine key", args.text, keys.BY_NAME)
     if args.form == "json":
         options.print_json(
             {
@@ -389,7 +395,7 @@ def _keys(args: argparse.Namespace, lab: Lab) -> int:
                         "expected": key.expected,
                         "meaning": key.doc,
                     }
-                    for key in keys.KEYS
+                    for key in chosen
                 ]
             }
         )
@@ -398,7 +404,7 @@ def _keys(args: argparse.Namespace, lab: Lab) -> int:
     table.add_column("key", no_wrap=True)
     table.add_column("unit", no_wrap=True)
     table.add_column("meaning", overflow="fold")
-    for key in keys.KEYS:
+    for key in chosen:
         table.add_row(key.name, key.unit, markup(key.doc))
     counts.stdout().print(table)
     return 0
