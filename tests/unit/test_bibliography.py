@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The bibliography: its entries, and the places that name a paper."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from fakelab import REPO
@@ -59,6 +62,14 @@ def test_the_document_is_up_to_date():
     text = (REPO / "docs/reference/papers.md").read_text(encoding="utf-8")
     assert text == papers.reference()
     assert "(https://doi.org/10.1145/225535.225536)" in text
+
+
+def test_a_damaged_bibliography_does_not_stop_other_commands():
+    code = "from p5lab.describe import papers; papers.here = None; import p5lab.cli.main"
+    paths = os.pathsep.join(str(REPO / part) for part in ("src", "stats-parsers"))
+    subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": paths}, check=True
+    )
 
 
 def test_the_terminal_explains_the_papers_that_it_names(lab, capsys, monkeypatch):

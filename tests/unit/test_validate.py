@@ -10,6 +10,7 @@ import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
+from p5lab.describe import papers
 from p5lab.errors import UserError
 from p5lab.evidence import documents, published, validate
 from p5lab.execute.runner import Runner
@@ -332,7 +333,7 @@ def test_the_claims_of_the_repository():
     lab = Lab(REPO)
     found = published.load(lab)
     assert len({claim.id for claim in found}) == len(found)
-    assert {claim.source.split()[0] for claim in found} == set(published.PAPERS)
+    assert {claim.source.split()[0] for claim in found} == set(papers.here())
     assert all(claim.id.startswith(claim.source.split()[0] + "-") for claim in found)
     for claim in found:
         if claim.measure:

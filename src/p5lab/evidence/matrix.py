@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from p5lab.describe import experiment
+from p5lab.describe import experiment, papers
 from p5lab.describe import guest as guests
 from p5lab.describe import workload as workloads
 from p5lab.evidence import block as blocks
-from p5lab.evidence.published import PAPERS
 from p5lab.host.terminal import markup
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid
@@ -79,7 +78,7 @@ def cells(lab: Lab) -> list[Cell]:
 
 
 def _is_of_a_paper(source: str) -> bool:
-    return source.split()[0] in PAPERS
+    return source.split()[0] in papers.here()
 
 
 def _asked(lab: Lab) -> dict[tuple[str, str, str], int]:
@@ -89,7 +88,7 @@ def _asked(lab: Lab) -> dict[tuple[str, str, str], int]:
     """
     found: dict[tuple[str, str, str], set[tuple[str, str]]] = {}
     for name in experiment.names(lab):
-        if name.split("-")[0] not in PAPERS:
+        if name.split("-")[0] not in papers.here():
             continue
         for run in experiment.load(lab, name):
             key = name, run.workload.name, run.guest.name

@@ -41,7 +41,6 @@ from p5stats.claims import (
 )
 
 SCHEMA_VERSION = 1
-PAPERS = tuple(papers.here())
 GUEST = "linux"
 TIMING = "timing."  # prefix in `keys` for a row of the timing table
 _PLACE = re.compile(r"(section|table|figure) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?")
@@ -73,10 +72,10 @@ class _Loader:
         """The claim in a table, or several claims: one for each entry of the table's `values`."""
         source = table.text("source")
         paper, _, place = source.partition(" ")
-        if paper not in PAPERS or not _PLACE.fullmatch(place):
+        if paper not in papers.here() or not _PLACE.fullmatch(place):
             raise UserError(
-                f"{table.at('source')}: expected a paper ({', '.join(PAPERS)}) and a section,"
-                f" table, figure or appendix; found {source!r}"
+                f"{table.at('source')}: expected a paper ({', '.join(papers.here())}) and a"
+                f" section, table, figure or appendix; found {source!r}"
             )
         role = table.choice("role", ROLES)
         common = {

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 from rich.console import Console
 
-from p5lab.describe import experiment
+from p5lab.describe import experiment, papers
 from p5lab.describe import machine as machines
 from p5lab.describe.experiment import Filter, Run
 from p5lab.errors import unknown
@@ -51,8 +51,8 @@ class Validation:
 def select(lab: Lab, source: str | None) -> list[Claim]:
     """The claims of one paper, or of all papers if `source` is None. Raises UserError for an
     unknown paper."""
-    if source is not None and source not in claim_file.PAPERS:
-        raise unknown("paper", source, claim_file.PAPERS, where="--source")
+    if source is not None and source not in papers.here():
+        raise unknown("paper", source, papers.here(), where="--source")
     return [
         claim
         for claim in claim_file.load(lab)
