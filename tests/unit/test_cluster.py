@@ -193,7 +193,7 @@ def test_inputs_are_sent_once_and_checked(lab, tmp_path):
 
 
 def test_a_local_worker_boots_once_and_listens_on_loopback_only(lab):
-    sizes = (("l2.size", size) for size in ("64K", "128K", "256K", "512K", "1M"))
+    sizes = (("l2.size", size) for size in ("128K", "256K", "512K"))
     runs = [
         run
         for size in sizes
@@ -208,9 +208,9 @@ def test_a_local_worker_boots_once_and_listens_on_loopback_only(lab):
             if connection.status == psutil.CONN_LISTEN
         }
         results = Runner(lab, place=lambda: nullcontext(place)).run_all(runs)
-    assert [one.status for one in results] == ["ok"] * 20
+    assert [one.status for one in results] == ["ok"] * 12
     assert listening == {"127.0.0.1"}
-    assert len(lab.boots()) == 5 * 2  # the seed is on the kernel's command line
+    assert len(lab.boots()) == 3 * 2  # the seed is on the kernel's command line
     assert not left_over(lab)
 
 
@@ -318,7 +318,7 @@ def test_a_run_again_with_other_events_has_failed(lab, scheduler):
 def test_a_scheduler_that_goes_is_one_line_and_the_rest_resumes(lab, tmp_path, monkeypatch):
     monkeypatch.setattr(connection, "CONNECT_SECONDS", 5)
     lab.behave(sleep_of={"chase": 30})
-    with running(tmp_path / "scheduler") as address:
+    with running(tmp_path / "scheduler", workers=1) as address:
 
         def kill():
             wait_for(lambda: any(one.status == "ok" for one in store.all_runs(lab)))
