@@ -2,7 +2,10 @@
 """How the programs of the guests are made with Zig: the recorded commands, and the removal of the
 symbol table."""
 
+import importlib.util
+import os
 import subprocess
+from pathlib import Path
 
 import building
 import pytest
@@ -10,6 +13,7 @@ import stripping
 import zig_commands
 from building import BuildError
 
+BUSYBOX = Path(__file__).resolve().parents[2] / "guest-images/parts/busybox/build_busybox.py"
 CODE = """\
 .globl _start
 _start: call f
@@ -111,3 +115,35 @@ def test_the_message_of_a_compiler_that_fails(zig, tmp_path):
     zig.write_text("#!/bin/sh\necho 'no such target' >&2\nexit 1\n")
     with pytest.raises(BuildError, match="zig cc: status 1: no such target"):
         zig_commands.commands(tmp_path / "cache", ["-s"])
+
+
+@pytest.mark.parametrize(
+    ("given", "library"),
+    [
+        ("-Os -static -Wl,--gc-sections tmp.1.c -o tmp.1", "-nostdlib"),
+        ("-Oz -static -lcrypt -o /dev/null bb_libtest.c", "-nostdlib"),
+        ("-Os -Wp,-MD,a.d -c -o a.o a.c", ""),
+        ("-E a.c", ""),
+        ("-static -o busybox_unstripped a.o lib/lib.a -lm -lcrypt", ""),
+    ],
+)
+def test_a_trial_of_the_linker_needs_no_c_library(tmp_path, given, library):
+    """Zig compiled its C library once more for the trials of busybox."""
+    spec = importlib.util.spec_from_file_location("build_busybox", BUSYBOX)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    wrapper, zig = tmp_path / "cc", tmp_path / "zig"
+    wrapper.write_text(script.WRAPPER)
+    zig.write_text('#!/bin/sh\necho "$@"\n')
+    zig.chmod(0o755)
+    done = subprocess.run(
+        ["sh", wrapper, *given.split()],
+        env={**os.environ, "ZIG": str(zig)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    words = given.replace("-Wp,-MD,a.d", "-MD -MF a.d").split()
+    if library:
+        words = [word for word in words if word != "-lcrypt"]
+    assert done.stdout.split("-w ")[1].split() == words + library.split()

@@ -23,11 +23,21 @@ from building import BuildError, check_isa, find_zig, keep_program, status_of, u
 
 # busybox passes the name of a dependency file to the preprocessor, but zig's driver does not
 # support this option. busybox also passes options for warnings and maps to the linker, but lld does
-# not support these options.
+# not support these options. To try an option of the linker or a library, busybox compiles and links
+# a C file in one call. For these trials alone, Zig would compile its whole C library with link-time
+# optimization. The trials need no C library: musl contains the functions of the two libraries.
 WRAPPER = """\
 #!/bin/sh
+trial=no
+case " $* " in
+  *" -c "* | *" -E "* | *" -S "*) ;;
+  *".c "*) trial=yes; set -- "$@" -nostdlib ;;
+esac
 for argument do
   shift
+  case $trial$argument in
+    yes-lcrypt | yes-lrt) continue ;;
+  esac
   case $argument in
     -Wp,-MD,*) set -- "$@" -MD -MF "${argument#-Wp,-MD,}" ;;
     -Wl,--warn-common | -Wl,-Map,* | -Wl,--verbose) ;;

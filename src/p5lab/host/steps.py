@@ -52,7 +52,7 @@ COSTS = {
     "kernel": Cost(415, 140, 1500, is_parallel=True),
     "musl": Cost(95, 1, 60, is_parallel=True),
     # Most of this time is Zig's C library, which Zig compiles again for the options of busybox.
-    "busybox": Cost(95, 3, 60, is_parallel=True),
+    "busybox": Cost(55, 3, 60, is_parallel=True),
     "lwIP": Cost(6, 1.1, 10),
     "C++": Cost(1.0),
     "zig": Cost(1.3),
