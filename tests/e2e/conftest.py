@@ -181,10 +181,12 @@ class SharedServers(forkserver.Servers):
     def get(self, name, plan, beside):
         depth = len(beside.parts) - len(self.base.parts)
         place = self.base.joinpath(*["boots"] * depth)
+        # The engine that boots also reads the inputs that its first run needs after the boot.
+        later = plan.after_boot if name in self.kept else ()
         if not name or any(
             os.path.relpath(path, beside) != os.path.relpath(path, place)
             for role, path in plan.inputs.items()
-            if role not in plan.after_boot
+            if role not in later
         ):
             return super().get(name, plan, beside)
         place.parent.mkdir(parents=True, exist_ok=True)

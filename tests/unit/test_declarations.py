@@ -9,7 +9,7 @@ import sys
 import pytest
 from fakelab import REPO
 
-from p5lab.describe import declarations, keys, machine, observation, outputs
+from p5lab.describe import declarations, keys, machine, media, observation, outputs
 from p5lab.describe.expressions import Expression, Text, mean_seek
 from p5lab.engines.bochs.engine import Bochs
 from p5lab.errors import UserError
@@ -275,7 +275,9 @@ def test_the_engine_leaves_what_is_declared():
     assert sorted(Bochs.outputs) == sorted(one.file for one in outputs.here().values())
     asked = {one.file: one.when for one in outputs.here().values() if one.when}
     kinds = {name: kind.option for kind in observation.KINDS for name in kind.outputs}
-    assert kinds == {file: when.split()[0] for file, when in asked.items()}
+    changed = {f"{role}.img" for role in (*media.FLOPPIES, *media.DISKS)}
+    assert asked.keys() - kinds.keys() == {"screen.txt", *changed}  # of guests with [media]
+    assert kinds == {file: when.split()[0] for file, when in asked.items() if file in kinds}
     lines = Lab.here().bochsrc.read_text().splitlines()
     assert f"com1: enabled=1, mode=file, dev={outputs.file('serial')}" in lines
     assert f"log: {outputs.file('log')}" in lines

@@ -286,6 +286,12 @@ MANY = [
         "engine refused its configuration: engine.conf:3: x: unknown key",
     ),
     (
+        "config and a banner",
+        {"events": {}, "exit": 2, "stderr": "engine.conf:3: x: unknown key\n=====\n  Emulator"},
+        "failed",
+        "engine refused its configuration: engine.conf:3: x: unknown key",
+    ),
+    (
         "panic",
         {
             **failing([], status="failed", reason="the CPU was reset"),

@@ -23,6 +23,13 @@ def last_line(path: Path) -> str:
     return texts[-1] if texts else "it printed nothing"
 
 
+def last_line_about(path: Path, name: str) -> str:
+    """Returns the last line of a log that begins with `name` and a colon. If there is no such line,
+    returns `last_line`. A program's banner can follow its error message in the log."""
+    texts = [text for line in last_lines(path) if (text := printable(line)).startswith(f"{name}:")]
+    return texts[-1] if texts else last_line(path)
+
+
 def panic(path: Path) -> str:
     """Returns the first line about a kernel's panic or oops in a log, or an empty text if there is
     no such line."""

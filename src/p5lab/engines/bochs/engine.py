@@ -21,7 +21,7 @@ from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.engines.bochs import bochsrc, boot
 from p5lab.errors import UserError
-from p5lab.host.logs import last_line, panic, printable, signal_name
+from p5lab.host.logs import last_line, last_line_about, panic, printable, signal_name
 from p5lab.lab import Lab
 from p5stats import StatsError, events
 
@@ -129,6 +129,7 @@ class Bochs(Engine):
         if status == OUTPUT_FAILED:
             return Outcome("failed", f"engine could not write its output: {said}")
         if status == BAD_CONFIG:
+            said = last_line_about(directory / CONSOLE, CONF)
             return Outcome("failed", f"engine refused its configuration: {said}")
         if status == GUEST_FAILED:
             why = panic(directory / SERIAL)
