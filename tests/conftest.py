@@ -10,7 +10,8 @@ with `./p5lab test --full`. A test that measures time also has the mark `alone`.
 fast run, pytest lists each test that took longer than BUDGET, including its fixtures.
 
 Test files run in parallel, each in one process. The files in FIRST start first. The other files
-start in the order of their names.
+start in the order of their names. In the full set, the tests named APART start before all files,
+and each of them is divided from its file: these tests take minutes and share nothing.
 """
 
 import os
@@ -19,6 +20,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 os.environ["P5LAB_PROGRESS"] = "plain"  # tests read the output from a pipe
 # In a shell without job control, background processes and their children ignore SIGINT.
@@ -34,6 +36,7 @@ FIRST = (
     "test_chen95_core",
     "test_testing",
 )
+APART = "test_the_same_a_hundred_thousand_times"
 BUILT = os.environ.get("P5LAB_BUILT") == "1"
 ROOT = Path(__file__).resolve().parents[1]
 spent = Counter()  # by test
@@ -69,8 +72,22 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "alone: measures time; no other test runs at the same time")
 
 
+class Files(LoadFileScheduling):
+    """Gives each process whole files, and single tests of the name APART."""
+
+    def _split_scope(self, nodeid):
+        return nodeid if APART in nodeid else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return Files(config, log)
+
+
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: (*FIRST, item.path.stem).index(item.path.stem))
+    if FULL:
+        items.sort(key=lambda item: APART not in item.name)
     for item in items:
         if item.get_closest_marker("full") and not FULL:
             item.add_marker(pytest.mark.skip(reason="only with --full"))

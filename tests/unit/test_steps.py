@@ -134,6 +134,14 @@ def test_a_download_is_shown_until_a_step_ends(build):
     assert "downloading" not in build.text()
 
 
+def test_a_download_that_ended_is_not_shown(build):
+    """The step that needs the file may compile it for minutes."""
+    begin(build, KERNEL)
+    build.read("fetch: downloading linux.deb (139 MB)\n")
+    build.read("fetch: downloaded linux.deb\n")
+    assert "download" not in build.text()
+
+
 def test_the_forecast_is_the_work_divided_by_the_cores(build):
     work = cost("Bochs") + cost("C++") + 2 * cost("zig") + 2 * cost("kernel") + 0.2
     assert build.left() == pytest.approx(work / 2)

@@ -254,6 +254,7 @@ class Fetcher:
                     _say(f"  {_megabytes(here)} of {_megabytes(wanted.size)} MB")
         if process.returncode == 0 and partial.is_file():
             digest = sha256_of(partial)
+            _say(f"downloaded {wanted.file}")
             return "" if digest == wanted.sha256 else str(_mismatch(uri, "", wanted.sha256, digest))
         if "Hash Sum mismatch" in output or "unexpected size" in output:
             return f"digest mismatch: {uri} is not the file with SHA-256 {wanted.sha256}"

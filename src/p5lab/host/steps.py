@@ -225,7 +225,8 @@ class Steps:
                 if one.step.kind == kind:
                     one.share = int(match[2]) / max(int(match[3]), 1)
         elif line.startswith("fetch: "):
-            self._said = line.removeprefix("fetch: ")
+            said = line.removeprefix("fetch: ")
+            self._said = "" if said.startswith("downloaded ") else said
 
     def left(self) -> float:
         """Returns the expected seconds until the end of the build."""
