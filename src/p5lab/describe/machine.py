@@ -15,6 +15,7 @@ from typing import Any
 
 from p5lab.describe import keys, tomlfile
 from p5lab.describe.keys import BY_NAME, KEYS, PARTS, BadValue, Key, Value, bad_value, unknown_key
+from p5lab.describe.kinds import size_text
 from p5lab.describe.tomlfile import Where, begin
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
@@ -239,7 +240,10 @@ def check(values: dict[str, Value], where: Where) -> None:
 
 
 def _shown(name: str, values: dict[str, Value]) -> str:
-    return BY_NAME[name].canonical(values[name])
+    key, value = BY_NAME[name], values[name]
+    return (
+        size_text(value) if key.kind == "size" and isinstance(value, int) else key.canonical(value)
+    )
 
 
 def _parse(where: Where, key: keys.Key, raw: Any) -> Value:  # noqa: ANN401

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from p5lab.errors import UserError, nearest, unknown
-from p5lab.present.comparison import CYCLES, TIME, Cell
+from p5lab.present.comparison import CYCLES, INSTRUCTIONS, TIME, Cell
 from p5stats import compare, declared
 
 OPTION = "--metric"
@@ -25,13 +25,14 @@ HEADS = {
     CYCLES: "cycles",
     TIME: "us",
     "CPI (busy)": "CPI",
-    "instructions": "instruc-\ntions",
+    INSTRUCTIONS: "instruc-\ntions",
     "L2 misses": "L2\nmisses",
-    "I-cache misses": "L1I\nmisses",
+    "I-cache misses": "I-cache\nmisses",
     "DTLB misses": "DTLB\nmisses",
     "ITLB misses": "ITLB\nmisses",
-    "read misses/reference": "L1D read\nmisses/ref",
-    "write misses/reference": "L1D write\nmisses/ref",
+    "read misses/reference": "read\nmisses/ref",
+    "write misses/reference": "write\nmisses/ref",
+    "kernel share": "kernel\nshare",
     "ring crossings": "ring\ncrossings",
 }
 LONGEST = 11  # a longer head continues on a second line

@@ -8,6 +8,7 @@ has one line for each benchmark. The option --all-tables prints all tables in an
 import math
 from collections.abc import Sequence
 
+from p5lab.present.column import HEADS
 from p5lab.present.comparison import CYCLES, INSTRUCTIONS, TIME, Comparison
 from p5lab.present.several_systems import last_points, summary
 from p5lab.present.tables import Grid, number
@@ -17,18 +18,18 @@ LINES = 40  # of a terminal
 RESERVED = 5  # lines after the notes: where the results are, the next commands, the prompt
 # The columns of the headline of one system, the most important first. If the table would be too
 # large for the terminal, it has only the first of these columns.
-HEADS = {
-    TIME: "us",
-    CYCLES: "cycles",
-    INSTRUCTIONS: "instruc-\ntions",
-    "CPI (busy)": "CPI",
-    "L2 misses": "L2\nmisses",
-    "I-cache misses": "I-cache\nmisses",
-    "read misses/reference": "read\nmisses/ref",
-    "kernel share": "kernel\nshare",
-    "ring crossings": "ring\ncrossings",
-    "DTLB misses": "DTLB\nmisses",
-}
+METRICS = (
+    TIME,
+    CYCLES,
+    INSTRUCTIONS,
+    "CPI (busy)",
+    "L2 misses",
+    "I-cache misses",
+    "read misses/reference",
+    "kernel share",
+    "ring crossings",
+    "DTLB misses",
+)
 FURTHER = f"{OPTION} prints all metrics"
 ZEROS = f"Rows that contain only zeros are left out; {OPTION} prints them."
 
@@ -57,12 +58,12 @@ def choose(
 
 
 def _one_system(found: Comparison, notes: Sequence[str], width: int) -> Grid:
-    """Returns a table of one system with a line for each benchmark. It has the columns of HEADS. If
-    they need so many lines that the table does not fit on a screen, it has only as many columns as
-    fit beside each other."""
+    """Returns a table of one system with a line for each benchmark, and a column for each of
+    METRICS. If the columns need so many lines that the table does not fit on a screen, the table
+    has only as many columns as fit beside each other."""
     questions = last_points(found)
     cells = [found.any_cell(question) for question in questions]
-    shown = [name for name in HEADS if any(cell.has(name) for cell in cells)]
+    shown = [name for name in METRICS if any(cell.has(name) for cell in cells)]
     while True:
         grid = Grid("Means of one operation", ["", *(HEADS[name] for name in shown)])
         for question, cell in zip(questions, cells, strict=True):
