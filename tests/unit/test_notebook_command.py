@@ -3,7 +3,9 @@
 
 import json
 import os
+import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from p5lab.cli import main as cli
 from p5lab.cli import notebook
 from p5lab.errors import STATUS_BAD_INPUT, STATUS_FAILED
-from p5lab.host import jupyter, packages
+from p5lab.host import jupyter, orphans, packages
 
 # Takes the place of JupyterLab: writes its arguments and its environment to a file, prints the
 # lines of FAKE_LINES, writes what JupyterLab writes about itself, and ends. With FAKE_WAITS it
@@ -118,6 +120,29 @@ def test_ctrl_c_ends_the_server(start, tmp_path, monkeypatch, capsys):
     err = capsys.readouterr().err
     assert "received signal" not in err
     assert err.endswith("p5lab: stopped: JupyterLab and its kernels; saved notebooks are kept\n")
+
+
+@pytest.mark.skipif(not orphans.SETPRIV.exists(), reason="no setpriv on this host")
+def test_a_killed_p5lab_leaves_no_server(start, tmp_path):
+    """The server gets SIGTERM, so that it can end its kernels."""
+    program = (
+        "import os, pathlib, sys; from p5lab.host import jupyter; jupyter.serve("
+        "[sys.executable, '-m', 'jupyterlab'], os.environ, pathlib.Path(sys.argv[1]), '', None)"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "log")]
+    with subprocess.Popen(command, env={**os.environ, "FAKE_WAITS": "yes"}) as process:
+        wait_for(tmp_path, "jpserver-*.json")
+        process.kill()
+    wait_for(tmp_path, "ended")
+
+
+def wait_for(place, pattern):
+    """Waits until a file is there. A busy host needs a few seconds."""
+    for _ in range(1200):
+        if list(place.glob(pattern)):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"no {pattern} after two minutes")
 
 
 def test_a_long_log_begins_anew(lab, tmp_path):

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
-from p5lab.execute import worker
 from p5lab.execute.cluster import POLL_SECONDS, Cluster, Wanted
 from p5lab.host.logs import printable
+from p5lab.host.orphans import dies_with_us
 from p5lab.keep import store
 from p5lab.lab import Lab
 
@@ -95,7 +95,7 @@ def _workers(wanted: Wanted, address: str) -> Iterator[None]:
     sources = os.pathsep.join(str(lab.root / name) for name in ("src", "stats-parsers"))
     with tempfile.TemporaryDirectory(prefix="p5lab-workers-") as place:
         command = [
-            *worker.dies_with_us(),
+            *dies_with_us("KILL"),
             sys.executable,
             "-m",
             "distributed.cli.dask_worker",
@@ -145,7 +145,7 @@ def _workers(wanted: Wanted, address: str) -> Iterator[None]:
                 one.wait()
 
         # The thread must live as long as the workers, because the end of the thread kills the
-        # workers (worker.dies_with_us).
+        # workers (dies_with_us).
         tender = threading.Thread(target=tend, daemon=True)
         tender.start()
         try:

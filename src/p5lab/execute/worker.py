@@ -32,6 +32,7 @@ from p5lab.execute import one_run
 from p5lab.execute.forkserver import Server
 from p5lab.execute.one_run import Done, Task
 from p5lab.host.fetch import cache_directory
+from p5lab.host.orphans import dies_with_us
 from p5lab.keep import store
 from p5lab.lab import Lab
 
@@ -111,14 +112,6 @@ def skew(wanted: dict[str, str]) -> str:
     return ""
 
 
-def dies_with_us() -> tuple[str, ...]:
-    """Returns words to put before a command. With these words, the kernel kills the command's
-    process when the thread that started the process ends. The result is empty if the host has no
-    setpriv."""
-    setpriv = Path("/usr/bin/setpriv")  # of util-linux
-    return (str(setpriv), "--pdeathsig", "KILL") if setpriv.exists() else ()
-
-
 def execute(wanted: dict[str, str], order: bytes) -> Report:
     """Executes an order, as a Dask task. `wanted` is the client's fingerprint(). `order` is a
     pickled Order, which is unpickled only if the fingerprints are equal."""
@@ -180,7 +173,7 @@ def _perform(worker: "Worker", task: Task, stage: Path, session: str) -> Done:
         state = worker.state.tasks.get(key)
         return state is None or state.state not in ("executing", "long-running")
 
-    plan = replace(task.plan, command=(*dies_with_us(), *task.plan.command))
+    plan = replace(task.plan, command=(*dies_with_us("KILL"), *task.plan.command))
     task = replace(task, plan=plan)
     with store.locked(stage) as lock, ExitStack() as stack:
         assert lock is not None

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from p5lab.errors import STATUS_FAILED, Stopped, UserError, disk_error
 from p5lab.host.logs import last_line
+from p5lab.host.orphans import dies_with_us
 from p5lab.host.progress import Progress
 
 LOG = "build/notebook.log"
@@ -44,7 +45,7 @@ def serve(
     with (
         file,
         subprocess.Popen(
-            command,
+            [*dies_with_us("TERM"), *command],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
