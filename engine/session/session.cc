@@ -216,7 +216,7 @@ void Session::program_output(uint32_t bytes, uint32_t count) {
 void Session::finish(const std::string& status, const std::string& reason, uint32_t guest_status,
                      int exit_status) {
   finished_ = true;
-  if (config_.media.on) save_media();
+  if (config_.media.on) save_media(status == "ok");
   observers_->finish(events_->counted());
   if (region_) {
     events_->note("region-calls", region_->name(), region_->calls());
@@ -276,13 +276,14 @@ void Session::guest_reset() {
   if (model_->clock() > 0) resets_++;
 }
 
-void Session::save_media() {
+void Session::save_media(bool is_ok) {
   Output screen;
   screen.create(config_.media.screen);
   screen.write(emulator_->screen().text());
   screen.finish();
   if (resets_) events_->note("reset", "machine", resets_);
-  if (config_.media.keep.empty()) return;
+  // After another end the emulator may have closed the image already, and nobody needs it.
+  if (config_.media.keep.empty() || !is_ok) return;
   Output image;
   image.create(config_.media.keep);
   if (!emulator_->save_disk(unsigned(config_.media.keep_drive), image.file())) {

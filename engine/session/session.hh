@@ -106,7 +106,7 @@ class Session {
   [[noreturn]] void time_is_up();
   // Ends the run of a guest that boots from its own media with status "ok".
   [[noreturn]] void media_ended(const std::string& reason);
-  void save_media();
+  void save_media(bool is_ok);
   std::string seconds(uint64_t clocks) const;
   [[noreturn]] void finish(const std::string& status, const std::string& reason,
                            uint32_t guest_status, int exit_status);

@@ -164,9 +164,9 @@ class SharedServers(forkserver.Servers):
     """The servers of a command. A boot outlives its command, and the next commands of this test
     process fork their runs from this boot.
 
-    A forked run and a run that boots by itself have the same results (test_fork.py). If an input
-    has another path relative to the kept boots than relative to the run, the run's command boots
-    for itself.
+    A forked run and a run that boots by itself have the same results (test_fork.py). A kept boot is
+    used only if each input has the same relative path from the run directory and from the directory
+    of the kept boots. Otherwise the command does not use the kept boots.
     """
 
     base = Path()  # the kept boots are below this directory
@@ -177,34 +177,40 @@ class SharedServers(forkserver.Servers):
     def __init__(self, keys):
         super().__init__(keys)
         self._mine = set()
+        self._is_closed = False
 
     def get(self, name, plan, beside):
+        with self.guard:
+            if name and not self._is_closed and (server := self._kept(name, plan, beside)):
+                return server
+        return super().get(name, plan, beside)
+
+    def _kept(self, name, plan, beside):
+        """Returns the kept server of this boot, or None if an input has another relative path."""
         depth = len(beside.parts) - len(self.base.parts)
         place = self.base.joinpath(*["boots"] * depth)
-        # The engine that boots also reads the inputs that its first run needs after the boot.
-        later = plan.after_boot if name in self.kept else ()
-        if not name or any(
-            os.path.relpath(path, beside) != os.path.relpath(path, place)
-            for role, path in plan.inputs.items()
-            if role not in later
-        ):
-            return super().get(name, plan, beside)
+        server = self.kept.get(name)
+        if server and server.ended and not self.users[name]:
+            self.kept.pop(name).close()
+            server = None
+        # A new engine reads all inputs of its first run at the boot, so all paths must agree. For a
+        # kept engine, only the inputs of the boot matter.
+        later = plan.after_boot if server else ()
+        for role, path in plan.inputs.items():
+            if role not in later and os.path.relpath(path, beside) != os.path.relpath(path, place):
+                return None
         place.parent.mkdir(parents=True, exist_ok=True)
-        with self.guard:
-            server = self.kept.pop(name, None)
-            if server and server.ended and not self.users[name]:
-                server.close()
-                server = None
-            self.kept[name] = server or Server(plan, place)
-            if name not in self._mine:
-                self._mine.add(name)
-                self.users[name] += 1
-            self._end(KEPT_OF_COMMANDS)
-            return self.kept[name]
+        self.kept[name] = self.kept.pop(name, None) or Server(plan, place)
+        if name not in self._mine:
+            self._mine.add(name)
+            self.users[name] += 1
+        self._end(KEPT_OF_COMMANDS)
+        return self.kept[name]
 
     def close(self):
         super().close()
         with self.guard:
+            self._is_closed = True
             self.users.subtract(self._mine)
             self._mine.clear()
             self._end(KEPT_OF_COMMANDS)
@@ -219,7 +225,8 @@ class SharedServers(forkserver.Servers):
     @classmethod
     def end_all(cls):
         with cls.guard:
-            cls._end(0)
+            while cls.kept:
+                cls.kept.popitem()[1].close()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -48,7 +48,7 @@ def ran(program, arguments, directory):
         cwd=directory,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     return done.returncode, done.stderr

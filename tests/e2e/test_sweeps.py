@@ -251,15 +251,15 @@ class Measured:
 
     @property
     def share(self):
-        """The part of the time of one processor in which this host did the same work on two
-        processors: ideally one half.
+        """The time of two engines side by side, divided by the time of the same two engines one
+        after the other. The ideal is 0.5.
         """
         return self.both / self.alone / 2
 
     @property
     def is_valid(self):
-        """Whether the host had a second processor for the tests. Workers that run one after the
-        other have a ratio of 1, so they never hold in a valid measurement.
+        """Whether the host had a second processor for the bare engines. Workers that run one after
+        the other have the ratio 1. In a valid measurement the limit is at most 0.68, so they fail.
         """
         return self.share <= SIDE_BY_SIDE
 
@@ -275,7 +275,7 @@ class Measured:
 
 
 SIDE_BY_SIDE = 0.62  # a larger share: the two processors of the host do other work, too
-ATTEMPTS = 3  # a short load on the host disturbs one of them
+ATTEMPTS = 3  # valid measurements; a load on the host can begin during a measurement
 
 
 def measured(lab, place, *, rounds=3):
@@ -306,19 +306,19 @@ def measured(lab, place, *, rounds=3):
 
 
 def judge(measure):
-    """Calls `measure` until a valid measurement holds, at most ATTEMPTS times. The test fails if no
-    valid measurement holds, and is skipped if no measurement is valid.
+    """Calls `measure` until a valid measurement holds, at most 2 * ATTEMPTS times. The test fails
+    if ATTEMPTS valid measurements do not hold. With fewer valid measurements it is skipped.
     """
     valid = []
-    for _ in range(ATTEMPTS):
+    for _ in range(2 * ATTEMPTS):
         found = measure()
         print(found)
         if found.is_valid and found.holds:
             return
         valid += [found] * found.is_valid
-    if not valid:
-        pytest.skip(f"two engines do not run side by side on this host now; the last: {found}")
-    pytest.fail("; ".join(map(str, valid)))
+        if len(valid) == ATTEMPTS:
+            pytest.fail("; ".join(map(str, valid)))
+    pytest.skip(f"two engines do not run side by side on this host now; the last: {found}")
 
 
 SERIAL = Measured(one=10, two=10, alone=10, both=12)  # workers that run one after the other
@@ -332,8 +332,9 @@ BUSY = Measured(one=10, two=9, alone=10, both=20)
         ([PARALLEL], None),
         ([SERIAL, BUSY, PARALLEL], None),
         ([SERIAL] * ATTEMPTS, pytest.fail.Exception),
-        ([BUSY, SERIAL, BUSY], pytest.fail.Exception),
-        ([BUSY] * ATTEMPTS, pytest.skip.Exception),
+        ([BUSY, SERIAL] * ATTEMPTS, pytest.fail.Exception),
+        ([SERIAL] + [BUSY] * (2 * ATTEMPTS - 1), pytest.skip.Exception),
+        ([BUSY] * 2 * ATTEMPTS, pytest.skip.Exception),
     ],
 )
 def test_only_workers_that_wait_for_each_other_fail(attempts, outcome):

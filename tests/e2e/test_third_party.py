@@ -13,7 +13,7 @@ import tarfile
 import pytest
 
 from p5lab.host import fetch
-from p5lab.keep import store
+from p5lab.host.files import digest_of
 
 FULL = os.environ.get("P5LAB_FULL") == "1"
 ACCESSES = 10_000_000 if FULL else 300_000
@@ -33,7 +33,7 @@ def simulator(lab, tmp_path_factory):
     name, version, sha256 = re.search(r"^(\w+)==(\S+) .*\n.*sha256:(\w+)", wanted, re.M).groups()
     cache = fetch.cache_directory() / "third-party"
     archive = cache / f"{name}-{version}.tar.gz"
-    if not archive.is_file() or store.digest(archive) != sha256:
+    if not archive.is_file() or digest_of(archive) != sha256:
         done = subprocess.run(
             [
                 sys.executable,
@@ -58,7 +58,7 @@ def simulator(lab, tmp_path_factory):
         if done.returncode and not FULL:
             pytest.skip(f"{name} cannot be downloaded: {done.stderr.strip().splitlines()[-1:]}")
         assert done.returncode == 0, done.stderr
-    assert store.digest(archive) == sha256
+    assert digest_of(archive) == sha256
     build = tmp_path_factory.mktemp("simulator")
     with tarfile.open(archive) as packed:
         packed.extractall(build, filter="data")

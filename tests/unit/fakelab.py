@@ -128,7 +128,7 @@ parameters = { placement = "guest" }
 ENGINE = r"""#!/bin/sh
 '''exec' '@python@' "$0" "$@"
 ' '''
-import json, os, pathlib, socket, sys, threading, time
+import ctypes, json, os, pathlib, socket, sys, threading, time
 here = pathlib.Path(__file__).resolve().parent
 conf = {}
 for line in pathlib.Path(os.environ["P5LAB_ENGINE_CONF"]).read_text().splitlines():
@@ -152,6 +152,8 @@ if conf.get("run.server") == "on":
         answer, lock = descriptors
         pid = os.fork()
         if pid == 0:
+            # As engine/session/server.cc: PR_SET_PDEATHSIG, SIGKILL.
+            ctypes.CDLL(None).prctl(1, 9)
             os.chdir(directory)
             os.dup2(os.open("engine.out", os.O_WRONLY | os.O_CREAT), 2)
             break

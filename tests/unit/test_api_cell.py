@@ -27,7 +27,9 @@ def executed(lab, *sources):
     with pytest.MonkeyPatch.context() as patch:
         paths = [REPO / name for name in ("src", "stats-parsers")]
         patch.setenv("PYTHONPATH", os.pathsep.join(map(str, paths)))
-        nbclient.NotebookClient(notebook, timeout=600, allow_errors=True).execute()
+        nbclient.NotebookClient(
+            notebook, timeout=600, startup_timeout=600, allow_errors=True
+        ).execute()
     return [cell["outputs"] for cell in notebook.cells[1:]]
 
 

@@ -33,6 +33,7 @@ from p5lab.evidence import published
 from p5lab.execute import plan, rerun
 from p5lab.execute.runner import Runner
 from p5lab.host import rootfs, sources
+from p5lab.host.files import digest_of
 from p5lab.keep import index, store
 from p5lab.present import runs
 from p5stats import (
@@ -144,7 +145,7 @@ def of_counts(tmp_path):
     directory = tmp_path / "run"
     put(
         directory / "run.json",
-        lines([{"digests": {"counts.parquet": store.digest(tmp_path / "seed.parquet")}}]),
+        lines([{"digests": {"counts.parquet": digest_of(tmp_path / "seed.parquet")}}]),
     )
 
     def read(data):

@@ -19,6 +19,7 @@ from p5lab.describe.machine import parse_settings
 from p5lab.describe.observation import Interval, Observation, Sample, Trace, Vectors
 from p5lab.execute import rerun
 from p5lab.execute.runner import Runner
+from p5lab.host.files import digest_of
 from p5lab.keep import store
 from p5lab.present import diff, diff_tables
 from p5lab.present.headline import LINES
@@ -215,7 +216,7 @@ def test_an_event_that_one_run_lacks(lab, two):
     path = stored[1].directory / store.COUNTS
     frame, clock_hz = diff.tidy.read(path)
     diff.tidy.write(path, frame[frame["event"] != "segment_loads"], clock_hz=clock_hz)
-    digests = {**stored[1].record["digests"], store.COUNTS: store.digest(path)}
+    digests = {**stored[1].record["digests"], store.COUNTS: digest_of(path)}
     store.write(stored[1].directory, {**stored[1].record, "digests": digests})
     lacking = [one for one in diff.between(stored).counted if one.event == "segment_loads"]
     assert [str(value) for value in lacking[0].values] == ["0.0", "nan"]

@@ -16,10 +16,11 @@ from p5lab.errors import STATUS_BAD_INPUT, STATUS_FAILED
 from p5lab.host import jupyter, orphans, packages
 
 # Takes the place of JupyterLab: writes its arguments and its environment to a file, prints the
-# lines of FAKE_LINES, writes what JupyterLab writes about itself, and ends. With FAKE_WAITS it
+# lines of FAKE_LINES, writes the file with its address and
+# token, as JupyterLab does, and ends. With FAKE_WAITS it
 # waits for SIGTERM.
 FAKE = """
-import json, os, pathlib, signal, sys
+import json, os, pathlib, signal, sys, time
 place = pathlib.Path(os.environ["FAKE_PLACE"])
 (place / "called.json").write_text(json.dumps({"argv": sys.argv[1:], "env": dict(os.environ)}))
 print(os.environ["FAKE_LINES"], flush=True)
@@ -35,7 +36,7 @@ if waits:
 about = pathlib.Path(os.environ["JUPYTER_RUNTIME_DIR"]) / f"jpserver-{os.getpid()}.json"
 about.write_text(json.dumps({"url": "http://127.0.0.1:9000/", "token": "0123abcd"}))
 while waits:
-    signal.pause()
+    time.sleep(0.1)
 """
 LINES = """[I 2026-11-23 11:57:30.485 ServerApp] Extension package took 0.4452s to import
 [W 2026-11-23 11:57:31.000 ServerApp] notebook_shim | a warning

@@ -48,7 +48,7 @@ def kernel():
 def test_notebook_runs_and_draws(path, kernel):
     notebook = nbformat.read(path, as_version=4)
     notebook.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))
-    nbclient.NotebookClient(notebook, km=kernel, timeout=120).execute()
+    nbclient.NotebookClient(notebook, km=kernel, timeout=600).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert not [output for output in outputs if output.get("name") == "stderr"]
     drawings = [

@@ -2,6 +2,7 @@
 """The display of progress, with and without a terminal."""
 
 import io
+import re
 import time
 
 import pytest
@@ -23,13 +24,18 @@ def nothing_asked_for(monkeypatch):
     monkeypatch.delenv("P5LAB_PROGRESS", raising=False)
 
 
+def wait_for(stream, text, times=1):
+    """Waits until the text was printed. A busy host may print it late."""
+    deadline = time.monotonic() + 600
+    while stream.getvalue().count(text) < times:
+        assert time.monotonic() < deadline, stream.getvalue()
+        time.sleep(0.01)
+
+
 def lines_of_long_work(stream, work):
     """Returns the lines of work that lasts until two lines are printed."""
     with work:
-        deadline = time.monotonic() + 600
-        while stream.getvalue().count("\n") < 2:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_for(stream, "\n", 2)
     return stream.getvalue().splitlines()
 
 
@@ -37,7 +43,7 @@ def test_a_log_gets_lines_about_long_work_without_being_asked(monkeypatch):
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.02)
     stream, plain = shown(False)
     lines = lines_of_long_work(stream, plain.activity("build", lambda: "step 1 of 9"))
-    assert lines[0] == "build 0 s: step 1 of 9"
+    assert re.fullmatch(r"build \d+ s: step 1 of 9", lines[0])
     stream, plain = shown(False)
     lines = lines_of_long_work(stream, plain.runs(3, lambda: "a minute"))
     assert lines[0].startswith("0/3 done, about a minute left")
@@ -77,10 +83,8 @@ def test_a_long_silent_step_is_reported_without_a_terminal(monkeypatch):
     with plain.activity("build") as step:
         step("kernel [x]")
         step("")
-        time.sleep(0.1)
-    lines = stream.getvalue().splitlines()
-    assert len(lines) >= 2
-    assert set(lines) == {"build 0 s: kernel [x]"}
+        wait_for(stream, "kernel [x]\n", 2)
+    assert re.search(r"^build \d+ s: kernel \[x\]\n$", stream.getvalue(), re.M)
 
 
 def test_a_short_step_says_nothing_without_a_terminal():
@@ -94,11 +98,10 @@ def test_a_terminal_shows_the_step_and_the_runs():
     stream, live = shown(True)
     with live.activity("build") as step:
         step("linking [bold]")
-        time.sleep(0.7)
-    assert "linking [bold]" in stream.getvalue()
+        wait_for(stream, "linking [bold]")
     with live.runs(2) as tracker:
         tracker.started("a run")
-        time.sleep(0.7)
+        wait_for(stream, "running: a run")
         tracker.finished("a run", "ok")
     assert "0/2 done; running: a run" in stream.getvalue()
     assert "[1/2] a run: ok" in stream.getvalue()

@@ -142,6 +142,18 @@ def test_a_download_that_ended_is_not_shown(build):
     assert "download" not in build.text()
 
 
+def test_a_step_outside_of_the_plan_says_nothing_about_the_speed(build, clock):
+    """Everything was retrieved, and a step that was not planned ended. The forecast then divided by
+    zero.
+    """
+    for step in build.plan:
+        build.read(f"Retrieved `{step.product}' from cache\n")
+    build.read("  zig       build/workloads/linux/dup\n")
+    clock.now = 5
+    end(build, "build/workloads/linux/dup", 5.0)
+    assert build.left() == 0
+
+
 def test_the_forecast_is_the_work_divided_by_the_cores(build):
     work = cost("Bochs") + cost("C++") + 2 * cost("zig") + 2 * cost("kernel") + 0.2
     assert build.left() == pytest.approx(work / 2)

@@ -44,13 +44,13 @@ def _place(lab: Lab, what: str | Path) -> Path:
         return found
     if is_path:
         raise UserError(f"{found}: expected a directory with results, or a file of tidy.save")
-    if what not in experiment.names(lab) and what != experiment.PROGRAM:
+    if what not in (*experiment.names(lab), *experiment.OWN):
         raise unknown("experiment", str(what), experiment.names(lab))
     name = str(what)
     call = "./FILE" if name == experiment.PROGRAM else name
+    function = "" if name == experiment.MEDIA else f"p5lab.run({call!r}) or "
     raise UserError(
-        f"no results of {name!r}: p5lab.run({call!r}) or `./p5lab run {experiment.again(name)}`"
-        " makes them"
+        f"no results of {name!r}: {function}`./p5lab run {experiment.again(name)}` makes them"
     )
 
 

@@ -40,7 +40,9 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
     `argv`: the words of the command, by default the arguments of the process. `lab`: by default the
     lab of this checkout.
     """
-    signal.signal(signal.SIGTERM, _terminated)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, _terminated)
     words = list(sys.argv[1:] if argv is None else argv)
     lab = lab or Lab.here()
     try:

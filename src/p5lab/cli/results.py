@@ -105,8 +105,8 @@ def _add_diff(commands: options.Commands) -> None:
     apart = commands.add_parser(
         "diff",
         help="show what differs between runs",
-        description="Prints the inputs and the counts that differ between the runs, the largest"
-        " differences first. Each count is a mean over the brackets. The table also shows the ratio"
+        description="Prints the inputs and the counts that differ between the runs, the most"
+        " important first. Each count is a mean over the brackets. The table also shows the ratio"
         " of each count to the count of the first run.",
     )
     apart.add_argument(

@@ -161,10 +161,35 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         limit=args.limit,
         sweeps=sweep.parse(args.sweeps),
     )
+    expansion = _expanded(args, lab, choice)
+    if not args.only:
+        return expansion
+    chosen = [run for run in expansion.runs if is_named(run.label, args.only)]
+    if not chosen:
+        raise UserError(
+            f"--only {args.only}: no run has this text in its name; `./p5lab plan` with the same"
+            " options shows the names"
+        )
+    return experiment.Expansion(chosen, expansion.cannot, expansion.swept)
+
+
+def _expanded(
+    args: argparse.Namespace, lab: Lab, choice: experiment.Filter
+) -> experiment.Expansion:
+    """The runs before --only."""
+    is_from_media = False
     if args.name != "report":  # stored boots from media are named by their ids
-        if media.is_asked(args, lab):
-            return from_media.expand(lab, media.asked(args), choice)
-        media.check_not_asked(args)
+        is_from_media = media.is_asked(args, lab)
+        if not is_from_media:
+            media.check_not_asked(args)
+    for option, given in (("--args", args.args), ("--cflags", args.cflags)):
+        if given and not args.program:
+            raise UserError(
+                f"{option}: expected with --program; set parameters of workloads in the"
+                " experiment's file"
+            )
+    if is_from_media:
+        return from_media.expand(lab, media.asked(args), choice)
     if (args.experiment is None) == (args.program is None):
         raise UserError(
             f"{args.name}: expected an experiment or --program FILE"
@@ -175,26 +200,9 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
             f"unknown experiment {args.experiment!r}; did you mean"
             f" --program {shlex.quote(args.experiment)}?"
         )
-    for option, given in (("--args", args.args), ("--cflags", args.cflags)):
-        if given and not args.program:
-            raise UserError(
-                f"{option}: expected with --program; set parameters of workloads in the"
-                " experiment's file"
-            )
-    expansion = (
-        experiment.of_program(lab, args.program, args.args, choice, args.cflags)
-        if args.program
-        else experiment.expand(lab, args.experiment, choice)
-    )
-    if not args.only:
-        return expansion
-    chosen = [run for run in expansion.runs if is_named(run.label, args.only)]
-    if not chosen:
-        raise UserError(
-            f"--only {args.only}: no run has this text in its name; `./p5lab plan` with the same"
-            " options shows the names"
-        )
-    return experiment.Expansion(chosen, expansion.cannot, expansion.swept)
+    if args.program:
+        return experiment.of_program(lab, args.program, args.args, choice, args.cflags)
+    return experiment.expand(lab, args.experiment, choice)
 
 
 def _names_program(word: str, lab: Lab) -> bool:

@@ -30,12 +30,14 @@ NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real lim
 # default guest.
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 MEDIA = "media"  # the name of the experiment in the record of a boot from media
+# Runs that belong to no experiment: the option that makes them.
+OWN = {PROGRAM: "--program FILE", MEDIA: "--disk FILE"}
 
 
 def again(name: str) -> str:
     """The words after `./p5lab run` that make the runs of an experiment: its name. For PROGRAM and
     MEDIA, the words are an option with a placeholder."""
-    return {PROGRAM: "--program FILE", MEDIA: "--disk FILE"}.get(name, name)
+    return OWN.get(name, name)
 
 
 @dataclass(frozen=True)

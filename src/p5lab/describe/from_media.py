@@ -5,7 +5,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from p5lab.describe import disk_image, experiment, media
+from p5lab.describe import disk_image, experiment, media, sweep
 from p5lab.describe import engine as engines
 from p5lab.describe import guest as guests
 from p5lab.describe.experiment import Expansion, Filter
@@ -75,7 +75,7 @@ def expand(lab: Lab, asked: Asked, choice: Filter) -> Expansion:
             runs.append(_run(own, system, asked, choice))
     if asked.keep and len(runs) > 1:
         raise UserError(f"--keep: expected one run, found {len(runs)}")
-    return Expansion(runs, [])
+    return Expansion(runs, [], sweep.keys(choice.sweeps))
 
 
 def _check(choice: Filter) -> None:

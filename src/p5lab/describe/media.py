@@ -9,14 +9,13 @@ checked when a run is made, not when the guest is read, so a guest without its m
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 from p5lab.describe import disk_image
 from p5lab.describe.disk_image import Geometry
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import UserError
-from p5lab.host.files import sha256_of
+from p5lab.host.files import digest_of
 
 VARIABLE = "P5LAB_MEDIA"
 FLOPPIES, DISKS, CDROM = ("floppy_a", "floppy_b"), ("disk_1", "disk_2"), "cdrom"
@@ -158,14 +157,8 @@ def _found(wanted: Wanted) -> Medium:
         form = str(geometry)
     else:
         disk_image.cdrom(path, where)
-    facts = path.stat()
-    digest = _digest(path, facts.st_size, facts.st_mtime_ns)
-    return Medium(wanted.role, path, digest, form, wanted.known.get(digest, ""), geometry)
-
-
-@lru_cache(maxsize=64)
-def _digest(path: Path, size: int, changed: int) -> str:
-    return sha256_of(path)
+    sha256 = digest_of(path)
+    return Medium(wanted.role, path, sha256, form, wanted.known.get(sha256, ""), geometry)
 
 
 def _path(wanted: Wanted) -> Path:

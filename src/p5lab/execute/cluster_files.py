@@ -17,6 +17,7 @@ from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute import worker
 from p5lab.execute.one_run import Done, Task
 from p5lab.execute.worker import Input, Report
+from p5lab.host.files import digest_of
 from p5lab.host.logs import printable
 from p5lab.keep import store
 
@@ -93,7 +94,7 @@ def received(report: Report, attempts: int, events: Collection[str], directory: 
         finally:
             shutil.rmtree(stage, ignore_errors=True)
     for name, digest in facts.get("digests", {}).items():
-        if store.digest(directory / name) != digest:
+        if digest_of(directory / name) != digest:
             outcome = Outcome("failed", f"{name} differs from the file of worker {report.worker}")
     if len(events) > 1:
         outcome = Outcome("failed", "not repeatable: two executions gave different events")

@@ -20,6 +20,7 @@ from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError, disk_error
 from p5lab.execute import forkserver
 from p5lab.execute.forkserver import Server
+from p5lab.host.files import digest_of
 from p5lab.host.processors import cores
 from p5lab.keep import store
 from p5stats import StatsError, events, tidy
@@ -197,7 +198,7 @@ def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict
         tidy.write(directory / store.COUNTS, frame, clock_hz=parsed.clock_hz)
     except StatsError as error:
         return Outcome("failed", str(error).replace(f"{directory}/", "")), {}
-    digests = {file: store.digest(directory / file) for file in (EVENTS, store.COUNTS)}
+    digests = {file: digest_of(directory / file) for file in (EVENTS, store.COUNTS)}
     return outcome, {"digests": digests, "notes": parsed.notes}
 
 

@@ -32,6 +32,7 @@ from p5lab.execute import one_run
 from p5lab.execute.forkserver import Server
 from p5lab.execute.one_run import Done, Task
 from p5lab.host.fetch import cache_directory
+from p5lab.host.files import digest_of
 from p5lab.host.orphans import dies_with_us
 from p5lab.keep import store
 from p5lab.lab import Lab
@@ -92,7 +93,7 @@ def fingerprint() -> dict[str, str]:
     sources = hashlib.sha256()
     root = Lab.here().root
     for path in sorted([*root.glob("src/p5lab/**/*.py"), *root.glob("stats-parsers/**/*.py")]):
-        sources.update(f"{path.relative_to(root)}\0{store.digest(path)}\n".encode())
+        sources.update(f"{path.relative_to(root)}\0{digest_of(path)}\n".encode())
     return {
         "Python": ".".join(platform.python_version_tuple()[:2]),
         **{name: importlib.metadata.version(name) for name in ("pandas", "pyarrow")},
@@ -213,7 +214,7 @@ def kept() -> Path:
 
 def _holds(path: Path, digest: str) -> bool:
     try:
-        return store.digest(path) == digest
+        return digest_of(path) == digest
     except OSError:
         return False
 

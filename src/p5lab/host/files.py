@@ -5,17 +5,41 @@ and the build graph import it."""
 import hashlib
 import json
 import os
+import time
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from p5lab.errors import UserError
+
+# If a file changes twice within the resolution of its time stamp, the second change does not change
+# the time stamp. On every file system, the resolution of time stamps is at least as fine as this
+# time.
+SETTLED_SECONDS = 3.0
 
 
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's content, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file's content.
+
+    Runs share most of their files. A process therefore reads a file only once, unless the file
+    changed in the last SETTLED_SECONDS.
+    """
+    facts = path.stat()
+    if time.time() - facts.st_ctime < SETTLED_SECONDS:
+        return sha256_of(path)
+    return _digest_of_settled(path, facts.st_ino, facts.st_size, facts.st_ctime_ns)
+
+
+@lru_cache(maxsize=4096)
+def _digest_of_settled(path: Path, inode: int, size: int, changed: int) -> str:
+    return sha256_of(path)
 
 
 def read_json(path: Path, remedy: str) -> dict[str, Any]:

@@ -63,10 +63,12 @@ def serve(
             if address := _address(process, progress, name):
                 print(f"JupyterLab: {address}\nCtrl-C stops JupyterLab. Log: {shown}", flush=True)
             status = process.wait()
-        except KeyboardInterrupt:
+        except BaseException as error:
             stopping.set()
             _stop(process)
-            raise Stopped("JupyterLab and its kernels; saved notebooks are kept") from None
+            if isinstance(error, KeyboardInterrupt):
+                raise Stopped("JupyterLab and its kernels; saved notebooks are kept") from None
+            raise
         finally:
             reader.join()
     if status:

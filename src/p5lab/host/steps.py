@@ -7,7 +7,6 @@ speed follows from the steps that have ended. Steps that run at the same time sh
 step that starts several compilers at once gets a larger share than a step with one compiler.
 """
 
-import os
 import re
 import threading
 import time
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from p5lab.host.duration import roughly
+from p5lab.host.processors import cores
 
 # The line of a step: the kind of the step, then the first product.
 BEGINS = re.compile(r"^  (?=\S)(.{9}) (\S+)$")
@@ -137,7 +137,7 @@ class Steps:
     processors. `clock`: a monotonic clock in seconds."""
 
     plan: list[Step]
-    cores: int = field(default_factory=lambda: os.cpu_count() or 1)
+    cores: int = field(default_factory=cores)
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
@@ -148,8 +148,8 @@ class Steps:
         self._said = ""
         self._known = {step.product: step for step in self.plan}
         self._left = {step.product: step.cost.cpu_seconds for step in self.plan}
-        # Of the steps that have ended: the expected processor seconds, and the seconds of one core
-        # that the steps have used.
+        # Of the planned steps that have ended: the expected processor seconds, and the seconds of
+        # one core that the steps have used.
         self._ended, self._used = 0.0, 0.0
 
     @property
@@ -202,8 +202,10 @@ class Steps:
             if min(near) > CLOCK_SECONDS:
                 return
             product = near[min(near)]
-        self._used += self._running.pop(product).got
-        self._ended += self._left.pop(product, 0.0)
+        one = self._running.pop(product)
+        if product in self._left:
+            self._used += one.got
+            self._ended += self._left.pop(product)
 
     def _advance(self) -> None:
         """Distributes the time since the last call to the running steps. A step with one compiler

@@ -125,7 +125,7 @@ def find(lab: Lab, word: str) -> Stored:
     if re.fullmatch(r"[0-9a-f]{4,}", prefix):
         return store.find(lab, word)
     known = experiment.names(lab)
-    if word in (*known, experiment.PROGRAM, experiment.MEDIA):
+    if word in (*known, *experiment.OWN):
         raise UserError(
             f"{word} has no results: run `./p5lab run {experiment.again(word)}` first",
             status=STATUS_FAILED,

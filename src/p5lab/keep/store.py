@@ -15,17 +15,15 @@ import fcntl
 import hashlib
 import json
 import re
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from p5lab.engines import Plan
 from p5lab.errors import UserError, disk_error
-from p5lab.host.files import replace_json, sha256_of
+from p5lab.host.files import digest_of, replace_json
 from p5lab.lab import Lab
 from p5stats import StatsError
 from p5stats import record as records
@@ -33,10 +31,6 @@ from p5stats import record as records
 SCHEMA_VERSION = 1
 STATUSES = ("queued", "running", "ok", "failed", "timeout")
 RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
-# If a file changes twice within the resolution of its time stamp, the second change does not change
-# the time stamp. On every file system, the resolution of time stamps is at least as fine as this
-# time.
-SETTLED_SECONDS = 3.0
 IN_USE = ".in-use"  # name of the lock file for the whole results directory
 # Prefixes of other directories in the results directory: the directories where engines boot, the
 # directories where workers execute runs, the directories where runs with a good result are
@@ -69,29 +63,12 @@ class Stored:
         return self.record["status"]
 
 
-def digest(path: Path) -> str:
-    """The SHA-256 of a file's content.
-
-    Runs share most of their files. A process therefore reads a file only once, unless the file
-    changed in the last SETTLED_SECONDS.
-    """
-    facts = path.stat()
-    if time.time() - facts.st_ctime < SETTLED_SECONDS:
-        return sha256_of(path)
-    return _digest_of_settled(path, facts.st_ino, facts.st_size, facts.st_ctime_ns)
-
-
-@lru_cache(maxsize=4096)
-def _digest_of_settled(path: Path, inode: int, size: int, changed: int) -> str:
-    return sha256_of(path)
-
-
 def identity(plan: Plan) -> dict[str, Any]:
     """Returns all inputs that can change a run's result: the digests of files, and the settings.
     Paths are not included."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "digests": {role: digest(path) for role, path in sorted(plan.inputs.items())},
+        "digests": {role: digest_of(path) for role, path in sorted(plan.inputs.items())},
         "settings": plan.settings,
     }
 
@@ -236,7 +213,9 @@ def complete(directory: Path, record: Mapping[str, Any] | None) -> bool:
     if record is None or record["status"] != "ok":
         return False
     try:
-        return all(digest(directory / name) == known for name, known in record["digests"].items())
+        return all(
+            digest_of(directory / name) == known for name, known in record["digests"].items()
+        )
     except OSError:
         return False
 

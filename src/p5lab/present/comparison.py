@@ -294,6 +294,11 @@ class Comparison:
         return any(measured.corrected for cell in self._cells.values() for measured in cell.seeds)
 
     @property
+    def is_single(self) -> bool:
+        """Whether each value comes from one iteration."""
+        return all(cell.iterations == 1 for cell in self._cells.values())
+
+    @property
     def experiments(self) -> list[str]:
         """The names of the experiments that the runs belong to."""
         return list(dict.fromkeys(str(cell.record["experiment"]) for cell in self._cells.values()))
@@ -370,14 +375,17 @@ class Comparison:
     def label(self, question: Question) -> str:
         """Returns a name for a question. The name contains the phase if the workload has several
         phases."""
-        several = len(self.phases(question.what)) > 1
-        return f"{question.what}, {question.phase}" if several else question.what
+        return question.what + self.phase_of(question)
 
-    @property
+    def phase_of(self, question: Question) -> str:
+        """Returns the end of a question's label: the phase, or nothing if there is only one
+        phase."""
+        return f", {question.phase}" if len(self.phases(question.what)) > 1 else ""
+
+    @cached_property
     def cost(self) -> str:
         """The metric of ratios: TIME, or INSTRUCTIONS if no system has a time."""
-        cells = [cell for one in self.questions for cell in self.cells(one) if cell]
-        return TIME if any(cell.has(TIME) for cell in cells) else INSTRUCTIONS
+        return TIME if any(cell.has(TIME) for cell in self._cells.values()) else INSTRUCTIONS
 
     def why_missing(self, question: Question, system: System) -> str:
         """Returns the reason why a cell is missing: `failed`, `cannot`, or `-` if there is no

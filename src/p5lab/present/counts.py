@@ -94,8 +94,7 @@ def notes(found: Comparison, reference: str = "") -> list[str]:
 def explanation(found: Comparison) -> str:
     """Returns what a number and a dash in the tables mean. The text mentions the empty bracket only
     if a run has one."""
-    cells = [cell for question in found.questions for cell in found.cells(question) if cell]
-    means = MEANS if any(cell.iterations != 1 for cell in cells) else SINGLE
+    means = SINGLE if found.is_single else MEANS
     return " ".join([means, *([SUBTRACTED] if found.has_empty_bracket else []), DASH])
 
 

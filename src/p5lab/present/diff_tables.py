@@ -3,8 +3,8 @@
 
 The order of the events of a phase: first the events of FIRST, then the events that a report counts,
 then the other events. The events of each group are in the order of their relative change. One is
-added to each count before the division, so that an event that happens less than once in a bracket
-does not stand above the misses.
+added to each count before the division, so that a rare event (less than once in a bracket) does not
+come first because of a large ratio.
 """
 
 import json
@@ -16,22 +16,23 @@ from rich.console import Console
 from p5lab.describe.keys import readable
 from p5lab.host.terminal import markup
 from p5lab.present import diff
+from p5lab.present.counts import NO_LIMIT
 from p5lab.present.diff import ALL_RINGS, Counted, Difference, Made
 from p5lab.present.headline import LINES
-from p5lab.present.tables import MISSING, Grid, number, times
+from p5lab.present.tables import MISSING, Grid, lines_of, number, times
 from p5stats import metrics
 
 OPTION = "--all-rows"
-NO_LIMIT = 1 << 20  # a width in characters at which no line wraps
 FIRST = ("time.wall", "cycles.busy", diff.INSTRUCTIONS)
 INPUTS = 8  # rows of inputs on a screen
 RESERVED = 2  # lines of a screen: the command, and the prompt after the output
 EACH = 3  # the fewest rows of a phase that say more than its first row
 FEWEST = 6  # rows of events that are shown in any case
 MEANS = (
-    "Counts are means of one bracket. The events of a report stand before the others, and large"
-    " relative changes before small ones."
+    "Counts are means of one bracket. Order: time, busy cycles and instructions, then the other"
+    " events of a report, then all others; in each group the largest relative change first."
 )
+EQUAL = "All counts are equal."
 
 
 def show(console: Console, found: Difference, form: str, *, all_rows: bool = False) -> None:
@@ -54,9 +55,9 @@ def _print(console: Console, found: Difference, *, all_rows: bool) -> None:
     width = console.width
     texts = [f"{stored.id[:8]}  {stored.record['label']}" for stored in found.runs]
     if all_rows:
-        grids, remarks = _everything(found, width), [MEANS] if found.counted else []
+        grids, remarks = _everything(found, width), [MEANS if found.counted else EQUAL]
     else:
-        above = sum(_lines(text, width) for text in texts) + 1
+        above = sum(lines_of(text, width) for text in texts) + 1
         grids, remarks = _headline(found, width, above)
     for text in texts:
         console.print(markup(text), highlight=False)
@@ -67,25 +68,21 @@ def _print(console: Console, found: Difference, *, all_rows: bool) -> None:
         console.print(markup(remark), style="dim", highlight=False)
 
 
-def _lines(text: str, width: int) -> int:
-    return math.ceil(len(text) / width)
-
-
 # --- the most important differences ---------------------------------------------------------------
 
 
 def _headline(found: Difference, width: int, above: int) -> tuple[list[Grid], list[str]]:
     """Returns the tables that fit on a screen below `above` lines, and the remarks below them."""
-    made = [one for one in found.made if one.chosen] or found.made
-    while made and len(_inputs(found, made).fitted(width).rows) > INPUTS and len(made) > 1:
+    made = ([one for one in found.made if one.chosen] or found.made)[:INPUTS]
+    while len(made) > 1 and len(_inputs(found, made).fitted(width).rows) > INPUTS:
         made = made[:-1]
     grids = [_inputs(found, made).fitted(width)] if made else []
     if not found.counted:
         rest = [] if len(made) == len(found.made) else [_rest(found, len(made), 0)]
-        return grids, ["All counts are equal.", *rest]
+        return grids, [EQUAL, *rest]
     remarks = [MEANS, _rest(found, len(made), len(found.counted))]
     used = above + RESERVED + sum(grid.height(width) for grid in grids)
-    used += sum(_lines(remark, width) for remark in remarks)
+    used += sum(lines_of(remark, width) for remark in remarks)
     events, shown = _events(found, width, LINES - used)
     return [*grids, events], [MEANS, _rest(found, len(made), shown)]
 

@@ -5,13 +5,12 @@ All tables are printed if they fit into LINES lines. Otherwise only the headline
 has one line for each benchmark. The option --all-tables prints all tables in any case.
 """
 
-import math
 from collections.abc import Sequence
 
 from p5lab.present.column import HEADS
 from p5lab.present.comparison import CYCLES, INSTRUCTIONS, TIME, Comparison
 from p5lab.present.several_systems import last_points, summary
-from p5lab.present.tables import Grid, number
+from p5lab.present.tables import Grid, lines_of, number
 
 OPTION = "--all-tables"
 LINES = 40  # of a terminal
@@ -85,4 +84,4 @@ def _points(found: Comparison) -> str:
 
 def _height(tables: Sequence[Grid], notes: Sequence[str], width: int) -> int:
     lines = sum(table.height(width) for table in tables)
-    return lines + sum(math.ceil(len(note) / width) for note in notes) + RESERVED
+    return lines + sum(lines_of(note, width) for note in notes) + RESERVED

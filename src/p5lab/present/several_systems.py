@@ -53,8 +53,9 @@ def summary(found: Comparison, width: int) -> list[Grid]:
     cost = 2 * COLUMN_WIDTH + (SPREAD_WIDTH if len(found.seeds) > 1 else RATIO_WIDTH)
     result = []
     for chosen in _chunks(len(found.systems), (width - LABEL_WIDTH) // cost):
-        grid = _summary(found, chosen, cycles=found.cost == TIME)
-        if grid.width > width:  # the ratios matter more than the cycles
+        is_timed = found.cost == TIME
+        grid = _summary(found, chosen, cycles=is_timed)
+        if is_timed and grid.width > width:  # the ratios matter more than the cycles
             grid = _summary(found, chosen, cycles=False)
         result.append(grid)
     return result

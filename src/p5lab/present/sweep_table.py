@@ -206,7 +206,7 @@ def _title(found: Comparison, question: Question) -> str:
             if name != key and word in words[1:]:
                 words.remove(word)
                 break
-    return " ".join(words) + found.label(question).removeprefix(question.what)
+    return " ".join(words) + found.phase_of(question)
 
 
 class _Table:

@@ -158,12 +158,17 @@ def total(widths: Iterable[int]) -> int:
     return sum(width + BORDER for width in widths) + EDGE
 
 
+def lines_of(text: str, width: int) -> int:
+    """The lines that a text needs in a terminal of `width` characters."""
+    return math.ceil(cell_len(text) / width)
+
+
 def _divided(text: str, width: int) -> list[str]:
     """Divides a text into lines of at most `width` characters. Spaces at the beginning of the text
     also begin the further lines."""
     if len(text) <= width:
         return [text]
-    indent = " " * (len(text) - len(text.lstrip()))
+    indent = " " * min(len(text) - len(text.lstrip()), width // 2)
     lines = [indent]
     for piece in re.findall(r"[^ /,=._-]*[ /,=._-]*", text.strip()):
         if len(lines[-1] + piece.rstrip()) > width and lines[-1] != indent:

@@ -166,7 +166,7 @@ def _from_media(
     }
     return Plan(
         inputs=inputs,
-        settings={CONF: conf, "bochsrc": emulator.values, "keep": boot.keep},
+        settings={CONF: conf, "bochsrc": emulator.values},
         write={
             CONF: _conf_text(conf, paths).encode(),
             "bochsrc": emulator.text.encode(),

@@ -26,7 +26,7 @@ from p5lab.present.page.figure import BANDWIDTH, TIMES, WIDE_RANGE, Figure, titl
 from p5lab.present.page.marks import Marks
 from p5lab.present.page.sweep_figure import Axis
 from p5lab.present.several_systems import last_points
-from p5stats import StatsError, claims
+from p5stats import claims
 from p5stats.claims import Claim
 
 # The metrics of chen95's figures: cycles, instructions, references, and misses per reference or
@@ -231,14 +231,14 @@ class _Maker:
             groups = [[what for what in whats if self._name(what) == name] for name in names]
         for group in groups:
             questions = [question for what in group for question in self.found.phases(what)]
-            points = {question.phase: _size(question.phase) for question in questions}
-            if all(point is not None for point in points.values()):
+            if all(claims.is_size(question.phase) for question in questions):
+                points = {one.phase: claims.size_of(one.phase) for one in questions}
                 yield self._curve_figure(group, questions, points)
             else:
                 yield from (self._levels(what) for what in group)
 
     def _curve_figure(
-        self, group: Sequence[str], questions: Sequence[Question], points: dict[str, float | None]
+        self, group: Sequence[str], questions: Sequence[Question], points: dict[str, float]
     ) -> Figure:
         workload = self._workload(questions[0])
         variants = len(self.found.systems) == 1 and len(group) > 1
@@ -450,10 +450,3 @@ def _bracket(record: dict[str, Any]) -> str:
         record["workload"]["bracket"],
     )
     return f"{text[:1].upper()}{text[1:]}."
-
-
-def _size(phase: str) -> float | None:
-    try:
-        return claims.size_of(phase)
-    except StatsError:
-        return None
