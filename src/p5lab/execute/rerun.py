@@ -91,7 +91,8 @@ def _from_media(lab: Lab, stored: Stored, asked: dict[str, Any]) -> Run:
             " only their digests; use `./p5lab run` with --floppy, --disk or --cdrom instead"
         )
     board = _machine(lab, stored.record["machine"], f"run {stored.id}")
-    return from_media.again(lab, name, board, asked)
+    observation = Observation.of_record(stored.record)
+    return from_media.again(lab, name, board, asked, observation)
 
 
 def _machine(lab: Lab, was: dict[str, Any], where: str) -> machine.Machine:
