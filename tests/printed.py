@@ -90,6 +90,11 @@ ELSEWHERE = {
         '"getpid", "dup", "cswitch"',
     ),
     "./p5lab run page-colours": ("e2e/test_analysis.py", "page-colours"),
+    "./p5lab run smoke --workload getpid --calls": (
+        "e2e/test_counts_by_call.py",
+        '"smoke", "--workload", "getpid", "--calls"',
+    ),
+    "./p5lab show RUN --calls": ("e2e/test_counts_by_call.py", '"show", made.name, "--calls"'),
     "./p5lab shell linux": ("e2e/test_commands.py", '"shell", guest'),
     "./p5lab doctor": ("unit/test_doctor.py", "doctor"),
     "./p5lab docs": ("unit/test_documents.py", '"docs", "--no-build"'),

@@ -94,9 +94,10 @@ session::Session the_run;
 
 p5::Attribution* attribution;  // null: not requested, or the guest is not ready yet
 p5::Blocks* blocks;            // null: not requested
+p5::Calls* calls;              // null: not requested, or the guest is not ready yet
 session::Region* region;       // null: not requested, or the guest is not ready yet
 bool branches_watched;         // attribution or blocks is not null
-bool each_watched;             // attribution or region is not null
+bool each_watched;             // attribution, region or calls is not null
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
   const session::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX),
@@ -106,7 +107,8 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
   attribution = the_run.attribution();
   region = the_run.region();
   branches_watched = blocks || attribution;
-  each_watched = attribution || region;
+  calls = the_run.calls();
+  each_watched = attribution || region || calls;
   leaf->eax = result.eax;
   leaf->ebx = result.ebx;
   leaf->ecx = result.ecx;
@@ -196,6 +198,18 @@ bx_address general_register(unsigned number) {
 
 Linear stack_pointer() { return Linear(general_register(4)); }
 
+// Returns the place at which the code continues if it executes no further instruction. `stack`: the
+// value of the stack pointer.
+p5::Calls::Place place(bx_address rip, bx_address stack) {
+  const auto& segment = cpu()->sregs[BX_SEG_REG_SS].cache.u.segment;
+#if BX_SUPPORT_X86_64
+  if (cpu()->long64_mode()) return {code_linear(rip), stack};
+#endif
+  return {code_linear(rip), Linear(segment.base + (segment.d_b ? stack : stack & 0xFFFF))};
+}
+
+p5::Calls::Place here() { return place(cpu()->get_instruction_pointer(), general_register(4)); }
+
 // Returns the base address of the thread-local data, by which the region knows its thread.
 Linear thread_base() {
   const unsigned segment = p5::kX86_64 ? BX_SEG_REG_FS : BX_SEG_REG_GS;
@@ -267,6 +281,7 @@ void refresh_state() {
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
   if (attribution) attribution->state(entrance(), linear, stack_pointer());
   crossed = {};
+  if (calls) calls->arrive(here());
   if (blocks) blocks->enter(linear);
 }
 
@@ -290,6 +305,8 @@ void p5_initialize(void) {
   block_moves = the_run.config().fast_paths;
   blocks = the_run.blocks();
   branches_watched = blocks;
+  calls = the_run.calls();
+  each_watched = calls;
   cpu()->cpuid = new Processor(cpu());
 }
 
@@ -325,11 +342,16 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
   if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
 }
 
-// Attribution and region see each instruction before its execution.
+// Attribution and region see each instruction before its execution. They take the model off its
+// fast path. The observer of calls needs only the far instructions, which never take this path.
 static __attribute__((noinline)) void watch(const bxInstruction_c& i, Linear linear) {
   const Linear stack = stack_pointer();
   if (attribution) attribution->at(linear, stack);
   if (region) the_run.cross_region(region->at(model.state(), linear, stack, thread_base()));
+  if (calls && i.p5.flags & p5::kFar) {
+    const bx_address next = cpu()->get_instruction_pointer() + i.p5.length;
+    calls->before(place(next, general_register(4)), Bit32u(general_register(0)));
+  }
   last_class = i.p5.cls;
 }
 
@@ -503,8 +525,15 @@ static void far_transfer(p5::Crossing how, const char* kind) {
   model.far_transfer(how);
 }
 
+// Tells the observer of calls which kind of far transfer has taken place.
+static __attribute__((noinline)) void watch_far(unsigned what) {
+  if (what == BX_INSTR_IS_SYSCALL || what == BX_INSTR_IS_SYSENTER) return calls->gate();
+  if (what != BX_INSTR_IS_INT) calls->moved();
+}
+
 void p5_far_branch(unsigned what) {
   state_stale = true;
+  if (__builtin_expect(each_watched, 0) && calls) watch_far(what);
   switch (what) {
     case BX_INSTR_IS_RET:
       far_transfer(p5::Crossing::Far, "far");
@@ -522,7 +551,11 @@ void p5_far_branch(unsigned what) {
   }
 }
 
-void p5_call_gate(unsigned parameters) { model.call_gate(parameters); }
+void p5_call_gate(unsigned parameters) {
+  model.call_gate(parameters);
+  const bool call = last_class == p5::Class::CallFar || last_class == p5::Class::CallFarMem;
+  if (calls && call) calls->gate();
+}
 
 void p5_task_switch(bool wide, bool v86) {
   model.task_switch(v86 ? p5::Task::V86 : wide ? p5::Task::Tss32 : p5::Task::Tss16);
@@ -534,6 +567,7 @@ void p5_interrupt(unsigned vector) {
   state_stale = true;
   if (!delivery_known) {
     crossed = {"int", int(vector)};
+    if (calls) calls->interrupt(Bit8u(vector));
     model.soft_interrupt(Bit8u(vector));
   }
   delivery_known = false;
@@ -542,6 +576,7 @@ void p5_interrupt(unsigned vector) {
 void p5_hwinterrupt(unsigned vector) {
   if (state_stale) refresh_state();
   crossed = {"interrupt", int(vector)};
+  if (calls) calls->hardware(Bit8u(vector), here());
   model.hard_interrupt(Bit8u(vector), code_linear(cpu()->get_instruction_pointer()));
   delivery_known = true;
   state_stale = true;
@@ -559,6 +594,11 @@ void p5_exception(unsigned vector, unsigned error_code) {
   const bool trap =
       vector == BX_DB_EXCEPTION || vector == BX_BP_EXCEPTION || vector == BX_OF_EXCEPTION;
   crossed = {"exception", int(vector)};
+  if (calls) {
+    const bx_address stack = cpu()->speculative_rsp ? cpu()->prev_rsp : general_register(4);
+    const bx_address next = trap ? cpu()->get_instruction_pointer() : cpu()->prev_rip;
+    calls->exception(Bit8u(vector), place(next, stack));
+  }
   model.exception(Bit8u(vector), !trap && last_linear == at, at);
   delivery_known = true;
   state_stale = true;
@@ -605,6 +645,7 @@ void p5_idle(void) {
   const Bit32u clocks = bx_pc_system.getNumCpuTicksLeftNextEvent();
   model.idle(clocks);
   if (blocks) blocks->idle(clocks);
+  if (calls) calls->idle(clocks);
   p5_tick();
 }
 

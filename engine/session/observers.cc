@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "attribution_file.hh"
+#include "calls_file.hh"
 
 namespace session {
 
@@ -32,6 +33,8 @@ void Observers::use(std::unique_ptr<p5::Shadows> shadows) {
 void Observers::open(const Interval& interval) {
   if (!config_.accesses.empty()) accesses_.create(config_.accesses);
   if (!config_.attribution.empty()) attributed_.create(config_.attribution);
+  if (!config_.calls.empty()) called_.create(config_.calls);
+  if (config_.media.on) observe_calls();
   if (config_.vectors.empty() && config_.sample.empty()) return;
   blocks_ = std::make_unique<p5::Blocks>(model_);
   if (!config_.vectors.empty()) {
@@ -41,7 +44,12 @@ void Observers::open(const Interval& interval) {
   if (!config_.sample.empty()) blocks_->sample(config_.sample, config_.warm_up, interval);
 }
 
+void Observers::observe_calls() {
+  if (called_ && !calls_) calls_ = std::make_unique<p5::Calls>(model_, config_.call_table);
+}
+
 void Observers::ready() {
+  observe_calls();
   if (!attributed_ || attribution_) return;
   attribution_ = std::make_unique<p5::Attribution>(model_, guest_, std::move(config_.functions),
                                                    config_.stacks, classes_.get());
@@ -49,12 +57,14 @@ void Observers::ready() {
 
 void Observers::begin(uint32_t phase, const Brackets& brackets) {
   if (attribution_) attribution_->begin(phase);
+  if (calls_) calls_->begin(phase);
   measure_blocks(brackets);
   if (accesses_) trace_accesses(brackets);
 }
 
 void Observers::end(uint32_t phase, const Brackets& brackets) {
   if (attribution_) attribution_->end(phase);
+  if (calls_) calls_->end(phase);
   measure_blocks(brackets);
 }
 
@@ -88,10 +98,22 @@ void Observers::finish(const std::vector<uint32_t>& counted) {
         AttributionFile(counted, config_.stacks, classes_.get()).text(attribution_.get()));
     attributed_.finish();
   }
+  if (called_) {
+    if (calls_) calls_->stop();
+    called_.write(calls_text(calls_.get()));
+    called_.finish();
+  }
   if (accesses_) {
     end_access_trace();
     accesses_.finish();
   }
+}
+
+std::string Observers::differs() const {
+  const std::string event = attribution_ ? attribution_->differs() : "";
+  if (!event.empty()) return "the sum over all functions differs from the count of " + event;
+  const std::string phase = calls_ ? calls_->differs() : "";
+  return phase.empty() ? "" : "the sum over all calls differs from the cycles of " + phase;
 }
 
 }  // namespace session

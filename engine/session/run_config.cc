@@ -27,6 +27,7 @@ RunConfig RunConfig::read(Settings& settings) {
   c.read_shadows(settings);
   c.read_blocks(settings);
   c.read_attribution(settings);
+  c.read_calls(settings);
   c.media = MediaConfig::read(settings);
   if (kX86_64) {
     if (!c.shadows.empty() || !c.accesses.empty()) {
@@ -128,6 +129,16 @@ void RunConfig::read_attribution(Settings& settings) {
     settings.fail("run.functions", path + " cannot be read");
   else if (!functions.parse(text, path, &error))
     settings.fail("run.functions", error);
+}
+
+void RunConfig::read_calls(Settings& settings) {
+  if (!settings.has("run.calls")) return;
+  calls = settings.text("run.calls");
+  if (!sample.empty()) settings.fail("run.calls", "expected no run.sample in the same run");
+  std::string error;
+  if (!call_table.parse(settings.text("run.call_table"), &error)) {
+    settings.fail("run.call_table", error);
+  }
 }
 
 }  // namespace session

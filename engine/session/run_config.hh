@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "blocks.hh"
+#include "call_table.hh"
 #include "config.hh"
 #include "functions.hh"
 #include "media.hh"
@@ -29,7 +30,7 @@ struct RunConfig {
   bool server = false;            // after the ready marker, serve runs that share the boot
 
   // Paths of output files. An empty path means that the run does not write this file.
-  std::string events, output, crossings, accesses, vectors, attribution;
+  std::string events, output, crossings, accesses, vectors, attribution, calls;
 
   uint64_t access_limit = 0;  // L1 accesses that the trace of accesses may hold
   // The shadows: geometries that the run measures in addition to the machine's own geometry.
@@ -44,7 +45,8 @@ struct RunConfig {
   // the classes of misses. `functions` is the table of the guest's functions.
   bool stacks = false, classes = false;
   p5::Functions functions;
-  MediaConfig media;  // of a guest that boots from its own media
+  p5::CallTable call_table;  // of the observer of calls (calls.hh)
+  MediaConfig media;         // of a guest that boots from its own media
 
   // Reads all keys of a run; `settings` keeps the first error.
   static RunConfig read(base::Settings& settings);
@@ -56,6 +58,7 @@ struct RunConfig {
   void read_shadow(base::Settings& settings, const std::string& prefix);
   void read_blocks(base::Settings& settings);
   void read_attribution(base::Settings& settings);
+  void read_calls(base::Settings& settings);
 };
 
 }  // namespace session

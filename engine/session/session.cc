@@ -187,7 +187,7 @@ void Session::exit(uint32_t status) {
   events_->marker("marker", "exit", status);
   const std::string problem = brackets_.exit(), differs = observers_->differs();
   if (!problem.empty()) fail(problem);
-  if (!differs.empty()) fail("the sum over all functions differs from the count of " + differs);
+  if (!differs.empty()) fail(differs);
   finish("ok", "", status, 0);
 }
 
@@ -268,6 +268,8 @@ std::string Session::seconds(uint64_t clocks) const {
 void Session::media_ended(const std::string& reason) {
   if (brackets_.is_open(kBoot)) end(kBoot);
   events_->marker("marker", "exit", 0);
+  const std::string differs = observers_->differs();
+  if (!differs.empty()) fail(differs);
   finish("ok", reason, 0, 0);
 }
 

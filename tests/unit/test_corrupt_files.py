@@ -19,6 +19,7 @@ import fakelab
 import pandas as pd
 import pytest
 import test_attribution
+import test_calls
 import test_crossings
 import test_gem5_events
 import test_program
@@ -39,6 +40,7 @@ from p5lab.present import runs
 from p5stats import (
     StatsError,
     attribution,
+    calls,
     compare,
     crossings,
     events,
@@ -134,6 +136,20 @@ def of_attribution(tmp_path):
         assert attribution.speedscope(found, "instructions", "a run")["profiles"]
 
     return Reader("jsonl", [lines(test_attribution.LINES)], read, check, ends=True)
+
+
+def of_calls(tmp_path):
+    def read(data):
+        return calls.read(put(tmp_path / "calls.jsonl", data))
+
+    def check(found):
+        frame = calls.frame(found)
+        assert list(frame.columns) == calls.COLUMNS
+        for number, phase in found.items():
+            assert frame[frame["phase"] == number]["exclusive"].sum() == phase.cycles
+        assert all(name.isprintable() for name in frame["name"])
+
+    return Reader("jsonl", [lines(test_calls.LINES)], read, check, ends=True)
 
 
 def of_counts(tmp_path):
@@ -386,6 +402,7 @@ READERS = {
     "events.jsonl": of_events,
     "crossings.jsonl": of_crossings,
     "attribution.jsonl": of_attribution,
+    "calls.jsonl": of_calls,
     "counts.parquet": of_counts,
     "gem5 stats.txt": of_gem5("stats.txt", "text"),
     "gem5 stats.json": of_gem5("stats.json", "json"),

@@ -13,6 +13,7 @@ from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import (
     KINDS,
     Attribution,
+    Calls,
     Capture,
     Interval,
     Observation,
@@ -32,6 +33,7 @@ WISHES = [
     Trace(("crossings", "accesses"), 5),
     Vectors(1000),
     Attribution(("functions", "stacks")),
+    Calls(),
     Region("main"),
     SAMPLE,
     PowerCut(1_250_000),
@@ -51,7 +53,7 @@ REQUEST = {
     "attribute": [],
     "sample": None,
 }
-LATER = {"region": ""}  # members that later versions have added
+LATER = {"region": "", "calls": False}  # members that later versions have added
 
 
 def parsed(*words):

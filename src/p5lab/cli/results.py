@@ -20,6 +20,7 @@ from p5lab.keep import gc, index, selection, store, swept
 from p5lab.lab import Lab
 from p5lab.present import (
     answer,
+    by_call,
     by_function,
     by_source,
     counts,
@@ -95,6 +96,12 @@ def _add_show(commands: options.Commands) -> None:
         action="store_true",
         help="for a run with --trace crossings: show each step of a typical bracket of each phase,"
         " with its misses",
+    )
+    one.add_argument(
+        "--calls",
+        action="store_true",
+        help="for a run with --calls: show the calls with the most cycles; with --all-tables, also"
+        " what they waited, and their mode changes and ring crossings",
     )
     _add_attribution(one)
     options.add_format(one)
@@ -291,6 +298,8 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
         by_function.write_speedscope(stored, args.speedscope, args.event)
     elif args.evictions:
         by_function.show_evictions(counts.stdout(), stored, args)
+    elif args.calls:
+        by_call.show(counts.stdout(), stored, args.form, args.top, more=args.all_tables)
     elif args.source is not None:
         by_source.show(counts.stdout(), stored, args)
     elif args.attribution:
@@ -303,7 +312,15 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
 def _show_several(args: argparse.Namespace, lab: Lab, wanted: sweep_table.Wanted) -> int:
     """Prints the tables of several stored runs. Raises UserError for an option that shows the
     inside of one run."""
-    for name in ("crossings", "timeline", "speedscope", "evictions", "source", "attribution"):
+    for name in (
+        "crossings",
+        "timeline",
+        "calls",
+        "speedscope",
+        "evictions",
+        "source",
+        "attribution",
+    ):
         if getattr(args, name) not in (None, False):
             raise UserError(f"show --{name}: expected one run")
     runs = [same[0] for same in selection.groups(lab, [args.run, *args.more], args.only)]

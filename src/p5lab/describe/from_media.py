@@ -13,6 +13,7 @@ from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
 from p5lab.describe.media import Boot, Wanted
+from p5lab.describe.observation import NOTHING, Observation
 from p5lab.describe.run import Run
 from p5lab.describe.script import Script
 from p5lab.describe.workload import Workload
@@ -85,7 +86,7 @@ def _check(choice: Filter) -> None:
     refused = {
         "--workload": choice.workloads,
         "--seed": choice.seeds,
-        **{wish.option: True for wish in choice.observation},
+        **{wish.option: not wish.with_media for wish in choice.observation},
     }
     for option, given in refused.items():
         if given:
@@ -172,6 +173,7 @@ def _run(board: Machine, system: Guest, asked: Asked, choice: Filter) -> Run:
         choice.limit or LIMIT_SECONDS,
         choice.engine,
         model=choice.model,
+        observation=choice.observation,
         boot=boot,
     )
 
@@ -199,14 +201,22 @@ def _kept(boot: Boot, keep: str) -> str:
     raise UserError(f"--keep: expected MEDIUM=FILE with one of {', '.join(written) or 'no medium'}")
 
 
-def again(lab: Lab, name: str, board: Machine, request: dict[str, object]) -> Run:
+def again(
+    lab: Lab,
+    name: str,
+    board: Machine,
+    request: dict[str, object],
+    observation: Observation = NOTHING,
+) -> Run:
     """The run of a guest with [media] that a record describes: `name` is its guest, `request` the
-    entry of the record. Raises LookupError or TypeError if the entry is not complete."""
+    entry of the record, `observation` what the run records in addition to its counts. Raises
+    LookupError or TypeError if the entry is not complete."""
     system = guests.load(lab, name)
     asked = Asked(until=str(request["until"]), keep=str(request["keep"]))
     choice = Filter(
         feedback=bool(request["feedback"]),
         model=bool(request["model"]),
         limit=int(str(request["limit_seconds"])),
+        observation=observation,
     )
     return _run(experiment.with_isa(name, system, board), system, asked, choice)

@@ -106,7 +106,8 @@ def _from_media(lab: Lab, stored: Stored, asked: dict[str, Any]) -> Run:
             f" digest; use `./p5lab run --guest {name} --script FILE` instead"
         )
     board = _machine(lab, stored.record["machine"], f"run {stored.id}")
-    return from_media.again(lab, name, board, asked)
+    observation = Observation.of_record(stored.record)
+    return from_media.again(lab, name, board, asked, observation)
 
 
 def _machine(lab: Lab, was: dict[str, Any], where: str) -> machine.Machine:

@@ -13,7 +13,7 @@ from rich.table import Table
 from p5lab.describe.keys import readable
 from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep.store import Stored
-from p5lab.present import comparison, counts, one_system, program_output, screen
+from p5lab.present import by_call, comparison, counts, one_system, program_output, screen
 from p5lab.present.comparison import Cell, Comparison
 from p5lab.present.tables import MISSING
 
@@ -76,6 +76,8 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
         one_system.curve(cells, console.width).print(console)
     for grid in one_system.metrics(cells, console.width):
         grid.print(console)
+    if (stored.directory / by_call.CALLS).is_file():
+        by_call.show(console, stored, "table", by_call.ROWS, more=False)
 
 
 def _what_ran(record: dict[str, Any]) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from p5lab.describe.observation.attribute import Attribution
+from p5lab.describe.observation.calls import Calls
 from p5lab.describe.observation.capture import Capture
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.describe.observation.power_cut import PowerCut
@@ -33,6 +34,7 @@ __all__ = [
     "KINDS",
     "NOTHING",
     "Attribution",
+    "Calls",
     "Capture",
     "Interval",
     "Kind",
@@ -52,6 +54,7 @@ KINDS: tuple[type[Kind], ...] = (
     Trace,
     Vectors,
     Attribution,
+    Calls,
     Region,
     Sample,
     PowerCut,

@@ -24,13 +24,15 @@ class Kind(ABC):
     entries that a run without this kind writes to `request` in run.json. `outputs` lists the files
     that the kind leaves in the run directory. `apart` lists the keys of engine.conf that
     distinguish a run with this kind from a plain run of the same workload. `./p5lab gc` does not
-    treat one of these two runs as a replacement for the other run.
+    treat one of these two runs as a replacement for the other run. `with_media`: the kind is
+    possible for a guest that boots from its own media.
     """
 
     option: ClassVar[str]
     unasked: ClassVar[Mapping[str, object]] = {}
     outputs: ClassVar[tuple[str, ...]] = ()
     apart: ClassVar[tuple[str, ...]] = ()
+    with_media: ClassVar[bool] = False
 
     @classmethod  # noqa: B027
     def add_options(cls, parser: argparse.ArgumentParser) -> None:

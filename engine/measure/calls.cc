@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+#include "calls.hh"
+
+#include <algorithm>
+
+namespace p5 {
+
+Calls::Calls(Pentium& model, const CallTable& table)
+    : model_(model), table_(table), state_(model.state()), last_(model.clock()) {
+  frames_.push_back({});
+  frames_[kOutside].open = true;
+  rows_.push_back({CallKind::Int, 0, kNoFunction});  // row 0 has no key
+}
+
+// --- entries ------------------------------------------------------------------------------------
+
+void Calls::before(Place next, uint32_t eax) { before_ = {model_.clock(), next, eax}; }
+
+void Calls::hardware(uint8_t vector, Place back) {
+  enter(CallKind::Hardware, vector, {model_.clock(), back, 0});
+}
+
+void Calls::exception(uint8_t vector, Place back) {
+  enter(CallKind::Exception, vector, {model_.clock(), back, 0});
+}
+
+void Calls::enter(CallKind kind, uint8_t vector, const Before& from) {
+  flush(from.clock);
+  // An open call with the same return cannot return any more: its stack has been used again.
+  const auto same = back_at_.find(from.next.address);
+  if (same != back_at_.end()) {
+    const std::vector<uint32_t> open = same->second;
+    for (const uint32_t one : open) {
+      if (frames_[one].open && in_place(frames_[one]) &&
+          frames_[one].back.stack == from.next.stack) {
+        finish(one, false);
+      }
+    }
+  }
+  const CallKey key = table_.key(kind, vector, from.eax);
+  const uint32_t number = new_frame();
+  Frame& frame = frames_[number];
+  frame.ring = state_.ring;
+  frame.mode = state_.mode;
+  frame.cr3 = state_.cr3;
+  frame.kind = kind;
+  frame.properties = table_.properties(key);
+  frame.ends_at = table_.ends_at(key);
+  frame.row = row_of(key);
+  frame.back = from.next;
+  frame.entered = from.clock;
+  for (Phase* phase : open_) {
+    if (frame.row >= phase->rows.size()) phase->rows.resize(rows_.size());
+    phase->rows[frame.row].calls++;
+  }
+  back_at_[from.next.address].push_back(number);
+  current_ = number;
+  delivered_ = true;
+}
+
+uint32_t Calls::row_of(CallKey key) {
+  const auto known = row_numbers_.find(key);
+  if (known != row_numbers_.end()) return known->second;
+  if (rows_.size() >= kMostRows && key.function != kNoFunction) {
+    key.function = kNoFunction;
+    return row_of(key);
+  }
+  rows_.push_back(key);
+  return row_numbers_[key] = uint32_t(rows_.size() - 1);
+}
+
+// Returns an open frame inside the current frame.
+uint32_t Calls::new_frame() {
+  if (frames_.size() - free_.size() >= kMostOpen) {
+    close_inside(kOutside);  // a guest that makes calls without end and returns from none
+    current_ = kOutside;
+  }
+  if (free_.empty()) {
+    free_.push_back(uint32_t(frames_.size()));
+    frames_.push_back({});
+  }
+  const uint32_t number = free_.back();
+  free_.pop_back();
+  frames_[number] = {};
+  frames_[number].open = true;
+  frames_[number].parent = current_;
+  frames_[number].number = ++serial_;
+  frames_[current_].children++;
+  return number;
+}
+
+// --- time ---------------------------------------------------------------------------------------
+
+// Adds the time since the last call of this function to the current call.
+void Calls::flush(uint64_t clock) {
+  if (clock == last_ && !idle_) return;
+  const Sum grown{clock - last_, idle_, 0, 0};
+  last_ = clock;
+  idle_ = 0;
+  count(grown);
+}
+
+void Calls::count(const Sum& grown) {
+  Frame& frame = frames_[current_];
+  frame.inside.add(grown);
+  for (Phase* phase : open_) {
+    if (frame.row >= phase->rows.size()) phase->rows.resize(rows_.size());
+    phase->rows[frame.row].own.add(grown);
+  }
+}
+
+// --- changes of the state -----------------------------------------------------------------------
+
+void Calls::arrive(Place here) {
+  const State& now = model_.state();
+  flush(model_.clock());
+  const bool mode = now.mode != state_.mode, ring = now.ring != state_.ring;
+  if (mode || ring) count({0, 0, mode, ring});
+  const Space before = state_.cr3;
+  if (now.cr3 != before && !delivered_) change_space(now.cr3);
+  state_ = now;
+  if (landed_ && !delivered_) land(here);
+  landed_ = delivered_ = false;
+}
+
+// The kernel switches from one address space to another. The calls of the old space wait.
+void Calls::change_space(Space to) {
+  const Space from = state_.cr3;
+  uint32_t ended = kOutside;
+  bool ends = false;
+  for (uint32_t at = current_; at != kOutside && frames_[at].cr3 == from; at = frames_[at].parent) {
+    ends = ends || frames_[at].properties & CallTable::kEnds;
+    ended = at;
+  }
+  if (ends) {
+    finish(ended, false);
+    waiting_.erase(from);
+  } else if (frames_[current_].properties & CallTable::kMoves && !waiting_.count(to)) {
+    frames_[current_].moved = true;
+    frames_[current_].cr3 = to;
+    waiting_.erase(from);
+    return;
+  } else {
+    waiting_[from] = {current_, frames_[current_].number};
+  }
+  const auto known = waiting_.find(to);
+  const bool waits = known != waiting_.end() && frames_[known->second.frame].open &&
+                     frames_[known->second.frame].number == known->second.number;
+  current_ = waits ? known->second.frame : kOutside;
+}
+
+// --- returns ------------------------------------------------------------------------------------
+
+// Whether the processor is in the ring, mode and address space of the frame's caller.
+bool Calls::in_place(const Frame& frame) const {
+  return frame.ring == state_.ring && frame.mode == state_.mode && frame.cr3 == state_.cr3 &&
+         !frame.moved;
+}
+
+// Whether the stack is as after a return of this call.
+bool Calls::is_back(const Frame& frame, Place here) const {
+  if (!in_place(frame)) return false;
+  const Linear released = here.stack - frame.back.stack;
+  if (released == 0) return true;
+  if (frame.kind == CallKind::Gate) return released <= kMostParameters;
+  // A far RET leaves the flags on the stack (INT 25h and 26h of DOS).
+  return frame.kind == CallKind::Int && (released == Linear(-2) || released == Linear(-4));
+}
+
+// A far transfer has gone to `here`.
+void Calls::land(Place here) {
+  const auto found = back_at_.find(here.address);
+  if (found != back_at_.end()) {
+    const auto& open = found->second;
+    const auto back = std::find_if(open.rbegin(), open.rend(),
+                                   [&](uint32_t one) { return is_back(frames_[one], here); });
+    if (back != open.rend()) return finish(*back, true);
+  }
+  if (current_ == kOutside) return;
+  const Frame& frame = frames_[current_];
+  if (in_place(frame) && frame.back.stack == here.stack) return finish(current_, true);
+  for (uint32_t at = current_; at != kOutside; at = frames_[at].parent) {
+    if (frames_[at].ends_at == here.address) return finish(at, false);
+  }
+  if (state_.ring == 3 && state_.paging && state_.mode >= MachineMode::Prot32) leave_program(here);
+}
+
+// A kernel has gone to a program that does not continue after a call: to a new program, to a
+// handler of signals, or to an earlier place of the program (longjmp). Closes the calls that the
+// program can no longer return from.
+void Calls::leave_program(Place here) {
+  while (current_ != kOutside) {
+    const Frame& frame = frames_[current_];
+    const bool above = in_place(frame) && here.stack > frame.back.stack;
+    if (!frame.moved && !above) return;
+    finish(current_, false);
+  }
+}
+
+// Ends a call and all calls inside it. The parent of the call becomes current if the call or a call
+// inside it is current, or if the call has returned.
+void Calls::finish(uint32_t number, bool returned) {
+  bool inside = returned;
+  for (uint32_t at = current_; at != kOutside && !inside; at = frames_[at].parent) {
+    inside = at == number;
+  }
+  if (frames_[number].children) close_inside(number);
+  if (inside) current_ = frames_[number].parent;
+  close(number, returned);
+}
+
+// Closes the open calls inside a call, the innermost first.
+void Calls::close_inside(uint32_t number) {
+  std::vector<uint32_t> order;
+  for (uint32_t one = 1; one < frames_.size(); one++) {
+    if (frames_[one].open) order.push_back(one);
+  }
+  std::sort(order.begin(), order.end(),
+            [this](uint32_t a, uint32_t b) { return frames_[a].number < frames_[b].number; });
+  std::vector<bool> doomed(frames_.size());
+  doomed[number] = true;
+  for (const uint32_t one : order) {
+    if (doomed[frames_[one].parent]) doomed[one] = true;
+  }
+  for (auto one = order.rbegin(); one != order.rend(); ++one) {
+    if (doomed[*one] && *one != number) close(*one, false);
+  }
+}
+
+void Calls::close(uint32_t number, bool returned) {
+  Frame& frame = frames_[number];
+  for (Phase* phase : open_) {
+    if (!returned || frame.number < phase->began) continue;
+    if (frame.row >= phase->rows.size()) phase->rows.resize(rows_.size());
+    Counts& counts = phase->rows[frame.row];
+    counts.returned++;
+    counts.inside.add(frame.inside);
+    counts.waited += last_ - frame.entered - frame.inside.cycles;
+  }
+  frames_[frame.parent].inside.add(frame.inside);
+  frames_[frame.parent].children--;
+  auto& open = back_at_[frame.back.address];
+  open.erase(std::find(open.begin(), open.end(), number));
+  if (open.empty()) back_at_.erase(frame.back.address);
+  frame.open = false;
+  free_.push_back(number);
+}
+
+// --- brackets -----------------------------------------------------------------------------------
+
+void Calls::begin(uint32_t number) {
+  const Counters& counters = model_.counters();
+  flush(model_.clock());
+  Phase& phase = phases_[number];
+  phase.began = ++serial_;
+  phase.began_cycles = counters.total(CyclesBusy) + counters.total(CyclesIdle);
+  open_.push_back(&phase);
+}
+
+void Calls::end(uint32_t number) {
+  const Counters& counters = model_.counters();
+  flush(model_.clock());
+  Phase& phase = phases_[number];
+  phase.cycles += counters.total(CyclesBusy) + counters.total(CyclesIdle) - phase.began_cycles;
+  open_.pop_back();
+}
+
+void Calls::stop() {
+  while (!open_.empty()) {
+    const auto last = std::find_if(phases_.begin(), phases_.end(),
+                                   [this](const auto& one) { return &one.second == open_.back(); });
+    end(last->first);
+  }
+}
+
+std::string Calls::differs() const {
+  for (const auto& [number, phase] : phases_) {
+    uint64_t sum = 0;
+    for (const Counts& row : phase.rows) sum += row.own.cycles;
+    if (sum != phase.cycles) return "phase " + std::to_string(number);
+  }
+  return "";
+}
+
+}  // namespace p5

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Counts by system call and interrupt: `--calls`."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from p5lab.describe import outputs
+from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.sample import Sample
+from p5lab.errors import UserError
+from p5stats import known_calls
+
+if TYPE_CHECKING:  # describe.run imports this package
+    from p5lab.describe.run import Run
+
+CALLS = outputs.file("calls")
+
+
+@dataclass(frozen=True)
+class Calls(Kind):
+    """Counts software interrupts, gates, hardware interrupts and exceptions as calls, from entry to
+    return."""
+
+    option = "--calls"
+    unasked: ClassVar = {"calls": False}
+    outputs = (CALLS,)
+    apart = ("run.calls", "run.call_table")
+    with_media = True
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds --calls."""
+        parser.add_argument(
+            "--calls",
+            action="store_true",
+            help="also count by software interrupt and function number (INT 21h AH, INT 80h EAX),"
+            " gate, hardware interrupt and exception: number of calls, and cycles with and without"
+            " nested calls. `show --calls` shows the counts",
+        )
+
+    @classmethod
+    def parse(cls, args: argparse.Namespace) -> Self | None:
+        """An instance if --calls is given, else None."""
+        return cls() if args.calls else None
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
+        """An instance if the record's request has `calls`, else None."""
+        return cls() if record["request"].get("calls", False) else None
+
+    def recorded(self) -> dict[str, object]:
+        """The entry `calls`."""
+        return {"calls": True}
+
+    @property
+    def label(self) -> str:
+        """The text "by call"."""
+        return "by call"
+
+    def check(self, run: "Run") -> None:
+        """Raises UserError for a sampled run, because its cycles are only partly simulated."""
+        if run.observation.get(Sample):
+            raise UserError(f"{self.option}: not possible in a sampled run")
+
+    def conf(self) -> Conf:
+        """The output file, and the registers and properties of known calls."""
+        return {"run.calls": CALLS, "run.call_table": known_calls.read().engine_text()}
+
+    def remarks(self, run: str, place: str) -> list[str]:
+        """The command that shows the counts."""
+        return [f"Counts by call: `./p5lab show {run[:8]} --calls`"]

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""The calls that engine/measure/calls.toml declares: names for people, and facts for the engine."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from p5stats import crossings
+from p5stats.problems import StatsError
+
+FILE = Path(__file__).resolve().parents[2] / "engine/measure/calls.toml"
+SCHEMA_VERSION = 1
+REGISTERS = {"": "", "ah": "AH", "ax": "AX", "eax": "EAX"}
+KINDS = ("int", "gate", "hardware", "exception")
+INT, GATE, HARDWARE, EXCEPTION = KINDS
+VECTORS = 256
+FIELDS = ("register", "decimal", "name", "functions", "ends", "moves", "ends_at")
+HEX, DECIMAL = 16, 10
+
+
+@dataclass(frozen=True)
+class Interrupt:
+    """A software interrupt or the gates. `register`: the register with the function number, or
+    empty. `functions`: the names of functions. `ends`: functions that end their program. `moves`:
+    functions that replace their address space. `ends_at`: the linear address that ends the call, or
+    None."""
+
+    register: str = ""
+    decimal: bool = False
+    name: str = ""
+    functions: Mapping[int, str] = field(default_factory=dict)
+    ends: tuple[int, ...] = ()
+    moves: tuple[int, ...] = ()
+    ends_at: int | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """All declared calls. `interrupts`: by vector. `exceptions`: the names, by vector."""
+
+    interrupts: Mapping[int, Interrupt]
+    gate: Interrupt
+    exceptions: Mapping[int, str]
+
+    def name(self, kind: str, vector: int | None, function: int | None) -> str:
+        """A call in the words of a programmer, such as "INT 21h AH=3Dh open"."""
+        if kind == HARDWARE:
+            return f"interrupt {vector or 0:02X}h"
+        if kind == EXCEPTION:
+            return f"exception {vector or 0:02X}h {self.exceptions.get(vector or 0, '')}".strip()
+        one = self.gate if vector is None else self.interrupts.get(vector, Interrupt())
+        head = "gate" if vector is None else f"INT {vector:02X}h"
+        if function is None:
+            return f"{head} {one.name}".strip()
+        number = str(function) if one.decimal else _hex(function, one.register)
+        return (
+            f"{head} {REGISTERS[one.register]}={number} {one.functions.get(function, '')}".strip()
+        )
+
+    def engine_text(self) -> str:
+        """The facts that the engine needs, as one text (engine/measure/call_table.hh)."""
+        words = []
+        for vector, one in sorted(self.interrupts.items()):
+            words += _words(f"{vector:x}", one)
+        return " ".join([*words, *_words("gate", self.gate)])
+
+
+def _hex(number: int, register: str) -> str:
+    """A function number with the digits of its register: 3Dh in AH, 0300h in AX."""
+    return f"{number:0{2 if register == 'ah' else 4}X}h"
+
+
+def _words(place: str, one: Interrupt) -> list[str]:
+    words = [f"{place}:{one.register}"] if one.register else []
+    words += [f"{place}/{number:x}:ends" for number in one.ends]
+    words += [f"{place}/{number:x}:moves" for number in one.moves]
+    return words + ([f"{place}@{one.ends_at:x}"] if one.ends_at is not None else [])
+
+
+@cache
+def read(path: Path = FILE) -> Known:
+    """The declared calls. Raises StatsError with the file and the entry of the first mistake."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise StatsError(f"{path}: cannot be read: {error}") from None
+    if data.get("schema_version") != SCHEMA_VERSION:
+        raise StatsError(f"{path}: schema_version: expected {SCHEMA_VERSION}")
+    interrupts = {}
+    for text, table in _table(path, "int", data.get(INT, {})).items():
+        where = f"{path}: int.{text}"
+        vector = _number(where, text, HEX)
+        if vector >= VECTORS:
+            raise StatsError(f"{where}: expected a vector of two hexadecimal digits")
+        interrupts[vector] = _interrupt(where, table)
+    if linux := interrupts.get(crossings.SYSTEM_CALL):
+        names = {**crossings.CALLS, **linux.functions}
+        interrupts[crossings.SYSTEM_CALL] = Interrupt(
+            linux.register, linux.decimal, linux.name, names, linux.ends, linux.moves
+        )
+    where = f"{path}: exception"
+    exceptions = _names(where, data.get(EXCEPTION, {}), HEX)
+    return Known(interrupts, _interrupt(f"{path}: gate", data.get(GATE, {})), exceptions)
+
+
+def _interrupt(where: str, value: object) -> Interrupt:
+    table = _table(where, "", value)
+    for key in table:
+        if key not in FIELDS:
+            raise StatsError(f"{where}: unknown key {key!r}; known: {', '.join(FIELDS)}")
+    register = table.get("register", "")
+    if register not in REGISTERS:
+        raise StatsError(f"{where}: register: expected one of ah, ax, eax")
+    base = DECIMAL if table.get("decimal", False) else HEX
+    ends_at = table.get("ends_at")
+    return Interrupt(
+        register,
+        base == DECIMAL,
+        _text(where, "name", table.get("name", "")),
+        _names(f"{where}.functions", table.get("functions", {}), base),
+        _numbers(f"{where}.ends", table.get("ends", []), base),
+        _numbers(f"{where}.moves", table.get("moves", []), base),
+        None if ends_at is None else _number(f"{where}.ends_at", ends_at, HEX),
+    )
+
+
+def _table(where: object, name: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise StatsError(f"{where}: {name}: expected a table")
+    return value
+
+
+def _text(where: str, name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise StatsError(f"{where}: {name}: expected a text")
+    return value
+
+
+def _names(where: str, value: object, base: int) -> dict[int, str]:
+    table = _table(where, "names", value)
+    return {_number(where, key, base): _text(where, key, name) for key, name in table.items()}
+
+
+def _numbers(where: str, value: object, base: int) -> tuple[int, ...]:
+    if not isinstance(value, list):
+        raise StatsError(f"{where}: expected a list of numbers in quotes")
+    return tuple(_number(where, one, base) for one in value)
+
+
+def _number(where: str, text: object, base: int) -> int:
+    try:
+        number = int(text, base) if isinstance(text, str) else -1
+    except ValueError:
+        number = -1
+    if number < 0:
+        kind = "decimal" if base == DECIMAL else "hexadecimal"
+        raise StatsError(f"{where}: expected a {kind} number in quotes, found {text!r}")
+    return number

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Counts by call: boot sectors of our own in real and virtual-8086 mode, and system calls of Linux.
+
+The number of calls is known from the programs. The cycles of a call are also measured by markers
+around the same call, so two methods give the same number.
+"""
+
+import json
+import subprocess
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+from p5lab.cli import main as cli
+from p5lab.lab import Lab
+from p5stats import calls, events
+
+HERE = Path(__file__).parent
+FLOPPY = 1_474_560
+ROUNDS = 10
+BOOT, BY_IRET, BY_RETF, NESTED = range(4)
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A lab with its own results."""
+    return Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("results"))
+
+
+def boot_floppy(place, name):
+    """Writes a floppy with an assembled boot sector."""
+    built, binary, floppy = place / f"{name}.o", place / f"{name}.bin", place / f"{name}.img"
+    subprocess.run(["as", "--32", f"-I{HERE}", "-o", built, HERE / f"{name}.S"], check=True)
+    link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
+    subprocess.run([*link, "-o", binary, built], check=True)
+    assert binary.stat().st_size == 512
+    floppy.write_bytes(binary.read_bytes().ljust(FLOPPY, b"\0"))
+    return floppy
+
+
+def run(lab, *words):
+    """Runs the command line and returns the directory of the only new run."""
+    before = set(lab.results.glob("*/*/run.json"))
+    assert cli.main(["run", *map(str, words), "--no-build"], lab) == 0
+    (made,) = set(lab.results.glob("*/*/run.json")) - before
+    return made.parent
+
+
+@pytest.fixture(scope="module", params=["calls", "calls_v86"])
+def sector(request, lab, tmp_path_factory):
+    """The name of a boot sector and the directory of its run with --calls."""
+    floppy = boot_floppy(tmp_path_factory.mktemp("boot"), request.param)
+    words = ("--floppy", floppy, "--until", "the end", "--limit", "5")
+    return request.param, run(lab, *words, "--calls"), words
+
+
+def rows(directory, phase):
+    """The counts of a phase by kind, vector and function."""
+    found = calls.read(directory / "calls.jsonl")[phase]
+    return {(one.kind, one.vector, one.function): one for one in found.calls}
+
+
+def brackets(directory):
+    """The cycles and the crossings of each phase by markers."""
+    parsed = events.parse(directory / "events.jsonl")
+    names = list(parsed.units)
+    found = {}
+    for bracket in parsed.brackets:
+        sums = found.setdefault(bracket.phase, dict.fromkeys(names, 0))
+        for bank, counts in bracket.end.banks.items():
+            before = bracket.begin.banks.get(bank, [])
+            for name, now, then in zip_longest(names, counts, before, fillvalue=0):
+                sums[name] += now - then
+    return found
+
+
+def total(counts, *names):
+    return sum(counts[name] for name in names)
+
+
+CYCLES = ("cycles.busy", "cycles.idle")
+CROSSINGS = tuple(f"crossings.{how}" for how in ("int", "gate", "far", "iret", "async"))
+MODES = tuple(f"mode_changes.{mode}" for mode in ("real", "v86", "16bit", "32bit"))
+
+
+def test_exclusive_cycles_and_the_rest_add_up(sector):
+    _, directory, _ = sector
+    by_marker = brackets(directory)
+    for number, phase in calls.read(directory / "calls.jsonl").items():
+        own = [one.exclusive for one in phase.calls] + [phase.outside]
+        counted = by_marker[number]
+        assert sum(one.cycles for one in own) == phase.cycles == total(counted, *CYCLES)
+        assert sum(one.idle for one in own) == counted["cycles.idle"]
+        assert sum(one.crossings for one in own) == total(counted, *CROSSINGS)
+        assert sum(one.mode_changes for one in own) == total(counted, *MODES)
+
+
+def test_inclusive_cycles_are_those_of_brackets_by_hand(sector):
+    name, directory, _ = sector
+    by_marker = brackets(directory)
+    phases = {1: 0x60} if name == "calls_v86" else {BY_IRET: 0x60, BY_RETF: 0x61, NESTED: 0x62}
+    for phase, vector in phases.items():
+        row = rows(directory, phase)["int", vector, None]
+        assert (row.calls, row.returned, row.waited) == (ROUNDS, ROUNDS, 0)
+        assert row.inclusive.cycles == total(by_marker[phase], *CYCLES) > 0
+        assert calls.read(directory / "calls.jsonl")[phase].outside.cycles == 0
+
+
+def test_every_call_is_counted(sector):
+    name, directory, _ = sector
+    found = rows(directory, BOOT)
+    if name == "calls_v86":
+        row = found["int", 0x60, None]
+        # From virtual-8086 mode to 32-bit code in ring 0, and back.
+        assert (row.inclusive.crossings, row.inclusive.mode_changes) == (2 * ROUNDS, 2 * ROUNDS)
+        return
+    # INT 62h calls both others.
+    expected = {0x60: 2 * ROUNDS, 0x61: 2 * ROUNDS, 0x62: ROUNDS}
+    for vector, number in expected.items():
+        row = found["int", vector, None]
+        assert (row.calls, row.returned) == (number, number)
+    outer = found["int", 0x62, None]
+    assert 0 < outer.exclusive.cycles < outer.inclusive.cycles
+    inner = [rows(directory, NESTED)["int", vector, None] for vector in (0x60, 0x61, 0x62)]
+    assert sum(one.exclusive.cycles for one in inner) <= outer.inclusive.cycles
+
+    start, end = found["int", 0x21, 0x4B], found["int", 0x21, 0x4C]
+    assert (start.calls, start.returned) == (ROUNDS, ROUNDS)
+    assert (end.calls, end.returned) == (ROUNDS, 0)
+    assert start.inclusive.cycles == start.exclusive.cycles + end.exclusive.cycles
+    assert found["exception", 6, None].returned == 1
+    # The BIOS reads the boot sector inside INT 19h, which ends where the boot sector begins.
+    boot = found["int", 0x19, None]
+    assert (boot.calls, boot.returned) == (1, 0)
+    assert found["int", 0x10, 0x0E].returned >= len("the end")
+
+
+def test_the_events_are_the_same_without_the_observer(sector, lab):
+    _, directory, words = sector
+    plain = run(lab, *words)
+    assert not (plain / "calls.jsonl").exists()
+    assert (plain / "events.jsonl").read_bytes() == (directory / "events.jsonl").read_bytes()
+
+
+def test_the_table_fits_a_terminal(sector, lab, capsys):
+    name, directory, _ = sector
+    assert cli.main(["show", directory.name, "--calls"], lab) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80
+    assert "INT 60h" in said
+    assert "all cycles" in said
+    if name == "calls":
+        assert "INT 21h AH=4Bh exec" in said
+    assert cli.main(["show", directory.name, "--calls", "--json"], lab) == 0
+    document = json.loads(capsys.readouterr().out)
+    in_boot = [row for row in document["rows"] if row["phase"] == BOOT]
+    phase = calls.read(directory / "calls.jsonl")[BOOT]
+    assert sum(row["exclusive"] for row in in_boot) == phase.cycles
+
+
+def test_linux_system_calls(lab, capsys):
+    made = run(lab, "smoke", "--workload", "getpid", "--calls")
+    parsed = events.parse(made / "events.jsonl")
+    measured = [one for one in parsed.brackets if one.phase == 0]
+    getpid = rows(made, 0)["int", 0x80, 20]
+    assert getpid.calls == getpid.returned == len(measured) > 0
+    assert getpid.exclusive.crossings == 2 * getpid.calls
+    by_marker = brackets(made)
+    for number, phase in calls.read(made / "calls.jsonl").items():
+        if number in by_marker:
+            assert phase.cycles == total(by_marker[number], *CYCLES)
+    capsys.readouterr()
+    assert cli.main(["show", made.name, "--calls"], lab) == 0
+    assert "INT 80h EAX=20 getpid" in capsys.readouterr().out
