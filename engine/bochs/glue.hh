@@ -28,6 +28,10 @@ void end_at_panic();
 // Returns what the video card shows (screen.cc). Changes nothing in the emulated machine.
 session::Screen screen();
 
+// Returns the picture of a graphics mode; an empty picture in a text mode (picture.cc). Changes
+// nothing in the emulated machine.
+session::Picture picture();
+
 // Writes the present content of an IDE disk to a file. `drive` is the number of the disk in the
 // order of the configuration. Returns false if the disk does not exist or the write fails
 // (disk.cc).

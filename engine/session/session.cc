@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 #include <set>
 
@@ -276,11 +277,21 @@ void Session::guest_reset() {
   if (model_->clock() > 0) resets_++;
 }
 
+void Session::keep_screen(const std::string& path) {
+  Output text;
+  text.create(path);
+  text.write(emulator_->screen().text());
+  text.finish();
+  const Picture picture = emulator_->picture();
+  if (picture.empty()) return;
+  Output dots;
+  dots.create(std::filesystem::path(path).replace_extension("ppm"));
+  dots.write(picture.pixmap());
+  dots.finish();
+}
+
 void Session::save_media() {
-  Output screen;
-  screen.create(config_.media.screen);
-  screen.write(emulator_->screen().text());
-  screen.finish();
+  keep_screen(config_.media.screen);
   if (resets_) events_->note("reset", "machine", resets_);
   if (config_.media.keep.empty()) return;
   Output image;
