@@ -80,6 +80,7 @@ class BochsPlatform : public session::Emulator {
   bool stopped = false;  // the emulator has removed its devices
 
   session::Screen screen() override { return stopped ? session::Screen() : glue::screen(); }
+  session::Picture picture() override { return stopped ? session::Picture() : glue::picture(); }
 
   bool key(const std::string& code, bool down) override { return glue::key(code, down); }
 

@@ -33,6 +33,10 @@ session::Screen screen();
 bool key(const std::string& code, bool down);
 bool insert(unsigned drive, const std::string& path);
 
+// Returns the picture of a graphics mode; an empty picture in a text mode (picture.cc). Changes
+// nothing in the emulated machine.
+session::Picture picture();
+
 // Writes the present content of an IDE disk to a file. `drive` is the number of the disk in the
 // order of the configuration. Returns false if the disk does not exist or the write fails
 // (disk.cc).

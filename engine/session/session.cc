@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 #include <set>
 
@@ -324,11 +325,21 @@ void Session::guest_reset() {
   if (model_->clock() > 0) resets_++;
 }
 
+void Session::write_screen(const std::string& path) {
+  Output text;
+  text.create(path);
+  text.write(emulator_->screen().text());
+  text.finish();
+  const Picture picture = emulator_->picture();
+  if (picture.empty()) return;
+  Output dots;
+  dots.create(std::filesystem::path(path).replace_extension("ppm"));
+  dots.write(picture.pixmap());
+  dots.finish();
+}
+
 void Session::save_media(bool is_ok) {
-  Output screen;
-  screen.create(config_.media.screen);
-  screen.write(emulator_->screen().text());
-  screen.finish();
+  write_screen(config_.media.screen);
   if (step_screens_) step_screens_.finish();
   if (resets_) events_->note("reset", "machine", resets_);
   // After another end the emulator may have closed the image already, and nobody needs it.

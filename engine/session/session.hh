@@ -25,6 +25,7 @@
 #include "observers.hh"
 #include "output.hh"
 #include "pentium.hh"
+#include "picture.hh"
 #include "region.hh"
 #include "run_config.hh"
 #include "script.hh"
@@ -38,6 +39,9 @@ class Emulator : public p5::Platform, public p5::Attribution::Guest, public Cons
  public:
   // Copies bytes into the guest's memory. Returns false if there is no memory at this address.
   virtual bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) = 0;
+  // Returns the picture of a graphics mode; an empty picture in a text mode. The call changes
+  // nothing in the machine.
+  virtual Picture picture() = 0;
   // Writes the content of an IDE disk. Returns false if the disk does not exist or the write fails.
   virtual bool save_disk(unsigned drive, std::FILE* file) = 0;
 };
@@ -86,6 +90,9 @@ class Session {
   [[noreturn]] void end_run(const std::string& reason);
   [[noreturn]] void fail(const std::string& reason);
   [[noreturn]] void undefined_instruction(p5::Linear linear);
+  // Writes what the monitor shows now: the text to `path`, and in a graphics mode the picture to a
+  // file of the same name with the extension .ppm.
+  void write_screen(const std::string& path);
   void stopped_early();  // the emulator ended without a marker
 
   // Warns that the emulator and the model disagree about the length of an instruction.

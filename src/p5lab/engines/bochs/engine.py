@@ -19,7 +19,7 @@ from p5lab.describe.guest import MULTIBOOT, X86_64, Guest
 from p5lab.describe.media import Boot
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
-from p5lab.engines.bochs import bochsrc, boot, script
+from p5lab.engines.bochs import bochsrc, boot, pictures, script
 from p5lab.errors import UserError
 from p5lab.host.logs import last_line, last_line_about, panic, printable, signal_name
 from p5lab.lab import Lab
@@ -28,7 +28,7 @@ from p5stats import StatsError, events
 # Exit statuses of the engine (engine/bochs).
 BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
 CONSOLE, SERIAL, OUTPUT, LOG = map(files.file, ("console", "serial", "output", "log"))
-SCREEN = files.file("screen")
+SCREEN, PICTURE = files.file("screen"), files.file("picture")
 CONF, SETUP = "engine.conf", "setup.bin"
 STEP_SCREENS = files.file("step_screens")
 # The ends of the messages about limits.
@@ -59,6 +59,7 @@ class Bochs(Engine):
         CONSOLE,
         SCREEN,
         STEP_SCREENS,
+        PICTURE,
         *KEPT.values(),
         *observation.outputs(observation.KINDS),
     )
@@ -121,7 +122,9 @@ class Bochs(Engine):
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
-        """The outcome, from the exit status, the end line of the events and the logs."""
+        """The outcome, from the exit status, the end line of the events and the logs. Also converts
+        the pictures of the screen to PNG."""
+        pictures.convert(directory)
         end = events.end_line(directory / EVENTS)
         said = end[1] if end else last_line(directory / CONSOLE)
         if status < 0:
