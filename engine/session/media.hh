@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// When does the run of a guest end that boots from its own media? No program of such a guest calls
-// the engine. The session therefore looks at the screen and at the serial line at fixed virtual
-// times.
+// When does the run of a guest end that boots from its own media? Most programs of such a guest do
+// not call the engine. The session therefore looks at the screen and at the serial line at fixed
+// virtual times.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,6 @@
 #include "settings.hh"
 
 namespace session {
-
-constexpr uint32_t kBoot = 0;  // phase number of the bracket from reset to the end of the run
 
 struct MediaConfig {
   bool on = false;             // the BIOS boots the guest from floppies, disks or a CD-ROM

@@ -16,6 +16,7 @@
 #include "device.hh"
 #include "ending.hh"
 #include "event_stream.hh"
+#include "guest_buffer.hh"
 #include "guest_files.hh"
 #include "job.hh"
 #include "marker.hh"
@@ -23,6 +24,7 @@
 #include "observers.hh"
 #include "output.hh"
 #include "pentium.hh"
+#include "phase_names.hh"
 #include "region.hh"
 #include "run_config.hh"
 #include "settings.hh"
@@ -31,7 +33,7 @@
 namespace session {
 
 // The session's view of the emulator, which executes the instructions.
-class Emulator : public p5::Platform, public p5::Attribution::Guest {
+class Emulator : public p5::Platform, public p5::Attribution::Guest, public GuestMemory {
  public:
   // Copies bytes into the guest's memory. Returns false if there is no memory at this address.
   virtual bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) = 0;
@@ -103,6 +105,8 @@ class Session {
   MarkerResult read_counter(uint32_t number);
   MarkerResult load_guest();
   void program_output(uint32_t bytes, uint32_t count);
+  MarkerResult with_buffer(const MarkerCall& call);
+  bool name_phase(uint32_t phase, const std::string& name);
   [[noreturn]] void time_is_up();
   // Ends the run of a guest that boots from its own media with status "ok".
   [[noreturn]] void media_ended(const std::string& reason);
@@ -127,6 +131,7 @@ class Session {
   std::unique_ptr<EventStream> events_;
   std::unique_ptr<Crossings> crossings_;  // null: not requested
   std::unique_ptr<Region> region_;        // null: not requested, or the guest is not ready yet
+  PhaseNames names_;                      // of phases of the guest's programs
   Output output_;                         // output of the guest's program
   std::list<Output> created_;             // files that devices have created
   std::unique_ptr<Watch> watch_;          // null: no text ends the run

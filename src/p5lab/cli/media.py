@@ -17,6 +17,7 @@ from p5lab.execute.runner import Result
 from p5lab.lab import Lab
 
 KEEP = "--keep"
+LONGEST_JOB = 255  # characters; programs have a buffer of this size
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
@@ -79,6 +80,9 @@ def asked(args: argparse.Namespace) -> Asked:
             f"{args.experiment or '--program'}: expected without --floppy, --disk and --cdrom"
         )
     guest.check_until(args.until, "--until")
+    if args.cflags:
+        raise UserError("--cflags: expected with --program")
+    check_job(args.args)
     role, file = _keep(args)
     if file:
         _check_new(file)
@@ -89,7 +93,19 @@ def asked(args: argparse.Namespace) -> Asked:
         args.geometry,
         args.until,
         role,
+        args.args,
     )
+
+
+def check_job(text: str) -> None:
+    """Raises UserError if --args is not a text that a program in the guest can receive."""
+    if text != text.strip() or not all(" " <= character <= "~" for character in text):
+        raise UserError(
+            f"--args {text!r}: expected characters of ASCII that can be printed, and no space at"
+            " the begin or end"
+        )
+    if len(text) > LONGEST_JOB:
+        raise UserError(f"--args: expected at most {LONGEST_JOB} characters, found {len(text)}")
 
 
 def check_not_asked(args: argparse.Namespace) -> None:

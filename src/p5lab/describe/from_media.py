@@ -14,12 +14,12 @@ from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
 from p5lab.describe.media import Boot, Wanted
 from p5lab.describe.run import Run
-from p5lab.describe.workload import Workload
+from p5lab.describe.workload import EMPTY_NAME, EMPTY_PHASE, Workload
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 NAME = experiment.MEDIA  # of the experiment in the record
-BOOT_PHASE, BOOT_NAME = 0, "boot"  # the engine's bracket (engine/session/media.hh)
+BOOT_PHASE, BOOT_NAME = 0xFFFFFFFC, "boot"  # the engine's bracket (engine/session/brackets.hh)
 WORKLOAD = Workload(
     name=BOOT_NAME,
     title="a boot from the guest's own media",
@@ -28,7 +28,7 @@ WORKLOAD = Workload(
     operation="boot",
     operations=1,
     bytes=0,
-    phases={BOOT_PHASE: BOOT_NAME},
+    phases={BOOT_PHASE: BOOT_NAME, EMPTY_PHASE: EMPTY_NAME},
     curve="",
     parameters={},
 )
@@ -38,7 +38,7 @@ WORKLOAD = Workload(
 class Asked:
     """What the command line says about media. `until`: the text that ends the runs. `keep`: the
     role of the medium whose changed content is kept, or "first" for the only medium that a guest
-    can write."""
+    can write. `job`: the text that programs with markers receive."""
 
     floppies: tuple[Path, ...] = ()
     disks: tuple[Path, ...] = ()
@@ -46,6 +46,7 @@ class Asked:
     geometry: str = ""
     until: str = ""
     keep: str = ""
+    job: str = ""
 
     @property
     def names_media(self) -> bool:
@@ -149,10 +150,12 @@ def _wanted(option: str, roles: tuple[str, ...], paths: tuple[Path, ...]) -> lis
 
 def _run(board: Machine, system: Guest, asked: Asked, choice: Filter) -> Run:
     boot = Boot(media.found(system.media), asked.until or system.until)
-    boot = Boot(boot.media, boot.until, _kept(boot, asked.keep))
+    boot = Boot(boot.media, boot.until, _kept(boot, asked.keep), asked.job)
     parameters: dict[str, int | str] = {one.role: one.sha256[:12] for one in boot.media}
     if boot.until:
         parameters["until"] = boot.until.replace(" ", "_")
+    if boot.job:
+        parameters["args"] = boot.job.replace(" ", ",")
     return Run(
         NAME,
         board,
@@ -183,7 +186,9 @@ def again(lab: Lab, name: str, board: Machine, request: dict[str, object]) -> Ru
     """The run of a guest with [media] that a record describes: `name` is its guest, `request` the
     entry of the record. Raises LookupError or TypeError if the entry is not complete."""
     system = guests.load(lab, name)
-    asked = Asked(until=str(request["until"]), keep=str(request["keep"]))
+    asked = Asked(
+        until=str(request["until"]), keep=str(request["keep"]), job=str(request.get("args", ""))
+    )
     choice = Filter(
         feedback=bool(request["feedback"]),
         model=bool(request["model"]),

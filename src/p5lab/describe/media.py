@@ -72,11 +72,12 @@ class Medium:
 class Boot:
     """A boot from media. `until`: the text that ends the run when it appears on the screen or the
     serial line; without it the limit ends the run. `keep`: the role of the medium whose changed
-    content the run stores; empty for none."""
+    content the run stores; empty for none. `job`: the text that programs with markers receive."""
 
     media: tuple[Medium, ...]
     until: str = ""
     keep: str = ""
+    job: str = ""
 
     def get(self, role: str) -> Medium | None:
         """The medium with this role; None if there is none."""

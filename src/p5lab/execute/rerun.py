@@ -22,7 +22,11 @@ def request(run: Run) -> dict[str, Any]:
         "given": list(run.given),
         "model": run.model,
         "feedback": run.feedback,
-        **({"until": run.boot.until, "keep": run.boot.keep} if run.boot else {}),
+        **(
+            {"until": run.boot.until, "keep": run.boot.keep, "args": run.boot.job}
+            if run.boot
+            else {}
+        ),
         **run.observation.recorded(),
     }
 
