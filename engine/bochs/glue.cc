@@ -77,6 +77,12 @@ class BochsPlatform : public session::Emulator {
 
   bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) override;
 
+  uint8_t* memory(uint32_t physical, bool write) override {
+    const bx_phy_address address = A20ADDR(physical);
+    if (write) pageWriteStampTable.decWriteStamp(address);
+    return BX_MEM(0)->getHostMemAddr(cpu(), address, write ? BX_WRITE : BX_READ);
+  }
+
   bool stopped = false;  // the emulator has removed its devices
 
   session::Screen screen() override { return stopped ? session::Screen() : glue::screen(); }
@@ -101,8 +107,13 @@ bool branches_watched;         // attribution or blocks is not null
 bool each_watched;             // attribution, region or calls is not null
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
-  const session::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX),
-                                 cpu->get_reg32(BX_32BIT_REG_ESI), cpu->real_mode()};
+  const session::MarkerCall call{operation,
+                                 cpu->get_reg32(BX_32BIT_REG_EDX),
+                                 cpu->get_reg32(BX_32BIT_REG_ESI),
+                                 cpu->get_reg32(BX_32BIT_REG_EBX),
+                                 cpu->real_mode(),
+                                 glue::place(BX_SEG_REG_DS, BX_32BIT_REG_ESI),
+                                 glue::place(BX_SEG_REG_ES, BX_32BIT_REG_EDI)};
   const session::MarkerResult result = the_run.marker(call);
   if (operation == session::kReady) glue::run_agendas();
   attribution = the_run.attribution();

@@ -26,6 +26,10 @@ void run_agendas();
 // From now on, a panic of the emulator ends the run at once (panic.cc).
 void end_at_panic();
 
+// Returns the place that a segment register and a general register (BX_SEG_REG_...,
+// BX_32BIT_REG_...) give in the present mode (place.cc).
+session::Place place(unsigned segment, unsigned general);
+
 // Returns what the video card shows (screen.cc). Changes nothing in the emulated machine.
 session::Screen screen();
 

@@ -6,8 +6,10 @@
 namespace session {
 namespace {
 
+std::string name_of(uint32_t phase) { return phase == kBoot ? "boot" : std::to_string(phase); }
+
 std::string unbalanced(uint32_t phase, const char* what) {
-  return "unbalanced markers: phase " + std::to_string(phase) + what;
+  return "unbalanced markers: phase " + name_of(phase) + what;
 }
 
 }  // namespace
@@ -24,10 +26,10 @@ std::string Brackets::begin(uint32_t phase) {
 
 std::string Brackets::end(uint32_t phase) const {
   if (!is_open(phase)) {
-    return "unbalanced markers: end of phase " + std::to_string(phase) + " without its begin";
+    return "unbalanced markers: end of phase " + name_of(phase) + " without its begin";
   }
   if (open_.back() == phase) return "";
-  return unbalanced(open_.back(), " was not ended before phase ") + std::to_string(phase);
+  return unbalanced(open_.back(), " was not ended before phase ") + name_of(phase);
 }
 
 std::string Brackets::exit() const {

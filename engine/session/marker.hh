@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // How does a program in the guest call the engine? A marker is CPUID with the leaf kMarkerLeaf in
-// EAX and an operation in ECX. workloads/lib/marker.h contains the guest's side.
+// EAX and an operation in ECX. workloads/lib/marker.h contains the guest's side, and
+// docs/reference/marker-protocol.md describes the protocol for other programs.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+
+#include "guest_buffer.hh"
 
 namespace session {
 
@@ -24,12 +27,16 @@ enum MarkerOp : uint32_t {
   kJob,
   kOutput,
   kBootLoad,
-  kProgram
+  kProgram,
+  kText,
+  kJobText,
+  kName
 };
 
 struct MarkerCall {
-  uint32_t op, arg0, arg1;
+  uint32_t op, arg0, arg1, arg2;  // ECX, EDX, ESI, EBX
   bool real_mode;
+  Place source, target;  // DS:(E)SI and ES:(E)DI
 };
 
 // The registers with the engine's answer.

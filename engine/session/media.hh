@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What must a run do whose guest boots from its own media? No program of such a guest calls the
-// engine. A script of steps therefore ends the run (script.hh).
+// What must a run do whose guest boots from its own media? Most programs of such a guest do not
+// call the engine. A script of steps therefore ends the run (script.hh).
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,6 @@
 #include "step.hh"
 
 namespace session {
-
-constexpr uint32_t kBoot = 0;  // phase number of the bracket that begins at reset
 
 struct MediaConfig {
   bool on = false;             // the BIOS boots the guest from floppies, disks or a CD-ROM

@@ -95,6 +95,7 @@ MarkerResult Session::marker(const MarkerCall& call) {
     case kDetect:
       return {kMarkerVersion, kMarkerEbx, 0, 0};
     case kReady:
+      if (config_.media.on) return {};  // there is no boot that runs could share
       ready();
       return done;
     case kBegin:
@@ -117,10 +118,46 @@ MarkerResult Session::marker(const MarkerCall& call) {
     case kProgram:
       return job_.program_at(call.arg0);
     case kBootLoad:
-      return call.real_mode ? load_guest() : MarkerResult();
+      return call.real_mode && !config_.media.on ? load_guest() : MarkerResult();
+    case kText:
+    case kJobText:
+    case kName:
+      return with_buffer(call);
     default:
       return {};
   }
+}
+
+// The operations that use a buffer in the guest's memory. They happen completely or not at all.
+MarkerResult Session::with_buffer(const MarkerCall& call) {
+  const bool write = call.op == kJobText;
+  const uint32_t length = write              ? uint32_t(job_.command.size() + 1)
+                          : call.op == kText ? call.arg0
+                                             : call.arg2;
+  if (write && call.arg0 < length) return {0, kTooShort, 0, length};
+  const GuestBuffer buffer = find_buffer(write ? call.target : call.source, length, write,
+                                         model_->state(), *emulator_, *emulator_);
+  if (buffer.refusal) return {0, buffer.refusal, uint32_t(buffer.at), length};
+  if (write) {
+    copy_to(buffer, job_.command.c_str());
+    return {1, 0, 0, length};
+  }
+  const std::string text = text_of(buffer);
+  const bool named = call.op != kName || name_phase(call.arg0, text);
+  if (!named) return {0, kBadName, uint32_t(buffer.at), length};
+  if (call.op == kText) {
+    output_.write(text);
+    output_.check();
+  }
+  return {1, 0, 0, length};
+}
+
+// Names a phase. Returns false if the phase cannot have this name.
+bool Session::name_phase(uint32_t phase, const std::string& name) {
+  bool is_new = false;
+  if (!names_.add(phase, name, &is_new)) return false;
+  if (is_new) events_->note("phase-name", name, phase);
+  return true;
 }
 
 void Session::ready() {
@@ -185,6 +222,7 @@ void Session::abort(uint32_t code) {
 }
 
 void Session::exit(uint32_t status) {
+  if (brackets_.is_open(kBoot)) end(kBoot);
   events_->marker("marker", "exit", status);
   const std::string problem = brackets_.exit(), differs = observers_->differs();
   if (!problem.empty()) fail(problem);

@@ -18,6 +18,7 @@
 #include "device.hh"
 #include "ending.hh"
 #include "event_stream.hh"
+#include "guest_buffer.hh"
 #include "guest_files.hh"
 #include "job.hh"
 #include "marker.hh"
@@ -25,6 +26,7 @@
 #include "observers.hh"
 #include "output.hh"
 #include "pentium.hh"
+#include "phase_names.hh"
 #include "picture.hh"
 #include "region.hh"
 #include "run_config.hh"
@@ -35,7 +37,10 @@
 namespace session {
 
 // The session's view of the emulator, which executes the instructions.
-class Emulator : public p5::Platform, public p5::Attribution::Guest, public Console {
+class Emulator : public p5::Platform,
+                 public p5::Attribution::Guest,
+                 public Console,
+                 public GuestMemory {
  public:
   // Copies bytes into the guest's memory. Returns false if there is no memory at this address.
   virtual bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) = 0;
@@ -113,6 +118,8 @@ class Session {
   MarkerResult read_counter(uint32_t number);
   MarkerResult load_guest();
   void program_output(uint32_t bytes, uint32_t count);
+  MarkerResult with_buffer(const MarkerCall& call);
+  bool name_phase(uint32_t phase, const std::string& name);
   [[noreturn]] void time_is_up();
   [[noreturn]] void late(const std::string& reached);  // the step of the script is not done
   // Keeps the screen of a step that is not done. Returns the beginning of a message about the step.
@@ -146,6 +153,7 @@ class Session {
   std::unique_ptr<EventStream> events_;
   std::unique_ptr<Crossings> crossings_;  // null: not requested
   std::unique_ptr<Region> region_;        // null: not requested, or the guest is not ready yet
+  PhaseNames names_;                      // of phases of the guest's programs
   Output output_;                         // output of the guest's program
   std::list<Output> created_;             // files that devices have created
   std::unique_ptr<Script> script_;        // null: the limit ends the run

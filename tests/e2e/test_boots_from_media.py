@@ -2,6 +2,7 @@
 """Boots from media: a small system of our own (boot.S) on a floppy, a disk and a CD-ROM."""
 
 import json
+import re
 import struct
 import subprocess
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from p5lab.cli import main as cli
+from p5lab.describe import from_media
 from p5lab.lab import Lab
-from p5stats import events
+from p5stats import events, tidy
 
 SOURCE = Path(__file__).with_name("boot.S")
 FLOPPY, CYLINDER, CD_SECTOR = 1_474_560, 16 * 63 * 512, 2048
@@ -93,7 +95,7 @@ def test_a_disk_boots_and_its_changed_image_is_kept(run, sector, tmp_path, lab, 
     assert found["media"]["disk_1"]["sha256"] == found["identity"]["digests"]["disk_1"]
     parsed = events.parse(made / "events.jsonl")
     (bracket,) = parsed.brackets
-    assert (bracket.phase, parsed.markers[-1].op) == (0, "exit")
+    assert (bracket.phase, parsed.markers[-1].op) == (from_media.BOOT_PHASE, "exit")
     # The whole boot is in ring 0: real mode, and protected mode of the BIOS.
     assert {ring for _, ring in bracket.end.banks} == {0}
     names = list(parsed.units)
@@ -291,3 +293,108 @@ def test_a_guest_with_media_is_run_and_repeated(sector, tmp_path, monkeypatch, c
     (mine / "guest.toml").write_text(f'{GUEST}"{digest}" = "first"\n')
     assert cli.main(["rerun", made.parent.name, "--no-build"], lab) == 0
     assert "the events are the same again" in capsys.readouterr().err
+
+
+# A boot sector with markers in 16-bit code. The job `again` makes it repeat its phase.
+CALLS = f"""{HEAD}
+        .set LEAF, 0x50354C42
+        .macro marker op, argument
+        movl $LEAF, %eax
+        movl $\\op, %ecx
+        movl \\argument, %edx
+        cpuid
+        .endm
+        xorw %ax, %ax
+        movw %ax, %ds
+        movw %ax, %es
+        movw $name, %si
+        movl $6, %ebx
+        marker 13, $7                   # the name of phase 7
+        movw $job, %di
+        marker 12, $16                  # the job
+        movw $job, %si
+        marker 11, %edx                 # its text, with the zero byte
+        marker 2, $0xFFFFFFFF
+        marker 3, $0xFFFFFFFF
+1:      marker 2, $7
+        .rept 100
+        nop
+        .endr
+        marker 3, $7
+        decb job
+        cmpb $'a' - 1, job
+        jge 1b
+        marker {{last}}
+2:      hlt
+        jmp 2b
+name:   .ascii "phases"
+job:    .fill 16
+"""
+
+
+def calling(place, last):
+    """Writes a floppy with CALLS. `last` is the last marker."""
+    (place / "boot.S").write_text(CALLS.replace("{last}", last))
+    code = assembled(place, place / "boot.S")
+    floppy = place / "calls.img"
+    floppy.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
+    return floppy
+
+
+def test_brackets_and_texts_of_a_program_are_beside_the_boot(run, tmp_path):
+    words = ("--floppy", calling(tmp_path, "5, $0"), "--limit", 5)
+    (made,), said = run(*words, "--args", "again and again")
+    assert (made / "output.log").read_bytes() == b"again and again\0"
+    assert "again and again" in said.err
+    parsed = events.parse(made / "events.jsonl")
+    phases = [bracket.phase for bracket in parsed.brackets]
+    assert phases == [0xFFFFFFFF, 7, 7, from_media.BOOT_PHASE]
+    assert parsed.reason == ""
+    table = tidy.load(made)
+    found = table[(table["phase"] == "phases") & (table["event"] == "instructions")]
+    # 100 instructions, and the three that load the registers of the end marker.
+    assert found["value"].tolist() == [103, 103]
+    assert set(table["phase"]) == {"phases", "empty", "boot"}
+    assert record(made)["parameters"]["args"] == "again,and,again"
+
+    # Without --args the job is empty.
+    (other,), _ = run(*words)
+    assert (other / "output.log").read_bytes() == b"\0"
+    assert len(events.parse(other / "events.jsonl").brackets) == 3
+
+
+def test_a_program_ends_the_run_with_its_status(run, tmp_path):
+    (made,), said = run("--floppy", calling(tmp_path, "5, $9"), "--limit", 5, status=1)
+    assert "boot ended with status 9 in the guest" in said.err
+    (made,), said = run("--floppy", calling(tmp_path, "2, $8"), "--limit", 5, status=1)
+    assert record(made)["reason"] == "unbalanced markers: phase 8 was not ended before phase boot"
+
+
+@pytest.mark.parametrize("text", ["two\nlines", " before", "\u00e9", "x" * 256])
+def test_a_job_that_no_program_can_receive_is_one_line(run, sector, tmp_path, text):
+    floppy = image(tmp_path, "my.img", sector, FLOPPY)
+    made, said = run("--floppy", floppy, "--args", text, status=2)
+    assert not made
+    (line,) = said.err.strip().split("\n")
+    assert line.startswith("p5lab: --args")
+
+
+PAGE = Lab.here().root / "docs/reference/marker-protocol.md"
+
+
+def test_the_examples_of_the_protocol_work(run, tmp_path):
+    small, wide = re.findall(r"```asm\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert ".code16" in small
+    # INT 21h returns at once.
+    before = "xorw %ax, %ax\nmovw %ax, %ds\nmovw %ax, 0x86\nmovw $dos, 0x84\n"
+    source, binary = tmp_path / "boot.S", tmp_path / "calls.img"
+    source.write_text(f"{HEAD}{before}{small}refused: marker 5, 3\ndos: iretw\n")
+    code = assembled(tmp_path, source)
+    binary.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
+    (made,), _ = run("--floppy", binary, "--limit", 5)
+    assert (made / "output.log").read_bytes() == b"done\r\n"
+    table = tidy.load(made)
+    found = table[(table["phase"] == "INT 21h, 59h") & (table["event"] == "soft_interrupts")]
+    assert found["value"].sum() == 1
+    source.write_text(f".globl _start\n_start:\n{wide}")
+    assert assembled(tmp_path, source).count(b"BL5P") == 2

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from p5lab.describe import from_media, guest, media, script
+from p5lab.describe import from_media, guest, media, put, script
 from p5lab.describe.from_media import Asked
 from p5lab.describe.run import Run
 from p5lab.engines.bochs.engine import KEPT
@@ -17,6 +17,7 @@ from p5lab.execute.runner import Result
 from p5lab.lab import Lab
 
 KEEP, SCRIPT = "--keep", "--script"
+LONGEST_JOB = 255  # characters; programs have a buffer of this size
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +35,16 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         )
     parser.add_argument(
         "--cdrom", type=Path, metavar="FILE", help="as --disk, for an ISO image of a CD-ROM"
+    )
+    parser.add_argument(
+        put.OPTION,
+        type=Path,
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="put these files on a floppy of 1.44 MB with a FAT file system, in drive B. Only for"
+        " guests that boot from their own media",
     )
     parser.add_argument(
         "--geometry",
@@ -86,6 +97,9 @@ def asked(args: argparse.Namespace) -> Asked:
             f"{args.experiment or '--program'}: expected without --floppy, --disk and --cdrom"
         )
     script.check_text(args.until, "--until")
+    if args.cflags:
+        raise UserError("--cflags: expected with --program")
+    check_job(args.args)
     role, file = _keep(args)
     if file:
         _check_new(file)
@@ -97,7 +111,20 @@ def asked(args: argparse.Namespace) -> Asked:
         args.until,
         role,
         script.load(args.script) if args.script else None,
+        args.args,
+        tuple(args.put),
     )
+
+
+def check_job(text: str) -> None:
+    """Raises UserError if --args is not a text that a program in the guest can receive."""
+    if text != text.strip() or not all(" " <= character <= "~" for character in text):
+        raise UserError(
+            f"--args {text!r}: expected characters of ASCII that can be printed, and no space at"
+            " the begin or end"
+        )
+    if len(text) > LONGEST_JOB:
+        raise UserError(f"--args: expected at most {LONGEST_JOB} characters, found {len(text)}")
 
 
 def check_not_asked(args: argparse.Namespace) -> None:
@@ -106,6 +133,7 @@ def check_not_asked(args: argparse.Namespace) -> None:
         "--geometry": args.geometry,
         "--until": args.until,
         SCRIPT: args.script,
+        put.OPTION: args.put,
         KEEP: getattr(args, "keep", ""),
     }
     for option, value in given.items():

@@ -177,19 +177,16 @@ def _expanded(
     args: argparse.Namespace, lab: Lab, choice: experiment.Filter
 ) -> experiment.Expansion:
     """The runs before --only."""
-    is_from_media = False
     if args.name != "report":  # stored boots from media are named by their ids
-        is_from_media = media.is_asked(args, lab)
-        if not is_from_media:
-            media.check_not_asked(args)
+        if media.is_asked(args, lab):
+            return from_media.expand(lab, media.asked(args), choice)
+        media.check_not_asked(args)
     for option, given in (("--args", args.args), ("--cflags", args.cflags)):
         if given and not args.program:
             raise UserError(
                 f"{option}: expected with --program; set parameters of workloads in the"
                 " experiment's file"
             )
-    if is_from_media:
-        return from_media.expand(lab, media.asked(args), choice)
     if (args.experiment is None) == (args.program is None):
         raise UserError(
             f"{args.name}: expected an experiment or --program FILE"

@@ -5,7 +5,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from p5lab.describe import disk_image, experiment, media, sweep
+from p5lab.describe import disk_image, experiment, media, put, sweep
 from p5lab.describe import engine as engines
 from p5lab.describe import guest as guests
 from p5lab.describe.experiment import Expansion, Filter
@@ -16,12 +16,15 @@ from p5lab.describe.media import Boot, Wanted
 from p5lab.describe.observation import NOTHING, Observation
 from p5lab.describe.run import Run
 from p5lab.describe.script import Script
-from p5lab.describe.workload import Workload
+from p5lab.describe.workload import EMPTY_NAME, EMPTY_PHASE, Workload
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 NAME = experiment.MEDIA  # of the experiment in the record
-BOOT_PHASE, BOOT_NAME = 0, "boot"  # the engine's bracket (engine/session/media.hh)
+BOOT_PHASE, BOOT_NAME = 0xFFFFFFFC, "boot"  # the engine's bracket (engine/session/brackets.hh)
+# The first bracket of a script. The numbers below it belong to the programs of the guest
+# (engine/session/phase_names.hh).
+WINDOW_PHASE = 0x80000000
 WORKLOAD = Workload(
     name=BOOT_NAME,
     title="a boot from the guest's own media",
@@ -30,7 +33,7 @@ WORKLOAD = Workload(
     operation="boot",
     operations=1,
     bytes=0,
-    phases={BOOT_PHASE: BOOT_NAME},
+    phases={BOOT_PHASE: BOOT_NAME, EMPTY_PHASE: EMPTY_NAME},
     curve="",
     parameters={},
 )
@@ -40,7 +43,8 @@ WORKLOAD = Workload(
 class Asked:
     """What the command line says about media. `until`: the text that ends the runs. `script`: the
     steps that replace those of the guest. `keep`: the role of the medium whose changed content is
-    kept, or "first" for the only medium that a guest can write."""
+    kept, or "first" for the only medium that a guest can write. `job`: the text that programs with
+    markers receive. `put`: files for a floppy of our own in drive B."""
 
     floppies: tuple[Path, ...] = ()
     disks: tuple[Path, ...] = ()
@@ -49,6 +53,8 @@ class Asked:
     until: str = ""
     keep: str = ""
     script: Script | None = None
+    job: str = ""
+    put: tuple[Path, ...] = ()
 
     @property
     def names_media(self) -> bool:
@@ -74,11 +80,18 @@ def expand(lab: Lab, asked: Asked, choice: Filter) -> Expansion:
         for system in systems:
             if not system.media:
                 raise UserError(f"guest {system.name} has no [media] to boot from")
-            own = experiment.with_isa("--guest", system, board)
+            own = experiment.with_isa("--guest", _with_put(lab, system, asked), board)
             runs.append(_run(own, system, asked, choice))
     if asked.keep and len(runs) > 1:
         raise UserError(f"--keep: expected one run, found {len(runs)}")
     return Expansion(runs, [], sweep.keys(choice.sweeps))
+
+
+def _with_put(lab: Lab, system: Guest, asked: Asked) -> Guest:
+    """The guest, with the floppy of --put as a further medium."""
+    if not asked.put:
+        return system
+    return replace(system, media=(*system.media, put.floppy(lab, asked.put, system.media)))
 
 
 def _check(choice: Filter) -> None:
@@ -155,12 +168,14 @@ def _run(board: Machine, system: Guest, asked: Asked, choice: Filter) -> Run:
     parameters: dict[str, int | str] = {
         one.role: one.sha256[:12] for one in (*boot.media, *boot.inserted)
     }
-    phases = {BOOT_PHASE: BOOT_NAME}
+    phases = dict(WORKLOAD.phases)
     if boot.script:
         parameters["script"] = boot.script.digest[:12]
-        phases |= dict(enumerate(boot.script.windows, BOOT_PHASE + 1))
+        phases |= dict(enumerate(boot.script.windows, WINDOW_PHASE))
     if boot.until:
         parameters["until"] = boot.until.replace(" ", "_")
+    if boot.job:
+        parameters["args"] = boot.job.replace(" ", ",")
     return Run(
         NAME,
         board,
@@ -185,7 +200,7 @@ def _boot(system: Guest, asked: Asked) -> Boot:
     until = asked.until or ("" if asked.script else system.until)
     found = media.found(system.media)
     more = media.inserted(script.floppies, found) if script else ()
-    boot = Boot(found, until, script=script, inserted=more)
+    boot = Boot(found, until, script=script, inserted=more, job=asked.job)
     for role in media.FLOPPIES:
         boot.drive(role)  # raises UserError
     return replace(boot, keep=_kept(boot, asked.keep))
@@ -212,7 +227,9 @@ def again(
     entry of the record, `observation` what the run records in addition to its counts. Raises
     LookupError or TypeError if the entry is not complete."""
     system = guests.load(lab, name)
-    asked = Asked(until=str(request["until"]), keep=str(request["keep"]))
+    asked = Asked(
+        until=str(request["until"]), keep=str(request["keep"]), job=str(request.get("args", ""))
+    )
     choice = Filter(
         feedback=bool(request["feedback"]),
         model=bool(request["model"]),

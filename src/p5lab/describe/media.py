@@ -77,13 +77,15 @@ class Boot:
     """A boot from media. `until`: the text that ends the run when it appears on the screen or the
     serial line. `script`: the steps before. Without both, the limit ends the run. `keep`: the role
     of the medium whose changed content the run stores; empty for none. `inserted`: the floppies
-    that only the script uses, with the roles insert_1, insert_2 and so on."""
+    that only the script uses, with the roles insert_1, insert_2 and so on. `job`: the text that
+    programs with markers receive."""
 
     media: tuple[Medium, ...]
     until: str = ""
     keep: str = ""
     script: "Script | None" = None
     inserted: tuple[Medium, ...] = ()
+    job: str = ""
 
     @property
     def floppies(self) -> tuple[Medium, ...]:

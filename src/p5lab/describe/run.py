@@ -33,7 +33,7 @@ class Run:
     `model`: if False, each instruction takes one clock, and the machine has no caches, no TLBs and
         no stalls.
     `observation`: what the run records in addition to the counts.
-    `boot`: the media of a guest that boots from its own media; such a run has no job.
+    `boot`: the media of a guest that boots from its own media.
     """
 
     experiment: str
@@ -69,9 +69,9 @@ class Run:
 
     @property
     def job(self) -> str:
-        """The command line that the guest receives."""
+        """The command line that the guest receives, or the text for programs on media."""
         if self.boot:
-            return ""
+            return self.boot.job
         if self.program:
             return self.program.job
         return f"{self.workload.name} {self.parameter_text}".strip()

@@ -6,7 +6,7 @@ import os
 import platform
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from errno import ENOSPC
@@ -26,6 +26,7 @@ from p5lab.keep import store
 from p5stats import StatsError, events, tidy
 
 INTERRUPTED = "interrupted by the user"
+PHASE_NAME = "phase-name"  # the engine's note about a name (engine/session/phase_names.hh)
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,11 @@ def phases(run: Run) -> dict[int, str]:
     return named | {region.phase: region.function} if (region := run.region) else named
 
 
+def named_by_programs(notes: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """The names that programs in the guest gave to their phases, by the phases' numbers."""
+    return {note["count"]: note["name"] for note in notes if note["what"] == PHASE_NAME}
+
+
 def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict[str, Any]]:
     """Converts the events of a successful run to the tidy table. Returns the outcome and further
     facts for the record. The outcome is `failed` if the events are not valid."""
@@ -194,7 +200,7 @@ def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict
                         " interval began",
                     ), {}
             parsed = replace(parsed, brackets=parsed.as_brackets)
-        frame = tidy.table(parsed, origin, phases(run))
+        frame = tidy.table(parsed, origin, phases(run) | named_by_programs(parsed.notes))
         tidy.write(directory / store.COUNTS, frame, clock_hz=parsed.clock_hz)
     except StatsError as error:
         return Outcome("failed", str(error).replace(f"{directory}/", "")), {}

@@ -34,6 +34,7 @@ def _of_boot(run: Run, boot: Boot) -> dict[str, str]:
         "until": boot.until,
         "keep": boot.keep,
         "script": boot.script.name if boot.script and not own else "",
+        "args": boot.job,
     }
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Shows what a program of the user printed in the guest, for `run --program` and `show RUN`."""
+"""Shows what a program of the user printed in the guest, for `run --program` and `show RUN`. Also
+shows the text that programs on media of the user gave to the engine by markers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,11 +47,12 @@ def text(stored: Stored, place: str) -> str:
 def several(runs: Sequence[tuple[Stored, str]]) -> str:
     """The output of the programs of several runs, each with its directory as messages show it.
     Equal output of several runs appears once. A line above each output names the program. Empty if
-    no run executed a program of the user."""
+    no run executed a program of the user. A run from media appears only if it gave a text."""
     found: dict[tuple[str, str], int] = {}
     for stored, place in runs:
-        if is_program(stored.record):
-            key = name(stored.record), text(stored, place)
+        printed = text(stored, place)
+        if is_program(stored.record) or ("media" in stored.record and printed):
+            key = name(stored.record) or stored.record["label"], printed
             found[key] = found.get(key, 0) + 1
     parts = []
     for (program, printed), count in found.items():

@@ -155,7 +155,7 @@ def _from_media(
     """The plan of a run that boots from media. Each floppy gets a private copy in the run
     directory, because the emulator writes to the file of a floppy."""
     conf = _conf(run, inputs) | {
-        "run.job": "",
+        "run.job": run.job,
         "run.media": "on",
         "run.screen": SCREEN,
         "run.serial": SERIAL,

@@ -2,7 +2,7 @@
 """The script of a boot from media in engine.conf: the keys run.step.* (engine/session/step.hh)."""
 
 from p5lab.describe import media
-from p5lab.describe.from_media import BOOT_PHASE
+from p5lab.describe.from_media import BOOT_PHASE, WINDOW_PHASE
 from p5lab.describe.media import Boot
 from p5lab.describe.script import BOOT, Script, Step
 
@@ -49,4 +49,4 @@ def _step(boot: Boot, step: Step) -> dict[str, str]:
 
 def _phase(script: Script, window: str) -> int:
     """The number of a window's bracket."""
-    return BOOT_PHASE if window == BOOT else BOOT_PHASE + 1 + script.windows.index(window)
+    return BOOT_PHASE if window == BOOT else WINDOW_PHASE + script.windows.index(window)
