@@ -81,6 +81,12 @@ class BochsPlatform : public session::Emulator {
 
   session::Screen screen() override { return stopped ? session::Screen() : glue::screen(); }
 
+  bool key(const std::string& code, bool down) override { return glue::key(code, down); }
+
+  bool insert(unsigned drive, const std::string& path) override {
+    return glue::insert(drive, path);
+  }
+
   bool save_disk(unsigned drive, std::FILE* file) override { return glue::save_disk(drive, file); }
 };
 

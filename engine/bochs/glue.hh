@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <string>
 
 #include "events.hh"
 #include "session.hh"
@@ -27,6 +28,10 @@ void end_at_panic();
 
 // Returns what the video card shows (screen.cc). Changes nothing in the emulated machine.
 session::Screen screen();
+
+// The functions of session::Console (keyboard.cc, floppy.cc).
+bool key(const std::string& code, bool down);
+bool insert(unsigned drive, const std::string& path);
 
 // Writes the present content of an IDE disk to a file. `drive` is the number of the disk in the
 // order of the configuration. Returns false if the disk does not exist or the write fails

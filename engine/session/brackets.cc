@@ -12,16 +12,18 @@ std::string unbalanced(uint32_t phase, const char* what) {
 
 }  // namespace
 
+bool Brackets::is_open(uint32_t phase) const {
+  return std::find(open_.begin(), open_.end(), phase) != open_.end();
+}
+
 std::string Brackets::begin(uint32_t phase) {
-  if (std::find(open_.begin(), open_.end(), phase) != open_.end()) {
-    return unbalanced(phase, " began twice");
-  }
+  if (is_open(phase)) return unbalanced(phase, " began twice");
   open_.push_back(phase);
   return "";
 }
 
 std::string Brackets::end(uint32_t phase) const {
-  if (std::find(open_.begin(), open_.end(), phase) == open_.end()) {
+  if (!is_open(phase)) {
     return "unbalanced markers: end of phase " + std::to_string(phase) + " without its begin";
   }
   if (open_.back() == phase) return "";

@@ -20,6 +20,7 @@ class Brackets {
   std::string begin(uint32_t phase);
   std::string end(uint32_t phase) const;
   void close() { open_.pop_back(); }
+  bool is_open(uint32_t phase) const;
   // Returns an error if the run must not end now. Otherwise returns an empty text.
   std::string exit() const;
 

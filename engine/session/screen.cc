@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "screen.hh"
 
+#include <sstream>
+
 namespace session {
 namespace {
 
@@ -39,6 +41,18 @@ std::string Screen::text() const {
   }
   std::string all;
   for (const std::string& row : rows) all += row + "\n";
+  return all;
+}
+
+std::string Screen::indented() const {
+  std::istringstream lines(text());
+  std::string all, row, empty;
+  while (std::getline(lines, row)) {
+    empty += row.empty() ? "\n" : "  " + row + "\n";
+    if (row.empty()) continue;
+    all += empty;
+    empty.clear();
+  }
   return all;
 }
 

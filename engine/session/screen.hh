@@ -15,6 +15,8 @@ struct Screen {
   // The content of the run's screen file: the rows, or one line about the graphics mode. Empty if
   // the machine has no picture.
   std::string text() const;
+  // The same, with two spaces before each row, and without the empty rows at the end.
+  std::string indented() const;
 };
 
 // Returns one row of a screen in text mode. `codes` are the codes of the character generator (code

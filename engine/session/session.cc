@@ -33,9 +33,10 @@ void Session::start(p5::Pentium* storage, Emulator& emulator) {
   registers_ = std::make_unique<CounterRegisters>(*model_);
   observers_ = std::make_unique<Observers>(*model_, config_, emulator);
   open_files();
-  if (!config_.media.on) return;
-  if (!config_.media.until.empty()) watch_ = std::make_unique<Watch>(config_.media);
-  begin(kBoot);
+  if (config_.media.on) begin(kBoot);
+  if (config_.media.steps.empty()) return;
+  script_ = std::make_unique<Script>(config_.media.steps, config_.media.serial, emulator,
+                                     [this](const Step& step) { step_done(step); });
 }
 
 void Session::read_settings() {
@@ -69,6 +70,7 @@ void Session::open_files() {
                                           observers_->shadows());
   events_->open(config_.events, config_.machine.clock_hz());
   output_.create(config_.output);
+  if (!config_.media.step_screens.empty()) step_screens_.create(config_.media.step_screens);
   if (!config_.crossings.empty()) {
     crossings_ = std::make_unique<Crossings>(*model_);
     crossings_->open(config_.crossings);
@@ -237,23 +239,20 @@ void Session::fail(const std::string& reason) { finish("failed", reason, 0, kGue
 void Session::end_run(const std::string& reason) { finish("ok", reason, 0, 0); }
 
 uint64_t Session::next_look() const {
-  return watch_ ? std::min(config_.limit, looked_ + config_.media.interval) : config_.limit;
+  if (!script_) return config_.limit;
+  const uint64_t due = clock().first_clock(script_->next());
+  return std::min(config_.limit, due ? due - 1 : 0);
 }
 
 uint64_t Session::look(uint64_t now) {
-  looked_ = now;
-  if (watch_) {
-    const char* place = watch_->finds(emulator_->screen());
-    if (place) media_ended("`" + config_.media.until + "` " + place + " at " + seconds(now));
-  }
+  if (script_) follow(script_->run(clock().time(now)));
   if (now > config_.limit) time_is_up();
   return next_look();
 }
 
 void Session::time_is_up() {
   const std::string reached = "virtual-time limit of " + seconds(config_.limit) + " reached";
-  if (watch_)
-    finish("timeout", reached + " before `" + config_.media.until + "` appeared", 0, kTimeLimit);
+  if (script_) late(reached);
   if (config_.media.on) media_ended(reached);
   finish("timeout", reached, 0, kTimeLimit);
 }
@@ -267,9 +266,56 @@ std::string Session::seconds(uint64_t clocks) const {
 // --- guests that boot from their own media ------------------------------------------------------
 
 void Session::media_ended(const std::string& reason) {
-  end(kBoot);
+  if (brackets_.is_open(kBoot)) end(kBoot);
   events_->marker("marker", "exit", 0);
   finish("ok", reason, 0, 0);
+}
+
+void Session::follow(Script::State state) {
+  const Step& step = script_->step();
+  switch (state) {
+    case Script::State::Runs:
+      return;
+    case Script::State::Ended:
+      script_ended();
+    case Script::State::Late:
+      late("limit of the step of " + seconds(clock().first_clock(step.within)) + " reached");
+    case Script::State::Refused:
+      fail(step.title + ": " + script_->problem());
+  }
+}
+
+void Session::step_done(const Step& step) {
+  if (step.kind == Step::Kind::Begin) begin(step.phase);
+  if (step.kind == Step::Kind::End) end(step.phase);
+  keep_screen(step.title + ": done at " + seconds(model_->clock()));
+}
+
+void Session::keep_screen(const std::string& about) {
+  if (!step_screens_) return;
+  const std::string shown = emulator_->screen().indented();
+  step_screens_.write(about + "\n" + (shown == kept_screen_ ? "  (the same screen)\n" : shown));
+  kept_screen_ = shown;
+}
+
+void Session::late(const std::string& reached) {
+  finish("timeout", not_done() + reached, 0, kTimeLimit);
+}
+
+std::string Session::not_done() {
+  const Step& step = script_->step();
+  const bool waits = step.kind == Step::Kind::Wait;
+  const std::string what = waits ? "`" + step.wanted.text() + "` did not appear: " : "";
+  if (step.title.empty()) return what;
+  keep_screen(step.title + ": not done at " + seconds(model_->clock()));
+  return step.title + ": " + (waits ? "did not appear: " : "");
+}
+
+void Session::script_ended() {
+  const Step& last = script_->step();
+  const std::string when = " at " + seconds(model_->clock());
+  if (last.kind != Step::Kind::Wait) media_ended("the script ended" + when);
+  media_ended("`" + last.wanted.text() + "` " + script_->place() + when);
 }
 
 void Session::guest_reset() {
@@ -281,6 +327,7 @@ void Session::save_media() {
   screen.create(config_.media.screen);
   screen.write(emulator_->screen().text());
   screen.finish();
+  if (step_screens_) step_screens_.finish();
   if (resets_) events_->note("reset", "machine", resets_);
   if (config_.media.keep.empty()) return;
   Output image;

@@ -11,6 +11,8 @@
 
 #include "attribution.hh"
 #include "brackets.hh"
+#include "clock.hh"
+#include "console.hh"
 #include "counter_registers.hh"
 #include "crossings.hh"
 #include "device.hh"
@@ -25,18 +27,17 @@
 #include "pentium.hh"
 #include "region.hh"
 #include "run_config.hh"
+#include "script.hh"
 #include "settings.hh"
 #include "timing.hh"
 
 namespace session {
 
 // The session's view of the emulator, which executes the instructions.
-class Emulator : public p5::Platform, public p5::Attribution::Guest {
+class Emulator : public p5::Platform, public p5::Attribution::Guest, public Console {
  public:
   // Copies bytes into the guest's memory. Returns false if there is no memory at this address.
   virtual bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) = 0;
-  // Returns what the monitor shows. The call changes nothing in the machine.
-  virtual Screen screen() = 0;
   // Writes the content of an IDE disk. Returns false if the disk does not exist or the write fails.
   virtual bool save_disk(unsigned drive, std::FILE* file) = 0;
 };
@@ -74,8 +75,8 @@ class Session {
 
   // Returns the virtual time, in core clocks, after which the emulator must call look().
   uint64_t next_look() const;
-  // Ends the run if its limit is exceeded or the text that ends the run has appeared. Otherwise
-  // returns next_look().
+  // Does what the script must do now. Ends the run if the script has ended or the limit is
+  // exceeded. Otherwise returns next_look().
   uint64_t look(uint64_t now);
   // A guest that boots from its own media has reset the machine.
   void guest_reset();
@@ -104,9 +105,18 @@ class Session {
   MarkerResult load_guest();
   void program_output(uint32_t bytes, uint32_t count);
   [[noreturn]] void time_is_up();
+  [[noreturn]] void late(const std::string& reached);  // the step of the script is not done
+  // Keeps the screen of a step that is not done. Returns the beginning of a message about the step.
+  std::string not_done();
+  void follow(Script::State state);
+  void step_done(const Step& step);
+  // Keeps what the monitor shows now, with a line about it.
+  void keep_screen(const std::string& about);
   // Ends the run of a guest that boots from its own media with status "ok".
   [[noreturn]] void media_ended(const std::string& reason);
+  [[noreturn]] void script_ended();
   void save_media();
+  base::Clock clock() const { return base::Clock(config_.machine.clock_hz()); }
   std::string seconds(uint64_t clocks) const;
   [[noreturn]] void finish(const std::string& status, const std::string& reason,
                            uint32_t guest_status, int exit_status);
@@ -129,10 +139,11 @@ class Session {
   std::unique_ptr<Region> region_;        // null: not requested, or the guest is not ready yet
   Output output_;                         // output of the guest's program
   std::list<Output> created_;             // files that devices have created
-  std::unique_ptr<Watch> watch_;          // null: no text ends the run
-  uint64_t looked_ = 0;                   // virtual time of the last look, in core clocks
-  uint64_t resets_ = 0;                   // by a guest that boots from its own media
-  bool server_ = false;                   // must serve runs, and no run has begun
+  std::unique_ptr<Script> script_;        // null: the limit ends the run
+  Output step_screens_;
+  std::string kept_screen_;  // the last one in step_screens_
+  uint64_t resets_ = 0;      // by a guest that boots from its own media
+  bool server_ = false;      // must serve runs, and no run has begun
   bool finished_ = false;
 };
 

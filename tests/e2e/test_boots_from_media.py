@@ -142,7 +142,7 @@ def test_the_limit_ends_a_run_well_only_without_until(run, sector, tmp_path):
     assert record(made)["status"] == "ok"
     (made,), said = run("--floppy", floppy, "--limit", 1, "--until", "never", status=1)
     assert record(made)["status"] == "timeout"
-    assert "limit of 1.000 s reached before `never` appeared" in said.err
+    assert "`never` did not appear: virtual-time limit of 1.000 s reached" in said.err
     assert f"  {TEXT}\n" in said.err
 
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from p5lab.describe import from_media, guest, media
+from p5lab.describe import from_media, guest, media, script
 from p5lab.describe.from_media import Asked
 from p5lab.describe.run import Run
 from p5lab.engines.bochs.engine import KEPT
@@ -16,7 +16,7 @@ from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.execute.runner import Result
 from p5lab.lab import Lab
 
-KEEP = "--keep"
+KEEP, SCRIPT = "--keep", "--script"
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +48,13 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         help="end the run when TEXT is on the screen or the serial line; the run fails if this does"
         " not happen before the limit. Only for guests that boot from their own media",
     )
+    parser.add_argument(
+        SCRIPT,
+        type=Path,
+        metavar="FILE",
+        help="drive the guest by the steps of this TOML file: wait for texts, type, press keys,"
+        " insert floppies (docs/concepts/media.md)",
+    )
 
 
 def add_keep(parser: argparse.ArgumentParser) -> None:
@@ -72,13 +79,13 @@ def is_asked(args: argparse.Namespace, lab: Lab) -> bool:
 
 
 def asked(args: argparse.Namespace) -> Asked:
-    """What the command line says about media. Raises UserError for a wrong text of --until or a
-    wrong --keep."""
+    """What the command line says about media. Raises UserError for a wrong text of --until, a wrong
+    script or a wrong --keep."""
     if args.experiment or args.program:
         raise UserError(
             f"{args.experiment or '--program'}: expected without --floppy, --disk and --cdrom"
         )
-    guest.check_until(args.until, "--until")
+    script.check_text(args.until, "--until")
     role, file = _keep(args)
     if file:
         _check_new(file)
@@ -89,6 +96,7 @@ def asked(args: argparse.Namespace) -> Asked:
         args.geometry,
         args.until,
         role,
+        script.load(args.script) if args.script else None,
     )
 
 
@@ -97,6 +105,7 @@ def check_not_asked(args: argparse.Namespace) -> None:
     given = {
         "--geometry": args.geometry,
         "--until": args.until,
+        SCRIPT: args.script,
         KEEP: getattr(args, "keep", ""),
     }
     for option, value in given.items():

@@ -7,6 +7,7 @@ raise UserError with one line for an image that the machine could not use.
 
 import re
 import struct
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -27,6 +28,8 @@ FLOPPIES = {
     1_720_320: ("1_44", "1_44"),  # 21 sectors in each track, as Microsoft delivered programs
     2_949_120: ("2_88", "2_88"),
 }
+# The drives of 5.25" and of 3.5", each after the drives whose floppies it also takes.
+DRIVES = (("360k", "1_2"), ("720k", "1_44", "2_88"))
 MAX_DISK = 4 << 30  # bytes; the engine keeps the whole disk in the host's memory
 # The limits of an IDE disk that a BIOS addresses by cylinder, head and sector (ATA-1, INT 13h).
 MAX_CYLINDERS, MAX_HEADS, MAX_SECTORS = 65535, 16, 63
@@ -96,6 +99,16 @@ def floppy(path: Path, where: str) -> str:
             f" {', '.join(f'{one:,}' for one in FLOPPIES)} bytes"
         )
     return FLOPPIES[size][0]
+
+
+def drive(sizes: Collection[int]) -> str:
+    """The emulator's name of the smallest drive that takes all floppies of these sizes in bytes;
+    empty if there is none."""
+    needed = {FLOPPIES[size][1] for size in sizes}
+    for drives in DRIVES:
+        if needed <= set(drives):
+            return max(needed, key=drives.index)
+    return ""
 
 
 def disk(path: Path, given: Geometry | None, where: str) -> Geometry:

@@ -2,7 +2,7 @@
 """Runs of guests that boot from their own media: `run --disk FILE` without a guest file, and
 `run --guest NAME` for a guest with [media]."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from p5lab.describe import disk_image, experiment, media
@@ -14,6 +14,7 @@ from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
 from p5lab.describe.media import Boot, Wanted
 from p5lab.describe.run import Run
+from p5lab.describe.script import Script
 from p5lab.describe.workload import Workload
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -36,9 +37,9 @@ WORKLOAD = Workload(
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line says about media. `until`: the text that ends the runs. `keep`: the
-    role of the medium whose changed content is kept, or "first" for the only medium that a guest
-    can write."""
+    """What the command line says about media. `until`: the text that ends the runs. `script`: the
+    steps that replace those of the guest. `keep`: the role of the medium whose changed content is
+    kept, or "first" for the only medium that a guest can write."""
 
     floppies: tuple[Path, ...] = ()
     disks: tuple[Path, ...] = ()
@@ -46,6 +47,7 @@ class Asked:
     geometry: str = ""
     until: str = ""
     keep: str = ""
+    script: Script | None = None
 
     @property
     def names_media(self) -> bool:
@@ -148,16 +150,21 @@ def _wanted(option: str, roles: tuple[str, ...], paths: tuple[Path, ...]) -> lis
 
 
 def _run(board: Machine, system: Guest, asked: Asked, choice: Filter) -> Run:
-    boot = Boot(media.found(system.media), asked.until or system.until)
-    boot = Boot(boot.media, boot.until, _kept(boot, asked.keep))
-    parameters: dict[str, int | str] = {one.role: one.sha256[:12] for one in boot.media}
+    boot = _boot(system, asked)
+    parameters: dict[str, int | str] = {
+        one.role: one.sha256[:12] for one in (*boot.media, *boot.inserted)
+    }
+    phases = {BOOT_PHASE: BOOT_NAME}
+    if boot.script:
+        parameters["script"] = boot.script.digest[:12]
+        phases |= dict(enumerate(boot.script.windows, BOOT_PHASE + 1))
     if boot.until:
         parameters["until"] = boot.until.replace(" ", "_")
     return Run(
         NAME,
         board,
         system,
-        WORKLOAD,
+        replace(WORKLOAD, phases=phases),
         parameters,
         (),
         0,
@@ -167,6 +174,19 @@ def _run(board: Machine, system: Guest, asked: Asked, choice: Filter) -> Run:
         model=choice.model,
         boot=boot,
     )
+
+
+def _boot(system: Guest, asked: Asked) -> Boot:
+    """The media and the end of a run. The script of the command line replaces the script and the
+    text of the guest."""
+    script = asked.script or system.script
+    until = asked.until or ("" if asked.script else system.until)
+    found = media.found(system.media)
+    more = media.inserted(script.floppies, found) if script else ()
+    boot = Boot(found, until, script=script, inserted=more)
+    for role in media.FLOPPIES:
+        boot.drive(role)  # raises UserError
+    return replace(boot, keep=_kept(boot, asked.keep))
 
 
 def _kept(boot: Boot, keep: str) -> str:

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from p5lab.describe import media, tomlfile
+from p5lab.describe import media, script, tomlfile
 from p5lab.describe.media import Wanted
+from p5lab.describe.script import Script
 from p5lab.describe.tomlfile import Table
 from p5lab.describe.workload import Workload, capabilities
 from p5lab.errors import UserError, unknown
@@ -40,6 +41,7 @@ KEYS = (
     "boot",
     "image",
     "media",
+    "script",
     "calls",
     "has",
     "lacks",
@@ -98,7 +100,8 @@ class Guest:
     lacks: Mapping[str, str] = field(default_factory=dict)  # special reasons by capability
     packs: frozenset[str] = frozenset()  # programs that the guest contains but cannot run
     media: tuple[Wanted, ...] = ()  # the BIOS boots from them; there is no kernel
-    until: str = ""  # the text that ends a boot from media; empty: the limit ends it
+    until: str = ""  # the text that ends a boot from media; empty: the script or the limit ends it
+    script: Script | None = None  # the steps of a boot from media
 
     def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
         """The reason why a workload with these parameters does not run on this guest; empty if the
@@ -172,6 +175,8 @@ def _guest(lab: Lab, table: Table) -> Guest:
         return _from_media(lab, table, boot)
     if "until" in boot.data:
         raise UserError(f"{boot.at('until')}: expected only for a guest with [media]")
+    if script.KEY in table.data:
+        raise UserError(f"{table.at(script.KEY)}: expected only for a guest with [media]")
     cannot = table.table("cannot", {})
     initramfs, disk = boot.text("initramfs", ""), boot.text("disk", "")
     protocol, modules = boot.choice("protocol", PROTOCOLS), boot.texts("modules", [])
@@ -219,7 +224,7 @@ def _from_media(lab: Lab, table: Table, boot: Table) -> Guest:
         raise UserError(f'{boot.where}: expected protocol = "{BIOS}" and a table [media] together')
     boot.only(("protocol", "until", "cmdline"))
     until = boot.text("until", "")
-    check_until(until, boot.at("until"))
+    script.check_text(until, boot.at("until"))
     has, lacks = _capabilities(lab, table)
     return Guest(
         name=table.text("name"),
@@ -238,15 +243,8 @@ def _from_media(lab: Lab, table: Table, boot: Table) -> Guest:
         lacks=lacks,
         media=media.read(table.table("media")),
         until=until,
+        script=script.read(table),
     )
-
-
-def check_until(text: str, where: str) -> None:
-    """Raises UserError for a text that cannot end a run: it must be in one row of a screen."""
-    if text != text.strip() or not text.isascii() or (text and not text.isprintable()):
-        raise UserError(
-            f"{where}: {text!r}: expected printable ASCII in one line, without spaces at its ends"
-        )
 
 
 def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str]]:
@@ -294,6 +292,7 @@ def _beside(table: Table, boot: Table, directory: Path) -> None:
         ]
     if "media" in table.data:
         media.place(table.table("media"), directory)
+    script.place(table, directory)
 
 
 def _image(table: Table) -> Image:

@@ -8,9 +8,10 @@ checked when a run is made, not when the guest is read, so a guest without its m
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from p5lab.describe import disk_image
 from p5lab.describe.disk_image import Geometry
@@ -18,9 +19,13 @@ from p5lab.describe.tomlfile import Table
 from p5lab.errors import UserError
 from p5lab.host.files import sha256_of
 
+if TYPE_CHECKING:  # a script names floppies
+    from p5lab.describe.script import Script
+
 VARIABLE = "P5LAB_MEDIA"
 FLOPPIES, DISKS, CDROM = ("floppy_a", "floppy_b"), ("disk_1", "disk_2"), "cdrom"
 ROLES = (*FLOPPIES, *DISKS, CDROM)
+INSERTED = "insert_"  # the roles of the floppies that a script inserts begin so
 # The BIOS tries these media in this order, as the PCs of 1995 did that could boot a CD-ROM.
 BOOT_ORDER = (FLOPPIES[0], CDROM, DISKS[0])
 KEYS = ("file", "what", "geometry", "known")
@@ -71,12 +76,40 @@ class Medium:
 @dataclass(frozen=True)
 class Boot:
     """A boot from media. `until`: the text that ends the run when it appears on the screen or the
-    serial line; without it the limit ends the run. `keep`: the role of the medium whose changed
-    content the run stores; empty for none."""
+    serial line. `script`: the steps before. Without both, the limit ends the run. `keep`: the role
+    of the medium whose changed content the run stores; empty for none. `inserted`: the floppies
+    that only the script uses, with the roles insert_1, insert_2 and so on."""
 
     media: tuple[Medium, ...]
     until: str = ""
     keep: str = ""
+    script: "Script | None" = None
+    inserted: tuple[Medium, ...] = ()
+
+    @property
+    def floppies(self) -> tuple[Medium, ...]:
+        """All floppies of the run. Each is one copy in the run directory, also if it is inserted
+        several times."""
+        return tuple(one for one in self.media if one.role in FLOPPIES) + self.inserted
+
+    def floppy(self, wanted: Wanted) -> Medium:
+        """The floppy that a step of the script inserts."""
+        path = _path(wanted)
+        return next(one for one in self.floppies if one.path == path)
+
+    def drive(self, role: str) -> str:
+        """The emulator's name of a floppy drive that takes all floppies of the run for this drive;
+        empty if the machine needs no such drive. Raises UserError if no drive takes all."""
+        steps = self.script.floppies if self.script else ()
+        wanted = [one for one in steps if one.role == role]
+        used = [one for one in (self.get(role), *map(self.floppy, wanted)) if one]
+        name = disk_image.drive({one.path.stat().st_size for one in used}) if used else ""
+        if used and not name:
+            raise UserError(
+                f"{wanted[0].where}: {', '.join(f'{one.path.name} ({one.form})' for one in used)}:"
+                f" no drive takes all these floppies"
+            )
+        return name
 
     def get(self, role: str) -> Medium | None:
         """The medium with this role; None if there is none."""
@@ -193,6 +226,19 @@ def _path(wanted: Wanted) -> Path:
 def directories() -> list[Path]:
     """The directories that P5LAB_MEDIA names, separated by colons."""
     return [Path(part).absolute() for part in os.environ.get(VARIABLE, "").split(":") if part]
+
+
+def inserted(wanted: Sequence[Wanted], present: Sequence[Medium]) -> tuple[Medium, ...]:
+    """The floppies that a script inserts, without those that are already `present`. Raises
+    UserError for a missing file and a wrong image."""
+    known = {one.path for one in present if one.role in FLOPPIES}
+    media: dict[Path, Medium] = {}
+    for one in wanted:
+        medium = _found(one)
+        if medium.path not in known:
+            role = f"{INSERTED}{len(media) + 1}"
+            media.setdefault(medium.path, replace(medium, role=role))
+    return tuple(media.values())
 
 
 def remarks(wanted: Sequence[Wanted], boot: Boot) -> list[str]:

@@ -126,10 +126,11 @@ class Run:
     @property
     def _what(self) -> str:
         """The program or the workload, with the parameters that the experiment sets. For a boot
-        from media, the text that ends the run."""
+        from media, the script and the text that ends the run."""
         if self.boot:
+            script = f" with {self.boot.script.name}" if self.boot.script else ""
             until = f" until {self.boot.until!r}" if self.boot.until else ""
-            return f"{self.workload.name}{until}"
+            return f"{self.workload.name}{script}{until}"
         if program := self.own_program:
             return " ".join((program.title, *program.arguments))
         given = "".join(

@@ -7,6 +7,7 @@ from p5lab.describe import engine, from_media, guest, machine, workload
 from p5lab.describe import program as programs
 from p5lab.describe.experiment import MEDIA, PROGRAM
 from p5lab.describe.keys import overlay_of
+from p5lab.describe.media import Boot
 from p5lab.describe.observation import Observation
 from p5lab.describe.run import Run
 from p5lab.errors import UserError, unknown
@@ -22,8 +23,17 @@ def request(run: Run) -> dict[str, Any]:
         "given": list(run.given),
         "model": run.model,
         "feedback": run.feedback,
-        **({"until": run.boot.until, "keep": run.boot.keep} if run.boot else {}),
+        **(_of_boot(run, run.boot) if run.boot else {}),
         **run.observation.recorded(),
+    }
+
+
+def _of_boot(run: Run, boot: Boot) -> dict[str, str]:
+    own = boot.script == run.guest.script
+    return {
+        "until": boot.until,
+        "keep": boot.keep,
+        "script": boot.script.name if boot.script and not own else "",
     }
 
 
@@ -89,6 +99,11 @@ def _from_media(lab: Lab, stored: Stored, asked: dict[str, Any]) -> Run:
         raise UserError(
             f"run {stored.id} booted media that the command line named, and its record contains"
             " only their digests; use `./p5lab run` with --floppy, --disk or --cdrom instead"
+        )
+    if script := asked.get("script"):
+        raise UserError(
+            f"run {stored.id} executed the steps of {script}, and its record contains only their"
+            f" digest; use `./p5lab run --guest {name} --script FILE` instead"
         )
     board = _machine(lab, stored.record["machine"], f"run {stored.id}")
     return from_media.again(lab, name, board, asked)

@@ -20,6 +20,7 @@ from typing import Any
 
 from p5lab import __version__, engines
 from p5lab.describe.experiment_file import LIMIT_SECONDS
+from p5lab.describe.media import Boot
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome
 from p5lab.errors import UserError, disk_error
@@ -351,11 +352,18 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
             "curve": run.workload.curve,
         },
         "program": program.recorded if (program := run.own_program) else None,
-        **({"media": {one.role: one.recorded for one in run.boot.media}} if run.boot else {}),
+        **(_media(run.boot) if run.boot else {}),
         "parameters": run.parameters,
         "seed": run.seed,
         "feedback": "on" if run.has_feedback else "off",
         "request": rerun.request(run),
+    }
+
+
+def _media(boot: Boot) -> dict[str, Any]:
+    return {
+        "media": {one.role: one.recorded for one in (*boot.media, *boot.inserted)},
+        "script": [one.title for one in boot.script.steps] if boot.script else [],
     }
 
 

@@ -62,7 +62,7 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
     for role, sha256 in record["identity"]["digests"].items():
         files.add_row(f"sha256 {sha256[:DIGEST]}...", markup(role))
     console.print(files)
-    if shown := screen.text(stored):
+    if shown := screen.steps(stored) + screen.text(stored):
         console.print(markup(shown, lines=True), end="", soft_wrap=True)
     if printed := program_output.several([(stored, str(stored.directory))]):
         console.print(markup(printed, lines=True), end="", soft_wrap=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from p5lab.describe import disk_image, media
+from p5lab.describe import media
 from p5lab.describe.disk_image import Geometry
 from p5lab.describe.guest import X86_64
 from p5lab.describe.media import Boot
@@ -101,19 +101,21 @@ def _media(boot: Boot, paths: Mapping[str, str]) -> dict[str, str]:
     """The lines about floppies, IDE disks and the CD-ROM. The emulator writes to the floppies in
     the run directory, which are copies. The engine keeps the content of a disk in its memory."""
     floppies, disks = [], []
+    for role in media.FLOPPIES:
+        if drive := boot.drive(role):
+            line = f"floppy{role[-1]}: type={drive}"
+            there = boot.get(role)
+            image = f', {there.form}="{role}.img", status=inserted' if there else ""
+            floppies.append(line + image)
     for one in boot.media:
-        if one.role in media.FLOPPIES:
-            drive = disk_image.FLOPPIES[one.path.stat().st_size][1]
-            name = f"floppy{one.role[-1]}"
-            floppies.append(f'{name}: type={drive}, {one.form}="{one.role}.img", status=inserted')
-        elif one.geometry:
+        if one.geometry:
             where = "master" if one.role == media.DISKS[0] else "slave"
             disks.append(
                 f'ata0-{where}: type=disk, mode=private, path="{paths[one.role]}",'
                 f" cylinders={one.geometry.cylinders}, heads={one.geometry.heads},"
                 f" spt={one.geometry.sectors}, translation={_translation(one.geometry)}"
             )
-    if not boot.get(media.FLOPPIES[0]):
+    if not boot.drive(media.FLOPPIES[0]):
         floppies.insert(0, EMPTY_DRIVE)
     lines = {"floppies": "\n".join(floppies)}
     if disks:

@@ -19,7 +19,7 @@ from p5lab.describe.guest import MULTIBOOT, X86_64, Guest
 from p5lab.describe.media import Boot
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
-from p5lab.engines.bochs import bochsrc, boot
+from p5lab.engines.bochs import bochsrc, boot, script
 from p5lab.errors import UserError
 from p5lab.host.logs import last_line, last_line_about, panic, printable, signal_name
 from p5lab.lab import Lab
@@ -29,10 +29,11 @@ from p5stats import StatsError, events
 BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
 CONSOLE, SERIAL, OUTPUT, LOG = map(files.file, ("console", "serial", "output", "log"))
 SCREEN = files.file("screen")
-LOOKS_PER_SECOND = 100  # of virtual time: how often the engine searches for the text of --until
 CONF, SETUP = "engine.conf", "setup.bin"
-LONGER = "`run --limit SECONDS` sets another limit"  # the end of the message about the limit
-
+STEP_SCREENS = files.file("step_screens")
+# The ends of the messages about limits.
+LONGER = "`run --limit SECONDS` sets another limit"
+OF_STEP, LONGER_STEP = "limit of the step", "`within` of the step sets another limit"
 
 # By role: the file with the changed content of a medium. Without --keep, only floppies have it.
 KEPT = {role: files.file(role) for role in (*media.FLOPPIES, *media.DISKS)}
@@ -57,6 +58,7 @@ class Bochs(Engine):
         LOG,
         CONSOLE,
         SCREEN,
+        STEP_SCREENS,
         *KEPT.values(),
         *observation.outputs(observation.KINDS),
     )
@@ -125,7 +127,8 @@ class Bochs(Engine):
         if status < 0:
             return Outcome("failed", f"engine killed by {signal_name(-status)}")
         if status == TIME_LIMIT:
-            return Outcome("timeout", f"{said or 'virtual-time limit reached'}; {LONGER}")
+            longer = LONGER_STEP if OF_STEP in said else LONGER
+            return Outcome("timeout", f"{said or 'virtual-time limit reached'}; {longer}")
         if status == OUTPUT_FAILED:
             return Outcome("failed", f"engine could not write its output: {said}")
         if status == BAD_CONFIG:
@@ -154,21 +157,19 @@ def _from_media(
         "run.screen": SCREEN,
         "run.serial": SERIAL,
     }
-    if boot.until:
-        looks = run.machine.clock_hz // LOOKS_PER_SECOND
-        conf |= {"run.until": boot.until, "run.look_cycles": str(looks)}
+    if boot.script:
+        conf["run.step_screens"] = STEP_SCREENS
+    conf |= script.conf(boot)
     if boot.keep in media.DISKS:
         drives = [one.role for one in boot.media if one.role in media.DISKS]
         conf |= {"run.keep": KEPT[boot.keep], "run.keep_drive": str(drives.index(boot.keep))}
     emulator = bochsrc.make(lab, run, paths)
-    floppies = {
-        KEPT[one.role]: one.path.read_bytes() for one in boot.media if one.role in media.FLOPPIES
-    }
+    floppies = {f"{one.role}.img": one.path.read_bytes() for one in boot.floppies}
     return Plan(
         inputs=inputs,
         settings={CONF: conf, "bochsrc": emulator.values, "keep": boot.keep},
         write={
-            CONF: _conf_text(conf, paths).encode(),
+            CONF: _conf_text({**conf, **script.titles(boot)}, paths).encode(),
             "bochsrc": emulator.text.encode(),
             **floppies,
         },
@@ -195,7 +196,7 @@ def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
         **run.guest.files,
     }
     if run.boot:
-        inputs |= {one.role: one.path for one in run.boot.media}
+        inputs |= {one.role: one.path for one in (*run.boot.media, *run.boot.inserted)}
     if run.machine.values["disk.count"]:
         inputs["scsi"] = lab.formatted_disk
     if run.has_clocks:

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What can a person do who sits in front of the machine? A script does the same (script.hh).
+#pragma once
+
+#include <string>
+
+#include "screen.hh"
+
+namespace session {
+
+class Console {
+ public:
+  virtual ~Console() = default;
+
+  // Returns what the monitor shows. The call changes nothing in the machine.
+  virtual Screen screen() = 0;
+  // Presses or releases a key. `code` contains the bytes that this key sends when it is pressed, in
+  // scan code set 1. Returns false if the keyboard has no such key.
+  virtual bool key(const std::string& code, bool down) = 0;
+  // Replaces the floppy in a drive. Returns false if the drive cannot take this floppy.
+  virtual bool insert(unsigned drive, const std::string& path) = 0;
+};
+
+}  // namespace session

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""Scripts: the steps that drive a guest which boots from its own media.
+
+A script is the array of tables [[script]] in guest.toml or in the file of `run --script`. Each step
+has one action. The texts of `wait` and `wait_pattern` are searched on the screen and on the serial
+line. The engine executes the steps (engine/session/script.hh).
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from p5lab.describe import keyboard, media, pattern, tomlfile
+from p5lab.describe.keyboard import Chord
+from p5lab.describe.media import Wanted
+from p5lab.describe.tomlfile import Table
+from p5lab.describe.workload import EMPTY_NAME
+from p5lab.errors import UserError
+
+SCHEMA_VERSION = 1
+KEY = "script"
+ACTIONS = ("wait", "wait_pattern", "type", "press", "pause", "insert", "begin", "end")
+WAITS = ("wait", "wait_pattern")
+KEYS = (*ACTIONS, "within", "name")
+BOOT = "boot"  # the window that the engine opens at reset
+LONGEST = 1_000_000  # seconds
+MICROSECONDS = 1_000_000  # in a second
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step. `action`: one of ACTIONS. `value`: what the file says, as text. `title`: the step
+    in messages, with its number, file and line. `microseconds`: the length of a pause.
+    `within`: the longest time of a wait in microseconds, 0 without a limit. `chords`: the keys.
+    `floppy`: the medium to insert."""
+
+    action: str
+    value: str
+    title: str
+    microseconds: int = 0
+    within: int = 0
+    chords: tuple[Chord, ...] = ()
+    floppy: Wanted | None = None
+
+
+@dataclass(frozen=True)
+class Script:
+    """The steps of a script. `name`: the name of its file."""
+
+    name: str
+    steps: tuple[Step, ...]
+
+    @property
+    def windows(self) -> tuple[str, ...]:
+        """The names of the windows that steps begin, in the order of their first beginning."""
+        return tuple(dict.fromkeys(one.value for one in self.steps if one.action == "begin"))
+
+    @property
+    def floppies(self) -> tuple[Wanted, ...]:
+        """The floppies that steps insert."""
+        return tuple(one.floppy for one in self.steps if one.floppy)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all that the steps do, without their names and lines."""
+        steps = [[one.action, one.value, one.within] for one in self.steps]
+        return hashlib.sha256(json.dumps(steps).encode()).hexdigest()
+
+
+def load(path: Path) -> Script:
+    """The script of a file. Raises UserError for a file that is wrong."""
+    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
+    table.only((KEY,))
+    place(table, path.parent)
+    script = read(table)
+    if script is None:
+        raise UserError(f"{path}: expected one or more steps [[{KEY}]]")
+    return script
+
+
+def place(table: Table, directory: Path) -> None:
+    """Replaces ./ at the beginning of an inserted floppy's file with the directory of the
+    script."""
+    for step in table.tables(KEY):
+        for role, file in step.data["insert"].items() if _inserts(step) else ():
+            if isinstance(file, str) and file.startswith("./"):
+                step.data["insert"][role] = str((directory / file).absolute())
+
+
+def _inserts(step: Table) -> bool:
+    return isinstance(step.data.get("insert"), dict)
+
+
+def read(table: Table) -> Script | None:
+    """The script in a table of TOML; None if it has none. Raises UserError for a wrong step. Does
+    not search the files of floppies."""
+    steps = table.tables(KEY)
+    if not steps:
+        return None
+    _check_windows(steps)
+    found = tuple(_step(one, number) for number, one in enumerate(steps, 1))
+    return Script(Path(table.file.name).name, found)
+
+
+def check_text(text: str, where: str) -> None:
+    """Raises UserError for a text that a step cannot wait for: it must be in one row of a
+    screen. An empty text is allowed."""
+    if text != text.strip() or not text.isascii() or (text and not text.isprintable()):
+        raise UserError(
+            f"{where}: {text!r}: expected printable ASCII in one line, without spaces at its ends"
+        )
+
+
+def _step(table: Table, number: int) -> Step:
+    table.only(KEYS)
+    actions = [key for key in ACTIONS if key in table.data]
+    if len(actions) != 1:
+        raise UserError(
+            f"{table.where}: expected one of {', '.join(ACTIONS)} in each step, found"
+            f" {' and '.join(actions) or 'none'}"
+        )
+    (action,) = actions
+    within = _microseconds(table, "within") if "within" in table.data else 0
+    if within and action not in WAITS:
+        raise UserError(f"{table.at('within')}: expected only with {' or '.join(WAITS)}")
+    value = _value(table, action)
+    chords: tuple[Chord, ...] = ()
+    if action == "type":
+        chords = keyboard.typed(value, table.at(action))
+    elif action == "press":
+        chords = tuple(keyboard.pressed(keys, table.at(action)) for keys in _presses(table))
+    return Step(
+        action,
+        value,
+        _title(table, number, action, value),
+        _microseconds(table, action) if action == "pause" else 0,
+        within,
+        chords,
+        _floppy(table) if action == "insert" else None,
+    )
+
+
+def _value(table: Table, action: str) -> str:
+    """The value of the action as a text. Raises UserError for a value of another type."""
+    if action == "pause":
+        return f"{_microseconds(table, action) / MICROSECONDS:g}"
+    if action == "press":
+        return " ".join(_presses(table))
+    if action == "insert":
+        floppy = _floppy(table)
+        return f"{floppy.role} {Path(floppy.file).name}"
+    text = table.text(action)
+    if not text:
+        raise UserError(f"{table.at(action)}: expected a text that is not empty")
+    if action in WAITS:
+        check_text(text, table.at(action))
+    if action == "wait_pattern" and (why := pattern.problem(text)):
+        raise UserError(
+            f"{table.at(action)}: {text!r} is not an extended regular expression of POSIX: {why}"
+        )
+    return text
+
+
+def _presses(table: Table) -> list[str]:
+    value = table.data["press"]
+    found = [value] if isinstance(value, str) else table.texts("press")
+    if not found or not all(found):
+        raise UserError(f"{table.at('press')}: expected the names of keys")
+    return found
+
+
+def _microseconds(table: Table, key: str) -> int:
+    value = table.data[key]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UserError(
+            f"{table.at(key)}: expected seconds of virtual time, a number, found"
+            f" {tomlfile.type_name(value)}"
+        )
+    if not 1 <= value * MICROSECONDS <= LONGEST * MICROSECONDS:
+        raise UserError(
+            f"{table.at(key)}: expected seconds of virtual time, 0.000001 to {LONGEST}, found"
+            f" {value}"
+        )
+    return round(value * MICROSECONDS)
+
+
+def _floppy(table: Table) -> Wanted:
+    inner = table.table("insert")
+    inner.only(media.FLOPPIES)
+    if len(inner.data) != 1:
+        raise UserError(
+            f"{table.at('insert')}: expected one of {' or '.join(media.FLOPPIES)}, with the file of"
+            " the floppy"
+        )
+    ((role, _),) = inner.data.items()
+    return Wanted(role, inner.text(role), table.at("insert"))
+
+
+def _title(table: Table, number: int, action: str, value: str) -> str:
+    name = table.text("name", "")
+    if not name.isprintable():
+        raise UserError(f"{table.at('name')}: expected printable text in one line")
+    place = table.file.where(table.place)
+    shown = value if action in ("pause", "insert") else json.dumps(value)
+    named = f" ({name})" if name else ""
+    return f"step {number}{named}, {action} {shown}, {place.rpartition('/')[2]}"
+
+
+def _check_windows(steps: Sequence[Table]) -> None:
+    """Raises UserError if the windows do not nest: a window ends before the window around it."""
+    opened = [BOOT]
+    for step in steps:
+        if "begin" in step.data:
+            name = step.text("begin")
+            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name in (BOOT, EMPTY_NAME):
+                raise UserError(
+                    f"{step.at('begin')}: {name!r}: expected a name of letters, digits, - and _"
+                    f" that is not {BOOT!r} or {EMPTY_NAME!r}"
+                )
+            if name in opened:
+                raise UserError(f"{step.at('begin')}: {name!r} has begun and not ended")
+            opened.append(name)
+        elif "end" in step.data:
+            if not opened or step.text("end") != opened[-1]:
+                inner = repr(opened[-1]) if opened else "no window"
+                raise UserError(
+                    f"{step.at('end')}: expected {inner}, the window that began last, found"
+                    f" {step.text('end')!r}"
+                )
+            opened.pop()
+    for name in opened[::-1]:
+        if name != BOOT:
+            last = next(one for one in reversed(steps) if one.data.get("begin") == name)
+            raise UserError(f"{last.at('begin')}: {name!r} begins and does not end")

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Scripts that drive a guest: a small system of our own that shows the keys (keys.S)."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from p5lab.cli import main as cli
+from p5lab.lab import Lab
+from p5stats import events
+
+SOURCE = Path(__file__).with_name("keys.S")
+FLOPPY = 1_474_560
+HEAD = "schema_version = 1\n"
+
+
+@pytest.fixture(scope="module")
+def sector(tmp_path_factory):
+    """The assembled boot sector."""
+    place = tmp_path_factory.mktemp("keys")
+    built, binary = place / "keys.o", place / "keys.bin"
+    subprocess.run(["as", "--32", "-o", built, SOURCE], check=True)
+    link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
+    subprocess.run([*link, "-o", binary, built], check=True)
+    content = binary.read_bytes()
+    assert len(content) == 512
+    return content
+
+
+@pytest.fixture
+def floppy(sector, tmp_path):
+    """Returns a function that makes a floppy whose second sector contains its name."""
+
+    def make(name):
+        path = tmp_path / f"{name}.img"
+        path.write_bytes(
+            (sector + f"\r\nfloppy {name}\0".encode().ljust(512, b"\0")).ljust(FLOPPY, b"\0")
+        )
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A lab with its own results."""
+    return Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture
+def run(lab, floppy, tmp_path, capsys):
+    """Runs steps on the floppy `one`. Returns the run directory and the output."""
+
+    def run(*steps, options=(), status=0):
+        path = tmp_path / "steps.toml"
+        path.write_text(HEAD + "".join(f"[[script]]\n{one}\n" for one in steps))
+        words = ["run", "--floppy", floppy("one"), "--script", path, "--limit", 20, *options]
+        before = set(lab.results.glob("*/*/run.json"))
+        assert cli.main([*map(str, words), "--no-build"], lab) == status
+        said = capsys.readouterr()
+        made = sorted(set(lab.results.glob("*/*/run.json")) - before)
+        return made[0].parent if made else None, said
+
+    return run
+
+
+def record(directory):
+    return json.loads((directory / "run.json").read_text())
+
+
+def screen(directory):
+    return [row for row in (directory / "screen.txt").read_text().splitlines() if row]
+
+
+TYPING = (
+    'wait = ">"\nname = "prompt"',
+    'end = "boot"',
+    'begin = "typing"',
+    'type = "Hello, W0rld! \\\\|[]{}~\\n"',
+    'wait_pattern = "^floppy [a-z]+$"',
+    'end = "typing"',
+    'wait = ">"',
+    'press = ["f1", "ctrl-c", "shift-a"]',
+    "pause = 0.1",
+)
+
+
+def test_a_script_types_and_finds_the_answer(run, lab, capsys):
+    made, _ = run(*TYPING)
+    assert screen(made)[-3:] == [">Hello, W0rld! \\|[]{}~", "floppy one", "><3b>^CA"]
+    found = record(made)
+    assert (found["status"], found["reason"][:19]) == ("ok", "the script ended at")
+    assert found["script"][0] == 'step 1 (prompt), wait ">", steps.toml:2'
+
+    # The brackets are those of the script, and each has counts.
+    parsed = events.parse(made / "events.jsonl")
+    assert [bracket.phase for bracket in parsed.brackets] == [0, 1]
+    boot, typing = parsed.brackets
+    assert boot.end.tsc == typing.begin.tsc
+    # Twenty-one keys, and seven of them with Shift: 50 ms for each change of a key's group.
+    typed = 21 * 0.05 + 7 * 0.05
+    assert typed < (typing.end.tsc - typing.begin.tsc) / parsed.clock_hz < typed + 1
+
+    # The steps keep the screens that they saw.
+    steps = (made / "steps.txt").read_text()
+    titles = [line for line in steps.splitlines() if line.startswith("step ")]
+    assert len(titles) == 9
+    assert titles[0].startswith('step 1 (prompt), wait ">", steps.toml:2: done at 0.')
+    assert steps.count("(the same screen)") >= 2
+    assert cli.main(["show", made.name], lab) == 0
+    shown = capsys.readouterr().out
+    assert titles[4] in shown
+    assert "typing" in shown
+
+    # The same script gives the same events, byte for byte.
+    again, _ = run(*TYPING, options=["--force"])
+    assert again is None
+    assert record(made)["digests"] == found["digests"]
+
+
+def test_another_floppy_is_inserted(run, floppy, tmp_path):
+    floppy("two")
+    steps = (
+        'wait = ">"',
+        'type = "a\\n"',
+        'wait = "floppy one"',
+        'insert = {floppy_a = "./two.img"}',
+        'type = "b\\n"',
+        'wait = "floppy two"',
+        'insert = {floppy_a = "./one.img"}',
+        'type = "c\\n"',
+    )
+    made, _ = run(*steps, options=["--until", "floppy one"])
+    rows = [row for row in screen(made) if row != ">"]  # the last prompt may be there already
+    assert rows[-6:] == [">a", "floppy one", ">b", "floppy two", ">c", "floppy one"]
+    first = record(made)
+    assert first["reason"].startswith("`floppy one` on the screen at ")
+    assert set(first["media"]) == {"floppy_a", "insert_1"}
+    assert "insert_1" in first["identity"]["digests"]
+
+    # Another content of the second floppy is another run.
+    path = tmp_path / "two.img"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    other, _ = run(*steps, options=["--until", "floppy one"])
+    assert other is not None
+    assert record(other)["run"] != first["run"]
+
+
+def test_a_step_that_is_too_late_names_itself_and_shows_its_screen(run):
+    made, said = run('wait = ">"', 'type = "abc"', 'wait = "never"\nwithin = 0.5', status=1)
+    found = record(made)
+    assert found["status"] == "timeout"
+    assert found["reason"] == (
+        'step 3, wait "never", steps.toml:6: did not appear: limit of the step of 0.500 s reached;'
+        " `within` of the step sets another limit"
+    )
+    assert "  >abc\n" in said.err
+    assert (made / "steps.txt").read_text().count("step 3, wait") == 1
+    assert "not done at" in (made / "steps.txt").read_text()
+
+    made, _ = run('wait = "never"', options=["--limit", 1], status=1)
+    assert record(made)["reason"].startswith(
+        'step 1, wait "never", steps.toml:2: did not appear: virtual-time limit of 1.000 s reached'
+    )
+    assert record(made)["status"] == "timeout"
+
+
+def test_the_prompt_before_a_command_is_no_answer(run):
+    made, _ = run('wait = ">"', 'type = "a"', 'wait = ">"', options=["--limit", 2], status=1)
+    assert "step 3" in record(made)["reason"]

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""Scripts that drive guests with media: steps, keys, windows, and messages about errors."""
+
+import pytest
+from fakelab import REPO
+
+from p5lab.cli import main as cli
+from p5lab.describe import from_media, guest, keyboard, pattern, script
+from p5lab.engines.bochs import bochsrc
+from p5lab.engines.bochs import script as conf
+from p5lab.errors import UserError
+from p5lab.lab import Lab
+
+HEAD = "schema_version = 1\n"
+FLOPPY = 1_474_560
+BOOT = b"\0" * 510 + b"\x55\xaa"
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Returns a function that reads steps: each argument is the text of one step."""
+
+    def load(*steps):
+        path = tmp_path / "steps.toml"
+        path.write_text(HEAD + "".join(f"[[script]]\n{one}\n" for one in steps))
+        return script.load(path)
+
+    return load
+
+
+def floppy(place, name, size=FLOPPY):
+    path = place / name
+    path.write_bytes((BOOT + name.encode()).ljust(size, b"\0"))
+    return path
+
+
+def boot(place, steps, until=""):
+    """The boot of a floppy with a script."""
+    asked = from_media.Asked((floppy(place, "my.img"),), until=until, script=steps)
+    choice = from_media.Filter(machines=("p90-premiere2",))
+    (run,) = from_media.expand(Lab(REPO, place / "results"), asked, choice).runs
+    return run
+
+
+# --- keys ---------------------------------------------------------------------------------------
+
+
+def test_a_text_is_typed_on_the_us_layout():
+    assert keyboard.typed("aA1!\n", "") == (("1e",), ("2a", "1e"), ("02",), ("2a", "02"), ("1c",))
+    assert keyboard.typed("\\|'\"`~ \t", "") == (
+        ("2b",),
+        ("2a", "2b"),
+        ("28",),
+        ("2a", "28"),
+        ("29",),
+        ("2a", "29"),
+        ("39",),
+        ("0f",),
+    )
+    printable = "".join(map(chr, range(32, 127)))
+    assert len(set(keyboard.typed(printable, ""))) == len(printable)
+    with pytest.raises(UserError, match="here: 'é' is not on a US keyboard"):
+        keyboard.typed("café", "here")
+
+
+def test_keys_are_pressed_together():
+    assert keyboard.pressed("ctrl-alt-delete", "") == ("1d", "38", "e053")
+    assert keyboard.pressed("f10", "") == ("44",)
+    assert keyboard.pressed("ctrl-c", "") == ("1d", "2e")
+    assert keyboard.pressed("minus", "") == ("0c",)
+    for wrong, expected in {
+        "enterr": "here: unknown key 'enterr'; did you mean 'enter'?",
+        "ctrl-": "unknown key ''",
+        "-": "unknown key ''",
+        "C": "unknown key 'C'",
+        "a-a": "'a-a': expected each key only once",
+    }.items():
+        with pytest.raises(UserError) as caught:
+            keyboard.pressed(wrong, "here")
+        assert expected in str(caught.value)
+
+
+# --- steps --------------------------------------------------------------------------------------
+
+
+def test_each_action_is_read(load, tmp_path):
+    found = load(
+        "wait = 'A:\\>'\nwithin = 30",
+        'type = "dir\\n"\nname = "list"',
+        'press = ["down", "ctrl-c"]',
+        "pause = 0.5",
+        'wait_pattern = "[0-9]+ file"',
+        'insert = {floppy_a = "./two.img"}',
+    )
+    assert found.name == "steps.toml"
+    wait, typed, pressed, pause, wait_pattern, insert = found.steps
+    assert (wait.value, wait.within) == ("A:\\>", 30_000_000)
+    assert wait.title == 'step 1, wait "A:\\\\>", steps.toml:2'
+    assert typed.title == 'step 2 (list), type "dir\\n", steps.toml:5'
+    assert typed.chords == (("20",), ("17",), ("13",), ("1c",))
+    assert pressed.chords == (("e050",), ("1d", "2e"))
+    assert (pause.microseconds, wait_pattern.value) == (500_000, "[0-9]+ file")
+    assert insert.floppy is not None
+    assert (insert.floppy.role, insert.floppy.file) == ("floppy_a", str(tmp_path / "two.img"))
+
+
+@pytest.mark.parametrize(
+    "step, expected",
+    [
+        ("", "steps.toml:2: script[0]: expected one of wait, wait_pattern, type"),
+        ('wait = "a"\ntype = "b"', "found wait and type"),
+        ('waits = "a"', "steps.toml:3: script[0]: unknown key 'waits'; did you mean 'wait'?"),
+        ('wait = ""', "steps.toml:3: script[0]: wait: expected a text that is not empty"),
+        ("wait = 1", "steps.toml:3: script[0]: wait: expected a text in quotes, found a whole"),
+        ('wait = "a "', "without spaces at its ends"),
+        ('wait = "a\\nb"', "expected printable ASCII in one line"),
+        ('wait_pattern = "a("', "is not an extended regular expression of POSIX: Unmatched"),
+        ('type = "ä"', "steps.toml:3: script[0]: type: 'ä' is not on a US keyboard"),
+        ('press = "entr"', "steps.toml:3: script[0]: press: unknown key 'entr'"),
+        ("press = []", "press: expected the names of keys"),
+        ("press = [1]", "press: expected a list of texts"),
+        ("pause = 0", "expected seconds of virtual time, 0.000001 to 1000000, found 0"),
+        ("pause = nan", "expected seconds of virtual time, 0.000001"),
+        ("pause = true", "pause: expected seconds of virtual time, a number, found true or false"),
+        ('type = "a"\nwithin = 3', "steps.toml:4: script[0]: within: expected only with wait or"),
+        ('wait = "a"\nwithin = "3"', "within: expected seconds of virtual time, a number"),
+        ('wait = "a"\nname = "a\\nb"', "name: expected printable text in one line"),
+        ('insert = "a"', "insert: expected a table, found a text"),
+        ('insert = {disk_1 = "a"}', "unknown key 'disk_1'"),
+        ("insert = {}", "insert: expected one of floppy_a or floppy_b"),
+        ('insert = {floppy_a = "a", floppy_b = "b"}', "expected one of floppy_a or floppy_b"),
+        ('begin = "boot"', "begin: 'boot': expected a name of letters"),
+        ('begin = "a b"', "begin: 'a b': expected a name of letters"),
+        ('begin = "a"', "steps.toml:3: script[0]: begin: 'a' begins and does not end"),
+        ('end = "a"', "end: expected 'boot', the window that began last, found 'a'"),
+    ],
+)
+def test_a_wrong_step_is_one_line(load, step, expected):
+    with pytest.raises(UserError) as caught:
+        load(step)
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_windows_nest(load):
+    found = load('end = "boot"', *(f'{key} = "{name}"' for key, name in NESTED))
+    assert found.windows == ("a", "b")
+    for wrong in (
+        ['begin = "a"', 'begin = "a"'],
+        ['begin = "a"', 'begin = "b"', 'end = "a"'],
+        ['end = "boot"', 'end = "boot"'],
+    ):
+        with pytest.raises(UserError):
+            load(*wrong)
+
+
+NESTED = [("begin", "a"), ("begin", "b"), ("end", "b"), ("end", "a"), ("begin", "a"), ("end", "a")]
+
+
+def test_patterns_are_checked_as_the_engine_does():
+    assert pattern.problem("^C:.*>$") == ""
+    assert pattern.problem("a{2,1}") != ""
+    assert pattern.problem("[a") != ""
+
+
+def test_the_file_needs_steps(tmp_path):
+    path = tmp_path / "steps.toml"
+    path.write_text(HEAD)
+    with pytest.raises(UserError, match=r"steps.toml: expected one or more steps \[\[script\]\]"):
+        script.load(path)
+    path.write_text(HEAD + "[script]\nwait = 'a'\n")
+    with pytest.raises(UserError, match=r"steps.toml:2: script: expected a list"):
+        script.load(path)
+
+
+# --- runs ---------------------------------------------------------------------------------------
+
+
+def test_the_engine_gets_the_steps(load, tmp_path):
+    floppy(tmp_path, "two.img")
+    run = boot(
+        tmp_path,
+        load(
+            "wait = 'A:\\>'\nwithin = 2.5",
+            'end = "boot"',
+            'begin = "dir"',
+            'type = "D"',
+            'insert = {floppy_a = "./two.img"}',
+            'insert = {floppy_a = "./my.img"}',
+            "pause = 1",
+            'end = "dir"',
+        ),
+        until="A:\\>",
+    )
+    assert conf.conf(run.boot) == {
+        "run.step.0.wait": "A:\\>",
+        "run.step.0.within_us": "2500000",
+        "run.step.1.end": "0",
+        "run.step.2.begin": "1",
+        "run.step.3.keys": "2a+20",
+        "run.step.4.insert": "0 insert_1.img",
+        "run.step.5.insert": "0 floppy_a.img",  # the floppy of the start, with its changes
+        "run.step.6.pause_us": "1000000",
+        "run.step.7.end": "1",
+        "run.step.8.wait": "A:\\>",
+    }
+    assert conf.titles(run.boot)["run.step.8.title"] == 'step 9, until "A:\\>"'
+    assert run.workload.phases == {0: "boot", 1: "dir"}
+    assert [one.role for one in run.boot.inserted] == ["insert_1"]
+    assert run.label.startswith("boot with steps.toml until 'A:")
+
+
+def test_only_what_the_steps_do_is_in_the_identity(load, tmp_path):
+    first = boot(tmp_path, load('wait = "a"', 'type = "b"'))
+    named = boot(tmp_path, load('name = "x"\n\n\nwait = "a"', '# comment\ntype = "b"'))
+    other = boot(tmp_path, load('wait = "a"', 'type = "c"'))
+    assert conf.conf(first.boot) == conf.conf(named.boot)
+    assert first.parameters == named.parameters
+    assert first.parameters["script"] != other.parameters["script"]
+
+
+def test_a_drive_takes_all_floppies_of_the_script(load, tmp_path):
+    floppy(tmp_path, "small.img", 737_280)
+    floppy(tmp_path, "old.img", 368_640)
+    run = boot(tmp_path, load('insert = {floppy_b = "./small.img"}'))
+    lines = bochsrc._media(run.boot, {})["floppies"].split("\n")
+    assert lines == [
+        'floppya: type=1_44, 1_44="floppy_a.img", status=inserted',
+        "floppyb: type=720k",
+    ]
+    with pytest.raises(UserError) as caught:
+        boot(tmp_path, load('insert = {floppy_a = "./old.img"}'))
+    assert "my.img (1_44), old.img (360k): no drive takes all these floppies" in str(caught.value)
+    with pytest.raises(UserError, match=r"missing medium absent\.img"):
+        boot(tmp_path, load('insert = {floppy_a = "absent.img"}'))
+
+
+GUEST = """schema_version = 1
+name = "small"
+title = "a small system"
+structure = "monolithic"
+isa = "pentium"
+[boot]
+protocol = "bios"
+until = "ready"
+[media.floppy_a]
+file = "./my.img"
+[[script]]
+wait = "login:"
+[[script]]
+insert = {floppy_a = "./two.img"}
+"""
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """A lab with a guest that has a script."""
+    place = tmp_path / "mine/guests/small"
+    place.mkdir(parents=True)
+    (place / "guest.toml").write_text(GUEST)
+    for name in ("my.img", "two.img"):
+        floppy(place, name)
+    return Lab(REPO, tmp_path / "results", (tmp_path / "mine",))
+
+
+def test_a_guest_has_its_own_script(lab, load):
+    system = guest.load(lab, "small")
+    assert [one.action for one in system.script.steps] == ["wait", "insert"]
+    choice = from_media.Filter(machines=("p90-premiere2",), guests=("small",))
+    (own,) = from_media.expand(lab, from_media.Asked(), choice).runs
+    assert (own.boot.until, own.boot.script) == ("ready", system.script)
+    # A script of the command line replaces the steps and the text of the guest.
+    asked = from_media.Asked(script=load('wait = "x"'))
+    (other,) = from_media.expand(lab, asked, choice).runs
+    assert (other.boot.until, len(other.boot.script.steps)) == ("", 1)
+    assert other.boot.inserted == ()
+
+
+def test_a_wrong_step_of_a_guest_names_its_line(lab, tmp_path):
+    path = tmp_path / "mine/guests/small/guest.toml"
+    path.write_text(GUEST.replace('wait = "login:"', 'wait = "login: "'))
+    with pytest.raises(UserError, match=r"guest.toml:12: script\[0\]: wait: 'login: '"):
+        guest.load(lab, "small")
+
+
+def test_a_script_is_only_for_guests_with_media(lab, tmp_path, capsys):
+    path = tmp_path / "mine/guests/small/guest.toml"
+    path.write_text('schema_version = 1\nname = "small"\ntitle = "t"\nbase = "linux"\n[[script]]\n')
+    with pytest.raises(UserError, match=r"script: expected only for a guest with \[media\]"):
+        guest.load(lab, "small")
+    steps = tmp_path / "steps.toml"
+    steps.write_text(HEAD + '[[script]]\nwait = "a"\n')
+    path.unlink()
+    assert cli.main(["run", "smoke", "--script", str(steps)], lab) == 2
+    assert "--script: expected with --floppy, --disk, --cdrom" in capsys.readouterr().err
+    steps.write_text(HEAD + '[[script]]\nwaits = "a"\n')
+    image = tmp_path / "mine/guests/small/my.img"
+    assert cli.main(["run", "--floppy", str(image), "--script", str(steps)], lab) == 2
+    (line,) = capsys.readouterr().err.strip().split("\n")
+    assert "steps.toml:3: script[0]: unknown key 'waits'" in line
