@@ -654,6 +654,7 @@ void p5_tick(void) {
 }
 
 void p5_idle(void) {
+  if (from_media && !cpu()->get_IF()) the_run.guest_halted();
   const Bit32u clocks = bx_pc_system.getNumCpuTicksLeftNextEvent();
   model.idle(clocks);
   if (blocks) blocks->idle(clocks);

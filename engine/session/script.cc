@@ -17,6 +17,17 @@ Script::State Script::run(base::Time now) {
   return state_;
 }
 
+Script::State Script::run_out(base::Time now) {
+  run(now);
+  if (pressed_ && state_ == State::Runs)
+    end_step();  // the guest has stopped before the keys went up
+  for (size_t before = steps_.size(); state_ == State::Runs && before != at_;) {
+    before = at_;
+    step().kind == Step::Kind::Pause ? end_step() : check();
+  }
+  return state_;
+}
+
 void Script::look() {
   agenda_.at(now_ + kLook, [this](base::Time) { look(); });
   check();
@@ -77,6 +88,7 @@ void Script::act(const Step& step) {
 }
 
 void Script::end_step() {
+  pressed_ = false;
   done_(step());
   at_++;
   begin_step();
@@ -92,6 +104,7 @@ bool Script::key(const std::string& code, bool down) {
 // Presses a key of a chord. The keys that are already down stay down.
 void Script::press(size_t chord, size_t key) {
   const Step::Chord& keys = step().chords[chord];
+  pressed_ = chord + 1 == step().chords.size() && key + 1 == keys.size();
   if (!this->key(keys[key], true)) return;
   agenda_.at(now_ + kKeyDown, [this, chord, key, last = key + 1 == keys.size()](base::Time) {
     last ? release(chord, key + 1) : press(chord, key + 1);

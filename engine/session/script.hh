@@ -41,6 +41,8 @@ class Script {
   base::Time next() const { return agenda_.next(); }
   // Does everything that is due.
   State run(base::Time now);
+  // The guest has stopped for good: completes the steps that need nothing more from the guest.
+  State run_out(base::Time now);
 
   // The step that is not done yet, or the last step.
   const Step& step() const { return steps_[at_ < steps_.size() ? at_ : steps_.size() - 1]; }
@@ -66,7 +68,8 @@ class Script {
   NewText screen_;
   base::Agenda agenda_;
   base::Time now_ = 0;
-  size_t at_ = 0;  // number of the step
+  size_t at_ = 0;         // number of the step
+  bool pressed_ = false;  // the step has pressed all of its keys
   State state_ = State::Runs;
   const char* place_ = "";
   std::string problem_;

@@ -363,6 +363,14 @@ void Session::guest_reset() {
   if (model_->clock() > 0) resets_++;
 }
 
+void Session::guest_halted() {
+  const uint64_t now = model_->clock();
+  if (script_) follow(script_->run_out(clock().time(now)));
+  const std::string halted = "the guest halted with interrupts off at " + seconds(now);
+  if (!script_) media_ended(halted);
+  fail(not_done() + halted);
+}
+
 void Session::write_screen(const std::string& path) {
   Output text;
   text.create(path);

@@ -91,6 +91,9 @@ class Session {
   uint64_t look(uint64_t now);
   // A guest that boots from its own media has reset the machine.
   void guest_reset();
+  // A guest that boots from its own media has executed HLT with interrupts off. Nothing can wake
+  // the processor, because no device of the emulator raises an NMI or SMI by itself.
+  [[noreturn]] void guest_halted();
   // Ends the run with status "ok" although the guest's program has not ended.
   [[noreturn]] void end_run(const std::string& reason);
   [[noreturn]] void fail(const std::string& reason);

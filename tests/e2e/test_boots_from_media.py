@@ -137,15 +137,42 @@ def test_another_content_is_another_run(run, sector, tmp_path):
     assert record(first)["media"] != record(second)["media"]
 
 
-def test_the_limit_ends_a_run_well_only_without_until(run, sector, tmp_path):
+def test_a_halt_with_interrupts_off_ends_the_run(run, sector, tmp_path):
     floppy = image(tmp_path, "my.img", sector, FLOPPY)
+    (made,), _ = run("--floppy", floppy, "--limit", 100_000)
+    assert record(made)["reason"].startswith("the guest halted with interrupts off at 0.")
+    assert record(made)["status"] == "ok"
+    assert "the end" in screen(made)
+    (made,), said = run("--floppy", floppy, "--limit", 100_000, "--until", "never", status=1)
+    assert record(made)["status"] == "failed"
+    assert "`never` did not appear: the guest halted with interrupts off at 0." in said.err
+    assert f"  {TEXT}\n" in said.err
+
+
+# The guest prints a letter and waits for interrupts without an end.
+IDLE = """.code16
+.globl _start
+_start: movw $0x0E78, %ax
+        movw $7, %bx
+        int $0x10
+1:      sti
+        hlt
+        jmp 1b
+"""
+
+
+def test_the_limit_ends_a_run_well_only_without_until(run, tmp_path):
+    (tmp_path / "boot.S").write_text(IDLE)
+    code = assembled(tmp_path, tmp_path / "boot.S")
+    floppy = tmp_path / "idle.img"
+    floppy.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
     (made,), _ = run("--floppy", floppy, "--limit", 1)
     assert record(made)["reason"] == "virtual-time limit of 1.000 s reached"
     assert record(made)["status"] == "ok"
     (made,), said = run("--floppy", floppy, "--limit", 1, "--until", "never", status=1)
     assert record(made)["status"] == "timeout"
     assert "`never` did not appear: virtual-time limit of 1.000 s reached" in said.err
-    assert f"  {TEXT}\n" in said.err
+    assert "  x\n" in said.err
 
 
 def test_a_graphics_mode_has_no_text(run, sector, tmp_path):

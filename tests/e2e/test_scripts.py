@@ -167,6 +167,22 @@ def test_a_step_that_is_too_late_names_itself_and_shows_its_screen(run):
     assert record(made)["status"] == "timeout"
 
 
+def test_a_guest_that_halts_for_good_ends_the_run_at_once(run):
+    halting = ('wait = ">"', 'press = "esc"', 'wait = "halted"')
+    made, _ = run(*halting, options=["--limit", 100_000])
+    assert record(made)["status"] == "ok"
+    assert record(made)["reason"].startswith("`halted` on the screen at 0.")
+
+    made, said = run(*halting, 'wait = "more"', options=["--limit", 100_000], status=1)
+    found = record(made)
+    assert found["status"] == "failed"
+    assert found["reason"].startswith(
+        'step 4, wait "more", steps.toml:8: did not appear: the guest halted with interrupts off'
+        " at 0."
+    )
+    assert "  halted\n" in said.err
+
+
 def test_the_prompt_before_a_command_is_no_answer(run):
     made, _ = run('wait = ">"', 'type = "a"', 'wait = ">"', options=["--limit", 2], status=1)
     assert "step 3" in record(made)["reason"]

@@ -303,6 +303,29 @@ TEST_CASE("script: floppies, and what the machine refuses") {
   CHECK(key.script.problem() == "the keyboard has no such key");
 }
 
+TEST_CASE("script: a guest that has stopped for good completes only what needs no guest") {
+  Bench bench({"wait = a", "begin = 1", "wait = b", "end = 1", "wait = c", "wait = d"});
+  bench.script.run(0);
+  bench.show({"a b"});
+  CHECK(bench.script.run_out(5 * kMillisecond) == Runs);
+  CHECK(bench.script.step().title == "4");
+  bench.show({"a b c d"});
+  CHECK(bench.script.run_out(6 * kMillisecond) == Ended);
+
+  Bench typing({"wait = a", "keys = 1e"});
+  typing.script.run(0);
+  typing.show({"a"});
+  CHECK(typing.script.run_out(kMillisecond) == Runs);  // the guest reads no key
+  CHECK(typing.script.step().title == "1");
+
+  Bench halting({"keys = 1e 1c", "pause_us = 9", "wait = halted"});
+  halting.run(40 * kMillisecond);
+  halting.show({"halted"});
+  CHECK(halting.script.run_out(49 * kMillisecond) == Runs);  // before the second key
+  CHECK(halting.script.step().title == "0");
+  CHECK(halting.script.run_out(60 * kMillisecond) == Ended);
+}
+
 TEST_CASE("script: wrong steps in the parameter file") {
   for (const char* wrong :
        {"wait =", "wait_pattern = [", "keys =", "keys = 1", "keys = 1g", "keys = 1e++1c",
