@@ -11,6 +11,7 @@ The functions of this module are for scripts and notebooks (docs/start/python.md
 run       make the runs of an experiment or of a program, and return their counts
 load      read stored counts
 output    the text that the program of a run printed
+screen    the screen at the end of a boot from media
 measure   counts as numbers for one operation: cycles, microseconds, misses
 compare   each number beside a reference, with their ratio
 plot      one number as a figure
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
     from p5lab.api.tables import load as load
     from p5lab.api.tables import measure as measure
     from p5lab.api.tables import output as output
+    from p5lab.api.tables import screen as screen
     from p5lab.errors import UserError as UserError
 
 __version__ = "0.2.0"
-__all__ = ["UserError", "compare", "load", "measure", "output", "plot", "run", "style"]
+__all__ = ["UserError", "compare", "load", "measure", "output", "plot", "run", "screen", "style"]
 # The module of each function. A module is imported when one of its functions is first used. So
 # `import p5lab` does not load pandas, and a script without figures needs no Altair.
 _PLACES = {
@@ -42,6 +44,7 @@ _PLACES = {
     "output": "p5lab.api.tables",
     "plot": "p5lab.api.figures",
     "run": "p5lab.api.runs",
+    "screen": "p5lab.api.tables",
     "style": "p5lab.api.figures",
 }
 _PACKAGES = {"p5lab.api.figures": "report"}  # the group of Python packages that a module needs

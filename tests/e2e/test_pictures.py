@@ -212,3 +212,47 @@ def test_a_run_that_fails_has_a_picture(boot):
     assert "the emulator stopped: VBE unknown Display Interface 1234" in record["reason"]
     with Image.open(made / "screen.png") as image:
         assert image.size == (640, 400)
+
+
+# Every mode of the BIOS, again and again.
+EVERY_MODE = f"""{HEAD}
+1:      xorw %cx, %cx
+2:      movw %cx, %ax
+        pushw %cx
+        int $0x10
+        popw %cx
+        incw %cx
+        cmpw $0x14, %cx
+        jne 2b
+        movw $0x100, %cx
+3:      movw $0x4F02, %ax
+        movw %cx, %bx
+        orw $0x8000, %bx  # the memory is not cleared, which takes time of the host
+        pushw %cx
+        int $0x10
+        popw %cx
+        incw %cx
+        cmpw $0x160, %cx
+        jne 3b
+        jmp 1b
+"""
+
+
+def check_screen(made):
+    """Checks that a run has left one screen that is complete."""
+    text = (made / "screen.txt").read_text()
+    assert text
+    assert (made / "screen.png").exists() == text.startswith("(a graphics mode: ")
+    if (made / "screen.png").exists():
+        with Image.open(made / "screen.png") as image:
+            image.load()
+            columns, rows = image.size
+        assert text == f"(a graphics mode: {columns} dots x {rows} lines)\n"
+    assert not list(made.glob("*.ppm")) + list(made.glob("*.part"))
+
+
+def test_a_guest_that_sets_every_mode_in_a_loop(boot):
+    made = boot(EVERY_MODE, "--model", "off")
+    record = json.loads((made / "run.json").read_text())
+    assert (record["status"], record["reason"]) == ("ok", "virtual-time limit of 1.000 s reached")
+    check_screen(made)

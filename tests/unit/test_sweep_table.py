@@ -284,3 +284,33 @@ def test_words_that_name_no_stored_run(p5lab, swept, word, message):
 def test_the_inside_of_several_runs_cannot_be_shown(p5lab, swept, option):
     status, _, err = p5lab("show", "tests", option)
     assert (status, err) == (2, f"p5lab: show {option}: expected one run\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "views"),
+    [
+        (("--top", "3"), "--attribution or --evictions"),
+        (("--top", "20"), "--attribution or --evictions"),  # the default
+        (("--by", "function"), "--attribution"),
+        (("--event", "cycles.busy"), "--attribution or --source or --speedscope"),
+        (("--evictions", "--by", "function"), "--attribution"),
+    ],
+)
+def test_an_option_without_the_view_that_uses_it_is_refused(lab, p5lab, swept, words, views):
+    option = words[-2]
+    (one, *_) = lab.results.glob("tests/*/run.json")
+    for runs in (("tests",), (one.parent.name,)):
+        status, out, err = p5lab("show", *runs, *words)
+        message = f"p5lab: show {option}: expected one run with {views}\n"
+        assert (status, out, err) == (2, "", message)
+
+
+def test_metrics_of_a_page_without_a_sweep_are_refused(lab, p5lab, swept):
+    lab._put("configs/claims.toml", "schema_version = 1\n")
+    (one, *_) = lab.results.glob("tests/*/run.json")
+    for words in (("tests",), (one.parent.name,)):
+        status, out, err = p5lab("report", *words, "--metric", "cycles")
+        assert (status, out) == (2, "")
+        assert err.startswith("p5lab: report --metric: expected a sweep over a machine key ")
+        assert err.count("\n") == 1
+        assert not list(lab.results.glob("*.html"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`p5lab.load`, `output`, `measure` and `compare`: stored counts as tables for people."""
+"""`p5lab.load`, `output`, `screen`, `measure` and `compare`: stored results for people."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +14,8 @@ from p5lab.describe.kinds import BadValue
 from p5lab.errors import UserError, unknown
 from p5lab.keep import store
 from p5lab.lab import Lab
+from p5lab.present import screen as screens
+from p5lab.present.screen import Screen
 from p5stats import papers, tidy
 
 
@@ -60,17 +62,37 @@ def output(run: str | pd.DataFrame) -> str:
     run: the first 4 or more characters of the run's id, or a table with one run. UserError if there
     is no such run, if the table has several runs, or if the run has no output.
     """
-    if isinstance(run, pd.DataFrame):
-        names = run["run"].unique()
-        if len(names) != 1:
-            raise UserError(f"output: expected a table with one run; found {len(names)} runs")
-        run = str(names[0])
-    stored = store.find(place.here(), run)
-    path = stored.directory / outputs.file("output")
+    path = _one("output", run).directory / outputs.file("output")
     try:
         return path.read_bytes().decode("utf-8", "replace")
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
+
+
+def screen(run: str | pd.DataFrame) -> Screen:
+    """The screen at the end of a run that booted from its own media.
+
+    run: the first 4 or more characters of the run's id, or a table with one run. The result has the
+    text of the screen in `text`, and in `picture` the path of the PNG file of a graphics mode
+    (None in a text mode). `image()` returns the picture as an image of Pillow. A notebook displays
+    the result. UserError if there is no such run, if the table has several runs, or if the run has
+    no screen.
+    """
+    stored = _one("screen", run)
+    found = screens.of(stored)
+    if found is None:
+        raise UserError(f"run {stored.id} has no screen: expected a boot from media")
+    return found
+
+
+def _one(what: str, run: str | pd.DataFrame) -> store.Stored:
+    """The stored run with this id, or the only run of a table. `what`: the function that asks."""
+    if isinstance(run, pd.DataFrame):
+        names = run["run"].unique()
+        if len(names) != 1:
+            raise UserError(f"{what}: expected a table with one run; found {len(names)} runs")
+        run = str(names[0])
+    return store.find(place.here(), run)
 
 
 def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:

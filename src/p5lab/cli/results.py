@@ -47,6 +47,14 @@ RUN = (
     "started",
     "wall_seconds",
 )
+# Options of `show` about the counts by function, with their defaults, and the options that choose a
+# view which uses them.
+COUNTED = {"by": "function,module", "event": by_function.EVENT, "top": by_function.ROWS}
+VIEWS = {
+    "by": ("attribution",),
+    "event": ("attribution", "source", "speedscope"),
+    "top": ("attribution", "evictions"),
+}
 
 
 def add(commands: options.Commands) -> None:
@@ -220,22 +228,19 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--by",
-        default="function,module",
         metavar="WHAT,...",
-        help=f"group counts by any of {', '.join(by_function.BY)} (default: %(default)s)",
+        help=f"group counts by any of {', '.join(by_function.BY)} (default: {COUNTED['by']})",
     )
     parser.add_argument(
         "--event",
-        default=by_function.EVENT,
         metavar="NAME",
-        help="event to show (default: %(default)s)",
+        help=f"event to show (default: {COUNTED['event']})",
     )
     parser.add_argument(
         "--top",
         type=options.positive("--top"),
-        default=by_function.ROWS,
         metavar="N",
-        help="number of rows (default: %(default)s)",
+        help=f"number of rows (default: {COUNTED['top']})",
     )
 
 
@@ -287,6 +292,7 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
 
 def _show(args: argparse.Namespace, lab: Lab) -> int:
     wanted = options.wanted(args)
+    _check_counted(args)
     if args.more or args.only or wanted.columns or selection.is_group(lab, args.run):
         return _show_several(args, lab, wanted)
     stored = selection.find(lab, args.run)
@@ -309,6 +315,21 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
     return 0
 
 
+def _check_counted(args: argparse.Namespace) -> None:
+    """Gives the options of COUNTED their defaults. Raises UserError for such an option without a
+    view that uses it."""
+    for name, default in COUNTED.items():
+        if getattr(args, name) is None:
+            setattr(args, name, default)
+        elif not any(_is_given(args, view) for view in VIEWS[name]):
+            views = " or ".join(f"--{view}" for view in VIEWS[name])
+            raise UserError(f"show --{name}: expected one run with {views}")
+
+
+def _is_given(args: argparse.Namespace, view: str) -> bool:
+    return getattr(args, view) not in (None, False)
+
+
 def _show_several(args: argparse.Namespace, lab: Lab, wanted: sweep_table.Wanted) -> int:
     """Prints the tables of several stored runs. Raises UserError for an option that shows the
     inside of one run."""
@@ -321,7 +342,7 @@ def _show_several(args: argparse.Namespace, lab: Lab, wanted: sweep_table.Wanted
         "source",
         "attribution",
     ):
-        if getattr(args, name) not in (None, False):
+        if _is_given(args, name):
             raise UserError(f"show --{name}: expected one run")
     runs = [same[0] for same in selection.groups(lab, [args.run, *args.more], args.only)]
     keys = swept.keys_of([one.record for one in runs])

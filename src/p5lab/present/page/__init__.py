@@ -16,7 +16,7 @@ from p5lab.host import packages
 from p5lab.host.files import replace_text
 from p5lab.keep import store, swept
 from p5lab.lab import Lab
-from p5lab.present import by_function, by_source, comparison, timeline
+from p5lab.present import by_function, by_source, column, comparison, timeline
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
 from p5lab.present.page.results import Found, Results, choose, of_stored
@@ -118,6 +118,7 @@ def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Wr
 
     results = subject.results
     found = Comparison(results.shown, subject.cannot, subject.keys)
+    _check_columns(subject, found)
     attributed = [pair for one in results.found for pair in _attributed(one)]
     traced = [stored for one in results.found for stored in _traced(one)]
     drawn = _drawn(lab, subject, found)
@@ -143,6 +144,18 @@ def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Wr
             raise disk_error(error, export) from None
         exported = [path for figure in drawn for path in svg.export(figure, export)]
     return Written(output, exported, results.missing)
+
+
+def _check_columns(subject: _Subject, found: Comparison) -> None:
+    """Raises UserError if metrics were chosen for a page whose figures do not use the choice."""
+    from p5lab.present.page import sweep_figure
+
+    uses = sweep_figure.axis(found) and not found.has_shadows
+    if subject.columns and (not uses or counter_method.applies(subject.results.shown)):
+        raise UserError(
+            f"report {column.OPTION}: expected a sweep over a machine key with numbers, such as"
+            f" --sweep l2.size=128K,256K; the figures of {subject.name} have fixed metrics"
+        )
 
 
 def _drawn(lab: Lab, subject: _Subject, found: Comparison) -> "list[Figure]":

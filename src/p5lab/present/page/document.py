@@ -26,7 +26,7 @@ from p5lab.host.terminal import for_terminal
 from p5lab.keep.store import Stored
 from p5lab.present import counts, several_systems
 from p5lab.present.comparison import Comparison
-from p5lab.present.page import charts, summary, svg
+from p5lab.present.page import charts, screens, summary, svg
 from p5lab.present.page.figure import MODELLED, PUBLISHED, Figure, title_of
 from p5lab.present.page.results import Results
 from p5lab.present.tables import MISSING, Grid, number
@@ -76,6 +76,7 @@ class Page:
     lead: str
     warnings: Sequence[str]
     summary: Sequence[Grid]
+    screens: Sequence[screens.Shown]
     figures: Sequence[Drawn]
     sections: Sequence[Section]
     runs: Sequence[tuple[str, Sequence[str]]]
@@ -85,6 +86,7 @@ class Page:
     def contents(self) -> list[tuple[str, str]]:
         """The identifier and title of each section, for the table of contents."""
         parts = [("summary", "At a glance")] if self.summary else []
+        parts += [("screens", "Screens")] if self.screens else []
         parts += [("figures", "Figures")] if self.figures else []
         return [*parts, *((one.id, one.title) for one in self.sections), ("runs", "Runs")]
 
@@ -141,6 +143,7 @@ def make(
         lead=_lead(name, results, found),
         warnings=_warnings(name, results),
         summary=[] if by_method else summary.of(found),
+        screens=screens.of(results.shown),
         figures=[_drawn(figure) for figure in figures],
         sections=[section for section in sections if section],
         runs=[(stored.id, _run(stored)) for stored in runs],

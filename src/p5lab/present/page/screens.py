@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""The section of a page about runs from media: what was booted, how the run ended, and the
+screen."""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from p5lab.describe.keys import readable
+from p5lab.keep.store import Stored
+from p5lab.present import screen
+from p5lab.present.tables import Grid
+
+MEDIA_HEADS = ("medium", "file", "form", "known as", "SHA-256")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The screen of one run. `facts`: the system, the machine and the end of the run. `media`: the
+    names and digests of the booted media. `image`: the picture as a data URL; empty in a text mode.
+    `about`: the text for people who do not see the picture. `text`: the rows of a text mode."""
+
+    run: str
+    title: str
+    facts: Sequence[tuple[str, str]]
+    media: Grid
+    image: str
+    about: str
+    text: str
+
+
+def of(runs: Sequence[Stored]) -> list[Shown]:
+    """The screens of those runs that booted from media, in the order of `runs`. Raises UserError
+    for a picture that cannot be read."""
+    return [_shown(stored) for stored in runs if stored.record.get("media")]
+
+
+def _shown(stored: Stored) -> Shown:
+    record = stored.record
+    found = screen.of(stored)
+    text = found.text.strip("\n") if found else ""
+    image, about = "", f"The screen of {record['label']}"
+    if found and found.picture:
+        encoded = base64.b64encode(found.png()).decode("ascii")
+        image = f"data:image/png;base64,{encoded}"
+        about, text = f"{about}, {text.strip('()')}", ""
+    return Shown(stored.id, record["label"], _facts(record), _media(record), image, about, text)
+
+
+def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+    machine = record["machine"]
+    return [
+        ("System", record["guest"]["name"]),
+        ("Machine", " ".join(filter(None, (machine["name"], readable(machine["geometry"]))))),
+        ("End of the run", ": ".join(filter(None, (record["status"], record["reason"])))),
+    ]
+
+
+def _media(record: dict[str, Any]) -> Grid:
+    grid = Grid(f"media of {record['label']}", list(MEDIA_HEADS))
+    for role, one in record["media"].items():
+        grid.add(role, one["file"], one["form"], one["known_as"], one["sha256"])
+    return grid
