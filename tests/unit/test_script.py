@@ -195,17 +195,20 @@ def test_the_engine_gets_the_steps(load, tmp_path):
     assert conf.conf(run.boot) == {
         "run.step.0.wait": "A:\\>",
         "run.step.0.within_us": "2500000",
-        "run.step.1.end": "0",
-        "run.step.2.begin": "1",
+        "run.step.1.end": str(from_media.BOOT_PHASE),
+        "run.step.2.begin": str(from_media.WINDOW_PHASE),
         "run.step.3.keys": "2a+20",
         "run.step.4.insert": "0 insert_1.img",
         "run.step.5.insert": "0 floppy_a.img",  # the floppy of the start, with its changes
         "run.step.6.pause_us": "1000000",
-        "run.step.7.end": "1",
+        "run.step.7.end": str(from_media.WINDOW_PHASE),
         "run.step.8.wait": "A:\\>",
     }
     assert conf.titles(run.boot)["run.step.8.title"] == 'step 9, until "A:\\>"'
-    assert run.workload.phases == {0: "boot", 1: "dir"}
+    assert run.workload.phases == {
+        **from_media.WORKLOAD.phases,
+        from_media.WINDOW_PHASE: "dir",
+    }
     assert [one.role for one in run.boot.inserted] == ["insert_1"]
     assert run.label.startswith("boot with steps.toml until 'A:")
 

@@ -80,8 +80,8 @@ def expand(lab: Lab, asked: Asked, choice: Filter) -> Expansion:
         for system in systems:
             if not system.media:
                 raise UserError(f"guest {system.name} has no [media] to boot from")
-            own = experiment.with_isa("--guest", _with_put(lab, system, asked), board)
-            runs.append(_run(own, system, asked, choice))
+            own = experiment.with_isa("--guest", system, board)
+            runs.append(_run(own, _with_put(lab, system, asked), asked, choice))
     if asked.keep and len(runs) > 1:
         raise UserError(f"--keep: expected one run, found {len(runs)}")
     return Expansion(runs, [], sweep.keys(choice.sweeps))
