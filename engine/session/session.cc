@@ -334,7 +334,11 @@ void Session::step_done(const Step& step) {
 
 void Session::keep_screen(const std::string& about) {
   if (!step_screens_) return;
-  const std::string shown = emulator_->screen().indented();
+  std::string shown = emulator_->screen().indented();
+  const std::string picture = "step-" + std::to_string(++kept_screens_);
+  if (write_picture(std::filesystem::path(config_.media.step_screens).replace_filename(picture))) {
+    shown += "  picture: " + picture + ".png\n";
+  }
   step_screens_.write(about + "\n" + (shown == kept_screen_ ? "  (the same screen)\n" : shown));
   kept_screen_ = shown;
 }
@@ -376,12 +380,17 @@ void Session::write_screen(const std::string& path) {
   text.create(path);
   text.write(emulator_->screen().text());
   text.finish();
+  write_picture(path);
+}
+
+bool Session::write_picture(const std::filesystem::path& path) {
   const Picture picture = emulator_->picture();
-  if (picture.empty()) return;
+  if (picture.empty()) return false;
   Output dots;
   dots.create(std::filesystem::path(path).replace_extension("ppm"));
   dots.write(picture.pixmap());
   dots.finish();
+  return true;
 }
 
 void Session::save_media(bool is_ok) {

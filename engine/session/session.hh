@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <list>
 #include <memory>
 #include <string>
@@ -131,6 +132,8 @@ class Session {
   void step_done(const Step& step);
   // Keeps what the monitor shows now, with a line about it.
   void keep_screen(const std::string& about);
+  // Writes the picture of a graphics mode, with the extension `ppm`. Returns false in a text mode.
+  bool write_picture(const std::filesystem::path& path);
   // Ends the run of a guest that boots from its own media with status "ok".
   [[noreturn]] void media_ended(const std::string& reason);
   [[noreturn]] void script_ended();
@@ -162,8 +165,9 @@ class Session {
   std::unique_ptr<Script> script_;        // null: the limit ends the run
   Output step_screens_;
   std::string kept_screen_;  // the last one in step_screens_
-  uint64_t resets_ = 0;      // by a guest that boots from its own media
-  bool server_ = false;      // must serve runs, and no run has begun
+  unsigned kept_screens_ = 0;
+  uint64_t resets_ = 0;  // by a guest that boots from its own media
+  bool server_ = false;  // must serve runs, and no run has begun
   bool finished_ = false;
 };
 

@@ -202,7 +202,8 @@ def test_a_dark_screen_is_black(boot):
 def test_a_run_that_fails_has_a_picture(boot):
     made = boot(HEAD + mode(0x12) + STOP, "--until", "never", status=1)
     record = json.loads((made / "run.json").read_text())
-    assert record["status"] == "timeout"
+    assert record["status"] == "failed"
+    assert "halted with interrupts off" in record["reason"]
     with Image.open(made / "screen.png") as image:
         assert image.size == (640, 480)
     # The emulator panics at an unknown number of the extension.
@@ -212,6 +213,23 @@ def test_a_run_that_fails_has_a_picture(boot):
     assert "the emulator stopped: VBE unknown Display Interface 1234" in record["reason"]
     with Image.open(made / "screen.png") as image:
         assert image.size == (640, 400)
+
+
+def test_a_step_in_a_graphics_mode_keeps_a_picture(boot, tmp_path, lab, capsys):
+    """The guest waits for a key in a text mode, and then in a graphics mode."""
+    script = tmp_path / "steps.toml"
+    script.write_text(
+        'schema_version = 1\n[[script]]\npause = 0.2\n[[script]]\npress = "enter"\n'
+        "[[script]]\npause = 0.2\n"
+    )
+    key = "xorb %ah, %ah\nint $0x16\n"
+    made = boot(HEAD + "sti\n" + mode(3) + key + mode(0x13) + key, "--script", str(script))
+    assert not (made / "step-1.png").exists()
+    with Image.open(made / "step-3.png") as image:
+        assert image.size == (640, 400)
+    capsys.readouterr()
+    assert cli.main(["show", made.name], lab) == 0
+    assert "  picture: step-3.png\n" in capsys.readouterr().out
 
 
 # Every mode of the BIOS, again and again.
