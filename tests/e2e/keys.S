@@ -23,6 +23,13 @@ prompt:
         movw    $ready, %si
         call    print
 key:
+        movb    $1, %ah                         # is there a key?
+        int     $0x16
+        jnz     there
+        sti
+        hlt                                     # the host has less work than with a loop
+        jmp     key
+there:
         movb    $0, %ah
         int     $0x16
         testb   %al, %al

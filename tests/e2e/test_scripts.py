@@ -148,6 +148,51 @@ def test_another_floppy_is_inserted(run, floppy, tmp_path):
     assert record(other)["run"] != first["run"]
 
 
+GUEST = """schema_version = 1
+name = "small"
+title = "a small system"
+structure = "monolithic"
+isa = "pentium"
+[boot]
+protocol = "bios"
+[media.floppy_a]
+file = "./one.img"
+[[script]]
+wait = ">"
+[[script]]
+insert = {floppy_a = "./two.img"}
+[[script]]
+type = "a\\n"
+[[script]]
+wait = "floppy two"
+"""
+
+
+def test_the_script_of_a_guest_is_run_and_repeated(floppy, tmp_path, capsys):
+    place = tmp_path / "guests/small"
+    place.mkdir(parents=True)
+    (place / "guest.toml").write_text(GUEST)
+    for name in ("one", "two"):
+        floppy(name).rename(place / f"{name}.img")
+    steps = tmp_path / "steps.toml"
+    steps.write_text(HEAD + '[[script]]\nwait = ">"\n')
+    lab = Lab(Lab.here().root, tmp_path / "results", (tmp_path,))
+    words = ["run", "--guest", "small", "--limit", "5", "--no-build"]
+    assert cli.main(words, lab) == 0
+    (made,) = (path.parent for path in lab.results.glob("media/*/run.json"))
+    assert screen(made)[-2:] in ([">a", "floppy two"], ["floppy two", ">"])
+    assert cli.main(["rerun", made.name, "--no-build"], lab) == 0
+    assert "the events are the same again" in capsys.readouterr().err
+
+    assert cli.main([*words, "--script", str(steps)], lab) == 0
+    (other,) = {path.parent for path in lab.results.glob("media/*/run.json")} - {made}
+    capsys.readouterr()
+    assert cli.main(["rerun", other.name, "--no-build"], lab) == 2
+    said = capsys.readouterr().err
+    assert f"run {other.name} executed the steps of steps.toml, and its record" in said
+    assert "use `./p5lab run --guest small --script FILE` instead" in said
+
+
 def test_a_step_that_is_too_late_names_itself_and_shows_its_screen(run):
     made, said = run('wait = ">"', 'type = "abc"', 'wait = "never"\nwithin = 0.5', status=1)
     found = record(made)

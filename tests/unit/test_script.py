@@ -210,7 +210,7 @@ def test_the_engine_gets_the_steps(load, tmp_path):
         from_media.WINDOW_PHASE: "dir",
     }
     assert [one.role for one in run.boot.inserted] == ["insert_1"]
-    assert run.label.startswith("boot with steps.toml until 'A:")
+    assert run.label.startswith("steps.toml until 'A:")
 
 
 def test_only_what_the_steps_do_is_in_the_identity(load, tmp_path):
@@ -266,12 +266,22 @@ def lab(tmp_path):
     return Lab(REPO, tmp_path / "results", (tmp_path / "mine",))
 
 
+def test_a_floppy_of_the_current_directory_is_found(load, tmp_path, monkeypatch):
+    step = 'insert = {floppy_a = "two.img"}'
+    assert load(step).floppies[0].file == "two.img"  # in P5LAB_MEDIA, if anywhere
+    (tmp_path / "here").mkdir()
+    path = floppy(tmp_path / "here", "two.img")
+    monkeypatch.chdir(path.parent)
+    assert load(step).floppies[0].file == str(path)
+
+
 def test_a_guest_has_its_own_script(lab, load):
     system = guest.load(lab, "small")
     assert [one.action for one in system.script.steps] == ["wait", "insert"]
     choice = from_media.Filter(machines=("p90-premiere2",), guests=("small",))
     (own,) = from_media.expand(lab, from_media.Asked(), choice).runs
     assert (own.boot.until, own.boot.script) == ("ready", system.script)
+    assert own.label == "boot until 'ready', small, p90-premiere2"
     # A script of the command line replaces the steps and the text of the guest.
     asked = from_media.Asked(script=load('wait = "x"'))
     (other,) = from_media.expand(lab, asked, choice).runs

@@ -126,11 +126,12 @@ class Run:
     @property
     def _what(self) -> str:
         """The program or the workload, with the parameters that the experiment sets. For a boot
-        from media, the script and the text that ends the run."""
+        from media, the script of the command line and the text that ends the run."""
         if self.boot:
-            script = f" with {self.boot.script.name}" if self.boot.script else ""
+            own = self.boot.script == self.guest.script
+            name = self.boot.script.name if self.boot.script and not own else self.workload.name
             until = f" until {self.boot.until!r}" if self.boot.until else ""
-            return f"{self.workload.name}{script}{until}"
+            return f"{name}{until}"
         if program := self.own_program:
             return " ".join((program.title, *program.arguments))
         given = "".join(

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from p5lab.describe import keyboard, media, pattern, tomlfile
 from p5lab.describe.keyboard import Chord
@@ -71,10 +72,14 @@ class Script:
 
 
 def load(path: Path) -> Script:
-    """The script of a file. Raises UserError for a file that is wrong."""
+    """The script of a file. Raises UserError for a file that is wrong. The file of a floppy is
+    searched in the current directory before P5LAB_MEDIA, as a medium of the command line is."""
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.only((KEY,))
     place(table, path.parent)
+    for floppies, role, file in _inserted(table):
+        if Path(file).exists():
+            floppies[role] = str(Path(file).absolute())
     script = read(table)
     if script is None:
         raise UserError(f"{path}: expected one or more steps [[{KEY}]]")
@@ -84,14 +89,22 @@ def load(path: Path) -> Script:
 def place(table: Table, directory: Path) -> None:
     """Replaces ./ at the beginning of an inserted floppy's file with the directory of the
     script."""
-    for step in table.tables(KEY):
-        for role, file in step.data["insert"].items() if _inserts(step) else ():
-            if isinstance(file, str) and file.startswith("./"):
-                step.data["insert"][role] = str((directory / file).absolute())
+    for floppies, role, file in _inserted(table):
+        if file.startswith("./"):
+            floppies[role] = str((directory / file).absolute())
 
 
-def _inserts(step: Table) -> bool:
-    return isinstance(step.data.get("insert"), dict)
+def _inserted(table: Table) -> list[tuple[dict[str, Any], str, str]]:
+    """The tables `insert` of all steps, each with its roles and files. Wrong values are left
+    out."""
+    found = [step.data.get("insert") for step in table.tables(KEY)]
+    return [
+        (floppies, role, file)
+        for floppies in found
+        if isinstance(floppies, dict)
+        for role, file in floppies.items()
+        if isinstance(file, str)
+    ]
 
 
 def read(table: Table) -> Script | None:
