@@ -95,6 +95,7 @@ ELSEWHERE = {
         '"smoke", "--workload", "getpid", "--calls"',
     ),
     "./p5lab show RUN --calls": ("e2e/test_counts_by_call.py", '"show", made.name, "--calls"'),
+    "./p5lab show RUN --modes": ("e2e/test_counts_by_call.py", '"show", made.name, "--modes"'),
     "./p5lab shell linux": ("e2e/test_commands.py", '"shell", guest'),
     "./p5lab doctor": ("unit/test_doctor.py", "doctor"),
     "./p5lab docs": ("unit/test_documents.py", '"docs", "--no-build"'),

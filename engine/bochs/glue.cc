@@ -102,6 +102,7 @@ session::Session the_run;
 p5::Attribution* attribution;  // null: not requested, or the guest is not ready yet
 p5::Blocks* blocks;            // null: not requested
 p5::Calls* calls;              // null: not requested, or the guest is not ready yet
+p5::Modes* modes;              // null: not requested, or the guest is not ready yet
 session::Region* region;       // null: not requested, or the guest is not ready yet
 bool branches_watched;         // attribution or blocks is not null
 bool each_watched;             // attribution, region or calls is not null
@@ -120,6 +121,7 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
   region = the_run.region();
   branches_watched = blocks || attribution;
   calls = the_run.calls();
+  modes = the_run.modes();
   each_watched = attribution || region || calls;
   leaf->eax = result.eax;
   leaf->ebx = result.ebx;
@@ -294,6 +296,7 @@ void refresh_state() {
   if (attribution) attribution->state(entrance(), linear, stack_pointer());
   crossed = {};
   if (calls) calls->arrive(here());
+  if (modes) modes->arrive();
   if (blocks) blocks->enter(linear);
 }
 
@@ -318,6 +321,7 @@ void p5_initialize(void) {
   blocks = the_run.blocks();
   branches_watched = blocks;
   calls = the_run.calls();
+  modes = the_run.modes();
   each_watched = calls;
   cpu()->cpuid = new Processor(cpu());
 }
@@ -580,6 +584,7 @@ void p5_interrupt(unsigned vector) {
   if (!delivery_known) {
     crossed = {"int", int(vector)};
     if (calls) calls->interrupt(Bit8u(vector));
+    if (modes) modes->delivered(p5::Entry::Soft, Bit8u(vector));
     model.soft_interrupt(Bit8u(vector));
   }
   delivery_known = false;
@@ -589,6 +594,7 @@ void p5_hwinterrupt(unsigned vector) {
   if (state_stale) refresh_state();
   crossed = {"interrupt", int(vector)};
   if (calls) calls->hardware(Bit8u(vector), here());
+  if (modes) modes->delivered(p5::Entry::Irq, Bit8u(vector));
   model.hard_interrupt(Bit8u(vector), code_linear(cpu()->get_instruction_pointer()));
   delivery_known = true;
   state_stale = true;
@@ -611,6 +617,7 @@ void p5_exception(unsigned vector, unsigned error_code) {
     const bx_address next = trap ? cpu()->get_instruction_pointer() : cpu()->prev_rip;
     calls->exception(Bit8u(vector), place(next, stack));
   }
+  if (modes) modes->delivered(p5::Entry::Fault, Bit8u(vector));
   model.exception(Bit8u(vector), !trap && last_linear == at, at);
   delivery_known = true;
   state_stale = true;

@@ -16,6 +16,12 @@ constexpr Event kTraced[] = {p5::CodeMisses,   p5::DataReadMisses, p5::DataWrite
                              p5::L2ReadMisses, p5::L2WriteMisses,  p5::ItlbMisses,
                              p5::DtlbMisses};
 
+std::string pair(uint64_t from, uint64_t to) {
+  return "[" + std::to_string(from) + "," + std::to_string(to) + "]";
+}
+
+}  // namespace
+
 const char* mode_name(MachineMode mode) {
   switch (mode) {
     case MachineMode::Real:
@@ -30,12 +36,6 @@ const char* mode_name(MachineMode mode) {
       return "long64";
   }
 }
-
-std::string pair(uint64_t from, uint64_t to) {
-  return "[" + std::to_string(from) + "," + std::to_string(to) + "]";
-}
-
-}  // namespace
 
 // Returns {"code_misses":N,...}: the counts since reset, summed over all rings and address spaces.
 std::string Crossings::counts() const {

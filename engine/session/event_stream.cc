@@ -8,6 +8,14 @@ namespace {
 
 using base::JsonLine;
 
+// Returns two hexadecimal digits, with 0f before them for a two-byte opcode.
+std::string opcode_name(uint16_t opcode) {
+  const std::string digits = base::hex(opcode & 0xFF);
+  return (opcode >> 8 ? "0f" : "") + digits.substr(digits.size() - 2);
+}
+
+}  // namespace
+
 const char* entry_name(p5::Entry entry) {
   switch (entry) {
     case p5::Entry::Irq:
@@ -18,14 +26,6 @@ const char* entry_name(p5::Entry entry) {
       return "soft";
   }
 }
-
-// Returns two hexadecimal digits, with 0f before them for a two-byte opcode.
-std::string opcode_name(uint16_t opcode) {
-  const std::string digits = base::hex(opcode & 0xFF);
-  return (opcode >> 8 ? "0f" : "") + digits.substr(digits.size() - 2);
-}
-
-}  // namespace
 
 void EventStream::open(const std::string& path, uint64_t clock_hz) {
   std::vector<std::string> names, units;

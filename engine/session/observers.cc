@@ -5,6 +5,7 @@
 
 #include "attribution_file.hh"
 #include "calls_file.hh"
+#include "modes_file.hh"
 
 namespace session {
 
@@ -34,7 +35,8 @@ void Observers::open(const Interval& interval) {
   if (!config_.accesses.empty()) accesses_.create(config_.accesses);
   if (!config_.attribution.empty()) attributed_.create(config_.attribution);
   if (!config_.calls.empty()) called_.create(config_.calls);
-  if (config_.media.on) observe_calls();
+  if (!config_.modes.empty()) in_modes_.create(config_.modes);
+  if (config_.media.on) observe_system();
   if (config_.vectors.empty() && config_.sample.empty()) return;
   blocks_ = std::make_unique<p5::Blocks>(model_);
   if (!config_.vectors.empty()) {
@@ -44,12 +46,13 @@ void Observers::open(const Interval& interval) {
   if (!config_.sample.empty()) blocks_->sample(config_.sample, config_.warm_up, interval);
 }
 
-void Observers::observe_calls() {
+void Observers::observe_system() {
   if (called_ && !calls_) calls_ = std::make_unique<p5::Calls>(model_, config_.call_table);
+  if (in_modes_ && !modes_) modes_ = std::make_unique<p5::Modes>(model_);
 }
 
 void Observers::ready() {
-  observe_calls();
+  observe_system();
   if (!attributed_ || attribution_) return;
   attribution_ = std::make_unique<p5::Attribution>(model_, guest_, std::move(config_.functions),
                                                    config_.stacks, classes_.get());
@@ -58,6 +61,7 @@ void Observers::ready() {
 void Observers::begin(uint32_t phase, const Brackets& brackets) {
   if (attribution_) attribution_->begin(phase);
   if (calls_) calls_->begin(phase);
+  if (modes_) modes_->begin(phase);
   measure_blocks(brackets);
   if (accesses_) trace_accesses(brackets);
 }
@@ -65,6 +69,7 @@ void Observers::begin(uint32_t phase, const Brackets& brackets) {
 void Observers::end(uint32_t phase, const Brackets& brackets) {
   if (attribution_) attribution_->end(phase);
   if (calls_) calls_->end(phase);
+  if (modes_) modes_->end(phase);
   measure_blocks(brackets);
 }
 
@@ -103,6 +108,11 @@ void Observers::finish(const std::vector<uint32_t>& counted) {
     called_.write(calls_text(calls_.get()));
     called_.finish();
   }
+  if (in_modes_) {
+    if (modes_) modes_->stop();
+    in_modes_.write(modes_text(modes_.get(), counted));
+    in_modes_.finish();
+  }
   if (accesses_) {
     end_access_trace();
     accesses_.finish();
@@ -113,7 +123,9 @@ std::string Observers::differs() const {
   const std::string event = attribution_ ? attribution_->differs() : "";
   if (!event.empty()) return "the sum over all functions differs from the count of " + event;
   const std::string phase = calls_ ? calls_->differs() : "";
-  return phase.empty() ? "" : "the sum over all calls differs from the cycles of " + phase;
+  if (!phase.empty()) return "the sum over all calls differs from the cycles of " + phase;
+  const std::string count = modes_ ? modes_->differs() : "";
+  return count.empty() ? "" : "the sum over all modes differs from the count of " + count;
 }
 
 }  // namespace session

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What observes the model in this run? The possible observers are shadows (other geometries), the
-// trace of accesses, the classes of misses, basic blocks, attribution and calls. An observer exists
-// only if the run requests this observer.
+// trace of accesses, the classes of misses, basic blocks, attribution, calls and machine modes. An
+// observer exists only if the run requests this observer.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "brackets.hh"
 #include "calls.hh"
 #include "miss_classes.hh"
+#include "modes.hh"
 #include "output.hh"
 #include "pentium.hh"
 #include "run_config.hh"
@@ -34,8 +35,8 @@ class Observers {
 
   // Creates the files.
   void open(const Interval& interval);
-  // The guest is ready. Attribution and calls start here. For a guest that boots from its own
-  // media, calls start in open().
+  // The guest is ready. Attribution, calls and modes start here. For a guest that boots from its
+  // own media, calls and modes start in open().
   void ready();
   // Call begin() after the begin marker of a phase, when `brackets` contains the phase. Call end()
   // after the end marker, when `brackets` no longer contains the phase.
@@ -44,16 +45,17 @@ class Observers {
   // Writes all files at the end of the run. `counted`: the events that the attribution reports.
   void finish(const std::vector<uint32_t>& counted);
 
-  // Compares the sums over all functions and over all calls with the model's counts. Returns the
+  // Compares the sums over all functions, calls and modes with the model's counts. Returns the
   // first difference in words, or an empty text.
   std::string differs() const;
   p5::Blocks* blocks() { return blocks_.get(); }
   p5::Attribution* attribution() { return attribution_.get(); }
   p5::Calls* calls() { return calls_.get(); }
+  p5::Modes* modes() { return modes_.get(); }
   p5::Shadows* shadows() { return shadows_.get(); }
 
  private:
-  void observe_calls();
+  void observe_system();
   void measure_blocks(const Brackets& brackets);
   void trace_accesses(const Brackets& brackets);
   void end_access_trace();
@@ -64,13 +66,14 @@ class Observers {
   p5::Pentium& model_;
   RunConfig& config_;
   p5::Attribution::Guest& guest_;
-  Output accesses_, vectors_, attributed_, called_;
+  Output accesses_, vectors_, attributed_, called_, in_modes_;
   std::unique_ptr<p5::Shadows> shadows_;  // observes the model
   std::unique_ptr<p5::AccessTrace> access_trace_;
   std::unique_ptr<p5::Blocks> blocks_;
   std::unique_ptr<p5::MissClasses> classes_;
   std::unique_ptr<p5::Attribution> attribution_;
   std::unique_ptr<p5::Calls> calls_;
+  std::unique_ptr<p5::Modes> modes_;
 };
 
 }  // namespace session

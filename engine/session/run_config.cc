@@ -132,6 +132,7 @@ void RunConfig::read_attribution(Settings& settings) {
 }
 
 void RunConfig::read_calls(Settings& settings) {
+  if (settings.has("run.modes")) modes = settings.text("run.modes");
   if (!settings.has("run.calls")) return;
   calls = settings.text("run.calls");
   if (!sample.empty()) settings.fail("run.calls", "expected no run.sample in the same run");

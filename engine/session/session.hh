@@ -76,8 +76,10 @@ class Session {
   p5::Blocks* blocks() { return observers_->blocks(); }  // null: not requested
   // Returns null if the run does not request attribution, or if the guest is not ready yet.
   p5::Attribution* attribution() { return observers_->attribution(); }
-  // Returns null if the run does not request the counts by call, or if the guest is not ready yet.
+  // These functions return null if the run does not request the counts by call or by mode, or if
+  // the guest is not ready yet.
   p5::Calls* calls() { return observers_->calls(); }
+  p5::Modes* modes() { return observers_->modes(); }
   // Returns null if the run has no region, or if the guest is not ready yet.
   Region* region() { return region_.get(); }
   // Call this before the instruction at which the region begins or ends.

@@ -14,7 +14,7 @@ import pytest
 
 from p5lab.cli import main as cli
 from p5lab.lab import Lab
-from p5stats import calls, events
+from p5stats import calls, events, modes
 
 HERE = Path(__file__).parent
 FLOPPY = 1_474_560
@@ -173,3 +173,32 @@ def test_linux_system_calls(lab, capsys):
     capsys.readouterr()
     assert cli.main(["show", made.name, "--calls"], lab) == 0
     assert "INT 80h EAX=20 getpid" in capsys.readouterr().out
+
+
+def test_machine_modes(sector, lab, capsys):
+    name, directory, words = sector
+    made = run(lab, *words, "--modes")
+    assert (made / "events.jsonl").read_bytes() == (directory / "events.jsonl").read_bytes()
+    frame = modes.read(made / "modes.jsonl").frame()
+    by_marker = brackets(made)
+    for (phase, event), count in frame.groupby(["phase", "event"])["count"].sum().items():
+        assert count == by_marker[phase][event], (phase, event)
+    # All code of the brackets is in these modes.
+    busy = frame[(frame["phase"] == 1) & (frame["event"] == "instructions")]
+    found = {(one.mode, one.ring): one.count for one in busy.itertuples()}
+    handler = 5  # instructions
+    if name == "calls_v86":
+        assert found == {("v86", 3): ROUNDS, ("prot32", 0): handler * ROUNDS}
+    else:
+        assert set(found) == {("real", 0)}
+    vectors = modes.read(made / "modes.jsonl").vector_frame()
+    rings = {"calls": ("real", 0, 2 * ROUNDS), "calls_v86": ("v86", 3, ROUNDS)}
+    soft = vectors[(vectors["phase"] == BOOT) & (vectors["vector"] == 0x60)]
+    assert [(one.mode, one.ring, one.count) for one in soft.itertuples()] == [rings[name]]
+    if name == "calls":
+        refused = vectors[(vectors["entry"] == "fault") & (vectors["vector"] == 6)]
+        assert [(one.mode, one.ring, one.count) for one in refused.itertuples()] == [("real", 0, 1)]
+    capsys.readouterr()
+    assert cli.main(["show", made.name, "--modes"], lab) == 0
+    said = capsys.readouterr().out
+    assert "virtual-8086 mode" in said if name == "calls_v86" else "exception 06h" in said

@@ -22,6 +22,7 @@ import test_attribution
 import test_calls
 import test_crossings
 import test_gem5_events
+import test_modes_file
 import test_program
 import test_rootfs
 import test_validate
@@ -46,6 +47,7 @@ from p5stats import (
     events,
     gem5,
     gem5_events,
+    modes,
     record,
     simpoint,
     tidy,
@@ -150,6 +152,18 @@ def of_calls(tmp_path):
         assert all(name.isprintable() for name in frame["name"])
 
     return Reader("jsonl", [lines(test_calls.LINES)], read, check, ends=True)
+
+
+def of_modes(tmp_path):
+    def read(data):
+        return modes.read(put(tmp_path / "modes.jsonl", data))
+
+    def check(found):
+        assert list(found.frame().columns) == modes.COLUMNS
+        assert set(found.frame()["mode"]) <= set(modes.MODES)
+        assert found.vector_frame()["count"].min() > 0 or found.vector_frame().empty
+
+    return Reader("jsonl", [lines(test_modes_file.LINES)], read, check, ends=True)
 
 
 def of_counts(tmp_path):
@@ -403,6 +417,7 @@ READERS = {
     "crossings.jsonl": of_crossings,
     "attribution.jsonl": of_attribution,
     "calls.jsonl": of_calls,
+    "modes.jsonl": of_modes,
     "counts.parquet": of_counts,
     "gem5 stats.txt": of_gem5("stats.txt", "text"),
     "gem5 stats.json": of_gem5("stats.json", "json"),

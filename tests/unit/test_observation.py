@@ -16,6 +16,7 @@ from p5lab.describe.observation import (
     Calls,
     Capture,
     Interval,
+    Modes,
     Observation,
     PowerCut,
     Region,
@@ -34,6 +35,7 @@ WISHES = [
     Vectors(1000),
     Attribution(("functions", "stacks")),
     Calls(),
+    Modes(),
     Region("main"),
     SAMPLE,
     PowerCut(1_250_000),
@@ -53,7 +55,7 @@ REQUEST = {
     "attribute": [],
     "sample": None,
 }
-LATER = {"region": "", "calls": False}  # members that later versions have added
+LATER = {"region": "", "calls": False, "modes": False}  # members that later versions have added
 
 
 def parsed(*words):

@@ -22,6 +22,7 @@ from p5lab.present import (
     answer,
     by_call,
     by_function,
+    by_mode,
     by_source,
     counts,
     diff,
@@ -110,6 +111,12 @@ def _add_show(commands: options.Commands) -> None:
         action="store_true",
         help="for a run with --calls: show the calls with the most cycles; with --all-tables, also"
         " what they waited, and their mode changes and ring crossings",
+    )
+    one.add_argument(
+        "--modes",
+        action="store_true",
+        help="for a run with --modes: show the cycles of each machine mode and ring, and the"
+        " interrupts and exceptions by vector",
     )
     _add_attribution(one)
     options.add_format(one)
@@ -306,6 +313,8 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
         by_function.show_evictions(counts.stdout(), stored, args)
     elif args.calls:
         by_call.show(counts.stdout(), stored, args.form, args.top, more=args.all_tables)
+    elif args.modes:
+        by_mode.show(counts.stdout(), stored, args.form)
     elif args.source is not None:
         by_source.show(counts.stdout(), stored, args)
     elif args.attribution:
@@ -337,6 +346,7 @@ def _show_several(args: argparse.Namespace, lab: Lab, wanted: sweep_table.Wanted
         "crossings",
         "timeline",
         "calls",
+        "modes",
         "speedscope",
         "evictions",
         "source",

@@ -18,6 +18,7 @@ from p5lab.describe.observation.attribute import Attribution
 from p5lab.describe.observation.calls import Calls
 from p5lab.describe.observation.capture import Capture
 from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.modes import Modes
 from p5lab.describe.observation.power_cut import PowerCut
 from p5lab.describe.observation.region import Region
 from p5lab.describe.observation.sample import Interval, Sample
@@ -38,6 +39,7 @@ __all__ = [
     "Capture",
     "Interval",
     "Kind",
+    "Modes",
     "Observation",
     "PowerCut",
     "Region",
@@ -55,6 +57,7 @@ KINDS: tuple[type[Kind], ...] = (
     Vectors,
     Attribution,
     Calls,
+    Modes,
     Region,
     Sample,
     PowerCut,

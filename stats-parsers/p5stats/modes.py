@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""modes.jsonl: counts by machine mode, ring and address space.
+
+A run with `--modes` writes the file (docs/concepts/calls.md). The sum over the modes of a ring and
+an address space equals the counts at the markers, for each event. The engine checks this.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from p5stats import jsonl
+from p5stats.problems import StatsError
+
+SCHEMA_VERSION = 1
+LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
+MODES = ("real", "v86", "prot16", "prot32", "long64")
+ENTRIES = ("soft", "irq", "fault")
+RINGS = 4
+VECTORS = 256
+COLUMNS = ["phase", "mode", "ring", "space", "event", "count"]
+VECTOR_COLUMNS = ["phase", "mode", "ring", "space", "entry", "vector", "count"]
+
+
+@dataclass(frozen=True)
+class Mode:
+    """The counts of one mode in a ring of an address space (`cr3`), in one phase.
+
+    counts: in the order of the file's events. vectors: the number of deliveries in this mode, by
+    kind of entry (soft, irq, fault) and vector.
+    """
+
+    phase: int
+    mode: str
+    ring: int
+    cr3: int
+    counts: list[int]
+    vectors: dict[tuple[str, int], int]
+
+
+@dataclass
+class Modes:
+    """The counts of a run by mode."""
+
+    events: list[str]
+    modes: list[Mode] = field(default_factory=list)
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each count that is not zero.
+
+        Columns: COLUMNS. `phase`, `ring`, `space` (the value of CR3) and `count` are integers.
+        `mode` is one of MODES.
+        """
+        rows = [
+            (one.phase, one.mode, one.ring, one.cr3, event, count)
+            for one in self.modes
+            for event, count in zip(self.events, one.counts, strict=True)
+            if count
+        ]
+        return _typed(pd.DataFrame(rows, columns=COLUMNS))
+
+    def vector_frame(self) -> pd.DataFrame:
+        """A row for each vector that was delivered: software interrupts (soft), hardware interrupts
+        (irq) and exceptions (fault), in the mode and ring of the interrupted code.
+
+        Columns: VECTOR_COLUMNS, with types as in frame().
+        """
+        rows = [
+            (one.phase, one.mode, one.ring, one.cr3, entry, vector, count)
+            for one in self.modes
+            for (entry, vector), count in one.vectors.items()
+        ]
+        return _typed(pd.DataFrame(rows, columns=VECTOR_COLUMNS))
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    numbers = [name for name in frame if name in ("phase", "ring", "space", "vector", "count")]
+    return frame.astype(dict.fromkeys(numbers, "int64"))
+
+
+def read(path: Path) -> Modes:
+    """Reads the counts of a run by mode. StatsError if the file is malformed or incomplete."""
+    found: Modes | None = None
+    seen: set[tuple[int, str, int, int]] = set()
+    ended = False
+    for where, record in jsonl.read(path):
+        try:
+            if not isinstance(record, dict):
+                raise ValueError("expected an object")
+            if ended:
+                raise ValueError("expected nothing after the end")
+            if found is None:
+                found = _header(record)
+                continue
+            match record["type"]:
+                case "mode":
+                    mode = _mode(record, len(found.events))
+                    key = (mode.phase, mode.mode, mode.ring, mode.cr3)
+                    if key in seen:
+                        raise ValueError("the same mode twice")
+                    seen.add(key)
+                    found.modes.append(mode)
+                case "end":
+                    ended = True
+                case other:
+                    raise ValueError(f"unknown type {other!r}")
+        except (KeyError, TypeError, ValueError) as error:
+            raise StatsError(f"{where}: not a line of modes: {error}") from None
+    if found is None or not ended:
+        raise StatsError(f"{path}: incomplete: the file was cut short")
+    return found
+
+
+def _header(record: dict[str, Any]) -> Modes:
+    if record["type"] != "header":
+        raise ValueError("expected the header")
+    if record["schema_version"] != SCHEMA_VERSION:
+        raise ValueError(
+            f"schema version {record['schema_version']}, this p5lab reads {SCHEMA_VERSION}"
+        )
+    events = record["events"]
+    if not isinstance(events, list) or not all(isinstance(one, str) for one in events):
+        raise ValueError("expected the names of events")
+    if len(set(events)) != len(events):
+        raise ValueError("expected each event once")
+    return Modes(events)
+
+
+def _mode(record: dict[str, Any], events: int) -> Mode:
+    if record["mode"] not in MODES:
+        raise ValueError(f"unknown mode {str(record['mode'])[:40]!r}")
+    counts = record["counts"]
+    vectors: dict[tuple[str, int], int] = {}
+    if not isinstance(counts, list) or len(counts) != events:
+        raise ValueError("expected a count for each event")
+    if not all(type(count) is int and abs(count) < LIMIT for count in counts):
+        raise ValueError("expected whole numbers")
+    for entry, vector, count in record["vectors"]:
+        if entry not in ENTRIES or _number(vector, VECTORS) is None or not _number(count, LIMIT):
+            raise ValueError("expected vectors as [entry, vector, count]")
+        if (entry, vector) in vectors:
+            raise ValueError(f"vector {vector} twice")
+        vectors[entry, vector] = count
+    ring, phase, cr3 = record["ring"], record["phase"], record["cr3"]
+    if _number(ring, RINGS) is None or _number(phase, LIMIT) is None:
+        raise ValueError("expected a ring and a phase")
+    if _number(cr3, LIMIT) is None:
+        raise ValueError("expected the value of CR3")
+    return Mode(phase, record["mode"], ring, cr3, counts, vectors)
+
+
+def _number(value: object, limit: int) -> int | None:
+    """The value if it is a whole number from 0 to `limit` - 1, else None."""
+    return value if type(value) is int and 0 <= value < limit else None
