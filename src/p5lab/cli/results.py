@@ -54,7 +54,7 @@ COUNTED = {"by": "function,module", "event": by_function.EVENT, "top": by_functi
 VIEWS = {
     "by": ("attribution",),
     "event": ("attribution", "source", "speedscope"),
-    "top": ("attribution", "evictions"),
+    "top": ("attribution", "evictions", "calls"),
 }
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The screens of a run from media, for `run`, `show RUN`, pages and notebooks: at the end of the run,
-and at each step of a script."""
+"""The screens of a run from media, for `run`, `show RUN`, pages and notebooks: the screen at the
+end, and the screens at the steps of a script."""
 
 import html
 from collections.abc import Sequence
