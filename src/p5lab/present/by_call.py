@@ -18,8 +18,14 @@ if TYPE_CHECKING:
 
 ROWS = 20
 SCHEMA_VERSION = 1
-HEADS = ("call", "calls", "no\nreturn", "exclusive\ncycles", "%", "inclusive\nper call")
-MORE = ("waited\nper call", "idle\nper call", "mode chg.\nper call", "crossings\nper call")
+HEADS = ("call", "calls", "no\nreturn", "exclusive\ncycles", "inclusive\nper call")
+MORE = (
+    "% of all\ncycles",
+    "waited\nper call",
+    "idle\nper call",
+    "mode chg.\nper call",
+    "crossings\nper call",
+)
 
 
 def of_run(directory: Path) -> "pd.DataFrame | None":
@@ -33,8 +39,8 @@ def of_run(directory: Path) -> "pd.DataFrame | None":
 
 def show(console: Console, stored: Stored, form: str, rows: int, *, more: bool) -> None:
     """Prints the calls with the most exclusive cycles as table, markdown, csv or json. `more`: with
-    the columns about waiting, idle time, mode changes and crossings. csv and json contain all calls
-    and columns. Raises UserError if the run has no counts by call."""
+    the columns about shares, waiting, idle time, mode changes and crossings. csv and json contain
+    all calls and columns. Raises UserError if the run has no counts by call."""
     frame = of_run(stored.directory)
     if frame is None:
         raise UserError(f"run {stored.id} has no {CALLS}: expected a run with --calls")
@@ -83,18 +89,19 @@ def _grid(title: str, frame: "pd.DataFrame", rows: int, *, more: bool) -> Grid:
             f"{row.calls:,}",
             f"{row.calls - row.returned:,}",
             f"{row.exclusive:,}",
-            _share(row.exclusive, total),
-            *(each if more else each[:1]),
+            each[0],
+            *([_share(row.exclusive, total), *each[1:]] if more else []),
         )
     rest, last = inside.iloc[rows:], frame[frame["kind"] == calls.OUTSIDE]
     if len(rest):
         number, own = int(rest["calls"].sum()), int(rest["exclusive"].sum())
         no_return = number - int(rest["returned"].sum())
-        cells = (f"{number:,}", f"{no_return:,}", f"{own:,}", _share(own, total))
-        grid.add(f"({len(rest)} others)", *cells)
+        share = [_share(own, total)] if more else []
+        grid.add(f"({len(rest)} others)", f"{number:,}", f"{no_return:,}", f"{own:,}", "", *share)
     own = int(last["exclusive"].sum())
-    grid.add(calls.OUTSIDE_NAME, "", "", f"{own:,}", _share(own, total))
-    grid.add("all cycles", "", "", f"{total:,}", _share(total, total))
+    for name, cycles in ((calls.OUTSIDE_NAME, own), ("all cycles", total)):
+        share = [_share(cycles, total)] if more else []
+        grid.add(name, "", "", f"{cycles:,}", "", *share)
     return grid
 
 
