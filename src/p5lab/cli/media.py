@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from p5lab.describe import from_media, guest, media
+from p5lab.describe import from_media, guest, media, put
 from p5lab.describe.from_media import Asked
 from p5lab.describe.run import Run
 from p5lab.engines.bochs.engine import KEPT
@@ -35,6 +35,16 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         )
     parser.add_argument(
         "--cdrom", type=Path, metavar="FILE", help="as --disk, for an ISO image of a CD-ROM"
+    )
+    parser.add_argument(
+        put.OPTION,
+        type=Path,
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="put these files on a floppy of 1.44 MB with a FAT file system, in drive B. Only for"
+        " guests that boot from their own media",
     )
     parser.add_argument(
         "--geometry",
@@ -94,6 +104,7 @@ def asked(args: argparse.Namespace) -> Asked:
         args.until,
         role,
         args.args,
+        tuple(args.put),
     )
 
 
@@ -113,6 +124,7 @@ def check_not_asked(args: argparse.Namespace) -> None:
     given = {
         "--geometry": args.geometry,
         "--until": args.until,
+        put.OPTION: args.put,
         KEEP: getattr(args, "keep", ""),
     }
     for option, value in given.items():

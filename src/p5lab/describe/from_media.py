@@ -2,10 +2,10 @@
 """Runs of guests that boot from their own media: `run --disk FILE` without a guest file, and
 `run --guest NAME` for a guest with [media]."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from p5lab.describe import disk_image, experiment, media
+from p5lab.describe import disk_image, experiment, media, put
 from p5lab.describe import engine as engines
 from p5lab.describe import guest as guests
 from p5lab.describe.experiment import Expansion, Filter
@@ -38,7 +38,8 @@ WORKLOAD = Workload(
 class Asked:
     """What the command line says about media. `until`: the text that ends the runs. `keep`: the
     role of the medium whose changed content is kept, or "first" for the only medium that a guest
-    can write. `job`: the text that programs with markers receive."""
+    can write. `job`: the text that programs with markers receive. `put`: files for a floppy of our
+    own in drive B."""
 
     floppies: tuple[Path, ...] = ()
     disks: tuple[Path, ...] = ()
@@ -47,6 +48,7 @@ class Asked:
     until: str = ""
     keep: str = ""
     job: str = ""
+    put: tuple[Path, ...] = ()
 
     @property
     def names_media(self) -> bool:
@@ -73,10 +75,17 @@ def expand(lab: Lab, asked: Asked, choice: Filter) -> Expansion:
             if not system.media:
                 raise UserError(f"guest {system.name} has no [media] to boot from")
             own = experiment.with_isa("--guest", system, board)
-            runs.append(_run(own, system, asked, choice))
+            runs.append(_run(own, _with_put(lab, system, asked), asked, choice))
     if asked.keep and len(runs) > 1:
         raise UserError(f"--keep: expected one run, found {len(runs)}")
     return Expansion(runs, [])
+
+
+def _with_put(lab: Lab, system: Guest, asked: Asked) -> Guest:
+    """The guest, with the floppy of --put as a further medium."""
+    if not asked.put:
+        return system
+    return replace(system, media=(*system.media, put.floppy(lab, asked.put, system.media)))
 
 
 def _check(choice: Filter) -> None:

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Files of the user for a guest that boots from its own media: `run --put FILE`.
+
+p5lab puts the files on a floppy of its own, in drive B. The image is in build/put, with its digest
+as its name.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from p5lab.describe import fat_floppy
+from p5lab.describe.media import Wanted
+from p5lab.errors import UserError, disk_error
+from p5lab.lab import Lab
+
+OPTION, ROLE = "--put", "floppy_b"
+
+
+def floppy(lab: Lab, files: Sequence[Path], taken: Sequence[Wanted]) -> Wanted:
+    """The floppy with the files. `taken`: the media that the guest has already. Raises UserError
+    for a file that cannot be read, for a name that DOS does not have, if the files do not fit, and
+    if the guest has a floppy in drive B."""
+    for one in taken:
+        if one.role == ROLE:
+            raise UserError(
+                f"{OPTION}: drive B has the floppy {one.file} already ({one.where}); expected"
+                f" {OPTION} or a floppy of your own in drive B, not both"
+            )
+    contents: dict[str, bytes] = {}
+    for file in files:
+        where = f"{OPTION} {file}"
+        try:
+            name = fat_floppy.name_in_dos(file.name)
+        except ValueError as error:
+            raise UserError(f"{where}: {error}; rename the file") from None
+        if name in contents:
+            raise UserError(f"{where}: a second file with the name {name}")
+        contents[name] = _content(file, where)
+    try:
+        content = fat_floppy.image(contents)
+    except ValueError as error:
+        raise UserError(f"{OPTION}: {error}") from None
+    return Wanted(ROLE, str(_stored(lab, content)), OPTION)
+
+
+def _content(file: Path, where: str) -> bytes:
+    if file.exists() and not file.is_file():
+        raise UserError(f"{where}: {'a directory' if file.is_dir() else 'not a file'}")
+    try:
+        size = file.stat().st_size
+        if size > fat_floppy.SECTORS * fat_floppy.SECTOR:
+            raise UserError(f"{where}: {size:,} bytes do not fit on a floppy of 1.44 MB")
+        return file.read_bytes()
+    except OSError as error:
+        raise UserError(f"{where}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _stored(lab: Lab, content: bytes) -> Path:
+    """Writes the image in one step, if it is not there yet."""
+    place = lab.root / "build/put"
+    path = place / f"{hashlib.sha256(content).hexdigest()[:16]}.img"
+    try:
+        if path.is_file() and path.read_bytes() == content:
+            return path
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place, delete=False) as file:
+            file.write(content)
+        Path(file.name).replace(path)
+    except OSError as error:
+        raise disk_error(error, path) from None
+    return path

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Floppies that p5lab makes: read by Linux's FAT file system, and by a system in drive B."""
+
+import json
+import random
+from pathlib import Path
+
+from p5lab.cli import main as cli
+from p5lab.describe import fat_floppy
+from p5lab.lab import Lab
+
+READER = Path(__file__).with_name("floppy_reader.c")
+
+
+def test_linux_reads_every_file_of_the_floppy(boot, guest_program, tmp_path):
+    make = random.Random(12)
+    sizes = {"EMPTY": 0, "ONE.TXT": 1, "SECTOR.BIN": 512, "MORE.BIN": 513, "BIG.COM": 700_001}
+    files = {name: make.randbytes(size) for name, size in sizes.items()}
+    files |= {f"N{number}.X": make.randbytes(make.randrange(3000)) for number in range(200)}
+    floppy = tmp_path / "floppy.img"
+    floppy.write_bytes(fat_floppy.image(files))
+    source = tmp_path / "reader.c"
+    source.write_text(f'#define FLOPPY "{floppy}"\n{READER.read_text()}')
+    ran = boot("@program", program=guest_program(source))
+    assert ran.outcome.status == "ok", ran.output
+    expected = [f"{name} {len(content)} {fnv(content):08x}" for name, content in files.items()]
+    assert sorted(ran.output.splitlines()) == sorted(expected)
+
+
+def fnv(content):
+    """The sum of the reader: FNV-1a with 32 bits."""
+    total = 2166136261
+    for byte in content:
+        total = (total ^ byte) * 16777619 & 0xFFFFFFFF
+    return total
+
+
+# A boot sector that reads the first sector of drive B and gives it to the engine.
+SECTOR_OF_B = """
+        .code16
+        .globl _start
+_start: xorw %ax, %ax
+        movw %ax, %ds
+        movw %ax, %es
+        movw $0x8000, %bx
+        movw $0x0201, %ax
+        movw $1, %cx
+        movw $0x0001, %dx               # head 0 of drive B
+        int $0x13
+        movl $0x50354C42, %eax          # the text: 512 bytes at 0:8000
+        movl $11, %ecx
+        movl $512, %edx
+        movl $0x8000, %esi
+        cpuid
+        movl $0x50354C42, %eax          # the end
+        movl $5, %ecx
+        xorl %edx, %edx
+        cpuid
+"""
+
+
+def test_the_floppy_is_in_drive_b(lab, bare_program, tmp_path, capsys):
+    own = Lab(lab.root, results_in=tmp_path / "results")
+    source, dos, file = tmp_path / "boot.S", tmp_path / "dos.img", tmp_path / "a.txt"
+    source.write_text(SECTOR_OF_B)
+    code = bare_program(source).read_bytes()
+    dos.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(1_474_560, b"\0"))
+    file.write_text("text")
+    words = ["run", "--floppy", str(dos), "--put", str(file), "--limit", "5", "--no-build"]
+    assert cli.main(words, own) == 0
+    (made,) = (tmp_path / "results").glob("media/*")
+    assert (made / "output.log").read_bytes() == fat_floppy.image({"A.TXT": b"text"})[:512]
+    found = json.loads((made / "run.json").read_text())
+    assert set(found["media"]) == {"floppy_a", "floppy_b"}
+    assert found["media"]["floppy_b"]["sha256"] == found["identity"]["digests"]["floppy_b"]
