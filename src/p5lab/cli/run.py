@@ -163,7 +163,7 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
     )
     if args.name != "report":  # stored boots from media are named by their ids
         if media.is_asked(args, lab):
-            return from_media.expand(lab, media.asked(args), choice)
+            return from_media.expand(lab, media.asked(args, lab), choice)
         media.check_not_asked(args)
     if (args.experiment is None) == (args.program is None):
         raise UserError(
