@@ -104,7 +104,7 @@ def test_json_wherever_results_are_printed(lab, capsys, monkeypatch):
     assert planned
     assert {"key", "unit", "expected", "meaning"} == set(keys["keys"][0])
     assert garbage["removed_bytes"] == 0
-    kinds = {"experiments", "machines", "guests", "workloads", "notebooks", "runs"}
+    kinds = {"experiments", "machines", "guests", "workloads", "programs", "notebooks", "runs"}
     assert set(listed) == kinds
     assert {one["status"] for one in listed["runs"]} == {"ok"}
     assert listed["guests"] == [{"name": "toy", "title": "a guest that is not there"}]

@@ -14,9 +14,10 @@ from p5lab.describe.run import Run
 from p5lab.engines.bochs.engine import KEPT
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.execute.runner import Result
+from p5lab.host import dos_programs
 from p5lab.lab import Lab
 
-KEEP, SCRIPT = "--keep", "--script"
+KEEP, SCRIPT, PROGRAMS = "--keep", "--script", "--programs"
 LONGEST_JOB = 255  # characters; programs have a buffer of this size
 
 
@@ -45,6 +46,12 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="put these files on a floppy of 1.44 MB with a FAT file system, in drive B. Only for"
         " guests that boot from their own media",
+    )
+    parser.add_argument(
+        PROGRAMS,
+        choices=(dos_programs.NAME,),
+        help="put p5lab's programs for this system on the floppy of --put, with run.bat, which"
+        " starts them (docs/concepts/media.md)",
     )
     parser.add_argument(
         "--geometry",
@@ -89,9 +96,9 @@ def is_asked(args: argparse.Namespace, lab: Lab) -> bool:
     return all(guest.load(lab, name).media for name in args.guest)
 
 
-def asked(args: argparse.Namespace) -> Asked:
-    """What the command line says about media. Raises UserError for a wrong text of --until, a wrong
-    script or a wrong --keep."""
+def asked(args: argparse.Namespace, lab: Lab) -> Asked:
+    """What the command line says about media. Compiles the programs of --programs. Raises UserError
+    for a wrong text of --until or --args, a wrong script or a wrong --keep."""
     if args.experiment or args.program:
         raise UserError(
             f"{args.experiment or '--program'}: expected without --floppy, --disk and --cdrom"
@@ -100,6 +107,8 @@ def asked(args: argparse.Namespace) -> Asked:
     if args.cflags:
         raise UserError("--cflags: expected with --program")
     check_job(args.args)
+    if args.programs:
+        dos_programs.check_job(lab, args.args)
     role, file = _keep(args)
     if file:
         _check_new(file)
@@ -112,7 +121,7 @@ def asked(args: argparse.Namespace) -> Asked:
         role,
         script.load(args.script) if args.script else None,
         args.args,
-        tuple(args.put),
+        (*args.put, *(dos_programs.made(lab) if args.programs else ())),
     )
 
 
@@ -134,6 +143,7 @@ def check_not_asked(args: argparse.Namespace) -> None:
         "--until": args.until,
         SCRIPT: args.script,
         put.OPTION: args.put,
+        PROGRAMS: args.programs,
         KEEP: getattr(args, "keep", ""),
     }
     for option, value in given.items():

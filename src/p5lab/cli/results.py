@@ -14,7 +14,7 @@ from p5lab.cli import options
 from p5lab.describe import experiment, guest, keys, machine, notebook, workload
 from p5lab.errors import UserError, unknown
 from p5lab.evidence import calls
-from p5lab.host import fetch
+from p5lab.host import dos_programs, fetch
 from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep import gc, index, selection, store, swept
 from p5lab.lab import Lab
@@ -34,7 +34,7 @@ from p5lab.present import (
     timeline,
 )
 
-LISTS = ("experiments", "machines", "guests", "workloads", "notebooks", "runs")
+LISTS = ("experiments", "machines", "guests", "workloads", "programs", "notebooks", "runs")
 KINDS = "|".join(LISTS)
 # `list runs --json` prints these fields of a record.
 RUN = (
@@ -288,6 +288,11 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
         ]
     if kind == "guests":
         return [(name, guest.load(lab, name).title) for name in guest.names(lab)]
+    if kind == "programs":
+        return [
+            (f"{dos_programs.NAME}/{name}", one.title)
+            for name, one in dos_programs.load(lab).items()
+        ]
     if kind == "notebooks":
         return list(notebook.titles(lab).items())
     return [

@@ -179,7 +179,7 @@ def _expanded(
     """The runs before --only."""
     if args.name != "report":  # stored boots from media are named by their ids
         if media.is_asked(args, lab):
-            return from_media.expand(lab, media.asked(args), choice)
+            return from_media.expand(lab, media.asked(args, lab), choice)
         media.check_not_asked(args)
     for option, given in (("--args", args.args), ("--cflags", args.cflags)):
         if given and not args.program:

@@ -115,7 +115,7 @@ def _compile(command: list[str], source: Path, more: list[str], place: Path, whe
         made, needs = Path(work, place.name), Path(work, "needs")
         try:
             said = _make(command, source, more, made, needs)
-        except _CompilerError as error:
+        except CompilerError as error:
             raise UserError(
                 f"{where}: the compiler reports errors:\n{str(error).rstrip()}",
                 status=STATUS_FAILED,
@@ -133,8 +133,8 @@ def _compile(command: list[str], source: Path, more: list[str], place: Path, whe
     return said
 
 
-class _CompilerError(Exception):
-    """The compiler failed. The text contains all of its messages."""
+class CompilerError(Exception):
+    """The compiler or linker failed. The text contains all of its messages."""
 
 
 def _make(command: list[str], source: Path, more: list[str], made: Path, needs: Path) -> str:
@@ -145,21 +145,22 @@ def _make(command: list[str], source: Path, more: list[str], made: Path, needs: 
     again without the option -s, which would remove all symbols."""
     several = any(is_source(Path(word)) for word in more)
     if several or "-s" in more:
-        return _run([*command, str(source), "-MD", "-MF", str(needs), "-o", str(made)])
+        return run_zig([*command, str(source), "-MD", "-MF", str(needs), "-o", str(made)])
     compiled = f"{made}.o"
-    said = _run([*command, "-c", str(source), "-MD", "-MF", str(needs), "-o", compiled])
-    linked = _run([*command, compiled, "-s", "-o", str(made)], ZIG_VERBOSE_LINK="1").splitlines()
+    said = run_zig([*command, "-c", str(source), "-MD", "-MF", str(needs), "-o", compiled])
+    linked = run_zig([*command, compiled, "-s", "-o", str(made)], ZIG_VERBOSE_LINK="1").splitlines()
     links = [line for line in linked if line.startswith(LINKER)]
     if not links:
-        raise _CompilerError("\n".join([*linked, "Zig did not print the command of its linker"]))
+        raise CompilerError("\n".join([*linked, "Zig did not print the command of its linker"]))
     again = [word for word in shlex.split(links[-1]) if word != "-s"]
     # Zig prints its other commands, too, for example how it makes an archive of the C library.
     said += "".join(f"{line}\n" for line in linked if "warning:" in line)
-    return said + _run(again)
+    return said + run_zig(again)
 
 
-def _run(words: list[str], **more: str) -> str:
-    """Runs Zig with more variables in its environment. Returns what Zig printed."""
+def run_zig(words: list[str], **more: str) -> str:
+    """Runs Zig (`words`: a command of Zig and its options) with more variables in its environment.
+    Returns what Zig printed. Raises CompilerError if Zig fails."""
     cache = cache_directory() / "zig"
     done = subprocess.run(
         [_zig(), *words],
@@ -175,7 +176,7 @@ def _run(words: list[str], **more: str) -> str:
         errors="replace",
     )
     if done.returncode:
-        raise _CompilerError(done.stdout + done.stderr)
+        raise CompilerError(done.stdout + done.stderr)
     return done.stdout + done.stderr
 
 

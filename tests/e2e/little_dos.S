@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+#
+# A boot sector that stands in for DOS (test_dos_programs.py): it loads a .COM program of SECTORS
+# sectors from sector FIRST of drive B, and answers each INT 21h at once. Function 4Ch ends the run.
+
+        .code16
+        .set    SEGMENT, 0x2000
+        .globl  _start
+_start: ljmp    $0, $1f
+1:      xorw    %ax, %ax
+        movw    %ax, %ds
+        movw    %ax, %ss
+        movw    $0x7C00, %sp
+        movw    $dos, 0x21 * 4
+        movw    %ax, 0x21 * 4 + 2
+        movw    $SEGMENT, %ax
+        movw    %ax, %es
+        movw    $0x100, %bx
+        movw    $FIRST, %si
+        movw    $SECTORS, %di
+load:   movw    %si, %ax
+        xorw    %dx, %dx
+        movw    $18, %cx                # sectors in a track
+        divw    %cx
+        movb    %dl, %cl
+        incb    %cl                     # sector
+        movb    %al, %dh
+        andb    $1, %dh                 # head
+        shrb    $1, %al
+        movb    %al, %ch                # cylinder
+        movb    $1, %dl                 # drive B
+        movw    $0x0201, %ax
+        int     $0x13
+        jc      failed
+        addw    $512, %bx
+        incw    %si
+        decw    %di
+        jnz     load
+        movw    $SEGMENT, %ax
+        movw    %ax, %ds
+        movw    %ax, %ss
+        movl    $0xABCD0000, %esp       # a program must not rely on the upper half
+        movw    $0xFFFE, %sp
+        ljmp    $SEGMENT, $0x100
+
+dos:    cmpb    $0x4C, %ah
+        je      ends
+        iretw
+
+failed: movw    $9, %ax
+ends:   movzbl  %al, %edx
+        movl    $0x50354C42, %eax
+        movl    $5, %ecx
+        cpuid

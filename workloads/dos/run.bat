@@ -1,0 +1,9 @@
+@echo off
+b:
+int21
+memread
+exec
+create
+cached
+small
+done
