@@ -136,7 +136,8 @@ def guest_program(tmp_path_factory, lab):
 
 @pytest.fixture
 def bare_program(tmp_path):
-    """Assembles a program for boot(bare=...). The program runs without an operating system."""
+    """Assembles a program for boot(bare=...). The program runs without an operating system, also
+    with 64 bits. For boot sectors there is boot_sector.py."""
 
     def assemble(source, bits=32):
         built, binary = tmp_path / f"{source.stem}.o", tmp_path / f"{source.stem}.bin"

@@ -4,10 +4,10 @@
 import json
 import re
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
+from boot_sector import FLOPPY, assembled, bootable
 
 from p5lab.cli import main as cli
 from p5lab.describe import from_media
@@ -15,7 +15,7 @@ from p5lab.lab import Lab
 from p5stats import events, tidy
 
 SOURCE = Path(__file__).with_name("boot.S")
-FLOPPY, CYLINDER, CD_SECTOR = 1_474_560, 16 * 63 * 512, 2048
+CYLINDER, CD_SECTOR = 16 * 63 * 512, 2048
 TEXT = "the second sector"
 CHANGED = b"written by the guest\0"
 
@@ -24,18 +24,9 @@ CHANGED = b"written by the guest\0"
 def sector(tmp_path_factory):
     """The assembled boot sector."""
     place = tmp_path_factory.mktemp("boot")
-    content = assembled(place, SOURCE)
+    content = assembled(SOURCE, place)
     assert len(content) == 512
     return content
-
-
-def assembled(place, source):
-    """Returns the code of a source, for the address at which the BIOS loads a boot sector."""
-    built, binary = place / "boot.o", place / "boot.bin"
-    subprocess.run(["as", "--32", "-o", built, source], check=True)
-    link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
-    subprocess.run([*link, "-o", binary, built], check=True)
-    return binary.read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -162,10 +153,8 @@ _start: movw $0x0E78, %ax
 
 
 def test_the_limit_ends_a_run_well_only_without_until(run, tmp_path):
-    (tmp_path / "boot.S").write_text(IDLE)
-    code = assembled(tmp_path, tmp_path / "boot.S")
     floppy = tmp_path / "idle.img"
-    floppy.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
+    floppy.write_bytes(bootable(assembled(IDLE, tmp_path)))
     (made,), _ = run("--floppy", floppy, "--limit", 1)
     assert record(made)["reason"] == "virtual-time limit of 1.000 s reached"
     assert record(made)["status"] == "ok"
@@ -185,7 +174,7 @@ def test_a_graphics_mode_has_no_text(run, sector, tmp_path):
 def test_a_panic_of_the_bios_shows_its_message_and_the_screen(run, tmp_path):
     # A boot signature, and a partition table whose code returns to the BIOS by INT 18h.
     disk = tmp_path / "no-system.img"
-    disk.write_bytes((b"\xcd\x18".ljust(510, b"\0") + b"\x55\xaa").ljust(CYLINDER, b"\0"))
+    disk.write_bytes(bootable(b"\xcd\x18", CYLINDER))
     (made,), said = run("--disk", disk, "--limit", 5, status=1)
     assert record(made)["status"] == "failed"
     assert "the emulator stopped: No bootable device." in said.err
@@ -196,7 +185,7 @@ def test_a_reset_is_counted(run, tmp_path):
     # The system control port resets the machine.
     code = b"\xb0\x01\xe6\x92\xeb\xfe"
     floppy = tmp_path / "reset.img"
-    floppy.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
+    floppy.write_bytes(bootable(code))
     (made,), _ = run("--floppy", floppy, "--limit", 3)
     (note,) = record(made)["notes"]
     assert (note["what"], note["name"]) == ("reset", "machine")
@@ -210,6 +199,12 @@ FLOOD = f"""{HEAD}
         movw $7, %bx
         int $0x10
         jmp 1b
+"""
+# The guest writes beyond the limit of a segment. The handler of the BIOS returns to the same
+# instruction, without end.
+FAULTS = f"""{HEAD}
+        movl $0x10000, %eax
+        movb %al, (%eax)
 """
 # The guest sets every mode of a VGA, then mode 1 with 40 columns, and prints at the right border.
 MODES = f"""{HEAD}
@@ -247,15 +242,23 @@ text:   .asciz "right border"
     ids=["flood", "modes"],
 )
 def test_a_guest_that_treats_its_screen_badly(run, tmp_path, source, expected):
-    (tmp_path / "boot.S").write_text(source)
-    code = assembled(tmp_path, tmp_path / "boot.S")
     floppy = tmp_path / "bad.img"
-    floppy.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
+    floppy.write_bytes(bootable(assembled(source, tmp_path)))
     (made,), _ = run("--floppy", floppy, "--limit", 2)
     assert record(made)["status"] == "ok"
     rows = screen(made)
     assert len(rows) == 25
     assert set(rows[:24]) == expected
+
+
+def test_a_fault_without_end_does_not_fill_the_disk(run, tmp_path):
+    floppy = tmp_path / "faults.img"
+    floppy.write_bytes(bootable(assembled(FAULTS, tmp_path)))
+    (made,), _ = run("--floppy", floppy, "--limit", 1, "--model", "off")
+    assert record(made)["status"] == "ok"
+    log = (made / "engine.log").read_text().splitlines()
+    assert log[-1].endswith("further messages are left out")
+    assert len(log) < 25_000
 
 
 def iso(sector):
@@ -361,10 +364,8 @@ job:    .fill 16
 
 def calling(place, last):
     """Writes a floppy with CALLS. `last` is the last marker."""
-    (place / "boot.S").write_text(CALLS.replace("{last}", last))
-    code = assembled(place, place / "boot.S")
     floppy = place / "calls.img"
-    floppy.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
+    floppy.write_bytes(bootable(assembled(CALLS.replace("{last}", last), place)))
     return floppy
 
 
@@ -414,14 +415,12 @@ def test_the_examples_of_the_protocol_work(run, tmp_path):
     assert ".code16" in small
     # INT 21h returns at once.
     before = "xorw %ax, %ax\nmovw %ax, %ds\nmovw %ax, 0x86\nmovw $dos, 0x84\n"
-    source, binary = tmp_path / "boot.S", tmp_path / "calls.img"
-    source.write_text(f"{HEAD}{before}{small}refused: marker 5, 3\ndos: iretw\n")
-    code = assembled(tmp_path, source)
-    binary.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(FLOPPY, b"\0"))
+    binary = tmp_path / "calls.img"
+    code = assembled(f"{HEAD}{before}{small}refused: marker 5, 3\ndos: iretw\n", tmp_path)
+    binary.write_bytes(bootable(code))
     (made,), _ = run("--floppy", binary, "--limit", 5)
     assert (made / "output.log").read_bytes() == b"done\r\n"
     table = tidy.load(made)
     found = table[(table["phase"] == "INT 21h, 59h") & (table["event"] == "soft_interrupts")]
     assert found["value"].sum() == 1
-    source.write_text(f".globl _start\n_start:\n{wide}")
-    assert assembled(tmp_path, source).count(b"BL5P") == 2
+    assert assembled(f".globl _start\n_start:\n{wide}", tmp_path).count(b"BL5P") == 2

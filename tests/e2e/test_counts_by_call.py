@@ -6,20 +6,21 @@ around the same call, so two methods give the same number.
 """
 
 import json
-import subprocess
 from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from boot_sector import assembled, bootable
 
 from p5lab.cli import main as cli
+from p5lab.describe import from_media
 from p5lab.lab import Lab
 from p5stats import calls, events, modes
 
 HERE = Path(__file__).parent
-FLOPPY = 1_474_560
 ROUNDS = 10
-BOOT, BY_IRET, BY_RETF, NESTED = range(4)
+BOOT = from_media.BOOT_PHASE
+BY_IRET, BY_RETF, NESTED = 1, 2, 3
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +31,8 @@ def lab(tmp_path_factory):
 
 def boot_floppy(place, name):
     """Writes a floppy with an assembled boot sector."""
-    built, binary, floppy = place / f"{name}.o", place / f"{name}.bin", place / f"{name}.img"
-    subprocess.run(["as", "--32", f"-I{HERE}", "-o", built, HERE / f"{name}.S"], check=True)
-    link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
-    subprocess.run([*link, "-o", binary, built], check=True)
-    assert binary.stat().st_size == 512
-    floppy.write_bytes(binary.read_bytes().ljust(FLOPPY, b"\0"))
+    floppy = place / f"{name}.img"
+    floppy.write_bytes(bootable(assembled(HERE / f"{name}.S", place)))
     return floppy
 
 

@@ -2,10 +2,10 @@
 """p5lab's programs for DOS, on a boot sector that stands in for DOS (little_dos.S)."""
 
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
+from boot_sector import assembled, bootable
 
 from p5lab.cli import main as cli
 from p5lab.describe import fat_floppy
@@ -30,7 +30,7 @@ def run(lab, image, tmp_path, capsys):
     def run(program, *words, status=0):
         own = Lab(lab.root, results_in=tmp_path / "results")
         dos = tmp_path / "dos.img"
-        dos.write_bytes(_boot_sector(tmp_path, *_place(image, program)).ljust(1_474_560, b"\0"))
+        dos.write_bytes(_boot_sector(tmp_path, *_place(image, program)))
         line = ["run", "--floppy", str(dos), "--programs", "dos", "--limit", "5", "--no-build"]
         assert cli.main([*line, *words], own) == status
         made = max(
@@ -51,12 +51,8 @@ def _place(image, program):
 
 
 def _boot_sector(place, first, sectors):
-    built, binary = place / "dos.o", place / "dos.bin"
     values = ("--defsym", f"FIRST={first}", "--defsym", f"SECTORS={sectors}")
-    subprocess.run(["as", "--32", *values, "-o", built, SOURCE], check=True)
-    link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
-    subprocess.run([*link, "-o", binary, built], check=True)
-    return binary.read_bytes().ljust(510, b"\0") + b"\x55\xaa"
+    return bootable(assembled(SOURCE, place, *values))
 
 
 def counts(made, phase, event):

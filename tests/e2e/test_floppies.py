@@ -5,6 +5,8 @@ import json
 import random
 from pathlib import Path
 
+from boot_sector import assembled, bootable
+
 from p5lab.cli import main as cli
 from p5lab.describe import fat_floppy
 from p5lab.lab import Lab
@@ -59,12 +61,10 @@ _start: xorw %ax, %ax
 """
 
 
-def test_the_floppy_is_in_drive_b(lab, bare_program, tmp_path, capsys):
+def test_the_floppy_is_in_drive_b(lab, tmp_path, capsys):
     own = Lab(lab.root, results_in=tmp_path / "results")
-    source, dos, file = tmp_path / "boot.S", tmp_path / "dos.img", tmp_path / "a.txt"
-    source.write_text(SECTOR_OF_B)
-    code = bare_program(source).read_bytes()
-    dos.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(1_474_560, b"\0"))
+    dos, file = tmp_path / "dos.img", tmp_path / "a.txt"
+    dos.write_bytes(bootable(assembled(SECTOR_OF_B, tmp_path)))
     file.write_text("text")
     words = ["run", "--floppy", str(dos), "--put", str(file), "--limit", "5", "--no-build"]
     assert cli.main(words, own) == 0

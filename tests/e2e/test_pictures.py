@@ -4,19 +4,19 @@ mode. The expected dots follow from the pattern and from the layout of video mem
 emulator."""
 
 import json
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from boot_sector import assembled, bootable
 from PIL import Image
 
 from p5lab.cli import main as cli
 from p5lab.lab import Lab
 
 SOURCE = Path(__file__).with_name("draw.S")
-FLOPPY, BANK, STEP = 1_474_560, 0x10000, 0x1234
+BANK, STEP = 0x10000, 0x1234
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +33,8 @@ def boot(lab, tmp_path):
     """
 
     def boot(code, *words, status=0):
-        (tmp_path / "boot.S").write_text(code)
-        built, binary = tmp_path / "boot.o", tmp_path / "boot.bin"
-        subprocess.run(["as", "--32", "-o", built, tmp_path / "boot.S"], check=True)
-        link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
-        subprocess.run([*link, "-o", binary, built], check=True)
-        content = binary.read_bytes().ljust(510, b"\0")
-        assert len(content) <= 512
         floppy = tmp_path / "my.img"
-        floppy.write_bytes((content[:510] + b"\x55\xaa").ljust(FLOPPY, b"\0"))
+        floppy.write_bytes(bootable(assembled(code, tmp_path)))
         before = set(lab.results.glob("*/*/run.json"))
         command = ["run", "--floppy", str(floppy), "--limit", "1", *words, "--no-build"]
         assert cli.main(command, lab) in ((0, 1) if status is None else (status,))

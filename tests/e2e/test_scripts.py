@@ -2,29 +2,23 @@
 """Scripts that drive a guest: a small system of our own that shows the keys (keys.S)."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
+from boot_sector import FLOPPY, assembled
 
 from p5lab.cli import main as cli
 from p5lab.lab import Lab
 from p5stats import events
 
 SOURCE = Path(__file__).with_name("keys.S")
-FLOPPY = 1_474_560
 HEAD = "schema_version = 1\n"
 
 
 @pytest.fixture(scope="module")
 def sector(tmp_path_factory):
     """The assembled boot sector."""
-    place = tmp_path_factory.mktemp("keys")
-    built, binary = place / "keys.o", place / "keys.bin"
-    subprocess.run(["as", "--32", "-o", built, SOURCE], check=True)
-    link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
-    subprocess.run([*link, "-o", binary, built], check=True)
-    content = binary.read_bytes()
+    content = assembled(SOURCE, tmp_path_factory.mktemp("keys"))
     assert len(content) == 512
     return content
 
