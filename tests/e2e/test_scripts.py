@@ -8,6 +8,7 @@ import pytest
 from boot_sector import FLOPPY, assembled
 
 from p5lab.cli import main as cli
+from p5lab.describe import from_media
 from p5lab.lab import Lab
 from p5stats import events
 
@@ -90,7 +91,8 @@ def test_a_script_types_and_finds_the_answer(run, lab, capsys):
 
     # The brackets are those of the script, and each has counts.
     parsed = events.parse(made / "events.jsonl")
-    assert [bracket.phase for bracket in parsed.brackets] == [0, 1]
+    numbers = [from_media.BOOT_PHASE, from_media.WINDOW_PHASE]
+    assert [bracket.phase for bracket in parsed.brackets] == numbers
     boot, typing = parsed.brackets
     assert boot.end.tsc == typing.begin.tsc
     # Twenty-one keys, and seven of them with Shift: 50 ms for each change of a key's group.
