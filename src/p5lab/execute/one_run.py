@@ -6,7 +6,7 @@ import os
 import platform
 import select
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from errno import ENOSPC
@@ -23,10 +23,10 @@ from p5lab.execute.forkserver import Server
 from p5lab.host.files import digest_of
 from p5lab.host.processors import cores
 from p5lab.keep import store
+from p5lab.keep.phase_names import named_by_programs
 from p5stats import StatsError, events, tidy
 
 INTERRUPTED = "interrupted by the user"
-PHASE_NAME = "phase-name"  # the engine's note about a name (engine/session/phase_names.hh)
 
 
 @dataclass(frozen=True)
@@ -162,11 +162,6 @@ def phases(run: Run) -> dict[int, str]:
         return {one.number: f"interval {one.number}" for one in sample.intervals}
     named = run.workload.phases
     return named | {region.phase: region.function} if (region := run.region) else named
-
-
-def named_by_programs(notes: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """The names that programs in the guest gave to their phases, by the phases' numbers."""
-    return {note["count"]: note["name"] for note in notes if note["what"] == PHASE_NAME}
 
 
 def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict[str, Any]]:

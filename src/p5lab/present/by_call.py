@@ -10,6 +10,7 @@ from rich.console import Console
 from p5lab.describe.observation.calls import CALLS
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import UserError
+from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.present.tables import MISSING, Grid
 
@@ -60,15 +61,13 @@ def show(console: Console, stored: Stored, form: str, rows: int, *, more: bool) 
 
 def _grids(frame: "pd.DataFrame", stored: Stored, rows: int, *, more: bool) -> list[Grid]:
     """A table for each phase. If the run has a bracket around a whole program, only this one."""
-    names = stored.record.get("identity", {}).get("described", {}).get("phases", {})
+    names = phase_names.of(stored.record)
     phases = list(dict.fromkeys(frame["phase"]))
     if WHOLE_PHASE in phases:
         phases = [WHOLE_PHASE]
     grids = []
     for phase in phases:
-        name = (
-            "the whole program" if phase == WHOLE_PHASE else names.get(str(phase), f"phase {phase}")
-        )
+        name = "the whole program" if phase == WHOLE_PHASE else names.get(phase, f"phase {phase}")
         grids.append(_grid(f"calls in {name}", frame[frame["phase"] == phase], rows, more=more))
     return grids
 

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from p5lab.describe.observation.modes import MODES
 from p5lab.errors import UserError
+from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.present.tables import MISSING, Grid
 
@@ -59,11 +60,11 @@ def show(console: Console, stored: Stored, form: str) -> None:
 
 def _grids(found: "Modes", stored: Stored) -> list[Grid]:
     """Two tables for each phase: counts, and deliveries by vector."""
-    names = stored.record.get("identity", {}).get("described", {}).get("phases", {})
+    names = phase_names.of(stored.record)
     frame, vectors = found.frame(), found.vector_frame()
     grids = []
     for phase in dict.fromkeys(frame["phase"]):
-        name = names.get(str(phase), f"phase {phase}")
+        name = names.get(phase, f"phase {phase}")
         grids.append(_counts(f"machine modes in {name}", frame[frame["phase"] == phase]))
         inside = vectors[vectors["phase"] == phase]
         if len(inside):
