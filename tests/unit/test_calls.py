@@ -2,9 +2,11 @@
 """calls.jsonl: the reader, its checks, the names of calls, and the printed table."""
 
 import argparse
+import io
 import json
 
 import pytest
+from rich.console import Console
 
 from p5lab.describe.observation import Calls, Observation
 from p5lab.errors import UserError
@@ -167,10 +169,6 @@ def stored(tmp_path):
 
 
 def printed(stored, form, rows=20, *, more=False):
-    import io
-
-    from rich.console import Console
-
     console = Console(file=io.StringIO(), width=80)
     by_call.show(console, stored, form, rows, more=more)
     return console.file.getvalue()
@@ -189,6 +187,22 @@ def test_the_table(stored):
     assert "| INT 21h AH=3Dh open | 2 | 0 | 400 | 300 | 40.0 | 50 | 25 | 1 | 2 |" in with_more
     assert json.loads(printed(stored, "json"))["rows"][0]["exclusive"] == 400
     assert printed(stored, "csv").startswith("phase,kind,vector,function,name,calls,")
+
+
+def brief(stored):
+    console = Console(file=io.StringIO(), width=80)
+    by_call.brief(console, stored)
+    return console.file.getvalue()
+
+
+def test_many_phases_have_a_view_of_their_own(stored):
+    assert "calls in boot" in brief(stored)
+    name = {"what": "phase-name", "name": "dir", "count": 7}
+    stored.record["notes"] = [name]
+    phases = [LINES[1] | {"phase": number, "cycles": 300} for number in (1, 2, 3, 7)]
+    written(stored.directory, [LINES[0], *phases, LINES[-1]])
+    assert brief(stored) == f"Counts by call: `./p5lab show {stored.id[:8]} --calls`\n"
+    assert "calls in dir" in printed(stored, "table")
 
 
 def test_a_run_without_calls_is_refused(stored):

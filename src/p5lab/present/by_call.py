@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from p5lab.describe.observation.calls import CALLS
+from p5lab.describe.observation.calls import CALLS, Calls
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import UserError
+from p5lab.host.terminal import markup
 from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.present.tables import MISSING, Grid
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS = 20
+MOST_PHASES = 3  # for example boot, a window, and the empty bracket
 SCHEMA_VERSION = 1
 HEADS = ("call", "calls", "no\nreturn", "exclusive\ncycles", "inclusive\nper call")
 MORE = (
@@ -57,6 +59,17 @@ def show(console: Console, stored: Stored, form: str, rows: int, *, more: bool) 
     else:
         for grid in _grids(frame, stored, rows, more=more):
             grid.print(console)
+
+
+def brief(console: Console, stored: Stored) -> None:
+    """Prints the tables of a run with at most MOST_PHASES phases, and else the command that prints
+    them. The run has counts by call."""
+    frame = of_run(stored.directory)
+    if frame is not None and frame["phase"].nunique() <= MOST_PHASES:
+        show(console, stored, "table", ROWS, more=False)
+    else:
+        for line in Calls().remarks(stored.id, ""):
+            console.print(markup(line), highlight=False, soft_wrap=True)
 
 
 def _grids(frame: "pd.DataFrame", stored: Stored, rows: int, *, more: bool) -> list[Grid]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Prints one run directory in full, or one line for each of several run directories."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich import box
@@ -12,6 +12,7 @@ from rich.table import Table
 
 from p5lab.describe.keys import readable
 from p5lab.host.terminal import for_terminal, markup
+from p5lab.keep.phase_names import PHASE_NAME
 from p5lab.keep.store import Stored
 from p5lab.present import by_call, comparison, counts, one_system, program_output, screen
 from p5lab.present.comparison import Cell, Comparison
@@ -50,7 +51,7 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
         ("versions", ", ".join(f"{name} {text}" for name, text in record["versions"].items())),
         ("started", record.get("started", "-")),
         ("wall time", f"{record['wall_seconds']} s" if "wall_seconds" in record else "-"),
-        ("engine notes", "; ".join(_note(note) for note in record.get("notes", [])) or "none"),
+        ("engine notes", "; ".join(_notes(record)) or "none"),
         ("directory", str(stored.directory)),
     ]
     for name, value in rows:
@@ -77,7 +78,7 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
     for grid in one_system.metrics(cells, console.width):
         grid.print(console)
     if (stored.directory / by_call.CALLS).is_file():
-        by_call.show(console, stored, "table", by_call.ROWS, more=False)
+        by_call.brief(console, stored)
 
 
 def _what_ran(record: dict[str, Any]) -> tuple[str, str]:
@@ -104,8 +105,11 @@ def _job(settings: dict[str, Any]) -> str:
     return "-"
 
 
-def _note(note: dict[str, Any]) -> str:
-    return " ".join(str(value) for value in note.values())
+def _notes(record: dict[str, Any]) -> Iterator[str]:
+    """Yields the notes of the engine, except the names of phases, which the tables show."""
+    for note in record.get("notes", []):
+        if note.get("what") != PHASE_NAME:
+            yield " ".join(str(value) for value in note.values())
 
 
 def each(console: Console, stored: Sequence[Stored]) -> None:
