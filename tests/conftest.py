@@ -25,6 +25,7 @@ from xdist.scheduler import LoadFileScheduling
 os.environ["P5LAB_PROGRESS"] = "plain"  # tests read the output from a pipe
 # In a shell without job control, background processes and their children ignore SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # with nohup, it is ignored
 FULL = os.environ.get("P5LAB_FULL") == "1"
 BUDGET = 15.0  # seconds on a quiet host
 # The files that take longest, and a long file whose name is near the end.
