@@ -69,7 +69,6 @@ SESSION = """
 ./p5lab show RUN
 ./p5lab diff RUN RUN
 ./p5lab report RUN RUN
-./p5lab report RUN RUN --metric cycles
 ./p5lab list [experiments|machines|guests|workloads|programs|runs]
 ./p5lab list programs
 ./p5lab query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"

@@ -289,8 +289,8 @@ def test_the_inside_of_several_runs_cannot_be_shown(p5lab, swept, option):
 @pytest.mark.parametrize(
     ("words", "views"),
     [
-        (("--top", "3"), "--attribution or --evictions"),
-        (("--top", "20"), "--attribution or --evictions"),  # the default
+        (("--top", "3"), "--attribution or --evictions or --calls"),
+        (("--top", "20"), "--attribution or --evictions or --calls"),  # the default
         (("--by", "function"), "--attribution"),
         (("--event", "cycles.busy"), "--attribution or --source or --speedscope"),
         (("--evictions", "--by", "function"), "--attribution"),

@@ -10,7 +10,6 @@ from p5lab.describe import outputs
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.describe.observation.sample import Sample
 from p5lab.errors import UserError
-from p5stats import known_calls
 
 if TYPE_CHECKING:  # describe.run imports this package
     from p5lab.describe.run import Run
@@ -66,6 +65,8 @@ class Calls(Kind):
 
     def conf(self) -> Conf:
         """The output file, and the registers and properties of known calls."""
+        from p5stats import known_calls  # gem5's Python, which reads descriptions too, has no p5stats
+
         return {"run.calls": CALLS, "run.call_table": known_calls.read().engine_text()}
 
     def remarks(self, run: str, place: str) -> list[str]:
