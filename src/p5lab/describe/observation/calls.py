@@ -65,7 +65,7 @@ class Calls(Kind):
 
     def conf(self) -> Conf:
         """The output file, and the registers and properties of known calls."""
-        from p5stats import known_calls  # gem5's Python, which reads descriptions too, has no p5stats
+        from p5stats import known_calls  # gem5's Python imports this module without p5stats
 
         return {"run.calls": CALLS, "run.call_table": known_calls.read().engine_text()}
 
