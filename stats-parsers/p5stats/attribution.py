@@ -216,52 +216,44 @@ def _is_library(module: str) -> bool:
 
 def read(path: Path) -> Attribution:
     """Reads an attribution. StatsError if the file is malformed or incomplete."""
-    found: Attribution | None = None
+    found = Attribution([], stacks=False)
     functions: dict[int, Function] = {}
     crossings = {0: UNKNOWN}
-    ended = False
-    for where, record in jsonl.read(path):
-        try:
-            if not isinstance(record, dict):
-                raise ValueError("expected an object")
-            if found is None:
-                found = _header(record)
-                continue
-            _check(record)
-            if ended:
-                raise ValueError("expected nothing after the end")
-            match record["type"]:
-                case "function":
-                    functions[record["id"]] = Function.read(record["name"], record["module"])
-                case "entrance":
-                    crossings[record["id"]] = crossing_name(
-                        record["kind"], record["vector"], record["number"]
+
+    def header(record: dict[str, Any]) -> None:
+        found.events.extend(_events(record["events"]))
+        found.stacks = bool(record["stacks"])
+
+    def line(record: dict[str, Any]) -> None:
+        _check(record)
+        match record["type"]:
+            case "function":
+                functions[record["id"]] = Function.read(record["name"], record["module"])
+            case "entrance":
+                crossings[record["id"]] = crossing_name(
+                    record["kind"], record["vector"], record["number"]
+                )
+            case "node" if record["id"] in found.nodes:
+                raise ValueError(f"a second node {record['id']}")
+            case "node":
+                found.nodes[record["id"]] = _node(found, record, functions, crossings)
+            case "counts":
+                _add_counts(found, record)
+            case "eviction":
+                found.evictions.append(
+                    Eviction(
+                        functions[record["loser"]],
+                        record["lost"],
+                        functions[record["winner"]],
+                        record["won"],
+                        record["colour"],
+                        record["count"],
                     )
-                case "node" if record["id"] in found.nodes:
-                    raise ValueError(f"a second node {record['id']}")
-                case "node":
-                    found.nodes[record["id"]] = _node(found, record, functions, crossings)
-                case "counts":
-                    _add_counts(found, record)
-                case "eviction":
-                    found.evictions.append(
-                        Eviction(
-                            functions[record["loser"]],
-                            record["lost"],
-                            functions[record["winner"]],
-                            record["won"],
-                            record["colour"],
-                            record["count"],
-                        )
-                    )
-                case "end":
-                    ended = True
-                case other:
-                    raise ValueError(f"unknown type {other!r}")
-        except (KeyError, TypeError, ValueError) as error:
-            raise StatsError(f"{where}: not a line of an attribution: {error}") from None
-    if found is None or not ended:
-        raise StatsError(f"{path}: incomplete: the file was cut short")
+                )
+            case other:
+                raise ValueError(f"unknown type {other!r}")
+
+    jsonl.between(path, "an attribution", SCHEMA_VERSION, header, line)
     return found
 
 
@@ -281,18 +273,14 @@ def _check(record: dict[str, Any]) -> None:
             raise ValueError(f"{key}: found {str(value)[:40]!r}")
 
 
-def _header(record: dict[str, Any]) -> Attribution:
-    if record["type"] != "header":
-        raise ValueError("expected the header")
-    if record["schema_version"] != SCHEMA_VERSION:
-        raise ValueError(
-            f"schema version {record['schema_version']}, this p5lab reads {SCHEMA_VERSION}"
-        )
-    events = record["events"]
-    listed = isinstance(events, list) and all(isinstance(event, str) for event in events)
-    if not listed or INSTRUCTIONS not in events:
+def _events(events: object) -> list[str]:
+    if (
+        not isinstance(events, list)
+        or not all(isinstance(event, str) for event in events)
+        or INSTRUCTIONS not in events
+    ):
         raise ValueError(f"expected the names of events, including {INSTRUCTIONS}")
-    return Attribution(list(events), bool(record["stacks"]))
+    return events
 
 
 def _node(

@@ -130,29 +130,17 @@ def read(path: Path) -> dict[int, Phase]:
     cycles of a phase do not add up."""
     phases: dict[int, Phase] = {}
     seen: set[tuple[object, ...]] = set()
-    started = ended = False
-    for where, record in jsonl.read(path):
-        try:
-            if not isinstance(record, dict):
-                raise ValueError("expected an object")
-            if ended:
-                raise ValueError("expected nothing after the end")
-            if not started:
-                started = _header(record)
-                continue
-            match record["type"]:
-                case "phase":
-                    _add_phase(phases, record)
-                case "call":
-                    _add_call(phases, seen, record)
-                case "end":
-                    ended = True
-                case other:
-                    raise ValueError(f"unknown type {other!r}")
-        except (KeyError, TypeError, ValueError) as error:
-            raise StatsError(f"{where}: not a line of calls: {error}") from None
-    if not ended:
-        raise StatsError(f"{path}: incomplete: the file was cut short")
+
+    def line(record: dict[str, Any]) -> None:
+        match record["type"]:
+            case "phase":
+                _add_phase(phases, record)
+            case "call":
+                _add_call(phases, seen, record)
+            case other:
+                raise ValueError(f"unknown type {other!r}")
+
+    jsonl.between(path, "calls", SCHEMA_VERSION, lambda header: None, line)
     for number, phase in phases.items():
         added = phase.outside.cycles + sum(call.exclusive.cycles for call in phase.calls)
         if added != phase.cycles:
@@ -161,16 +149,6 @@ def read(path: Path) -> dict[int, Phase]:
                 f" {phase.cycles}"
             )
     return phases
-
-
-def _header(record: dict[str, Any]) -> bool:
-    if record["type"] != "header":
-        raise ValueError("expected the header")
-    if record["schema_version"] != SCHEMA_VERSION:
-        raise ValueError(
-            f"schema version {record['schema_version']}, this p5lab reads {SCHEMA_VERSION}"
-        )
-    return True
 
 
 def _add_phase(phases: dict[int, Phase], record: dict[str, Any]) -> None:

@@ -2,8 +2,9 @@
 """Files with one JSON value on each line."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from p5stats.problems import StatsError
 
@@ -25,3 +26,51 @@ def read(path: Path) -> Iterator[tuple[str, object]]:
                     raise StatsError(f"{where}: not valid JSON") from None
     except OSError as error:
         raise StatsError(f"cannot read {path}: {error.strerror}") from None
+
+
+Record = dict[str, Any]
+
+
+def between(
+    path: Path,
+    what: str,
+    schema_version: int,
+    header: Callable[[Record], None],
+    line: Callable[[Record], None],
+) -> None:
+    """Reads a file that has a header, records, and the record `end`. The `type` of a record says
+    which one it is.
+
+    `header` gets the header, and `line` gets each record between header and end. Both raise
+    KeyError, TypeError or ValueError for a record that is wrong. `what`: a name for a line of this
+    file. StatsError if a record is wrong, the header has another schema version, or the end is
+    missing.
+    """
+    started = ended = False
+    for where, record in read(path):
+        try:
+            if not isinstance(record, dict):
+                raise ValueError("expected an object")
+            if ended:
+                raise ValueError("expected nothing after the end")
+            if not started:
+                _check_header(record, schema_version)
+                header(record)
+                started = True
+            elif record["type"] == "end":
+                ended = True
+            else:
+                line(record)
+        except (KeyError, TypeError, ValueError) as error:
+            raise StatsError(f"{where}: not a line of {what}: {error}") from None
+    if not ended:
+        raise StatsError(f"{path}: incomplete: the file was cut short")
+
+
+def _check_header(record: Record, schema_version: int) -> None:
+    if record["type"] != "header":
+        raise ValueError("expected the header")
+    if record["schema_version"] != schema_version:
+        raise ValueError(
+            f"schema version {record['schema_version']}, this p5lab reads {schema_version}"
+        )

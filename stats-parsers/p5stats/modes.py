@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 
 from p5stats import jsonl
-from p5stats.problems import StatsError
 
 SCHEMA_VERSION = 1
 LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
@@ -82,50 +81,32 @@ def _typed(frame: pd.DataFrame) -> pd.DataFrame:
 
 def read(path: Path) -> Modes:
     """Reads the counts of a run by mode. StatsError if the file is malformed or incomplete."""
-    found: Modes | None = None
+    found = Modes([])
     seen: set[tuple[int, str, int, int]] = set()
-    ended = False
-    for where, record in jsonl.read(path):
-        try:
-            if not isinstance(record, dict):
-                raise ValueError("expected an object")
-            if ended:
-                raise ValueError("expected nothing after the end")
-            if found is None:
-                found = _header(record)
-                continue
-            match record["type"]:
-                case "mode":
-                    mode = _mode(record, len(found.events))
-                    key = (mode.phase, mode.mode, mode.ring, mode.cr3)
-                    if key in seen:
-                        raise ValueError("the same mode twice")
-                    seen.add(key)
-                    found.modes.append(mode)
-                case "end":
-                    ended = True
-                case other:
-                    raise ValueError(f"unknown type {other!r}")
-        except (KeyError, TypeError, ValueError) as error:
-            raise StatsError(f"{where}: not a line of modes: {error}") from None
-    if found is None or not ended:
-        raise StatsError(f"{path}: incomplete: the file was cut short")
+
+    def header(record: dict[str, Any]) -> None:
+        found.events.extend(_events(record["events"]))
+
+    def line(record: dict[str, Any]) -> None:
+        if record["type"] != "mode":
+            raise ValueError(f"unknown type {record['type']!r}")
+        mode = _mode(record, len(found.events))
+        key = (mode.phase, mode.mode, mode.ring, mode.cr3)
+        if key in seen:
+            raise ValueError("the same mode twice")
+        seen.add(key)
+        found.modes.append(mode)
+
+    jsonl.between(path, "modes", SCHEMA_VERSION, header, line)
     return found
 
 
-def _header(record: dict[str, Any]) -> Modes:
-    if record["type"] != "header":
-        raise ValueError("expected the header")
-    if record["schema_version"] != SCHEMA_VERSION:
-        raise ValueError(
-            f"schema version {record['schema_version']}, this p5lab reads {SCHEMA_VERSION}"
-        )
-    events = record["events"]
+def _events(events: object) -> list[str]:
     if not isinstance(events, list) or not all(isinstance(one, str) for one in events):
         raise ValueError("expected the names of events")
     if len(set(events)) != len(events):
         raise ValueError("expected each event once")
-    return Modes(events)
+    return events
 
 
 def _mode(record: dict[str, Any], events: int) -> Mode:
