@@ -10,8 +10,8 @@ with `./p5lab test --full`. A test that measures time also has the mark `alone`.
 fast run, pytest lists each test that took longer than BUDGET, including its fixtures.
 
 Test files run in parallel, each in one process. The files in FIRST start first. The other files
-start in the order of their names. In the full set, the tests named APART start before all files,
-and each of them is divided from its file: these tests take minutes and share nothing.
+start in the order of their names. In the full set, the tests named APART start first. Each of them
+may run in another process than its file. These tests take minutes and share nothing.
 """
 
 import os
@@ -77,7 +77,7 @@ class Files(LoadFileScheduling):
     """Gives each process whole files, and single tests of the name APART."""
 
     def _split_scope(self, nodeid):
-        return nodeid if APART in nodeid else super()._split_scope(nodeid)
+        return nodeid if FULL and APART in nodeid else super()._split_scope(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -79,8 +79,11 @@ class BochsPlatform : public session::Emulator {
 
   uint8_t* memory(uint32_t physical, bool write) override {
     const bx_phy_address address = A20ADDR(physical);
-    if (write) pageWriteStampTable.decWriteStamp(address);
-    return BX_MEM(0)->getHostMemAddr(cpu(), address, write ? BX_WRITE : BX_READ);
+    // For a read beyond RAM, the emulator would return other bytes.
+    if (address >= BX_MEM(0)->get_memory_len()) return nullptr;
+    Bit8u* host = BX_MEM(0)->getHostMemAddr(cpu(), address, write ? BX_WRITE : BX_READ);
+    if (host && write) pageWriteStampTable.decWriteStamp(address);
+    return host;
   }
 
   bool stopped = false;  // the emulator has removed its devices
@@ -107,6 +110,17 @@ session::Region* region;       // null: not requested, or the guest is not ready
 bool branches_watched;         // attribution or blocks is not null
 bool each_watched;             // attribution, region or calls is not null
 
+// Takes the observers that the run has now.
+void take_observers() {
+  attribution = the_run.attribution();
+  blocks = the_run.blocks();
+  calls = the_run.calls();
+  modes = the_run.modes();
+  region = the_run.region();
+  branches_watched = blocks || attribution;
+  each_watched = attribution || region || calls;
+}
+
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
   const session::MarkerCall call{operation,
                                  cpu->get_reg32(BX_32BIT_REG_EDX),
@@ -117,12 +131,7 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
                                  glue::place(BX_SEG_REG_ES, BX_32BIT_REG_EDI)};
   const session::MarkerResult result = the_run.marker(call);
   if (operation == session::kReady) glue::run_agendas();
-  attribution = the_run.attribution();
-  region = the_run.region();
-  branches_watched = blocks || attribution;
-  calls = the_run.calls();
-  modes = the_run.modes();
-  each_watched = attribution || region || calls;
+  take_observers();
   leaf->eax = result.eax;
   leaf->ebx = result.ebx;
   leaf->ecx = result.ecx;
@@ -199,7 +208,7 @@ constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // as in Bochs's cp
 bool booting = true;       // until the boot ROM has loaded the guest
 bool from_media;           // the guest boots from its own media (session/media.hh)
 session::Crossed crossed;  // the last event that made the state stale
-p5::ClassId last_class;    // class of the last instruction that began, with attribution
+p5::ClassId last_class;    // class of the last instruction that began, with each_watched
 
 // Returns a general register. `number` is the register's number in the encoding of instructions.
 bx_address general_register(unsigned number) {
@@ -318,11 +327,7 @@ void p5_initialize(void) {
   if (from_media) glue::end_at_panic();
   cmov_allowed = the_run.config().cmov;
   block_moves = the_run.config().fast_paths;
-  blocks = the_run.blocks();
-  branches_watched = blocks;
-  calls = the_run.calls();
-  modes = the_run.modes();
-  each_watched = calls;
+  take_observers();
   cpu()->cpuid = new Processor(cpu());
 }
 
@@ -359,7 +364,8 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
 }
 
 // Attribution and region see each instruction before its execution. They take the model off its
-// fast path. The observer of calls needs only the far instructions, which never take this path.
+// fast path. The observer of calls needs only far instructions. Far instructions never take the
+// fast path.
 static __attribute__((noinline)) void watch(const bxInstruction_c& i, Linear linear) {
   const Linear stack = stack_pointer();
   if (attribution) attribution->at(linear, stack);
@@ -541,7 +547,7 @@ static void far_transfer(p5::Crossing how, const char* kind) {
   model.far_transfer(how);
 }
 
-// Tells the observer of calls which kind of far transfer has taken place.
+// Reports to the observer of calls which kind of far transfer has taken place.
 static __attribute__((noinline)) void watch_far(unsigned what) {
   if (what == BX_INSTR_IS_SYSCALL || what == BX_INSTR_IS_SYSENTER) return calls->gate();
   if (what != BX_INSTR_IS_INT) calls->moved();
@@ -549,7 +555,7 @@ static __attribute__((noinline)) void watch_far(unsigned what) {
 
 void p5_far_branch(unsigned what) {
   state_stale = true;
-  if (__builtin_expect(each_watched, 0) && calls) watch_far(what);
+  if (__builtin_expect(calls != nullptr, 0)) watch_far(what);
   switch (what) {
     case BX_INSTR_IS_RET:
       far_transfer(p5::Crossing::Far, "far");
@@ -689,9 +695,8 @@ void wide_ports(uint16_t first, uint16_t last) { model.wide_ports(first, last); 
 bool BochsPlatform::write_memory(uint32_t address, const uint8_t* bytes, size_t count) {
   while (count) {
     const size_t chunk = std::min<size_t>(count, 0x1000 - (address & 0xFFF));
-    Bit8u* host = BX_MEM(0)->getHostMemAddr(BX_CPU(0), address, BX_WRITE);
+    Bit8u* host = memory(address, true);
     if (!host) return false;
-    pageWriteStampTable.decWriteStamp(address);
     std::memcpy(host, bytes, chunk);
     address += uint32_t(chunk);
     bytes += chunk;

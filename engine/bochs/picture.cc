@@ -3,7 +3,6 @@
 // draw the picture. What they change is put back, so a look changes nothing in the machine.
 #include "picture.hh"
 
-#include <algorithm>
 #include <vector>
 
 #include "bochs.h"

@@ -50,12 +50,16 @@ void Calls::enter(CallKind kind, uint8_t vector, const Before& from) {
   frame.back = from.next;
   frame.entered = from.clock;
   for (Phase* phase : open_) {
-    if (frame.row >= phase->rows.size()) phase->rows.resize(rows_.size());
-    phase->rows[frame.row].calls++;
+    counts_of(phase, frame.row).calls++;
   }
   back_at_[from.next.address].push_back(number);
   current_ = number;
   delivered_ = true;
+}
+
+Calls::Counts& Calls::counts_of(Phase* phase, uint32_t row) {
+  if (row >= phase->rows.size()) phase->rows.resize(rows_.size());
+  return phase->rows[row];
 }
 
 uint32_t Calls::row_of(CallKey key) {
@@ -104,8 +108,7 @@ void Calls::count(const Sum& grown) {
   Frame& frame = frames_[current_];
   frame.inside.add(grown);
   for (Phase* phase : open_) {
-    if (frame.row >= phase->rows.size()) phase->rows.resize(rows_.size());
-    phase->rows[frame.row].own.add(grown);
+    counts_of(phase, frame.row).own.add(grown);
   }
 }
 
@@ -231,8 +234,7 @@ void Calls::close(uint32_t number, bool returned) {
   Frame& frame = frames_[number];
   for (Phase* phase : open_) {
     if (!returned || frame.number < phase->began) continue;
-    if (frame.row >= phase->rows.size()) phase->rows.resize(rows_.size());
-    Counts& counts = phase->rows[frame.row];
+    Counts& counts = counts_of(phase, frame.row);
     counts.returned++;
     counts.inside.add(frame.inside);
     counts.waited += last_ - frame.entered - frame.inside.cycles;
@@ -249,28 +251,27 @@ void Calls::close(uint32_t number, bool returned) {
 // --- brackets -----------------------------------------------------------------------------------
 
 void Calls::begin(uint32_t number) {
-  const Counters& counters = model_.counters();
-  flush(model_.clock());
   Phase& phase = phases_[number];
+  phase.began_cycles = cycles();
   phase.began = ++serial_;
-  phase.began_cycles = counters.total(CyclesBusy) + counters.total(CyclesIdle);
   open_.push_back(&phase);
 }
 
-void Calls::end(uint32_t number) {
-  const Counters& counters = model_.counters();
-  flush(model_.clock());
-  Phase& phase = phases_[number];
-  phase.cycles += counters.total(CyclesBusy) + counters.total(CyclesIdle) - phase.began_cycles;
+void Calls::end() {
+  Phase& phase = *open_.back();
+  phase.cycles += cycles() - phase.began_cycles;
   open_.pop_back();
 }
 
 void Calls::stop() {
-  while (!open_.empty()) {
-    const auto last = std::find_if(phases_.begin(), phases_.end(),
-                                   [this](const auto& one) { return &one.second == open_.back(); });
-    end(last->first);
-  }
+  while (!open_.empty()) end();
+}
+
+// Returns all cycles so far. The time so far belongs to the current call.
+uint64_t Calls::cycles() {
+  const Counters& counters = model_.counters();
+  flush(model_.clock());
+  return counters.total(CyclesBusy) + counters.total(CyclesIdle);
 }
 
 std::string Calls::differs() const {

@@ -80,7 +80,7 @@ class Calls {
 
   // Call begin() when a bracket begins, and end() when it ends, while the marker is written.
   void begin(uint32_t phase);
-  void end(uint32_t phase);
+  void end();
   // Ends the brackets that are still open at the end of the run.
   void stop();
 
@@ -125,6 +125,8 @@ class Calls {
 
   void enter(CallKind kind, uint8_t vector, const Before& from);
   uint32_t row_of(CallKey key);
+  Counts& counts_of(Phase* phase, uint32_t row);
+  uint64_t cycles();
   uint32_t new_frame();
   void flush(uint64_t clock);
   void count(const Sum& grown);

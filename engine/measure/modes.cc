@@ -46,9 +46,9 @@ void Modes::begin(uint32_t number) {
   open_.push_back(&phase);
 }
 
-void Modes::end(uint32_t number) {
+void Modes::end() {
   flush();
-  Phase& phase = phases_[number];
+  Phase& phase = *open_.back();
   for (const auto& bank : model_.banks().banks()) {
     auto& grown = phase.grown[bank.get()];
     const auto& began = phase.began[bank.get()];
@@ -58,11 +58,7 @@ void Modes::end(uint32_t number) {
 }
 
 void Modes::stop() {
-  while (!open_.empty()) {
-    const auto last = std::find_if(phases_.begin(), phases_.end(),
-                                   [this](const auto& one) { return &one.second == open_.back(); });
-    end(last->first);
-  }
+  while (!open_.empty()) end();
 }
 
 std::string Modes::differs() const {

@@ -41,7 +41,7 @@ class Modes {
   // Call begin() when a bracket begins, and end() when it ends, while the marker is written. stop()
   // ends the brackets that are still open.
   void begin(uint32_t phase);
-  void end(uint32_t phase);
+  void end();
   void stop();
 
   const std::map<uint32_t, Phase>& phases() const { return phases_; }

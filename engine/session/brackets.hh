@@ -11,7 +11,8 @@ namespace session {
 constexpr uint32_t kEmpty = 0xFFFFFFFF;   // phase number of the empty brackets (p5w.h)
 constexpr uint32_t kWhole = 0xFFFFFFFE;   // of the bracket around a whole program (init.c)
 constexpr uint32_t kRegion = 0xFFFFFFFD;  // of a function without markers (region.hh)
-constexpr uint32_t kBoot = 0xFFFFFFFC;    // from reset to the end of the run (media.hh)
+constexpr uint32_t kBoot =
+    0xFFFFFFFC;  // from reset to the end of the run or to a script's end of it
 
 class Brackets {
  public:

@@ -32,7 +32,7 @@ enum Refusal : uint32_t {
   kOutsideSegment,  // an offset is beyond the limit, or the segment cannot be read or written
   kPageNotReady,    // a page is absent or does not allow the access
   kNoMemory,        // there is no RAM at this address
-  kTooLong,         // longer than kLongestBuffer, or than a name may be
+  kTooLong,         // longer than kLongestBuffer
   kTooShort,        // the buffer is too short for the answer
   kBadName          // a name that a phase cannot have
 };
@@ -62,9 +62,9 @@ class GuestMemory {
   virtual uint8_t* memory(uint32_t physical, bool write) = 0;
 };
 
-// Searches a buffer of `length` bytes. A page that the engine writes must be present, writable and
-// dirty, and a program of ring 3 needs a user page: the engine changes no page table. The search
-// counts no event.
+// Finds the host memory of a buffer of `length` bytes. A page that the engine writes must be
+// present, writable and dirty, and a program of ring 3 needs a user page: the engine changes no
+// page table. The search counts no event.
 GuestBuffer find_buffer(const Place& place, uint32_t length, bool write, const p5::State& state,
                         p5::Platform& tables, GuestMemory& memory);
 

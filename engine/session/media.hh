@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What must a run do whose guest boots from its own media? Most programs of such a guest do not
-// call the engine. A script of steps therefore ends the run (script.hh).
+// What does a run do if its guest boots from its own media? Most programs of such a guest do not
+// call the engine. A script of steps drives the guest (script.hh).
 #pragma once
 
 #include <cstdint>

@@ -68,8 +68,8 @@ void Observers::begin(uint32_t phase, const Brackets& brackets) {
 
 void Observers::end(uint32_t phase, const Brackets& brackets) {
   if (attribution_) attribution_->end(phase);
-  if (calls_) calls_->end(phase);
-  if (modes_) modes_->end(phase);
+  if (calls_) calls_->end();
+  if (modes_) modes_->end();
   measure_blocks(brackets);
 }
 

@@ -11,9 +11,9 @@ namespace session {
 
 class PhaseNames {
  public:
-  // Names a phase. Returns false for a name that a phase cannot have: it does not begin with a
-  // letter, it has more than 40 characters or others than those of ASCII that can be printed, it
-  // belongs to another phase, or the phase has another name or a number above kLastPhase.
+  // Names a phase. A name has 1 to 40 printable characters of ASCII. It begins with a letter and
+  // does not end with a space. Returns false for any other name, for a name of another phase, for a
+  // phase with another name, and for a number above kLastPhase.
   // `is_new`: the phase had no name.
   bool add(uint32_t phase, const std::string& name, bool* is_new);
 

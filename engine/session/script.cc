@@ -36,8 +36,8 @@ void Script::look() {
 // Looks at the screen and the serial line. Ends a step that waits for what is there.
 void Script::check() {
   screen_.look(console_.screen().rows);
-  serial_.read();
   if (state_ != State::Runs || at_ == steps_.size() || step().kind != Step::Kind::Wait) return;
+  serial_.read();
   const bool shown = screen_.has(step().wanted);
   if (!shown && !serial_.has(step().wanted)) return;
   place_ = shown ? "on the screen" : "on the serial line";

@@ -46,6 +46,8 @@ class Script {
 
   // The step that is not done yet, or the last step.
   const Step& step() const { return steps_[at_ < steps_.size() ? at_ : steps_.size() - 1]; }
+  // The number of this step; the first step is 1.
+  size_t number() const { return at_ + 1; }
   // Where the last step that waited has found its text.
   const char* place() const { return place_; }
   const std::string& problem() const { return problem_; }

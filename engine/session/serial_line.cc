@@ -19,7 +19,8 @@ void SerialLine::read() {
   file.seekg(std::streamoff(read_));
   const std::string more{std::istreambuf_iterator<char>(file), {}};
   read_ += more.size();
-  text_ += more;
+  // A pattern ends at a zero byte.
+  std::copy_if(more.begin(), more.end(), std::back_inserter(text_), [](char c) { return c != 0; });
 }
 
 void SerialLine::forget() {

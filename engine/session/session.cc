@@ -221,13 +221,13 @@ void Session::abort(uint32_t code) {
   fail("the guest program aborted with code " + std::to_string(code));
 }
 
-void Session::exit(uint32_t status) {
+void Session::exit(uint32_t status, const std::string& reason) {
   if (brackets_.is_open(kBoot)) end(kBoot);
   events_->marker("marker", "exit", status);
   const std::string problem = brackets_.exit(), differs = observers_->differs();
   if (!problem.empty()) fail(problem);
   if (!differs.empty()) fail(differs);
-  finish("ok", "", status, 0);
+  finish("ok", reason, status, 0);
 }
 
 MarkerResult Session::read_counter(uint32_t number) {
@@ -292,7 +292,7 @@ uint64_t Session::look(uint64_t now) {
 void Session::time_is_up() {
   const std::string reached = "virtual-time limit of " + seconds(config_.limit) + " reached";
   if (script_) late(reached);
-  if (config_.media.on) media_ended(reached);
+  if (config_.media.on) exit(0, reached);
   finish("timeout", reached, 0, kTimeLimit);
 }
 
@@ -303,14 +303,6 @@ std::string Session::seconds(uint64_t clocks) const {
 }
 
 // --- guests that boot from their own media ------------------------------------------------------
-
-void Session::media_ended(const std::string& reason) {
-  if (brackets_.is_open(kBoot)) end(kBoot);
-  events_->marker("marker", "exit", 0);
-  const std::string differs = observers_->differs();
-  if (!differs.empty()) fail(differs);
-  finish("ok", reason, 0, 0);
-}
 
 void Session::follow(Script::State state) {
   const Step& step = script_->step();
@@ -335,7 +327,7 @@ void Session::step_done(const Step& step) {
 void Session::keep_screen(const std::string& about) {
   if (!step_screens_) return;
   std::string shown = emulator_->screen().indented();
-  const std::string picture = "step-" + std::to_string(++kept_screens_);
+  const std::string picture = "step-" + std::to_string(script_->number());
   if (write_picture(std::filesystem::path(config_.media.step_screens).replace_filename(picture))) {
     shown += "  picture: " + picture + ".png\n";
   }
@@ -359,8 +351,8 @@ std::string Session::not_done() {
 void Session::script_ended() {
   const Step& last = script_->step();
   const std::string when = " at " + seconds(model_->clock());
-  if (last.kind != Step::Kind::Wait) media_ended("the script ended" + when);
-  media_ended("`" + last.wanted.text() + "` " + script_->place() + when);
+  if (last.kind != Step::Kind::Wait) exit(0, "the script ended" + when);
+  exit(0, "`" + last.wanted.text() + "` " + script_->place() + when);
 }
 
 void Session::guest_reset() {
@@ -371,7 +363,7 @@ void Session::guest_halted() {
   const uint64_t now = model_->clock();
   if (script_) follow(script_->run_out(clock().time(now)));
   const std::string halted = "the guest halted with interrupts off at " + seconds(now);
-  if (!script_) media_ended(halted);
+  if (!script_) exit(0, halted);
   fail(not_done() + halted);
 }
 
@@ -397,7 +389,7 @@ void Session::save_media(bool is_ok) {
   write_screen(config_.media.screen);
   if (step_screens_) step_screens_.finish();
   if (resets_) events_->note("reset", "machine", resets_);
-  // After another end the emulator may have closed the image already, and nobody needs it.
+  // After a failure the emulator may have closed the image. Nobody needs it then.
   if (config_.media.keep.empty() || !is_ok) return;
   Output image;
   image.create(config_.media.keep);

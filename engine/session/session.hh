@@ -101,9 +101,6 @@ class Session {
   [[noreturn]] void end_run(const std::string& reason);
   [[noreturn]] void fail(const std::string& reason);
   [[noreturn]] void undefined_instruction(p5::Linear linear);
-  // Writes what the monitor shows now: the text to `path`, and in a graphics mode the picture to a
-  // file of the same name with the extension .ppm.
-  void write_screen(const std::string& path);
   void stopped_early();  // the emulator ended without a marker
 
   // Warns that the emulator and the model disagree about the length of an instruction.
@@ -120,7 +117,8 @@ class Session {
   void begin(uint32_t phase);
   void end(uint32_t phase);
   [[noreturn]] void abort(uint32_t code);
-  [[noreturn]] void exit(uint32_t status);
+  // Ends the run with status "ok" and the exit status of the guest.
+  [[noreturn]] void exit(uint32_t status, const std::string& reason = "");
   MarkerResult read_counter(uint32_t number);
   MarkerResult load_guest();
   void program_output(uint32_t bytes, uint32_t count);
@@ -128,16 +126,17 @@ class Session {
   bool name_phase(uint32_t phase, const std::string& name);
   [[noreturn]] void time_is_up();
   [[noreturn]] void late(const std::string& reached);  // the step of the script is not done
-  // Keeps the screen of a step that is not done. Returns the beginning of a message about the step.
+  // Keeps the screen of the step that is not done. Returns the beginning of a message about it.
   std::string not_done();
   void follow(Script::State state);
   void step_done(const Step& step);
   // Keeps what the monitor shows now, with a line about it.
   void keep_screen(const std::string& about);
+  // Writes what the monitor shows now: the text to `path`, and in a graphics mode the picture to a
+  // file of the same name with the extension .ppm.
+  void write_screen(const std::string& path);
   // Writes the picture of a graphics mode, with the extension `ppm`. Returns false in a text mode.
   bool write_picture(const std::filesystem::path& path);
-  // Ends the run of a guest that boots from its own media with status "ok".
-  [[noreturn]] void media_ended(const std::string& reason);
   [[noreturn]] void script_ended();
   void save_media(bool is_ok);
   base::Clock clock() const { return base::Clock(config_.machine.clock_hz()); }
@@ -167,9 +166,8 @@ class Session {
   std::unique_ptr<Script> script_;        // null: the limit ends the run
   Output step_screens_;
   std::string kept_screen_;  // the last one in step_screens_
-  unsigned kept_screens_ = 0;
-  uint64_t resets_ = 0;  // by a guest that boots from its own media
-  bool server_ = false;  // must serve runs, and no run has begun
+  uint64_t resets_ = 0;      // by a guest that boots from its own media
+  bool server_ = false;      // must serve runs, and no run has begun
   bool finished_ = false;
 };
 

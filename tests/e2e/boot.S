@@ -5,21 +5,11 @@
 # 13h and prints its text, writes the third sector, executes an invalid opcode, sends a line to the
 # serial port, and halts. If the text begins with "@", it then switches to a graphics mode.
 
-        .code16
         .set    SECOND, 0x7E00                  # the second sector in memory
         .set    COM1,   0x3F8
         .set    CDROM,  0xE0                    # the BIOS's number of the CD-ROM, and above
 
-        .text
-        .globl  _start
-_start:
-        ljmp    $0, $begin                      # the BIOS may use 7C0:0
-begin:
-        xorw    %ax, %ax
-        movw    %ax, %ds
-        movw    %ax, %es
-        movw    %ax, %ss
-        movw    $0x7C00, %sp
+        .include "boot_sector.inc"
         movb    %dl, drive
         movw    $welcome, %si
         call    print

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Boot sectors of our own. They stand in for the media of a user."""
+"""Boot sectors of our own, and runs that boot from them. They stand in for the media of a user."""
 
+import json
 import subprocess
+from pathlib import Path
 
+from p5lab.cli import main as cli
+
+INCLUDED = Path(__file__).parent  # the directory of boot_sector.inc and bare.inc
 FLOPPY = 1_474_560  # bytes
 SIGNATURE = b"\x55\xaa"
 
@@ -17,7 +22,7 @@ def assembled(source, place, *options):
         text, source = source, place / "boot.S"
         source.write_text(text)
     built, binary = place / f"{source.stem}.o", place / f"{source.stem}.bin"
-    command = ["as", "--32", "-I", source.parent, *options, "-o", built, source]
+    command = ["as", "--32", "-I", INCLUDED, *options, "-o", built, source]
     subprocess.run(command, check=True)
     link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
     subprocess.run([*link, "-o", binary, built], check=True)
@@ -31,3 +36,17 @@ def bootable(code, size=FLOPPY):
         code = code.ljust(510, b"\0") + SIGNATURE
     assert code[510:512] == SIGNATURE
     return code.ljust(size, b"\0")
+
+
+def new_runs(lab, *words, status=0):
+    """Executes `p5lab run`. Returns the directories of the new runs. `status`: the exit status of
+    the command; None for 0 or 1.
+    """
+    before = set(lab.results.glob("*/*/run.json"))
+    found = cli.main(["run", *map(str, words), "--no-build"], lab)
+    assert found in ((0, 1) if status is None else (status,))
+    return sorted(path.parent for path in set(lab.results.glob("*/*/run.json")) - before)
+
+
+def record(directory):
+    return json.loads((directory / "run.json").read_text())

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # A program without operating system for test_buffers.py: markers with buffers, given as segment and
-# offset of the mode that asks. Real mode, then flat 32-bit code, then virtual-8086 mode with paging.
-# After each refused buffer the program writes one line with the answer, as a letter: A is 1.
+# offset of the mode that asks. Real mode, then flat 32-bit code, then virtual-8086 mode with
+# paging. After each refused buffer the program writes one line with the answer, as a letter: A is
+# 1.
 
         .include "bare.inc"
         .set    TEXT, 11
@@ -93,6 +94,10 @@ _start: cli
 
         protect
         movw    %ax, %es
+        text    0x70000000, 4           # 3: beyond the memory
+        addb    $'@', %bl
+        movb    %bl, letter
+        text    letter, 2
         movl    $DIRECTORY, %edi
         movl    $TABLE + USUAL, (%edi)
         movl    $TABLE, %edi

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# A boot sector that makes calls in real mode (test_counts_by_call.py). Each round has three brackets around
-# one INT each: INT 60h returns by IRET, INT 61h by RETF 2, and INT 62h makes both calls. Each
-# handler prepares the registers for the end marker, so a bracket contains only the call. INT 21h
-# with AH=4Bh then starts a program on another stack, and the program ends with AH=4Ch. At the end,
-# an exception handler skips an invalid opcode.
+# A boot sector that makes calls in real mode (test_counts_by_call.py). Each round has three
+# brackets around one INT each: INT 60h returns by IRET, INT 61h by RETF 2, and INT 62h makes both
+# calls. Each handler prepares the registers for the end marker, so a bracket contains only the
+# call. INT 21h with AH=4Bh then starts a program on another stack, and the program ends with
+# AH=4Ch. At the end, an exception handler skips an invalid opcode.
 
         .include "bare.inc"
         .set    ROUNDS, 10
@@ -23,16 +23,8 @@
         movw    $0, \vector * 4 + 2
         .endm
 
-        .code16
-        .text
-        .globl  _start
-_start: ljmp    $0, $begin
-begin:  cli
-        xorw    %ax, %ax
-        movw    %ax, %ds
-        movw    %ax, %es
-        movw    %ax, %ss
-        movw    $0x7C00, %sp
+        .include "boot_sector.inc"
+        cli
         hook    0x06, skip
         hook    0x21, dos
         hook    0x60, by_iret

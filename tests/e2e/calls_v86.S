@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# A boot sector that makes calls in virtual-8086 mode with IOPL 3 (test_counts_by_call.py). INT 60h goes
-# through the IDT to 32-bit code in ring 0, which prepares the end marker and returns by IRET. Each
-# bracket contains only this call. The program then writes a text into the video memory.
+# A boot sector that makes calls in virtual-8086 mode with IOPL 3 (test_counts_by_call.py). INT 60h
+# goes through the IDT to 32-bit code in ring 0, which prepares the end marker and returns by IRET.
+# Each bracket contains only this call. The program then writes a text into the video memory.
 
         .include "bare.inc"
         .set    ROUNDS, 10
@@ -10,15 +10,8 @@
         .set    VIDEO, 0xB800
         .set    TSS, 0x2000
 
-        .code16
-        .text
-        .globl  _start
-_start: ljmp    $0, $begin
-begin:  cli
-        xorw    %ax, %ax
-        movw    %ax, %ds
-        movw    %ax, %ss
-        movw    $0x7C00, %sp
+        .include "boot_sector.inc"
+        cli
         movw    $handler, IDT + 0x60 * 8
         movw    $8, IDT + 0x60 * 8 + 2
         movw    $0xEE00, IDT + 0x60 * 8 + 4     # a 32-bit interrupt gate for ring 3

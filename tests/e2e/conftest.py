@@ -100,6 +100,12 @@ def lab():
     return Lab.here()
 
 
+@pytest.fixture(scope="module")
+def own_lab(tmp_path_factory):
+    """A lab with its own results."""
+    return Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("results"))
+
+
 @pytest.fixture(scope="session")
 def workloads(lab):
     """Returns the description of each workload of the checkout by name."""
@@ -136,8 +142,8 @@ def guest_program(tmp_path_factory, lab):
 
 @pytest.fixture
 def bare_program(tmp_path):
-    """Assembles a program for boot(bare=...). The program runs without an operating system, also
-    with 64 bits. For boot sectors there is boot_sector.py."""
+    """Assembles a program for boot(bare=...). The program has 32 or 64 bits and runs without an
+    operating system. boot_sector.py assembles boot sectors."""
 
     def assemble(source, bits=32):
         built, binary = tmp_path / f"{source.stem}.o", tmp_path / f"{source.stem}.bin"
@@ -165,9 +171,9 @@ class SharedServers(forkserver.Servers):
     """The servers of a command. A boot outlives its command, and the next commands of this test
     process fork their runs from this boot.
 
-    A forked run and a run that boots by itself have the same results (test_fork.py). A kept boot is
-    used only if each input has the same relative path from the run directory and from the directory
-    of the kept boots. Otherwise the command does not use the kept boots.
+    A forked run and a run that boots by itself have the same results (test_fork.py). A command uses
+    a kept boot only if each input that the boot reads has the same relative path from the run
+    directory and from the directory of the kept boots. Otherwise the command boots for itself.
     """
 
     base = Path()  # the kept boots are below this directory

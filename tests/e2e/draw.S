@@ -12,17 +12,7 @@
         .set    LINEAR, 5                       # VBE, at the address of the frame buffer
         .set    STEP, 0x1234                    # what the pattern adds from one bank to the next
 
-        .code16
-        .text
-        .globl  _start
-_start:
-        ljmp    $0, $begin
-begin:
-        xorw    %ax, %ax
-        movw    %ax, %ds
-        movw    %ax, %es
-        movw    %ax, %ss
-        movw    $0x7C00, %sp
+        .include "boot_sector.inc"
         cld
 .if MODE < 0x100
         movw    $MODE, %ax

@@ -5,20 +5,10 @@
 # scan code in angle brackets. The Enter key reads the second sector of the floppy with INT 13h and
 # prints its text. The Esc key halts the machine with interrupts off.
 
-        .code16
         .set    SECOND, 0x7E00                  # the second sector in memory
         .set    TRIES,  3                       # the first read after a change of the floppy fails
 
-        .text
-        .globl  _start
-_start:
-        ljmp    $0, $begin                      # the BIOS may use 7C0:0
-begin:
-        xorw    %ax, %ax
-        movw    %ax, %ds
-        movw    %ax, %es
-        movw    %ax, %ss
-        movw    $0x7C00, %sp
+        .include "boot_sector.inc"
 prompt:
         movw    $ready, %si
         call    print

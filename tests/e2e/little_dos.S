@@ -3,14 +3,9 @@
 # A boot sector that stands in for DOS (test_dos_programs.py): it loads a .COM program of SECTORS
 # sectors from sector FIRST of drive B, and answers each INT 21h at once. Function 4Ch ends the run.
 
-        .code16
         .set    SEGMENT, 0x2000
-        .globl  _start
-_start: ljmp    $0, $1f
-1:      xorw    %ax, %ax
-        movw    %ax, %ds
-        movw    %ax, %ss
-        movw    $0x7C00, %sp
+
+        .include "boot_sector.inc"
         movw    $dos, 0x21 * 4
         movw    %ax, 0x21 * 4 + 2
         movw    $SEGMENT, %ax

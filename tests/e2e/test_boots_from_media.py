@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Boots from media: a small system of our own (boot.S) on a floppy, a disk and a CD-ROM."""
 
-import json
 import re
 import struct
 from pathlib import Path
 
 import pytest
-from boot_sector import FLOPPY, assembled, bootable
+from boot_sector import FLOPPY, assembled, bootable, new_runs, record
 
 from p5lab.cli import main as cli
 from p5lab.describe import from_media
@@ -29,22 +28,13 @@ def sector(tmp_path_factory):
     return content
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """A lab with its own results."""
-    return Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("results"))
-
-
 @pytest.fixture
-def run(lab, capsys):
-    """Runs the command line. Returns its exit status, its records by run id, and its output."""
+def run(own_lab, capsys):
+    """Executes `p5lab run`. Returns the directories of the new runs, and the command's output."""
 
     def run(*words, status=0):
-        before = set(lab.results.glob("*/*/run.json"))
-        assert cli.main(["run", *map(str, words), "--no-build"], lab) == status
-        said = capsys.readouterr()
-        made = sorted(set(lab.results.glob("*/*/run.json")) - before)
-        return [path.parent for path in made], said
+        made = new_runs(own_lab, *words, status=status)
+        return made, capsys.readouterr()
 
     return run
 
@@ -56,15 +46,11 @@ def image(place, name, sector, size, text=TEXT):
     return path
 
 
-def record(directory):
-    return json.loads((directory / "run.json").read_text())
-
-
 def screen(directory):
     return (directory / "screen.txt").read_text().splitlines()
 
 
-def test_a_disk_boots_and_its_changed_image_is_kept(run, sector, tmp_path, lab, capsys):
+def test_a_disk_boots_and_its_changed_image_is_kept(run, sector, tmp_path, own_lab, capsys):
     disk, kept = image(tmp_path, "my.img", sector, 10 * CYLINDER), tmp_path / "kept.img"
     before = disk.read_bytes()
     (made,), said = run("--disk", disk, "--until", "the end", "--limit", 5, "--keep", kept)
@@ -93,7 +79,7 @@ def test_a_disk_boots_and_its_changed_image_is_kept(run, sector, tmp_path, lab, 
     (exceptions,) = (bank[names.index("exceptions")] for bank in bracket.end.banks.values())
     assert exceptions >= 1
 
-    assert cli.main(["show", made.name], lab) == 0
+    assert cli.main(["show", made.name], own_lab) == 0
     assert f"  {TEXT}\n" in capsys.readouterr().out
 
     # The same inputs give the same events, byte for byte, and FILE is never replaced.

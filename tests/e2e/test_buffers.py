@@ -18,7 +18,7 @@ def test_a_buffer_is_used_as_a_whole_or_refused(boot, bare_program):
             f"{OUTSIDE_SEGMENT}\n{NO_MEMORY}\n{TOO_LONG}\n{TOO_SHORT}\n",
             "8\n",  # the length that the job needs
             f"buffers{NAME}\n{NAME}\n",
-            f"to flat\n{OUTSIDE_SEGMENT}\n",
+            f"{NO_MEMORY}\nto flat\n{OUTSIDE_SEGMENT}\n",
             "virtual mode\n",
             "\0",  # the byte before the absent page, which nothing has written
             f"{PAGE}\n{PAGE}\n{PAGE}\n",

@@ -10,23 +10,16 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
-from boot_sector import assembled, bootable
+from boot_sector import assembled, bootable, new_runs
 
 from p5lab.cli import main as cli
 from p5lab.describe import from_media
-from p5lab.lab import Lab
 from p5stats import calls, events, modes
 
 HERE = Path(__file__).parent
 ROUNDS = 10
 BOOT = from_media.BOOT_PHASE
 BY_IRET, BY_RETF, NESTED = 1, 2, 3
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """A lab with its own results."""
-    return Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("results"))
 
 
 def boot_floppy(place, name):
@@ -37,19 +30,17 @@ def boot_floppy(place, name):
 
 
 def run(lab, *words):
-    """Runs the command line and returns the directory of the only new run."""
-    before = set(lab.results.glob("*/*/run.json"))
-    assert cli.main(["run", *map(str, words), "--no-build"], lab) == 0
-    (made,) = set(lab.results.glob("*/*/run.json")) - before
-    return made.parent
+    """Returns the directory of the only new run."""
+    (made,) = new_runs(lab, *words)
+    return made
 
 
 @pytest.fixture(scope="module", params=["calls", "calls_v86"])
-def sector(request, lab, tmp_path_factory):
+def sector(request, own_lab, tmp_path_factory):
     """The name of a boot sector and the directory of its run with --calls."""
     floppy = boot_floppy(tmp_path_factory.mktemp("boot"), request.param)
     words = ("--floppy", floppy, "--until", "the end", "--limit", "5")
-    return request.param, run(lab, *words, "--calls"), words
+    return request.param, run(own_lab, *words, "--calls"), words
 
 
 def rows(directory, phase):
@@ -133,31 +124,31 @@ def test_every_call_is_counted(sector):
     assert found["int", 0x10, 0x0E].returned >= len("the end")
 
 
-def test_the_events_are_the_same_without_the_observer(sector, lab):
+def test_the_events_are_the_same_without_the_observer(sector, own_lab):
     _, directory, words = sector
-    plain = run(lab, *words)
+    plain = run(own_lab, *words)
     assert not (plain / "calls.jsonl").exists()
     assert (plain / "events.jsonl").read_bytes() == (directory / "events.jsonl").read_bytes()
 
 
-def test_the_table_fits_a_terminal(sector, lab, capsys):
+def test_the_table_fits_a_terminal(sector, own_lab, capsys):
     name, directory, _ = sector
-    assert cli.main(["show", directory.name, "--calls"], lab) == 0
+    assert cli.main(["show", directory.name, "--calls"], own_lab) == 0
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 80
     assert "INT 60h" in said
     assert "all cycles" in said
     if name == "calls":
         assert "INT 21h AH=4Bh exec" in said
-    assert cli.main(["show", directory.name, "--calls", "--json"], lab) == 0
+    assert cli.main(["show", directory.name, "--calls", "--json"], own_lab) == 0
     document = json.loads(capsys.readouterr().out)
     in_boot = [row for row in document["rows"] if row["phase"] == BOOT]
     phase = calls.read(directory / "calls.jsonl")[BOOT]
     assert sum(row["exclusive"] for row in in_boot) == phase.cycles
 
 
-def test_linux_system_calls(lab, capsys):
-    made = run(lab, "smoke", "--workload", "getpid", "--calls")
+def test_linux_system_calls(own_lab, capsys):
+    made = run(own_lab, "smoke", "--workload", "getpid", "--calls")
     parsed = events.parse(made / "events.jsonl")
     measured = [one for one in parsed.brackets if one.phase == 0]
     getpid = rows(made, 0)["int", 0x80, 20]
@@ -168,13 +159,13 @@ def test_linux_system_calls(lab, capsys):
         if number in by_marker:
             assert phase.cycles == total(by_marker[number], *CYCLES)
     capsys.readouterr()
-    assert cli.main(["show", made.name, "--calls"], lab) == 0
+    assert cli.main(["show", made.name, "--calls"], own_lab) == 0
     assert "INT 80h EAX=20 getpid" in capsys.readouterr().out
 
 
-def test_machine_modes(sector, lab, capsys):
+def test_machine_modes(sector, own_lab, capsys):
     name, directory, words = sector
-    made = run(lab, *words, "--modes")
+    made = run(own_lab, *words, "--modes")
     assert (made / "events.jsonl").read_bytes() == (directory / "events.jsonl").read_bytes()
     frame = modes.read(made / "modes.jsonl").frame()
     by_marker = brackets(made)
@@ -182,7 +173,7 @@ def test_machine_modes(sector, lab, capsys):
         assert count == by_marker[phase][event], (phase, event)
     # All code of the brackets is in these modes.
     busy = frame[(frame["phase"] == 1) & (frame["event"] == "instructions")]
-    found = {(one.mode, one.ring): one.count for one in busy.itertuples()}
+    found = busy.groupby(["mode", "ring"])["count"].sum().to_dict()
     handler = 5  # instructions
     if name == "calls_v86":
         assert found == {("v86", 3): ROUNDS, ("prot32", 0): handler * ROUNDS}
@@ -196,6 +187,6 @@ def test_machine_modes(sector, lab, capsys):
         refused = vectors[(vectors["entry"] == "fault") & (vectors["vector"] == 6)]
         assert [(one.mode, one.ring, one.count) for one in refused.itertuples()] == [("real", 0, 1)]
     capsys.readouterr()
-    assert cli.main(["show", made.name, "--modes"], lab) == 0
+    assert cli.main(["show", made.name, "--modes"], own_lab) == 0
     said = capsys.readouterr().out
     assert "virtual-8086 mode" in said if name == "calls_v86" else "exception 06h" in said

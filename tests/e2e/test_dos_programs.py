@@ -5,9 +5,8 @@ import struct
 from pathlib import Path
 
 import pytest
-from boot_sector import assembled, bootable
+from boot_sector import assembled, bootable, new_runs
 
-from p5lab.cli import main as cli
 from p5lab.describe import fat_floppy
 from p5lab.host import dos_programs
 from p5lab.lab import Lab
@@ -31,12 +30,9 @@ def run(lab, image, tmp_path, capsys):
         own = Lab(lab.root, results_in=tmp_path / "results")
         dos = tmp_path / "dos.img"
         dos.write_bytes(_boot_sector(tmp_path, *_place(image, program)))
-        line = ["run", "--floppy", str(dos), "--programs", "dos", "--limit", "5", "--no-build"]
-        assert cli.main([*line, *words], own) == status
-        made = max(
-            tmp_path.glob("results/media/*"), key=lambda one: one.stat().st_mtime_ns, default=None
-        )
-        return made, capsys.readouterr()
+        line = ["--floppy", dos, "--programs", "dos", "--limit", 5, *words]
+        made = new_runs(own, *line, status=status)
+        return made[0] if made else None, capsys.readouterr()
 
     return run
 

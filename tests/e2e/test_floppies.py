@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Floppies that p5lab makes: read by Linux's FAT file system, and by a system in drive B."""
 
-import json
 import random
 from pathlib import Path
 
-from boot_sector import assembled, bootable
+from boot_sector import assembled, bootable, new_runs, record
 
-from p5lab.cli import main as cli
 from p5lab.describe import fat_floppy
 from p5lab.lab import Lab
 
@@ -66,10 +64,8 @@ def test_the_floppy_is_in_drive_b(lab, tmp_path, capsys):
     dos, file = tmp_path / "dos.img", tmp_path / "a.txt"
     dos.write_bytes(bootable(assembled(SECTOR_OF_B, tmp_path)))
     file.write_text("text")
-    words = ["run", "--floppy", str(dos), "--put", str(file), "--limit", "5", "--no-build"]
-    assert cli.main(words, own) == 0
-    (made,) = (tmp_path / "results").glob("media/*")
+    (made,) = new_runs(own, "--floppy", dos, "--put", file, "--limit", 5)
     assert (made / "output.log").read_bytes() == fat_floppy.image({"A.TXT": b"text"})[:512]
-    found = json.loads((made / "run.json").read_text())
+    found = record(made)
     assert set(found["media"]) == {"floppy_a", "floppy_b"}
     assert found["media"]["floppy_b"]["sha256"] == found["identity"]["digests"]["floppy_b"]

@@ -3,43 +3,32 @@
 mode. The expected dots follow from the pattern and from the layout of video memory, without the
 emulator."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from boot_sector import assembled, bootable
+from boot_sector import assembled, bootable, new_runs, record
 from PIL import Image
 
 from p5lab.cli import main as cli
-from p5lab.lab import Lab
 
 SOURCE = Path(__file__).with_name("draw.S")
 BANK, STEP = 0x10000, 0x1234
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """A lab with its own results."""
-    return Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("results"))
-
-
 @pytest.fixture
-def boot(lab, tmp_path):
+def boot(own_lab, tmp_path):
     """Boots the code of a boot sector to a limit of one second. Returns the run directory.
 
-    status: the expected exit status of the command; None for a run that may fail.
+    status: the expected exit status of the command; None for 0 or 1.
     """
 
     def boot(code, *words, status=0):
         floppy = tmp_path / "my.img"
         floppy.write_bytes(bootable(assembled(code, tmp_path)))
-        before = set(lab.results.glob("*/*/run.json"))
-        command = ["run", "--floppy", str(floppy), "--limit", "1", *words, "--no-build"]
-        assert cli.main(command, lab) in ((0, 1) if status is None else (status,))
-        (made,) = set(lab.results.glob("*/*/run.json")) - before
-        return made.parent
+        (made,) = new_runs(own_lab, "--floppy", floppy, "--limit", 1, *words, status=status)
+        return made
 
     return boot
 
@@ -197,21 +186,21 @@ def test_a_dark_screen_is_black(boot):
 
 def test_a_run_that_fails_has_a_picture(boot):
     made = boot(HEAD + mode(0x12) + STOP, "--until", "never", status=1)
-    record = json.loads((made / "run.json").read_text())
-    assert record["status"] == "failed"
-    assert "halted with interrupts off" in record["reason"]
+    found = record(made)
+    assert found["status"] == "failed"
+    assert "halted with interrupts off" in found["reason"]
     with Image.open(made / "screen.png") as image:
         assert image.size == (640, 480)
     # The emulator panics at an unknown number of the extension.
     made = boot(HEAD + mode(0x13) + out(0, 0x1234) + STOP, status=1)
-    record = json.loads((made / "run.json").read_text())
-    assert record["status"] == "failed"
-    assert "the emulator stopped: VBE unknown Display Interface 1234" in record["reason"]
+    found = record(made)
+    assert found["status"] == "failed"
+    assert "the emulator stopped: VBE unknown Display Interface 1234" in found["reason"]
     with Image.open(made / "screen.png") as image:
         assert image.size == (640, 400)
 
 
-def test_a_step_in_a_graphics_mode_keeps_a_picture(boot, tmp_path, lab, capsys):
+def test_a_step_in_a_graphics_mode_keeps_a_picture(boot, tmp_path, own_lab, capsys):
     """The guest waits for a key in a text mode, and then in a graphics mode."""
     script = tmp_path / "steps.toml"
     script.write_text(
@@ -224,7 +213,7 @@ def test_a_step_in_a_graphics_mode_keeps_a_picture(boot, tmp_path, lab, capsys):
     with Image.open(made / "step-3.png") as image:
         assert image.size == (640, 400)
     capsys.readouterr()
-    assert cli.main(["show", made.name], lab) == 0
+    assert cli.main(["show", made.name], own_lab) == 0
     assert "  picture: step-3.png\n" in capsys.readouterr().out
 
 
@@ -267,8 +256,8 @@ def check_screen(made):
 
 def test_a_guest_that_sets_every_mode_in_a_loop(boot):
     made = boot(EVERY_MODE, "--model", "off")
-    record = json.loads((made / "run.json").read_text())
-    assert (record["status"], record["reason"]) == ("ok", "virtual-time limit of 1.000 s reached")
+    found = record(made)
+    assert (found["status"], found["reason"]) == ("ok", "virtual-time limit of 1.000 s reached")
     check_screen(made)
 
 
@@ -314,9 +303,9 @@ next:   imull $1103515245, %ebp, %ebp
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_guest_that_writes_anything_to_the_video_card(boot, seed):
     made = boot(noise(seed), "--model", "off", status=None)
-    record = json.loads((made / "run.json").read_text())
+    found = record(made)
     limit, panic = "virtual-time limit of 1.000 s reached", "the emulator stopped: "
-    assert record["reason"] == limit or record["reason"].startswith(panic)
+    assert found["reason"] == limit or found["reason"].startswith(panic)
     check_screen(made)
 
 

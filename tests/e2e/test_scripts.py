@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Scripts that drive a guest: a small system of our own that shows the keys (keys.S)."""
 
-import json
 from pathlib import Path
 
 import pytest
-from boot_sector import FLOPPY, assembled
+from boot_sector import FLOPPY, assembled, new_runs, record
 
 from p5lab.cli import main as cli
 from p5lab.describe import from_media
@@ -38,31 +37,18 @@ def floppy(sector, tmp_path):
     return make
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """A lab with its own results."""
-    return Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("results"))
-
-
 @pytest.fixture
-def run(lab, floppy, tmp_path, capsys):
+def run(own_lab, floppy, tmp_path, capsys):
     """Runs steps on the floppy `one`. Returns the run directory and the output."""
 
     def run(*steps, options=(), status=0):
         path = tmp_path / "steps.toml"
         path.write_text(HEAD + "".join(f"[[script]]\n{one}\n" for one in steps))
-        words = ["run", "--floppy", floppy("one"), "--script", path, "--limit", 20, *options]
-        before = set(lab.results.glob("*/*/run.json"))
-        assert cli.main([*map(str, words), "--no-build"], lab) == status
-        said = capsys.readouterr()
-        made = sorted(set(lab.results.glob("*/*/run.json")) - before)
-        return made[0].parent if made else None, said
+        words = ["--floppy", floppy("one"), "--script", path, "--limit", 20, *options]
+        made = new_runs(own_lab, *words, status=status)
+        return made[0] if made else None, capsys.readouterr()
 
     return run
-
-
-def record(directory):
-    return json.loads((directory / "run.json").read_text())
 
 
 def screen(directory):
@@ -82,7 +68,7 @@ TYPING = (
 )
 
 
-def test_a_script_types_and_finds_the_answer(run, lab, capsys):
+def test_a_script_types_and_finds_the_answer(run, own_lab, capsys):
     made, _ = run(*TYPING)
     assert screen(made)[-3:] == [">Hello, W0rld! \\|[]{}~", "floppy one", "><3b>^CA"]
     found = record(made)
@@ -105,7 +91,7 @@ def test_a_script_types_and_finds_the_answer(run, lab, capsys):
     assert len(titles) == 9
     assert titles[0].startswith('step 1 (prompt), wait ">", steps.toml:2: done at 0.')
     assert steps.count("(the same screen)") >= 2
-    assert cli.main(["show", made.name], lab) == 0
+    assert cli.main(["show", made.name], own_lab) == 0
     shown = capsys.readouterr().out
     assert titles[4] in shown
     assert "typing" in shown

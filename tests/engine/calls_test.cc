@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
 #include <string>
 
 #include "bench.hh"
@@ -371,7 +370,7 @@ TEST_CASE("calls: a gate releases its parameters, and idle time is counted apart
 
 TEST_CASE("calls: a call that began before a bracket counts no call in it") {
   Dos dos;
-  dos.calls.end(1);
+  dos.calls.end();
   const uint32_t back = dos.ip + 2, stack = dos.esp;
   dos.interrupt(0x21, 0x3E00, kDos);
   dos.calls.begin(1);

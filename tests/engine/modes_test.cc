@@ -5,8 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include <map>
-
 #include "bench.hh"
 #include "trace.hh"
 
@@ -56,7 +54,7 @@ TEST_CASE("modes: each mode gets the instructions that it executes") {
   }
   system.go(MachineMode::Prot32, 3);
   system.insn("40");
-  system.modes.end(1);
+  system.modes.end();
   system.insn("40");  // after the bracket
   CHECK(system.in(MachineMode::Real, p5::Instructions) == 1);
   CHECK(system.in(MachineMode::V86, p5::Instructions) == 2);
@@ -93,9 +91,9 @@ TEST_CASE("modes: the sum over the modes equals the growth of the banks, in nest
     system.ip = 0x10000 + random.below(0x8000);
     system.load(random.next() & 0xFFFFFC);
     if (i == 1000 || i == 3000) system.modes.begin(2);
-    if (i == 2000 || i == 4000) system.modes.end(2);
+    if (i == 2000 || i == 4000) system.modes.end();
   }
-  system.modes.end(1);
+  system.modes.end();
   CHECK(system.modes.differs() == "");
   CHECK(system.in(MachineMode::Prot16, p5::DataReads) > 0);
 }

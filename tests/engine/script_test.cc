@@ -236,6 +236,12 @@ TEST_CASE("script: the text on the serial line may arrive in any parts") {
   }
 }
 
+TEST_CASE("script: a zero byte does not hide the rest of a line on the serial line") {
+  Bench bench({"wait_pattern = log.n"});
+  bench.send(std::string("a\0 login", 8));
+  CHECK(bench.run(kSecond) == Ended);
+}
+
 TEST_CASE("script: two waits find texts that came together, and typing makes the text old") {
   Bench bench({"wait = second", "wait = first", "keys = 1c", "wait = first"});
   bench.send("first\nsecond\nthird\n");

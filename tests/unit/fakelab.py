@@ -144,7 +144,7 @@ if conf.get("run.server") == "on":
         pathlib.Path("serial.log").write_text(plan.get("serial", ""))
         print(plan.get("stderr", ""), file=sys.stderr, flush=True)
         os._exit(plan["boot_exit"])
-    requests = socket.socket(fileno=0)
+    requests, server = socket.socket(fileno=0), os.getpid()
     while True:
         directory, descriptors, _, _ = socket.recv_fds(requests, 4096, 2)
         if not directory:
@@ -154,6 +154,8 @@ if conf.get("run.server") == "on":
         if pid == 0:
             # As engine/session/server.cc: PR_SET_PDEATHSIG, SIGKILL.
             ctypes.CDLL(None).prctl(1, 9)
+            if os.getppid() != server:
+                os._exit(0)
             os.chdir(directory)
             os.dup2(os.open("engine.out", os.O_WRONLY | os.O_CREAT), 2)
             break
@@ -189,6 +191,12 @@ if job in plan.get("kills_its_worker", ()):
     os.kill(os.getppid(), 9)
 sys.exit(plan.get("exit", 0))
 """
+
+
+def written(path, lines):
+    """Writes a file with one JSON value on each line. Returns its path."""
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
 
 
 def snapshot(op, arg, kernel, user, clock_ticks=0, tsc=0):

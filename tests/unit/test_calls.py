@@ -6,6 +6,7 @@ import io
 import json
 
 import pytest
+from fakelab import written
 from rich.console import Console
 
 from p5lab.describe.observation import Calls, Observation
@@ -42,14 +43,8 @@ LINES = [
 ]
 
 
-def written(tmp_path, lines):
-    path = tmp_path / "calls.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
-
-
 def test_the_frame_has_all_counts_and_what_is_outside(tmp_path):
-    frame = calls.frame(calls.read(written(tmp_path, LINES)))
+    frame = calls.frame(calls.read(written(tmp_path / "calls.jsonl", LINES)))
     assert list(frame.columns) == calls.COLUMNS
     assert frame["exclusive"].sum() == 1000
     assert list(frame["name"]) == [
@@ -67,7 +62,7 @@ def test_the_frame_has_all_counts_and_what_is_outside(tmp_path):
 
 
 def test_a_run_that_was_never_ready_has_no_phases(tmp_path):
-    found = calls.read(written(tmp_path, [LINES[0], LINES[-1]]))
+    found = calls.read(written(tmp_path / "calls.jsonl", [LINES[0], LINES[-1]]))
     assert found == {}
     assert calls.frame(found).empty
 
@@ -95,14 +90,14 @@ def test_a_damaged_file_is_one_line(tmp_path, number, change, said):
     lines = [dict(line) for line in LINES]
     lines[number] |= change
     with pytest.raises(StatsError, match=said) as refusal:
-        calls.read(written(tmp_path, lines))
+        calls.read(written(tmp_path / "calls.jsonl", lines))
     assert "\n" not in str(refusal.value)
     assert "calls.jsonl" in str(refusal.value)
 
 
 def test_a_file_that_was_cut_short_is_refused(tmp_path):
     with pytest.raises(StatsError, match="incomplete: the file was cut short"):
-        calls.read(written(tmp_path, LINES[:-1]))
+        calls.read(written(tmp_path / "calls.jsonl", LINES[:-1]))
 
 
 def test_names_of_calls():
@@ -164,7 +159,7 @@ def parsed(words):
 
 @pytest.fixture
 def stored(tmp_path):
-    written(tmp_path, LINES)
+    written(tmp_path / "calls.jsonl", LINES)
     return Stored(tmp_path, {"run": "0" * 16, "identity": {"described": {"phases": {"0": "boot"}}}})
 
 
@@ -200,7 +195,7 @@ def test_many_phases_have_a_view_of_their_own(stored):
     name = {"what": "phase-name", "name": "dir", "count": 7}
     stored.record["notes"] = [name]
     phases = [LINES[1] | {"phase": number, "cycles": 300} for number in (1, 2, 3, 7)]
-    written(stored.directory, [LINES[0], *phases, LINES[-1]])
+    written(stored.directory / "calls.jsonl", [LINES[0], *phases, LINES[-1]])
     assert brief(stored) == f"Counts by call: `./p5lab show {stored.id[:8]} --calls`\n"
     assert "calls in dir" in printed(stored, "table")
 

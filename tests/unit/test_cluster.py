@@ -255,7 +255,7 @@ def test_a_killed_worker_costs_one_attempt(lab):
         killed.append(only.pid)
 
     with connection.connected(lab, Wanted(workers=1), lambda text: None) as place:
-        killer = threading.Thread(target=kill)
+        killer = threading.Thread(target=kill, daemon=True)
         killer.start()
         results = Runner(lab, place=lambda: nullcontext(place)).run_all(runs)
         killer.join()

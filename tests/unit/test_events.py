@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The parser of events.jsonl: it reads valid files and refuses malformed files."""
 
-import json
 import os
 import random
 
 import pytest
-from fakelab import CLOCK_HZ, END, EVENTS, HEADER, call_events, shadow_events, snapshot
+from fakelab import CLOCK_HZ, END, EVENTS, HEADER, call_events, shadow_events, snapshot, written
 
 from p5stats import StatsError, events
-
-
-def written(path, lines):
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
 
 
 def parse(tmp_path, lines):

@@ -5,6 +5,7 @@ import io
 import json
 
 import pytest
+from fakelab import written
 from rich.console import Console
 
 from p5lab.errors import UserError
@@ -39,14 +40,8 @@ LINES = [
 ]
 
 
-def written(tmp_path, lines):
-    path = tmp_path / "modes.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
-
-
 def test_frames(tmp_path):
-    found = modes.read(written(tmp_path, LINES))
+    found = modes.read(written(tmp_path / "modes.jsonl", LINES))
     frame = found.frame()
     assert list(frame.columns) == modes.COLUMNS
     assert frame[frame["event"] == "cycles.busy"]["count"].sum() == 900
@@ -54,7 +49,7 @@ def test_frames(tmp_path):
     vectors = found.vector_frame()
     assert list(vectors.columns) == modes.VECTOR_COLUMNS
     assert vectors["count"].sum() == 6
-    empty = modes.read(written(tmp_path, [LINES[0], LINES[-1]]))
+    empty = modes.read(written(tmp_path / "modes.jsonl", [LINES[0], LINES[-1]]))
     assert empty.frame().empty
     assert empty.vector_frame().empty
 
@@ -80,13 +75,13 @@ def test_a_damaged_file_is_one_line(tmp_path, number, change, said):
     lines = [dict(line) for line in LINES]
     lines[number] |= change
     with pytest.raises(StatsError, match=said) as refusal:
-        modes.read(written(tmp_path, lines))
+        modes.read(written(tmp_path / "modes.jsonl", lines))
     assert "\n" not in str(refusal.value)
 
 
 def test_a_file_that_was_cut_short_is_refused(tmp_path):
     with pytest.raises(StatsError, match="incomplete: the file was cut short"):
-        modes.read(written(tmp_path, LINES[:-1]))
+        modes.read(written(tmp_path / "modes.jsonl", LINES[:-1]))
 
 
 def printed(stored, form):
@@ -96,7 +91,7 @@ def printed(stored, form):
 
 
 def test_the_tables(tmp_path):
-    written(tmp_path, LINES)
+    written(tmp_path / "modes.jsonl", LINES)
     stored = Stored(tmp_path, {"run": "0" * 16, "identity": {"described": {"phases": {"0": "b"}}}})
     said = printed(stored, "table")
     assert max(map(len, said.splitlines())) <= 80

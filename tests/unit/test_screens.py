@@ -91,10 +91,10 @@ def test_the_page_contains_the_picture(booted, p5lab):
 
 
 def test_a_failed_boot_has_a_page_with_its_screen(booted, p5lab):
-    run = booted(SHOWN, status="timeout", reason="limit reached before `x` appeared")
+    run = booted(SHOWN, status="timeout", reason="`x` did not appear: limit reached")
     text = page_of(p5lab, run)
     assert "║Ω≈║ login:" in text
-    assert "End of the run: timeout: limit reached before `x` appeared." in text
+    assert "End of the run: timeout: `x` did not appear: limit reached." in text
 
 
 def test_nothing_on_a_screen_becomes_markup(booted, p5lab):
