@@ -60,7 +60,7 @@ def events(engine: Path = ENGINE) -> dict[str, Event]:
     files = []
     for pattern in FILES:
         for path in sorted(engine.glob(pattern)):
-            data = _load(path)
+            data = load(path)
             files.append((data.get("order", 50), path.parent.name, path, data.get("events", {})))
     found: dict[str, Event] = {}
     enums: set[str] = set()
@@ -74,7 +74,9 @@ def events(engine: Path = ENGINE) -> dict[str, Event]:
     return found
 
 
-def _load(path: Path) -> dict[str, Any]:
+def load(path: Path) -> dict[str, Any]:
+    """The tables of a file of declarations. Raises StatsError if it cannot be read or has another
+    schema version."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

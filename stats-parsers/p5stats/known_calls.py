@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The calls that engine/measure/calls.toml declares: names for people, and facts for the engine."""
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from p5stats import crossings
+from p5stats import crossings, declared
 from p5stats.problems import StatsError
 
 FILE = Path(__file__).resolve().parents[2] / "engine/measure/calls.toml"
-SCHEMA_VERSION = 1
 REGISTERS = {"": "", "ah": "AH", "ax": "AX", "eax": "EAX"}
 KINDS = ("int", "gate", "hardware", "exception")
 INT, GATE, HARDWARE, EXCEPTION = KINDS
@@ -83,14 +81,9 @@ def _words(place: str, one: Interrupt) -> list[str]:
 @cache
 def read(path: Path = FILE) -> Known:
     """The declared calls. Raises StatsError with the file and the entry of the first mistake."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise StatsError(f"{path}: cannot be read: {error}") from None
-    if data.get("schema_version") != SCHEMA_VERSION:
-        raise StatsError(f"{path}: schema_version: expected {SCHEMA_VERSION}")
+    data = declared.load(path)
     interrupts = {}
-    for text, table in _table(path, "int", data.get(INT, {})).items():
+    for text, table in _table(f"{path}: {INT}", data.get(INT, {})).items():
         where = f"{path}: int.{text}"
         vector = _number(where, text, HEX)
         if vector >= VECTORS:
@@ -98,16 +91,14 @@ def read(path: Path = FILE) -> Known:
         interrupts[vector] = _interrupt(where, table)
     if linux := interrupts.get(crossings.SYSTEM_CALL):
         names = {**crossings.CALLS, **linux.functions}
-        interrupts[crossings.SYSTEM_CALL] = Interrupt(
-            linux.register, linux.decimal, linux.name, names, linux.ends, linux.moves
-        )
+        interrupts[crossings.SYSTEM_CALL] = replace(linux, functions=names)
     where = f"{path}: exception"
     exceptions = _names(where, data.get(EXCEPTION, {}), HEX)
     return Known(interrupts, _interrupt(f"{path}: gate", data.get(GATE, {})), exceptions)
 
 
 def _interrupt(where: str, value: object) -> Interrupt:
-    table = _table(where, "", value)
+    table = _table(where, value)
     for key in table:
         if key not in FIELDS:
             raise StatsError(f"{where}: unknown key {key!r}; known: {', '.join(FIELDS)}")
@@ -127,9 +118,9 @@ def _interrupt(where: str, value: object) -> Interrupt:
     )
 
 
-def _table(where: object, name: str, value: object) -> dict[str, Any]:
+def _table(where: str, value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise StatsError(f"{where}: {name}: expected a table")
+        raise StatsError(f"{where}: expected a table")
     return value
 
 
@@ -140,7 +131,7 @@ def _text(where: str, name: str, value: object) -> str:
 
 
 def _names(where: str, value: object, base: int) -> dict[int, str]:
-    table = _table(where, "names", value)
+    table = _table(where, value)
     return {_number(where, key, base): _text(where, key, name) for key, name in table.items()}
 
 

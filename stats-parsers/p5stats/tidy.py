@@ -102,8 +102,9 @@ def table(events: Events, origin: Origin, phases: Mapping[int, str]) -> pd.DataF
     its begin.
 
     phases: the name of each phase, by number. A phase without a name keeps its number. StatsError
-    if a count decreases.
+    if a count decreases, or if two phases with brackets have the same name.
     """
+    _check_names(events, phases)
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
 
     def add(geometry: str, feedback: str, bracket: Bracket, rows: list[Row]) -> None:
@@ -131,6 +132,20 @@ def table(events: Events, origin: Origin, phases: Mapping[int, str]) -> pd.DataF
             misses = _misses(bracket, events, number, {row[:2] for row in rows})
             add(name, NO, bracket, [*shared, *misses])
     return pd.DataFrame(columns)
+
+
+def _check_names(events: Events, phases: Mapping[int, str]) -> None:
+    """Raises StatsError if two phases with brackets have the same name: their counts would be added
+    without a word."""
+    numbers: dict[str, int] = {}
+    for bracket in events.brackets:
+        name = phases.get(bracket.phase, str(bracket.phase))
+        if numbers.setdefault(name, bracket.phase) != bracket.phase:
+            raise StatsError(
+                f"two phases with the name {name!r} (numbers {numbers[name]} and"
+                f" {bracket.phase}): expected a name of its own for each window of a script,"
+                " region and phase of a program"
+            )
 
 
 def _misses(

@@ -174,6 +174,15 @@ def test_the_script_of_a_guest_is_run_and_repeated(floppy, tmp_path, capsys):
     assert f"run {other.name} executed the steps of steps.toml, and its record" in said
     assert "use `./p5lab run --guest small --script FILE` instead" in said
 
+    before = {path.parent for path in lab.results.glob("media/*/run.json")}
+    assert cli.main([*words, "--put", str(steps)], lab) == 0
+    assert "--put:" not in capsys.readouterr().err  # its content is known
+    (third,) = {path.parent for path in lab.results.glob("media/*/run.json")} - before
+    assert cli.main(["rerun", third.name, "--no-build"], lab) == 2
+    said = capsys.readouterr().err
+    assert "had a floppy with files of --put or --programs in drive B" in said
+    assert "use `./p5lab run --guest small` with the same options instead" in said
+
 
 def test_a_step_that_is_too_late_names_itself_and_shows_its_screen(run):
     made, said = run('wait = ">"', 'type = "abc"', 'wait = "never"\nwithin = 0.5', status=1)

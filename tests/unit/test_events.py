@@ -7,7 +7,7 @@ import random
 import pytest
 from fakelab import CLOCK_HZ, END, EVENTS, HEADER, call_events, shadow_events, snapshot, written
 
-from p5stats import StatsError, events
+from p5stats import StatsError, events, tidy
 
 
 def parse(tmp_path, lines):
@@ -30,6 +30,17 @@ def test_brackets_and_counts(tmp_path):
     assert parsed.brackets[4].end.vectors == {(0x1000, 3, "irq", 48): 1}
     assert parsed.ready is not None
     assert parsed.ready.banks[0x1000, 0] == [500]
+
+
+ORIGIN = tidy.Origin("media", "id", "bochs", "p90", "", "yes", "dos", 0, "boot", "")
+
+
+def test_the_counts_of_two_phases_with_one_name_are_not_added(tmp_path):
+    parsed = parse(tmp_path, call_events(iterations=2))
+    names = {0: "dir", 0xFFFFFFFF: "empty"}
+    assert set(tidy.table(parsed, ORIGIN, names)["phase"]) == {"dir", "empty"}
+    with pytest.raises(StatsError, match="two phases with the name 'dir'"):
+        tidy.table(parsed, ORIGIN, {0: "dir", 0xFFFFFFFF: "dir"})
 
 
 def test_reads_and_notes(tmp_path):

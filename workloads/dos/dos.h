@@ -17,7 +17,6 @@
 #define MARKER_LEAF 0x50354C42u
 #define MARKER_MAGIC 0x616C3570u
 enum { DETECT = 0, BEGIN = 2, END = 3, EXIT = 5, TEXT = 11, JOB_TEXT = 12, NAME = 13 };
-#define EMPTY 0xFFFFFFFFu
 #define EMPTY_BRACKETS 10
 #define JOB_BYTES 256
 
@@ -131,7 +130,7 @@ static inline struct call dos(uint16_t ax, uint16_t bx, uint16_t cx, const void 
 
 enum {
   MKDIR = 0x3900, RMDIR = 0x3A00, CREATE = 0x3C00, OPEN = 0x3D00, CLOSE = 0x3E00, READ = 0x3F00,
-  WRITE = 0x4000, UNLINK = 0x4100, ALLOCATE = 0x4800, FREE = 0x4900, RESIZE = 0x4A00
+  WRITE = 0x4000, UNLINK = 0x4100, ALLOCATE = 0x4800, RESIZE = 0x4A00
 };
 
 /* A call that must not fail. Returns AX. */

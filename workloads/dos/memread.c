@@ -12,6 +12,7 @@
 
 #define UNROLL 1000
 #define NEAR_MAXIMUM 0x8000u
+#define FAR_MAXIMUM 0x80000u /* of the 640 KB that DOS can allocate */
 #define STRIDE 128
 
 static uint8_t near_array[NEAR_MAXIMUM] __attribute__((aligned(128)));
@@ -78,7 +79,8 @@ static uint32_t next_size(uint32_t size) {
 
 static void run(void) {
   uint32_t loads = PARAMETER(loads), maximum = PARAMETER(max), blocks = loads / UNROLL;
-  if (loads % UNROLL || blocks == 0 || blocks > 0xFFFF) fail("loads: expected a multiple of 1000");
+  if (loads % UNROLL || blocks == 0 || blocks > 0xFFFF) fail("loads: expected a multiple of 1000, at most 65535000");
+  if (maximum > FAR_MAXIMUM) fail("max: expected at most 524288 bytes");
   for (uint32_t size = 512; size <= NEAR_MAXIMUM; size = next_size(size)) {
     make_near(size);
     name_size(size, size, 0);

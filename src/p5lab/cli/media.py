@@ -127,11 +127,7 @@ def asked(args: argparse.Namespace, lab: Lab) -> Asked:
 
 def check_job(text: str) -> None:
     """Raises UserError if --args is not a text that a program in the guest can receive."""
-    if text != text.strip() or not all(" " <= character <= "~" for character in text):
-        raise UserError(
-            f"--args {text!r}: expected characters of ASCII that can be printed, and no space at"
-            " the begin or end"
-        )
+    script.check_text(text, "--args")
     if len(text) > LONGEST_JOB:
         raise UserError(f"--args: expected at most {LONGEST_JOB} characters, found {len(text)}")
 

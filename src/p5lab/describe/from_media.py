@@ -15,25 +15,25 @@ from p5lab.describe.machine import Machine
 from p5lab.describe.media import Boot, Wanted
 from p5lab.describe.observation import NOTHING, Observation
 from p5lab.describe.run import Run
-from p5lab.describe.script import Script
+from p5lab.describe.script import BOOT, Script
 from p5lab.describe.workload import EMPTY_NAME, EMPTY_PHASE, Workload
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 NAME = experiment.MEDIA  # of the experiment in the record
-BOOT_PHASE, BOOT_NAME = 0xFFFFFFFC, "boot"  # the engine's bracket (engine/session/brackets.hh)
+BOOT_PHASE = 0xFFFFFFFC  # the engine's bracket (engine/session/brackets.hh)
 # The first bracket of a script. The numbers below it belong to the programs of the guest
 # (engine/session/phase_names.hh).
 WINDOW_PHASE = 0x80000000
 WORKLOAD = Workload(
-    name=BOOT_NAME,
+    name=BOOT,
     title="a boot from the guest's own media",
     source="",
-    bracket="from reset to the end of the run",
+    bracket="from reset to the end of the run, or to the script's end of it",
     operation="boot",
     operations=1,
     bytes=0,
-    phases={BOOT_PHASE: BOOT_NAME, EMPTY_PHASE: EMPTY_NAME},
+    phases={BOOT_PHASE: BOOT, EMPTY_PHASE: EMPTY_NAME},
     curve="",
     parameters={},
 )
@@ -75,13 +75,15 @@ def expand(lab: Lab, asked: Asked, choice: Filter) -> Expansion:
         systems = [_first_look(asked)]
     else:
         systems = [guests.load(lab, name) for name in choice.guests]
-    runs = []
-    for board in experiment.boards(lab, choice):
-        for system in systems:
-            if not system.media:
-                raise UserError(f"guest {system.name} has no [media] to boot from")
-            own = experiment.with_isa("--guest", system, board)
-            runs.append(_run(own, _with_put(lab, system, asked), asked, choice))
+    for system in systems:
+        if not system.media:
+            raise UserError(f"guest {system.name} has no [media] to boot from")
+    systems = [_with_put(lab, system, asked) for system in systems]
+    runs = [
+        _run(experiment.with_isa("--guest", system, board), system, asked, choice)
+        for board in experiment.boards(lab, choice)
+        for system in systems
+    ]
     if asked.keep and len(runs) > 1:
         raise UserError(f"--keep: expected one run, found {len(runs)}")
     return Expansion(runs, [], sweep.keys(choice.sweeps))

@@ -5,8 +5,11 @@ The check calls the same function of the C library as the engine (engine/session
 both accept the same patterns.
 """
 
-import ctypes
 import functools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ctypes
 
 _EXTENDED, _NO_MATCHES = 1, 8  # REG_EXTENDED and REG_NOSUB of regex.h
 _ROOM = 512  # bytes; more than a regex_t needs
@@ -14,6 +17,8 @@ _ROOM = 512  # bytes; more than a regex_t needs
 
 def problem(pattern: str) -> str:
     """Why a pattern is not valid; empty if it is valid."""
+    import ctypes  # imported here, because few commands need it
+
     library = _library()
     compiled = ctypes.create_string_buffer(_ROOM)
     status = library.regcomp(compiled, pattern.encode(), _EXTENDED | _NO_MATCHES)
@@ -26,5 +31,7 @@ def problem(pattern: str) -> str:
 
 
 @functools.cache
-def _library() -> ctypes.CDLL:
+def _library() -> "ctypes.CDLL":
+    import ctypes
+
     return ctypes.CDLL(None)

@@ -6,16 +6,16 @@ as its name.
 """
 
 import hashlib
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from p5lab.describe import fat_floppy
-from p5lab.describe.media import Wanted
+from p5lab.describe.media import FLOPPIES, Wanted
 from p5lab.errors import UserError, disk_error
+from p5lab.host.files import replace_bytes
 from p5lab.lab import Lab
 
-OPTION, ROLE = "--put", "floppy_b"
+OPTION, ROLE = "--put", FLOPPIES[1]
 
 
 def floppy(lab: Lab, files: Sequence[Path], taken: Sequence[Wanted]) -> Wanted:
@@ -42,7 +42,15 @@ def floppy(lab: Lab, files: Sequence[Path], taken: Sequence[Wanted]) -> Wanted:
         content = fat_floppy.image(contents)
     except ValueError as error:
         raise UserError(f"{OPTION}: {error}") from None
-    return Wanted(ROLE, str(_stored(lab, content)), OPTION)
+    sha256 = hashlib.sha256(content).hexdigest()
+    path = lab.root / "build/put" / f"{sha256[:16]}.img"
+    try:
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_bytes(path, content)
+    except OSError as error:
+        raise disk_error(error, path) from None
+    return Wanted(ROLE, str(path), OPTION, known={sha256: f"the files of {OPTION}"})
 
 
 def _content(file: Path, where: str) -> bytes:
@@ -55,19 +63,3 @@ def _content(file: Path, where: str) -> bytes:
         return file.read_bytes()
     except OSError as error:
         raise UserError(f"{where}: {(error.strerror or str(error)).lower()}") from None
-
-
-def _stored(lab: Lab, content: bytes) -> Path:
-    """Writes the image in one step, if it is not there yet."""
-    place = lab.root / "build/put"
-    path = place / f"{hashlib.sha256(content).hexdigest()[:16]}.img"
-    try:
-        if path.is_file() and path.read_bytes() == content:
-            return path
-        place.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place, delete=False) as file:
-            file.write(content)
-        Path(file.name).replace(path)
-    except OSError as error:
-        raise disk_error(error, path) from None
-    return path

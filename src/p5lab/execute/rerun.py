@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from p5lab.describe import engine, from_media, guest, machine, workload
+from p5lab.describe import engine, from_media, guest, machine, put, workload
 from p5lab.describe import program as programs
 from p5lab.describe.experiment import MEDIA, PROGRAM
 from p5lab.describe.keys import overlay_of
@@ -105,6 +105,14 @@ def _from_media(lab: Lab, stored: Stored, asked: dict[str, Any]) -> Run:
         raise UserError(
             f"run {stored.id} executed the steps of {script}, and its record contains only their"
             f" digest; use `./p5lab run --guest {name} --script FILE` instead"
+        )
+    if put.ROLE in stored.record["media"] and all(
+        one.role != put.ROLE for one in guest.load(lab, name).media
+    ):
+        raise UserError(
+            f"run {stored.id} had a floppy with files of {put.OPTION} or --programs in drive B, and"
+            f" its record contains only their digest; use `./p5lab run --guest {name}` with the"
+            " same options instead"
         )
     board = _machine(lab, stored.record["machine"], f"run {stored.id}")
     observation = Observation.of_record(stored.record)

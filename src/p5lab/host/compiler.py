@@ -116,10 +116,7 @@ def _compile(command: list[str], source: Path, more: list[str], place: Path, whe
         try:
             said = _make(command, source, more, made, needs)
         except CompilerError as error:
-            raise UserError(
-                f"{where}: the compiler reports errors:\n{str(error).rstrip()}",
-                status=STATUS_FAILED,
-            ) from None
+            raise error.about(where) from None
         inputs = _inputs(needs, source, more)
         record = {
             "inputs": {str(path): sha256_of(path) for path in inputs},
@@ -135,6 +132,11 @@ def _compile(command: list[str], source: Path, more: list[str], place: Path, whe
 
 class CompilerError(Exception):
     """The compiler or linker failed. The text contains all of its messages."""
+
+    def about(self, where: str) -> UserError:
+        """The error for the user. `where`: the option and the file that the compiler refused."""
+        text = f"{where}: the compiler reports errors:\n{str(self).rstrip()}"
+        return UserError(text, status=STATUS_FAILED)
 
 
 def _make(command: list[str], source: Path, more: list[str], made: Path, needs: Path) -> str:

@@ -14,8 +14,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from p5lab.describe import tomlfile
-from p5lab.errors import STATUS_FAILED, UserError, unknown
+from p5lab.errors import UserError, disk_error, unknown
 from p5lab.host.compiler import CompilerError, run_zig
+from p5lab.host.files import replace_bytes
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
@@ -74,7 +75,7 @@ def made(lab: Lab) -> list[Path]:
     parts = [(place / LINKED).read_bytes(), *(one.read_bytes() for one in place.glob("*.h"))]
     files = [_program(lab, one, parts) for one in programs.values()]
     batch = (place / START).read_bytes().replace(b"\n", b"\r\n")
-    return [_stored(lab.root / "build/dos", START, batch), *files]
+    return [_stored(lab.root / "build/dos" / START, batch), *files]
 
 
 def _program(lab: Lab, one: DosProgram, parts: list[bytes]) -> Path:
@@ -94,17 +95,15 @@ def _program(lab: Lab, one: DosProgram, parts: list[bytes]) -> Path:
             link = ("-m", "elf_i386", "--oformat=binary", "-T", str(lab.root / PLACE / LINKED))
             run_zig(["ld.lld", *link, "-o", str(linked), compiled])
         except CompilerError as error:
-            raise UserError(
-                f"--programs {NAME}: {source.name}: the compiler reports errors:\n"
-                f"{str(error).rstrip()}",
-                status=STATUS_FAILED,
-            ) from None
-        return _stored(place, path.name, linked.read_bytes())
+            raise error.about(f"--programs {NAME}: {source.name}") from None
+        return _stored(path, linked.read_bytes())
 
 
-def _stored(place: Path, name: str, content: bytes) -> Path:
-    """Writes a file in one step."""
-    place.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=place, delete=False) as file:
-        file.write(content)
-    return Path(file.name).replace(place / name)
+def _stored(path: Path, content: bytes) -> Path:
+    """Writes a file in one step. Returns its path."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_bytes(path, content)
+    except OSError as error:
+        raise disk_error(error, path) from None
+    return path

@@ -73,10 +73,19 @@ def replace_json(path: Path, record: Mapping[str, Any]) -> None:
 def replace_text(path: Path, text: str) -> None:
     """Writes a text to a file in one step. A reader sees the complete old content or the complete
     new content, even after a crash of the host. Raises OSError on failure."""
-    temporary = path.with_name(path.name + ".tmp")
+    _replace(path, path.with_name(f"{path.name}.tmp"), text.encode())
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Writes a file in one step, as `replace_text` does. Two processes may write the same file at
+    the same time: each has a temporary file of its own. Raises OSError on failure."""
+    _replace(path, path.with_name(f"{path.name}.{os.getpid()}.tmp"), content)
+
+
+def _replace(path: Path, temporary: Path, content: bytes) -> None:
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with temporary.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

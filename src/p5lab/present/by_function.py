@@ -12,6 +12,7 @@ from p5lab.describe.observation.attribute import ATTRIBUTION
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import UserError, unknown
 from p5lab.host.files import replace_json
+from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.present.tables import Grid
 
@@ -102,8 +103,8 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
 
 def _phases(frame: "pd.DataFrame", stored: Stored) -> "pd.Series[str]":
     """The name of each row's phase. A phase without a name keeps its number."""
-    names = stored.record.get("identity", {}).get("described", {}).get("phases", {})
-    return frame["phase"].map(lambda phase: str(names.get(str(phase), phase)))
+    names = phase_names.of(stored.record)
+    return frame["phase"].map(lambda phase: names.get(phase, str(phase)))
 
 
 def _events(stored: Stored) -> tuple[str, ...]:

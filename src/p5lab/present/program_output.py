@@ -50,8 +50,10 @@ def several(runs: Sequence[tuple[Stored, str]]) -> str:
     no run executed a program of the user. A run from media appears only if it gave a text."""
     found: dict[tuple[str, str], int] = {}
     for stored, place in runs:
+        if not is_program(stored.record) and "media" not in stored.record:
+            continue
         printed = text(stored, place)
-        if is_program(stored.record) or ("media" in stored.record and printed):
+        if printed or is_program(stored.record):
             key = name(stored.record) or stored.record["label"], printed
             found[key] = found.get(key, 0) + 1
     parts = []

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.errors import UserError
+from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.present.tables import Grid
 from p5stats import crossings
@@ -79,7 +80,8 @@ def show(console: Console, stored: Stored, form: str) -> None:
             for step in steps:
                 writer.writerow([phase, *("" if cell is None else cell for cell in step.values())])
     else:
-        grids = [_grid(phase, steps) for phase, steps in found.items()]
+        names = phase_names.of(stored.record)
+        grids = [_grid(names.get(phase, f"phase {phase}"), steps) for phase, steps in found.items()]
         if form == "markdown":
             console.file.write("\n\n".join(grid.markdown() for grid in grids) + "\n")
             return
@@ -87,9 +89,9 @@ def show(console: Console, stored: Stored, form: str) -> None:
             grid.print(console)
 
 
-def _grid(phase: int, steps: list[Row]) -> Grid:
+def _grid(phase: str, steps: list[Row]) -> Grid:
     grid = Grid(
-        f"phase {phase}: one bracket, clocks and misses of each step",
+        f"{phase}: one bracket, clocks and misses of each step",
         ["runs", "at", "clocks", *MISSES, "until"],
     )
     for step in steps:

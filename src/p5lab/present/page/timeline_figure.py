@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Figures of the steps of a call: which part of the system runs, and for how many clocks."""
 
+from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.present import comparison, timeline
 from p5lab.present.page.figure import Figure, frame, identifier, mark
@@ -17,10 +18,10 @@ def of(stored: Stored) -> list[Figure]:
     clocks, and `why` is the event that ends the step. Raises StatsError if the trace is damaged.
     """
     found = list(timeline.phases(stored).items())[:PHASES]
-    names = stored.record["identity"].get("described", {}).get("phases", {})
+    names = phase_names.of(stored.record)
     label = comparison.name(stored.record)
     return [
-        _figure(stored, label, str(names.get(str(phase), f"phase {phase}")), phase, steps)
+        _figure(stored, label, names.get(phase, f"phase {phase}"), phase, steps)
         for phase, steps in found
     ]
 
