@@ -156,12 +156,14 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
         "  Part part;",
         "  Depends depends;",
         "  bool pentium, x86_64;  // the engines that count it",
+        "  bool asked;            // only a run with an option counts it",
         "};",
         "constexpr EventInfo kEvents[] = {",
         *(
             f"    {{{quoted(event.name)}, {quoted(event.unit)}, Part::{class_name(event.part)},"
             f" Depends::{event.depends.capitalize()}, {_flag(event.isa != 'x86-64')},"
-            f" {_flag(event.isa != 'pentium' and event.depends != 'clocks')}}},"
+            f" {_flag(event.isa != 'pentium' and event.depends != 'clocks')},"
+            f" {_flag(event.when)}}},"
             for event in events
         ),
         "};\n",

@@ -34,25 +34,25 @@ void Caches::locked_access(uint32_t physical) {
     }
     core_.count(UncachedReads);
     core_.count(UncachedWrites);
-    core_.wait(memory.uncached(memory.uncached(core_.clock)), StallRead);
+    core_.wait(memory.uncached(memory.uncached(core_.clock)), StallRead, CpiLocked);
     return;
   }
   if (core_.observer) core_.observer->locked(physical);
   take_from_l1d(physical);
   l1i.invalidate(physical);
   missed = kNoLine;
-  core_.wait(memory.read_single(physical, core_.clock, *core_.bank), StallRead);
+  core_.wait(memory.read_single(physical, core_.clock, *core_.bank), StallRead, CpiLocked);
   memory.write_single(physical, core_.clock, Pipe::U, *core_.bank);
-  core_.wait(memory.writes_done(), StallWrite);
+  core_.wait(memory.writes_done(), StallWrite, CpiLocked);
 }
 
 void Caches::table_update(uint32_t physical) {
   core_.count(LockedCycles);
   if (core_.observer) core_.observer->table_update(physical);
   take_from_l1d(physical);
-  read_table(physical);
+  read_table(physical, CpiPageTables);
   memory.write_single(physical, core_.clock, Pipe::U, *core_.bank);
-  core_.wait(memory.writes_done(), StallWalk);
+  core_.wait(memory.writes_done(), StallWalk, CpiPageTables);
 }
 
 void Caches::bus_master(uint32_t physical, uint32_t bytes, bool write) {

@@ -2,6 +2,7 @@
 // Which lines do the L1 caches hold, and which accesses go to the bus?
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -39,16 +40,24 @@ class Caches {
     missed = kNoLine;
     return memory.read_line(physical, core_.clock, *core_.bank);
   }
-  // Reads a page-table entry. The read fills no line of an L1 cache.
-  void read_table(uint32_t physical) {
+  // Waits until the requested bytes of the last read_line() arrive at clock `until`. The time until
+  // the bus was free belongs to the transactions before the read.
+  void wait_for_line(uint64_t until, Event stall, Event from_l2, Event from_dram) {
+    if (until <= core_.clock || !core_.config.feedback) return;
+    core_.stall_until(std::min(memory.granted(), until), stall, memory.granted_by());
+    core_.stall_until(until, stall, memory.from_dram() ? from_dram : from_l2);
+  }
+  // Reads a page-table entry. The read fills no line of an L1 cache. `component`: the component of
+  // the CPI stack for the wait.
+  void read_table(uint32_t physical, Event component) {
     missed = kNoLine;
-    core_.wait(memory.read_single(physical, core_.clock, *core_.bank), StallWalk);
+    core_.wait(memory.read_single(physical, core_.clock, *core_.bank), StallWalk, component);
   }
   // Reads memory that is not cacheable now (CR0.CD) or in this page (PCD).
   void read_noncacheable(uint32_t physical, Event stall) {
     core_.count(UncachedReads);
     missed = kNoLine;
-    core_.wait(memory.read_noncacheable(physical, core_.clock, *core_.bank), stall);
+    core_.wait(memory.read_noncacheable(physical, core_.clock, *core_.bank), stall, CpiUncached);
   }
   // Writes a dirty line of L1D back. The write-back can start on the bus at clock `when` or later.
   void write_back(uint32_t line, uint64_t when) {

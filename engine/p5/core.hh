@@ -26,18 +26,28 @@ struct Core {
 
   void count(Event event, uint64_t number = 1) { bank->count[event] += number; }
 
-  // Waits until clock `until`, and counts the time as a stall. Also waits if `config.feedback` is
-  // false.
-  void stall_until(uint64_t until, Event stall) {
+  // Counts clocks in a component of the CPI stack (cpi_stack.hh). `clocks` can be negative.
+  void explain(Event component, uint64_t clocks) {
+    count(component, clocks);
+    explained += clocks;
+  }
+  // Adds clocks to the clock, and counts them in a component of the CPI stack.
+  void spend(Event component, uint64_t clocks) {
+    explain(component, clocks);
+    clock += clocks;
+  }
+  // Waits until clock `until`, and counts the time as a stall and in a component of the CPI stack.
+  // Also waits if `config.feedback` is false.
+  void stall_until(uint64_t until, Event stall, Event component) {
     if (until <= clock) return;
     count(stall, until - clock);
-    clock = until;
+    spend(component, until - clock);
   }
   // Waits for memory. If `config.feedback` is false, the core never waits, even if the bus is a few
   // clocks ahead. The bus can be ahead because the core sometimes subtracts clocks that it has
   // added too early (REP, x87).
-  void wait(uint64_t until, Event stall) {
-    if (until > clock && config.feedback) stall_until(until, stall);
+  void wait(uint64_t until, Event stall, Event component) {
+    if (until > clock && config.feedback) stall_until(until, stall, component);
   }
 
   // Number of executed pairs of instructions, modulo 2^32.
@@ -57,6 +67,7 @@ struct Core {
   void use_bank(Space cr3, uint8_t ring);
 
   uint64_t clock = 0;      // core clocks since power-up
+  uint64_t explained = 0;  // clocks that explain() has counted
   Bank* bank;              // of the current address space and ring
   const uint16_t* clocks;  // [class] in the current mode
   bool timing_on = true;   // false: no caches, TLBs or stalls

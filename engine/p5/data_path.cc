@@ -31,9 +31,9 @@ inline void DataPath::misaligned(DataKind kind) {
   if (chip().x87.stored()) miscount[MisalignedStores]++;
   const uint32_t clocks = rule(Rule::Misaligned) ? core.config.misaligned_clocks : 0;
   if (kind == DataKind::Write)
-    core.clock += clocks;
+    core.spend(CpiMisaligned, clocks);
   else
-    core.stall_until(core.clock + clocks, StallRead);
+    core.stall_until(core.clock + clocks, StallRead, CpiMisaligned);
   if (kind != DataKind::Write && !walked_) miscount[MisalignedReads]++;
   if (kind != DataKind::Read) miscount[WriteParts]++;
 }
@@ -88,7 +88,7 @@ void DataPath::read(uint32_t physical) {
     if (core.observer) core.observer->uncached_read(DataReadMisses);
     core.count(DataReadMisses);
     core.count(UncachedReads);
-    return core.wait(caches.memory.uncached(core.clock), StallRead);
+    return core.wait(caches.memory.uncached(core.clock), StallRead, CpiUncached);
   }
   const Fill fill_state = caches.fill_state(page_bits_);
   if (core.observer) core.observer->read(physical, fill_state);
@@ -97,7 +97,7 @@ void DataPath::read(uint32_t physical) {
   if (core.observer) core.observer->used_line(physical);
   if (access.hit) {
     // A second reference to a line that is being filled waits for the whole line [INTEL-OPT].
-    if (rule(Rule::FillWhole) && line == filling_) core.wait(fill_done_, StallRead);
+    if (rule(Rule::FillWhole) && line == filling_) core.wait(fill_done_, StallRead, CpiDataFill);
     return;
   }
   core.count(DataReadMisses);
@@ -105,7 +105,7 @@ void DataPath::read(uint32_t physical) {
   if (!access.filled) return caches.read_noncacheable(physical, StallRead);
   const Memory::Line fill = caches.read_line(physical);
   start_fill(line, fill, access);
-  core.wait(fill.first, StallRead);
+  caches.wait_for_line(fill.first, StallRead, CpiDataL2, CpiDataDram);
 }
 
 // L1D fills a line. If the replaced line is dirty, it is written back after the fill [INTEL-DM 3].
@@ -120,7 +120,8 @@ inline void DataPath::write_uncached() {
   if (core.observer) core.observer->uncached_write();
   core.count(DataWriteMisses);
   core.count(UncachedWrites);
-  core.wait(chip().caches.memory.write_uncached(core.clock, chip().pipes.pipe()), StallWrite);
+  core.wait(chip().caches.memory.write_uncached(core.clock, chip().pipes.pipe()), StallWrite,
+            CpiUncached);
 }
 
 void DataPath::write(uint32_t physical) {
@@ -146,7 +147,7 @@ void DataPath::write(uint32_t physical) {
   if (access.through) {
     caches.l1i.invalidate(physical);  // a write on the bus removes the line from L1I [INTEL-DM 3]
     core.wait(caches.memory.write_single(physical, core.clock, pipes.pipe(), *core.bank),
-              StallWrite);
+              StallWrite, CpiWriteBuffers);
     // If this write has changed a cache, write_again() must not execute the next write. A cache
     // that allocates on writes has filled the line. A hit in a write-through L1D has changed the
     // replacement order.
@@ -163,7 +164,8 @@ void DataPath::write_again() {
   if (core.observer) core.observer->write(caches.missed, caches.write_state(page_bits_));
   core.count(DataWrites);
   core.count(DataWriteMisses);
-  core.wait(caches.memory.write_again(core.clock, chip().pipes.pipe(), *core.bank), StallWrite);
+  core.wait(caches.memory.write_again(core.clock, chip().pipes.pipe(), *core.bank), StallWrite,
+            CpiWriteBuffers);
 }
 
 }  // namespace p5

@@ -29,7 +29,7 @@ void Fetch::fetch_line(Linear linear) {
     core.count(UncachedReads);
     use_window(linear, kUncachedFetch);
     pipes.enter_new_code(core);
-    return core.wait(caches.memory.uncached(core.clock), StallFetch);
+    return core.wait(caches.memory.uncached(core.clock), StallFetch, CpiUncached);
   }
   use_window(linear, line_);
   pipes.enter_known_code();
@@ -48,7 +48,7 @@ void Fetch::fetch_line(Linear linear) {
   }
   caches.take_from_l1d(physical);  // a code miss removes the line from L1D [INTEL-DM 3]
   const Memory::Line line = caches.read_line(physical);
-  core.wait(line.first, StallFetch);
+  caches.wait_for_line(line.first, StallFetch, CpiCodeL2, CpiCodeDram);
   first_qword_ = linear >> 3;
   line_complete_ = line.complete;
   const bool look = rule(Rule::BtbFalseHit) && chip().prediction.may_hold(window_, window_bytes_);

@@ -54,8 +54,11 @@ bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
 
 Memory::Line Memory::read_line(uint32_t address, uint64_t now, Bank& bank) {
   const Answer from = read_answer(address, bank, Fill::Exclusive);
+  from_dram_ = &from.pattern == &config_.dram_read;
+  granted_ = rule(Rule::BusOne) ? free_ : 0;
+  granted_by_ = taken_by_;
   const uint64_t t = start(now, rule(Rule::MissOverhead) ? config_.miss_overhead : 0, from.ready);
-  occupy(t, t + uint64_t(from.lead + from.pattern.burst_total()) * edge_);
+  occupy(t, t + uint64_t(from.lead + from.pattern.burst_total()) * edge_, CpiBusReads);
   const uint64_t first =
       rule(Rule::FillFirst) ? t + uint64_t(from.lead + from.pattern.burst[0]) * edge_ : free_;
   return {clocks(first), clocks(free_)};
@@ -65,19 +68,21 @@ uint64_t Memory::read_single(uint32_t address, uint64_t now, Bank& bank, uint32_
                              Fill fill) {
   const Answer from = read_answer(address, bank, fill);
   const uint64_t t = start(now, overhead, from.ready);
-  occupy(t, t + uint64_t(from.lead + from.pattern.single_read) * edge_);
+  occupy(t, t + uint64_t(from.lead + from.pattern.single_read) * edge_, CpiBusReads);
   return clocks(free_);
 }
 
 uint64_t Memory::uncached(uint64_t now) {
   const uint64_t t = start(now, 0);
-  occupy(t, t + uint64_t(config_.uncached_clocks) * unit_);
+  occupy(t, t + uint64_t(config_.uncached_clocks) * unit_, CpiBusReads);
   return clocks(free_);
 }
 
 void Memory::snoop(uint32_t address, uint64_t now, bool write, Bank& bank) {
   const uint64_t t = start(now, 0);
-  if (rule(Rule::InquireBus)) occupy(t, t + uint64_t(config_.snoop_clocks) * edge_);
+  if (rule(Rule::InquireBus)) {
+    occupy(t, t + uint64_t(config_.snoop_clocks) * edge_, CpiBusOthers);
+  }
   if (config_.l2_present && write && l2_.invalidate(address)) bank.count[DramWrites]++;
 }
 
@@ -99,7 +104,7 @@ uint64_t Memory::take_buffer(uint64_t now, Pipe pipe) {
 }
 
 void Memory::release_buffer(uint64_t start, uint64_t end) {
-  occupy(start, end);
+  occupy(start, end, CpiBusWrites);
   writes_[int(newest_)] = clocks(end);
 }
 
@@ -153,7 +158,7 @@ void Memory::write_line(uint32_t address, uint64_t now, Bank& bank) {
   const uint64_t t = start(now, 0, hit ? 0 : dram_free_);
   const uint32_t bus_clocks =
       hit ? config_.l2_write.burst_total() : open_page(address) + config_.dram_write.burst_total();
-  occupy(t, t + uint64_t(bus_clocks) * edge_);
+  occupy(t, t + uint64_t(bus_clocks) * edge_, CpiBusWrites);
 }
 
 }  // namespace p5

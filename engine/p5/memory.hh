@@ -131,6 +131,12 @@ class Memory {
   // The core clock at which the write buffers are empty.
   uint64_t writes_done() const { return writes_[int(newest_)]; }
 
+  // The last read_line(): the core clock at which the bus was free for it, the component of the CPI
+  // stack to which the transaction before it belongs, and whether DRAM delivered the line.
+  uint64_t granted() const { return clocks(granted_); }
+  Event granted_by() const { return granted_by_; }
+  bool from_dram() const { return from_dram_; }
+
   Cache& l2() { return l2_; }
 
  private:
@@ -168,10 +174,12 @@ class Memory {
   }
   Answer read_answer(uint32_t address, Bank& bank, Fill fill);
   uint64_t read_single(uint32_t address, uint64_t now, Bank& bank, uint32_t overhead, Fill fill);
-  // The bus is busy from `start` to `end`.
-  void occupy(uint64_t start, uint64_t end) {
+  // The bus is busy from `start` to `end`. `component`: the component of the CPI stack for a read
+  // that must wait for the end.
+  void occupy(uint64_t start, uint64_t end, Event component) {
     busy_ += end - start;
     free_ = end;
+    taken_by_ = component;
   }
   bool write_hits_l2(uint32_t address, Bank& bank);
 
@@ -179,8 +187,11 @@ class Memory {
   Cache l2_;
   uint32_t unit_, edge_;
   Divider by_unit_, by_edge_;
-  uint64_t free_ = 0;            // time at which the bus is free
-  uint64_t busy_ = 0;            // sum of all times in which the bus was busy
+  uint64_t free_ = 0;     // time at which the bus is free
+  uint64_t busy_ = 0;     // sum of all times in which the bus was busy
+  uint64_t granted_ = 0;  // time at which the bus was free for the last read_line()
+  Event taken_by_ = CpiBusReads, granted_by_ = CpiBusReads;
+  bool from_dram_ = false;
   uint64_t writes_[2] = {0, 0};  // core clock at which each write buffer is empty
   Pipe newest_ = Pipe::U;
   std::vector<uint64_t> posted_;  // time at which each entry of the chipset's post buffer is free

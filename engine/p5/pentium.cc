@@ -106,7 +106,7 @@ void Pentium::charge_system(const Insn& insn) {
   // lists them.
   if (rule(Rule::VerrBranch) && insn.cls == Class::Verr) chip_.core.count(Branches);
   if (rule(Rule::SerializingDrains) && serializing) {
-    chip_.core.wait(chip_.caches.memory.writes_done(), StallWrite);
+    chip_.core.wait(chip_.caches.memory.writes_done(), StallWrite, CpiSerializing);
   }
   const State& state = chip_.core.state;
   if (rule(Rule::UserLevel) && state.mode >= MachineMode::Prot16 &&
@@ -127,7 +127,7 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
       if (end >= pace->due) return i + 1;
       pace->reported = end;
     }
-    chip_.core.clock = end;
+    chip_.core.spend(CpiStrings, end - chip_.core.clock);
     repeats_.iterated();
   }
 }
@@ -154,7 +154,9 @@ void Pentium::retire_aside(const Insn& insn, Linear linear) {
   else if (warming_ && warm(insn, linear))
     return;
   step_aside(false);
+  if (explains_) stack_.begin(chip_.core, chip_.pipes);
   retire(insn, linear);
+  if (explains_) stack_.end(chip_.core, chip_.pipes, insn);
   step_aside(true);
 }
 
@@ -172,7 +174,12 @@ bool Pentium::warm(const Insn& insn, Linear linear) {
 
 void Pentium::watch_each(bool on) {
   each_ = on;
-  step_aside(breakpoints_.watching() || warming_ || each_);
+  step_aside(needs_aside());
+}
+
+void Pentium::explain_clocks() {
+  explains_ = true;
+  step_aside(needs_aside());
 }
 
 void Pentium::set_warming(bool on) {
@@ -183,7 +190,7 @@ void Pentium::set_warming(bool on) {
   chip_.data_path().settle();
   step_aside(false);
   chip_.fetch().settle();
-  step_aside(breakpoints_.watching() || warming_ || each_);
+  step_aside(needs_aside());
   chip_.pipes.empty();
 }
 
@@ -195,7 +202,7 @@ void Pentium::pause(bool on) {
 
 void Pentium::set_breakpoints(const std::array<Linear, 4>& addresses, uint32_t control) {
   breakpoints_.set(addresses, control);
-  step_aside(breakpoints_.watching() || warming_ || each_);
+  step_aside(needs_aside());
   set_timing(chip_.core.timing_on);
 }
 
@@ -210,6 +217,7 @@ void Pentium::set_state(const State& state) {
       chip_.core.clocks = chip_.core.timing.clocks(timing_mode(state.mode));
   }
   if (state.cr3 != old.cr3 || state.ring != old.ring) {
+    if (explains_) stack_.finish(chip_.core);
     fold();
     chip_.core.use_bank(state.cr3, state.ring);
   }
@@ -252,8 +260,9 @@ void Pentium::write_tr12(uint32_t value) {
 }
 
 void Pentium::idle(uint64_t clocks) {
-  fold();
+  settle();
   chip_.core.clock += clocks;
+  chip_.core.explained += clocks;
   chip_.core.folded = chip_.core.clock;
   chip_.core.count(CyclesIdle, clocks);
 }

@@ -16,6 +16,7 @@
 //
 //   chip          one object with the parts that each access needs (core to prediction)
 //   core          the clock, the counters, the state, the observer
+//   cpi_stack     the component of each clock
 //   fetch         the window of fetched code, L1I, waits for code
 //   pipes, x87    pairing and the clocks of instructions
 //   data_path     loads, stores, write buffers
@@ -37,6 +38,7 @@
 #include "classes.hh"
 #include "config.hh"
 #include "counters.hh"
+#include "cpi_stack.hh"
 #include "insn.hh"
 #include "isa.hh"
 #include "observer.hh"
@@ -93,10 +95,14 @@ class Pentium {
   // Turns timing off for a while. The contents of caches, TLBs and branch target buffer are kept.
   void pause(bool on);
   void advance(uint64_t clock) {
-    if (clock > chip_.core.clock) chip_.core.clock = clock;
+    if (clock <= chip_.core.clock) return;
+    chip_.core.explained += clock - chip_.core.clock;
+    chip_.core.clock = clock;
   }
   // With `on`, at_hand() returns false, so each instruction goes through retire_elsewhere().
   void watch_each(bool on);
+  // From now on, counts the components of the CPI stack (cpi_stack.hh). Not during warming.
+  void explain_clocks();
   // Sets the observer of caches and TLBs (observer.hh); null: no observer. The observer must exist
   // as long as the model, or until another call replaces it.
   void observe(Observer* observer);
@@ -180,7 +186,7 @@ class Pentium {
                             chip_.fetch().next());
   }
   void repeat() {
-    chip_.core.clock += repeats_.iteration_clocks(chip_.core);
+    chip_.core.spend(CpiStrings, repeats_.iteration_clocks(chip_.core));
     repeats_.iterated();
   }
   // Executes up to `count` iterations. Each iteration executes its accesses. repeat() follows each
@@ -259,15 +265,19 @@ class Pentium {
   // changes when settle() is called.
   const Bank& bank() const { return *chip_.core.bank; }
   const Counters& banks() const { return chip_.core.counters; }
-  void settle() { fold(); }
+  void settle() {
+    if (explains_) stack_.settle(chip_.core);
+    fold();
+  }
   // The counters, with the time up to now.
   const Counters& counters() {
     chip_.prediction.settle();
+    if (explains_) stack_.finish(chip_.core);
     fold();
     return chip_.core.counters;
   }
   CounterMsrs& msrs() {
-    fold();
+    settle();
     return msrs_;
   }
   // Number of executions of each opcode that has no timing class.
@@ -291,6 +301,8 @@ class Pentium {
     chip_.data_path().lock(insn.flags & kLocked);
     chip_.pipes.pass(insn, chip_.fetch().next() - insn.length);
   }
+  // Whether an instruction must not take the fast path.
+  bool needs_aside() const { return breakpoints_.watching() || warming_ || each_ || explains_; }
   void step_aside(bool on);
   void flush_tlbs(bool global_too);
   void fold() { chip_.core.fold(chip_.caches.memory.busy()); }
@@ -298,8 +310,10 @@ class Pentium {
   Chip chip_;
   bool special_ = false;  // timing is off, or there are breakpoints
   bool warming_ = false;
-  bool each_ = false;   // watch_each() is on
-  bool aside_ = false;  // at_hand() is always false: warming, breakpoints or watch_each()
+  bool each_ = false;      // watch_each() is on
+  bool explains_ = false;  // explain_clocks() was called
+  bool aside_ = false;     // at_hand() is always false (needs_aside())
+  CpiStack stack_;
   Repeats repeats_;
   Transfers transfers_;
   Breakpoints breakpoints_;

@@ -31,13 +31,16 @@ class Pipes {
     // clocks of the next instruction's prefixes.
     if (rule(Rule::Prefix) && insn.prefixes) {
       const uint32_t decode = prefix_clocks(insn.prefixes);
-      core.clock += decode;
+      core.spend(CpiPrefixes, decode);
       // After these clocks, the registers in the instruction's address cause no wait (estimate,
       // from the definition of AGI).
       if (decode && rule(Rule::AgiPrefix)) agi_writes_ = 0;
     }
     u_interlock_ = rule(Rule::Agi) ? insn.address & agi_writes_ : 0;
-    if (u_interlock_) clocks += address_interlock(core);
+    if (u_interlock_) {
+      clocks += address_interlock(core);
+      core.explain(CpiAgi, agi_cost_);
+    }
     agi_before_ = agi_writes_;
     agi_writes_ = insn.agi_writes;
     last_clocks_ = clocks;
@@ -57,7 +60,10 @@ class Pipes {
     if (rule(Rule::AgiInV) && insn.address & agi_before_) {
       // Both pipes wait in the same clock [INTEL-DM 16, event 1Fh].
       const uint32_t stall = address_interlock(core);
-      if (!u_interlock_ || !rule(Rule::AgiOnce)) clocks += stall;
+      if (!u_interlock_ || !rule(Rule::AgiOnce)) {
+        clocks += stall;
+        core.explain(CpiAgi, stall);
+      }
     }
     if (rule(Rule::AgiFromV)) agi_writes_ |= insn.agi_writes;
     last_clocks_ += clocks;
@@ -99,6 +105,8 @@ class Pipes {
     u_ = kNothingJoins;
   }
   bool in_new_code() const { return cold_ & kLong; }
+  // What prevents an instruction from going into V now: PairBit and registers (insn.hh).
+  uint16_t blocks() const { return u_; }
 
   // TR12.SE: no instruction goes into V. The setting applies to the next fetch and to all later
   // fetches.
@@ -135,7 +143,7 @@ class Pipes {
     core.count(MemoryBothPipes);
     if (rule(Rule::BankConflict) && (physical & kBankBits) == v_bank_) {
       core.count(BankConflicts);
-      core.clock++;
+      core.spend(CpiBanks, 1);
     }
     v_bank_ = kNoBank;
   }

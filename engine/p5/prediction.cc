@@ -13,7 +13,7 @@ void Prediction::false_hit() {
   predicted_after_ = kNoPair;
   if (!rule(Rule::BtbFalseHit)) return;
   core_.count(PipelineFlushes);
-  core_.clock += core_.config.mispredict_clocks;
+  core_.spend(CpiBranches, core_.config.mispredict_clocks);
   if (entry && rule(Rule::BtbFalseDown)) Btb::update(entry, false, 0, core_.pairs());
 }
 

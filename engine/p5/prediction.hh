@@ -93,7 +93,8 @@ class Prediction {
     core.count(PipelineFlushes);
     const bool late = rule(Rule::MispredictV) && conditional_in_v;
     if (rule(Rule::Mispredict)) {
-      core.clock += late ? core.config.mispredict_v_clocks : core.config.mispredict_clocks;
+      core.spend(CpiBranches,
+                 late ? core.config.mispredict_v_clocks : core.config.mispredict_clocks);
     }
     flushed_ = pipes.pair();
   }

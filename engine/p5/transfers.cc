@@ -54,7 +54,9 @@ void Transfers::cross(const State& state) {
     core_.count(SegmentLoads, rule(Rule::SegmentLoadTwice));
     // So far, the model has charged the clocks of a transfer that does not change the ring.
     const uint32_t base = core_.clocks[class_], inner = inner_clocks(state);
-    if (rule(Rule::InnerLevel) && core_.timing_on && inner > base) core_.clock += inner - base;
+    if (rule(Rule::InnerLevel) && core_.timing_on && inner > base) {
+      core_.spend(component(), inner - base);
+    }
   }
   crossing_ = Crossing::None;
   parameters_ = 0;
@@ -96,8 +98,7 @@ void Transfers::deliver(Entry entry, uint8_t vector, Crossing crossing) {
 // Replaces the timing row that was charged for the current transfer.
 void Transfers::becomes(ClassId cls) {
   if (!core_.timing_on) return;
-  core_.clock += core_.clocks[cls];
-  core_.clock -= core_.clocks[class_];
+  core_.spend(component(), uint64_t(core_.clocks[cls]) - core_.clocks[class_]);
   class_ = cls;
 }
 
@@ -117,9 +118,9 @@ void Transfers::call_gate(uint32_t parameters) {
 void Transfers::task_switch(Task to) {
   if (!core_.timing_on || !rule(Rule::TaskSwitch)) return;
   becomes(task_class(class_));
-  core_.clock += core_.clocks[to == Task::V86     ? Class::TaskSwitchV86
-                              : to == Task::Tss16 ? Class::TaskSwitch16
-                                                  : Class::TaskSwitch32];
+  core_.spend(component(), core_.clocks[to == Task::V86     ? Class::TaskSwitchV86
+                                        : to == Task::Tss16 ? Class::TaskSwitch16
+                                                            : Class::TaskSwitch32]);
 }
 
 void Transfers::hard_interrupt(uint8_t vector, Linear resume) {
@@ -128,7 +129,8 @@ void Transfers::hard_interrupt(uint8_t vector, Linear resume) {
   core_.count(Instructions, rule(Rule::DeliveryCounts));  // INTEL-DM 16, event 16h
   deliver(Entry::Irq, vector, Crossing::Async);
   class_ = Class::Interrupt;
-  core_.clock += core_.timing_on ? core_.clocks[class_] + core_.config.inta_clocks : 1;
+  const uint32_t clocks = core_.clocks[class_] + core_.config.inta_clocks;
+  core_.spend(CpiInterrupts, core_.timing_on ? clocks : 1);
 }
 
 void Transfers::exception(uint8_t vector, bool fault, Linear resume) {
@@ -140,7 +142,7 @@ void Transfers::exception(uint8_t vector, bool fault, Linear resume) {
   core_.count(Instructions, rule(Rule::DeliveryCounts));
   deliver(Entry::Fault, vector, Crossing::Async);
   class_ = Class::Exception;
-  core_.clock += core_.timing_on ? core_.clocks[class_] : 1;
+  core_.spend(CpiInterrupts, core_.timing_on ? core_.clocks[class_] : 1);
 }
 
 }  // namespace p5

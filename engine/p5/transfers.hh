@@ -42,6 +42,8 @@ class Transfers {
   }
 
  private:
+  // The component of the CPI stack for the clocks of the transfer under way.
+  Event component() const { return crossing_ == Crossing::Async ? CpiInterrupts : CpiTransfers; }
   void cross(const State& state);
   uint32_t inner_clocks(const State& state) const;
   void deliver(Entry entry, uint8_t vector, Crossing crossing);

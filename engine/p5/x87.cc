@@ -51,7 +51,7 @@ ClassId X87::timing_class(ClassId cls) const {
 }
 
 uint64_t X87::begin(const Insn& insn, bool in_v) {
-  if (!in_v) core_.clock = fpu_.start(insn, core_.clock);
+  if (!in_v) core_.spend(CpiX87Waits, fpu_.start(insn, core_.clock) - core_.clock);
   return core_.clock;
 }
 
@@ -63,14 +63,15 @@ void X87::end(const Insn& insn, bool in_v, uint64_t began) {
   if (in_v) {
     if (!rule(Rule::FxchThenX87)) return;
     exchange_in_v_ = core_.bank->count[Instructions];
-    core_.clock++;
+    core_.spend(CpiX87Waits, 1);
   } else if (rule(Rule::X87OverlapInteger)) {
     core_.clock -= core_.timing.int_overlap()[insn.cls];
   }
 }
 
 void X87::wait_for_divider() {
-  if (rule(Rule::X87MultiplyWaits)) core_.clock = std::max(core_.clock, fpu_.divided());
+  if (!rule(Rule::X87MultiplyWaits) || fpu_.divided() <= core_.clock) return;
+  core_.spend(CpiX87Waits, fpu_.divided() - core_.clock);
 }
 
 }  // namespace p5

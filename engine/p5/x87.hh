@@ -21,7 +21,9 @@ class X87 {
 
   // An FXCH in V is free if the next instruction is x87 as well [INTEL-OPT].
   void follow_exchange() {
-    if (exchange_in_v_ && core_.bank->count[Instructions] == exchange_in_v_) core_.clock--;
+    if (exchange_in_v_ && core_.bank->count[Instructions] == exchange_in_v_) {
+      core_.spend(CpiX87Waits, uint64_t(-1));
+    }
   }
   // Returns the class whose timing row applies to this instruction.
   ClassId timing_class(ClassId cls) const;

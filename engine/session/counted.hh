@@ -14,7 +14,7 @@ namespace session {
 using HasPart = std::function<bool(p5::Part part)>;
 
 // Returns the events that this engine counts and that belong to a part of the machine. The events
-// are in the order of the output.
-std::vector<uint32_t> counted_events(const HasPart& has);
+// are in the order of the output. `cpi`: with the components of the CPI stack.
+std::vector<uint32_t> counted_events(const HasPart& has, bool cpi);
 
 }  // namespace session

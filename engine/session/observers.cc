@@ -47,6 +47,7 @@ void Observers::open(const Interval& interval) {
 }
 
 void Observers::observe_system() {
+  if (config_.cpi) model_.explain_clocks();
   if (called_ && !calls_) calls_ = std::make_unique<p5::Calls>(model_, config_.call_table);
   if (in_modes_ && !modes_) modes_ = std::make_unique<p5::Modes>(model_);
 }

@@ -35,8 +35,8 @@ class Observers {
 
   // Creates the files.
   void open(const Interval& interval);
-  // The guest is ready. Attribution, calls and modes start here. For a guest that boots from its
-  // own media, calls and modes start in open().
+  // The guest is ready. Attribution, calls, modes and the CPI stack start here. For a guest that
+  // boots from its own media, all except attribution start in open().
   void ready();
   // Call begin() after the begin marker of a phase, when `brackets` contains the phase. Call end()
   // after the end marker, when `brackets` no longer contains the phase.

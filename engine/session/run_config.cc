@@ -132,6 +132,9 @@ void RunConfig::read_attribution(Settings& settings) {
 }
 
 void RunConfig::read_calls(Settings& settings) {
+  cpi = settings.has("run.cpi") && settings.flag("run.cpi");
+  if (cpi && kX86_64) settings.fail("run.cpi", "expected a Pentium: x86-64 has no clocks");
+  if (cpi && !sample.empty()) settings.fail("run.cpi", "expected no run.sample in the same run");
   if (settings.has("run.modes")) modes = settings.text("run.modes");
   if (!settings.has("run.calls")) return;
   calls = settings.text("run.calls");

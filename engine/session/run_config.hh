@@ -27,6 +27,7 @@ struct RunConfig {
   // result, and tests check this.
   bool fast_paths = true;
   uint64_t limit = ~uint64_t(0);  // of virtual time, in core clocks
+  bool cpi = false;               // count the components of the CPI stack (cpi_stack.hh)
   bool server = false;            // after the ready marker, serve runs that share the boot
 
   // Paths of output files. An empty path means that the run does not write this file.

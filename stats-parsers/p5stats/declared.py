@@ -23,6 +23,7 @@ FIELDS = {
     "unit": str,
     "depends": str,
     "isa": str,
+    "when": str,
     "codes": list,
     "counts": str,
     "report": str,
@@ -35,8 +36,8 @@ FIELDS = {
 class Event:
     """One event. `part`: the directory that declares the event ("p5" or the name of a device).
     `isa`: the instruction set of the only engine that counts the event, or empty if all engines
-    count it. `codes`: the chip's event codes. `report`: the name of the event's row in reports, or
-    empty."""
+    count it. `when`: the option that requests the event, or empty. `codes`: the chip's event codes.
+    `report`: the name of the event's row in reports, or empty."""
 
     name: str
     enum: str
@@ -45,6 +46,7 @@ class Event:
     unit: str = "events"
     depends: str = "program"
     isa: str = ""
+    when: str = ""
     codes: tuple[int, ...] = ()
     report: str = ""
     report_unit: str = ""

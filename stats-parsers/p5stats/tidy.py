@@ -47,7 +47,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from p5stats import record
+from p5stats import cpi, record
 from p5stats import terms as run_terms
 from p5stats.events import LIMIT, Bracket, Events
 from p5stats.problems import StatsError
@@ -168,6 +168,7 @@ def _differences(bracket: Bracket, units: Mapping[str, str]) -> Iterator[Row]:
         before = bracket.begin.banks.get((space, ring), [])
         if after == before:
             continue
+        counts = {}
         for index, (event, unit) in enumerate(units.items()):
             value = (after[index] if index < len(after) else 0) - (
                 before[index] if index < len(before) else 0
@@ -177,7 +178,9 @@ def _differences(bracket: Bracket, units: Mapping[str, str]) -> Iterator[Row]:
                     f"line {bracket.end.line}: {event} of ring {ring}, CR3 0x{space:x} went"
                     f" backwards by {-value}"
                 )
+            counts[event] = value
             yield ring, f"0x{space:08x}", event, unit, value
+        cpi.check(f"line {bracket.end.line}: ring {ring}, CR3 0x{space:x}", counts)
     for (space, ring, kind, vector), count in bracket.end.vectors.items():
         difference = count - bracket.begin.vectors.get((space, ring, kind, vector), 0)
         if difference:

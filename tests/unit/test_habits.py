@@ -121,9 +121,13 @@ def test_one_spelling_of_json():
         options = {option for action in command._actions for option in action.option_strings}
         assert ("--format" not in options) or ("--json" in options), name
         if "--format" in options:
-            required = {"show": ["x"], "diff": ["x", "y"], "rerun": ["x"], "query": ["x"]}.get(
-                name, []
-            )
+            required = {
+                "show": ["x"],
+                "diff": ["x", "y"],
+                "explain": ["x", "y"],
+                "rerun": ["x"],
+                "query": ["x"],
+            }.get(name, [])
             assert command.parse_args([*required, "--json"]).form == "json", name
 
 

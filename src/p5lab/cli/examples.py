@@ -34,6 +34,11 @@ EXAMPLES = {
     "image": ("image debian", "image ubuntu --tarball ubuntu-base.tar.gz --size 256M"),
     "list": ("list", "list runs --json"),
     "show": ("show 3f2a91", "show 3f2a91 --crossings", "show smoke --metric cycles,cpi"),
+    "explain": (
+        "explain chen95-core linux mach",
+        "explain 3f2a91 91bc04 --single",
+        "explain chen95-core linux linux-uml --only dup --format markdown",
+    ),
     "diff": ("diff 3f2a91 91bc04", "diff 3f2a91 91bc04 --rings --format markdown"),
     "query": (
         'query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"',

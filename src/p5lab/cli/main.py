@@ -15,6 +15,7 @@ from p5lab.cli import (
     check,
     completion,
     examples,
+    explain,
     guest,
     misspelt,
     notebook,
@@ -29,7 +30,7 @@ from p5lab.host.terminal import for_terminal
 from p5lab.lab import Lab
 from p5stats import StatsError
 
-GROUPS = (run, check, simpoint, guest, results, notebook, upkeep, completion)
+GROUPS = (run, check, simpoint, guest, results, explain, notebook, upkeep, completion)
 STATUS_STOPPED = 130  # 128 plus the number of SIGINT, as in shells
 
 

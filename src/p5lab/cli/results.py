@@ -25,6 +25,7 @@ from p5lab.present import (
     by_mode,
     by_source,
     counts,
+    cpi_stack,
     diff,
     diff_tables,
     garbage,
@@ -117,6 +118,11 @@ def _add_show(commands: options.Commands) -> None:
         action="store_true",
         help="for a run with --modes: show the cycles of each machine mode and ring, and the"
         " interrupts and exceptions by vector",
+    )
+    one.add_argument(
+        "--cpi",
+        action="store_true",
+        help="for runs with --cpi: show what the processor spends its clocks on",
     )
     _add_attribution(one)
     options.add_format(one)
@@ -305,6 +311,8 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
 def _show(args: argparse.Namespace, lab: Lab) -> int:
     wanted = options.wanted(args)
     _check_counted(args)
+    if args.cpi:
+        return _show_stacks(args, lab)
     if args.more or args.only or wanted.columns or selection.is_group(lab, args.run):
         return _show_several(args, lab, wanted)
     stored = selection.find(lab, args.run)
@@ -326,6 +334,19 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
         by_function.show(counts.stdout(), stored, args)
     else:
         runs.one(counts.stdout(), stored, args.form)
+    return 0
+
+
+def _show_stacks(args: argparse.Namespace, lab: Lab) -> int:
+    """Prints the CPI stacks of one or several stored runs. Of the runs of an experiment, only those
+    with a CPI stack are shown."""
+    if args.more or args.only or selection.is_group(lab, args.run):
+        groups = selection.groups(lab, [args.run, *args.more], args.only)
+        found = [next((one for one in same if cpi_stack.is_in(one)), same[0]) for same in groups]
+        chosen = [one for one in found if cpi_stack.is_in(one)] or found[:1]
+    else:
+        chosen = [selection.find(lab, args.run)]
+    cpi_stack.show(counts.stdout(), chosen, args.form)
     return 0
 
 

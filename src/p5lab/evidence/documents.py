@@ -22,6 +22,7 @@ from p5lab.evidence import (
 )
 from p5lab.execute.runner import Result
 from p5lab.lab import Lab
+from p5stats import cpi
 
 Execute = Callable[[list[Run]], list[Result]]
 UP_TO_DATE, OUT_OF_DATE, WRITTEN, SKIPPED = "up to date", "out of date", "written", "skipped"
@@ -84,6 +85,12 @@ ALL = (
         "docs/reference/formats.md",
         (),
         lambda of, text: block.replace(text, "./p5lab docs formats", outputs.reference()),
+    ),
+    Document(
+        "cpi-stack",
+        "docs/concepts/cpi-stack.md",
+        (),
+        lambda of, text: block.replace(text, "./p5lab docs cpi-stack", cpi.reference()),
     ),
     Document(
         "matrix",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from p5lab.describe.observation.attribute import Attribution
 from p5lab.describe.observation.calls import Calls
 from p5lab.describe.observation.capture import Capture
+from p5lab.describe.observation.cpi import Cpi
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.describe.observation.modes import Modes
 from p5lab.describe.observation.power_cut import PowerCut
@@ -37,6 +38,7 @@ __all__ = [
     "Attribution",
     "Calls",
     "Capture",
+    "Cpi",
     "Interval",
     "Kind",
     "Modes",
@@ -58,6 +60,7 @@ KINDS: tuple[type[Kind], ...] = (
     Attribution,
     Calls,
     Modes,
+    Cpi,
     Region,
     Sample,
     PowerCut,

@@ -16,7 +16,7 @@ from p5lab.host import packages
 from p5lab.host.files import replace_text
 from p5lab.keep import store, swept
 from p5lab.lab import Lab
-from p5lab.present import by_function, by_source, column, comparison, timeline
+from p5lab.present import by_function, by_source, column, comparison, cpi_stack, timeline
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
 from p5lab.present.page.results import Found, Results, choose, of_stored
@@ -122,10 +122,11 @@ def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Wr
     attributed = [pair for one in results.found for pair in _attributed(one)]
     traced = [stored for one in results.found for stored in _traced(one)]
     drawn = _drawn(lab, subject, found)
-    drawn += _inside(attributed, traced)
+    stacked = [stored for one in results.found for stored in _stacked(one)]
+    drawn += _inside(attributed, traced, stacked)
     judged = [_result(one) for one in results.found if one.run]
     validation = validate.evaluate(lab, list(subject.claims), judged).results
-    shown = (*results.shown, *(stored for stored, _ in attributed), *traced)
+    shown = (*results.shown, *(stored for stored, _ in attributed), *traced, *stacked)
     runs = {one.id: one for one in shown}
     page = document.make(
         subject.name, subject.title, results, found, drawn, validation, list(runs.values())
@@ -173,13 +174,15 @@ def _drawn(lab: Lab, subject: _Subject, found: Comparison) -> "list[Figure]":
 
 
 def _inside(
-    attributed: "Sequence[tuple[store.Stored, pd.DataFrame]]", traced: Sequence[store.Stored]
+    attributed: "Sequence[tuple[store.Stored, pd.DataFrame]]",
+    traced: Sequence[store.Stored],
+    stacked: Sequence[store.Stored],
 ) -> "list[Figure]":
-    """Returns the figures of the inside of runs: functions, source lines, and the order of the
-    steps."""
-    from p5lab.present.page import functions_figure, lines_figure, timeline_figure
+    """Returns the figures of the inside of runs: CPI stacks, functions, source lines, and the order
+    of the steps."""
+    from p5lab.present.page import cpi_figure, functions_figure, lines_figure, timeline_figure
 
-    drawn = []
+    drawn = cpi_figure.of(stacked)
     for stored, counts in attributed:
         drawn.append(functions_figure.of(comparison.name(stored.record), stored.id, counts))
         drawn += lines_figure.of(stored, counts, by_source.sources(stored) or {})
@@ -202,6 +205,12 @@ def _traced(one: Found) -> list[store.Stored]:
     this run, or [] if there is no such run."""
     found = [stored for stored in one.stored if stored.status == "ok" and timeline.has(stored)]
     return found[:1]
+
+
+def _stacked(one: Found) -> list[store.Stored]:
+    """Searches the stored runs of `one` for the newest run with a CPI stack. Returns this run, or
+    [] if there is no such run."""
+    return [stored for stored in one.stored if cpi_stack.is_in(stored)][:1]
 
 
 def _claims(lab: Lab, name: str, results: Results) -> list[published.Claim]:

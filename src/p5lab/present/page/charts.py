@@ -70,7 +70,13 @@ def panels(figure: Figure) -> list[Panel]:
 
 
 def _panels(figure: Figure) -> list[Panel]:
-    draw = {"bars": _bars, "dots": _dots, "curve": _curve, "timeline": _timeline}[figure.form]
+    draw = {
+        "bars": _bars,
+        "dots": _dots,
+        "curve": _curve,
+        "timeline": _timeline,
+        "stack": _stack,
+    }[figure.form]
     result = []
     for metric in figure.metrics:
         rows = figure.frame[figure.frame["metric"] == metric]
@@ -267,6 +273,23 @@ def _timeline(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     return _layer([bars], data["series"].nunique() * max(BAR_STEP, labels.height))
 
 
+def _stack(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
+    data = _shown(rows, by="benchmark")
+    after = data.groupby("benchmark", sort=False)["value"].cumsum()
+    data = data.assign(begin=after - data["value"], end=after)
+    totals = data.drop_duplicates("benchmark", keep="last")
+    totals = totals.assign(label=[number(value) for value in totals["end"]])
+    labels = _Labels(data["benchmark"], LABEL_WIDTH)
+    y = alt.Y("benchmark:N", sort=None, title=None, axis=alt.Axis(**labels.axis))
+    end = _end(data["end"].max(), 0.0, _part(totals, labels))
+    scale = alt.Scale(domain=[min(0.0, data["begin"].min()), end], nice=False)
+    x = alt.X("begin:Q", title=None, axis=_few_ticks(), scale=scale)
+    bars = _chart(data).mark_bar(height=16).encode(y=y, x=x, x2="end:Q", description="text:N")
+    text = _chart(totals).mark_text(align="left", dx=4, color=INK)
+    layers = [bars.encode(color=_color(figure)), text.encode(y=y, x="end:Q", text="label:N")]
+    return _layer(layers, data["benchmark"].nunique() * max(BAR_STEP, labels.height))
+
+
 class _Labels:
     """The names beside an axis. A long name continues on a second line."""
 
@@ -401,7 +424,12 @@ def _description(figure: Figure, rows: pd.DataFrame) -> str:
         if len(modelled) > 40:
             parts.append(f"and {len(modelled) - 40} more in the table")
     metric = rows["metric"].iloc[0]
-    shapes = {"bars": "Bars", "dots": "Dots", "timeline": "Steps from left to right"}
+    shapes = {
+        "bars": "Bars",
+        "dots": "Dots",
+        "timeline": "Steps from left to right",
+        "stack": "Bars with parts",
+    }
     shape = shapes.get(figure.form, f"Curves over {figure.axis}")
     return f"{shape}, {title_of(metric)} in {rows['unit'].iloc[0]}: {'; '.join(parts)}."
 

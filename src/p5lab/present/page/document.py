@@ -34,6 +34,7 @@ from p5stats.claims import INPUT, UNTESTABLE
 
 HERE = Path(__file__).parent
 GLYPHS = ("●", "■", "▲", "◆", "▼", "✚")  # the characters for charts.SHAPES
+PART = "■"  # a part of a bar
 RUN_HEADS = ("run", "what", "engine", "status", "versions", "events, SHA-256")
 
 
@@ -207,7 +208,8 @@ def _warnings(name: str, results: Results) -> list[str]:
 
 def _drawn(figure: Figure) -> Drawn:
     frame = figure.frame
-    colored = figure.form in ("dots", "curve") and len(figure.series) > 1
+    stacked = figure.form == "stack"
+    colored = stacked or (figure.form in ("dots", "curve") and len(figure.series) > 1)
     published = frame[frame["kind"] == PUBLISHED]
     table, left = _table(figure)
     return Drawn(
@@ -221,7 +223,7 @@ def _drawn(figure: Figure) -> Drawn:
             for one in charts.panels(figure)
         ],
         legend=[
-            (name, i % len(charts.SERIES), GLYPHS[i % len(GLYPHS)])
+            (name, i % len(charts.SERIES), PART if stacked else GLYPHS[i % len(GLYPHS)])
             for i, name in enumerate(figure.series if colored else ())
         ],
         published=[

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""`explain`: why one system needs more cycles than another."""
+
+import argparse
+from collections.abc import Sequence
+
+from p5lab.cli import options
+from p5lab.describe.keys import readable
+from p5lab.errors import STATUS_FAILED, UserError, unknown
+from p5lab.keep import selection
+from p5lab.keep.store import Stored
+from p5lab.lab import Lab
+from p5lab.present import counts, cpi_stack, explanation
+
+SEEDS = 5  # the smallest number of placement seeds, without --single
+PAIR = 2  # systems
+PLACES = ("function", "crossing")
+
+
+def add(commands: options.Commands) -> None:
+    """Adds `explain` to the command line."""
+    why = commands.add_parser(
+        "explain",
+        help="show why one system needs more cycles than another",
+        description="Divides the difference in busy cycles between two systems by component of the"
+        " CPI stack and by ring, and prints the largest causes first. The runs need --cpi. With"
+        f" {SEEDS} or more placement seeds (run --seed 0-4), each difference has a range, and no"
+        " cause is named if its range includes zero.",
+    )
+    why.add_argument(
+        "words",
+        nargs="+",
+        metavar="WHAT",
+        help="two runs (the first characters of their ids), or an experiment and the names of two"
+        " of its systems: a guest, a machine or a value such as l2.size=256K. Without the names,"
+        " the experiment must have two systems",
+    )
+    why.add_argument(
+        "--single",
+        action="store_true",
+        help=f"accept fewer than {SEEDS} seeds; with one seed the differences have no range",
+    )
+    why.add_argument(
+        "--by",
+        choices=PLACES,
+        default="",
+        help="also divide by function, or by the reason for entering the kernel (system call, fault"
+        " or interrupt), for runs with --cpi --attribute functions. The empty bracket is then not"
+        " subtracted",
+    )
+    options.add_only(why)
+    options.add_format(why)
+    why.set_defaults(command=_explain)
+
+
+def _explain(args: argparse.Namespace, lab: Lab) -> int:
+    first, second, names = _systems(lab, args.words, args.only)
+    found = list(explanation.between(first, second, names, args.by))
+    if not found:
+        raise UserError(f"{names[0]} and {names[1]} have no benchmark in common")
+    fewest = min(min(len(one.first), len(one.second)) for one in found)
+    if fewest < SEEDS and not args.single:
+        raise UserError(
+            f"expected {SEEDS} or more placement seeds for each system, found {fewest}; run the"
+            f" experiment with --cpi --seed 0-{SEEDS - 1}, or use --single"
+        )
+    explanation.show(counts.stdout(), found, args.form)
+    return 0
+
+
+def _systems(
+    lab: Lab, words: Sequence[str], only: str
+) -> tuple[list[Stored], list[Stored], tuple[str, str]]:
+    """The runs of the two systems, and their names."""
+    what, *names = words
+    if not selection.is_group(lab, what):
+        return _two_runs(lab, words)
+    runs = [one for same in selection.groups(lab, [what], only) if (one := _with_stack(same))]
+    if not runs:
+        raise UserError(
+            f"{what} has no run with a CPI stack: run `./p5lab run {what} --cpi` first",
+            status=STATUS_FAILED,
+        )
+    if not names:
+        names = list(dict.fromkeys(_name(one) for one in runs))
+        if len(names) != PAIR:
+            raise UserError(
+                f"{what} has {len(names)} systems with a CPI stack: expected the names of two:"
+                f" {', '.join(names)}"
+            )
+    if len(names) != PAIR:
+        raise UserError(f"{' '.join(names)}: expected the names of two systems")
+    chosen = [[one for one in runs if name in _words(one)] for name in names]
+    for name, found in zip(names, chosen, strict=True):
+        if not found:
+            known = {word for one in runs for word in _words(one)}
+            raise unknown("system", name, known, where=what)
+        if len(systems := dict.fromkeys(_name(one) for one in found)) > 1:
+            raise UserError(f"{name}: several systems have this name: {', '.join(systems)}")
+    return chosen[0], chosen[1], (names[0], names[1])
+
+
+def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored], tuple[str, str]]:
+    if len(words) != PAIR:
+        raise UserError(
+            f"{' '.join(words)}: expected two runs, or an experiment and two of its systems"
+        )
+    first, second = (selection.find(lab, word) for word in words)
+    a, b = _name(first), _name(second)
+    return [first], [second], (a, b) if a != b else (first.id[:8], second.id[:8])
+
+
+def _with_stack(same: Sequence[Stored]) -> Stored | None:
+    """The first run of a kind that has a CPI stack."""
+    return next((one for one in same if cpi_stack.is_in(one)), None)
+
+
+def _words(stored: Stored) -> set[str]:
+    """The names of a run's system: as a whole, and each of its parts."""
+    machine = stored.record["machine"]
+    geometry = readable(machine["geometry"])
+    parts = {_name(stored), stored.record["guest"]["name"], machine["name"], geometry}
+    return {*parts, *geometry.split()} - {""}
+
+
+def _name(stored: Stored) -> str:
+    """The guest, the machine and the overlay of a run."""
+    machine = stored.record["machine"]
+    parts = stored.record["guest"]["name"], machine["name"], readable(machine["geometry"])
+    return " ".join(filter(None, parts))

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""The CPI stack: `--cpi`."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.sample import Sample
+from p5lab.errors import UserError
+
+if TYPE_CHECKING:  # describe.run imports this package
+    from p5lab.describe.run import Run
+
+
+@dataclass(frozen=True)
+class Cpi(Kind):
+    """Counts for each busy clock the component of the CPI stack to which it belongs."""
+
+    option = "--cpi"
+    unasked: ClassVar = {"cpi": False}
+    apart = ("run.cpi",)
+    with_media = True
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds --cpi."""
+        parser.add_argument(
+            "--cpi",
+            action="store_true",
+            help="also count what the processor spends each clock on (CPI stack): pairs, single"
+            " instructions, waits for code and data, mispredicted branches and so on, by ring and"
+            " address space. `show --cpi` and `explain` show the counts",
+        )
+
+    @classmethod
+    def parse(cls, args: argparse.Namespace) -> Self | None:
+        """An instance if --cpi is given, else None."""
+        return cls() if args.cpi else None
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
+        """An instance if the record's request has `cpi`, else None."""
+        return cls() if record.get("request", {}).get("cpi", False) else None
+
+    def recorded(self) -> dict[str, object]:
+        """The entry `cpi`."""
+        return {"cpi": True}
+
+    @property
+    def needs_clocks(self) -> bool:
+        """The components are clocks."""
+        return True
+
+    @property
+    def label(self) -> str:
+        """The text "CPI stack"."""
+        return "CPI stack"
+
+    def check(self, run: "Run") -> None:
+        """Raises UserError for a sampled run: its time is not simulated."""
+        if run.observation.get(Sample):
+            raise UserError("--cpi: expected a run without --sample")
+
+    def conf(self) -> Conf:
+        """The flag."""
+        return {"run.cpi": "true"}
+
+    def remarks(self, run: str, place: str) -> list[str]:
+        """The command that shows the stack."""
+        return [f"CPI stack: `./p5lab show {run[:8]} --cpi`"]

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""Prints CPI stacks, for `./p5lab show RUN... --cpi`: what the processor spends its clocks on."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from p5lab.describe.observation import Cpi
+from p5lab.errors import UserError
+from p5lab.keep import phase_names
+from p5lab.keep.store import Stored
+from p5lab.present import by_function, comparison
+from p5lab.present.tables import MISSING, Grid
+from p5stats import cpi, tidy
+
+SCHEMA_VERSION = 1
+SMALL = 0.005  # the table sums up components with a smaller share of the cycles in all runs
+NOTE = (
+    "Each number is the mean of one operation over the iterations, without the empty bracket. The"
+    " components add up to the busy cycles. docs/concepts/cpi-stack.md explains the components."
+)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The CPI stack of one phase of one run, for one operation. `cycles`: by component, ring and
+    place. The place is a function or a reason for entering the kernel (`of_places`), or empty.
+    `instructions`: the instructions of all rings."""
+
+    stored: Stored
+    phase: str
+    cycles: dict[tuple[str, int, str], float]
+    instructions: float
+
+    @property
+    def busy(self) -> float:
+        """The busy cycles."""
+        return sum(self.cycles.values())
+
+    def of(self, component: str) -> float:
+        """The cycles of a component in all rings."""
+        return sum(value for (name, *_), value in self.cycles.items() if name == component)
+
+    @property
+    def rings(self) -> list[int]:
+        """The rings with cycles, the innermost first."""
+        return sorted({ring for (_, ring, _), value in self.cycles.items() if value})
+
+
+def is_in(stored: Stored) -> bool:
+    """Whether a run with status ok has counted a CPI stack."""
+    return stored.status == "ok" and Cpi.of_record(stored.record) is not None
+
+
+def of_run(stored: Stored) -> list[Stack]:
+    """The stacks of all phases of a run. Raises UserError if the run has no CPI stack."""
+    if not is_in(stored):
+        raise UserError(
+            f"run {stored.id} has no CPI stack: expected a run with --cpi that has succeeded"
+        )
+    frame, _ = tidy.read_run(stored.directory)
+    operations = stored.record["workload"]["operations"]
+    stacks = []
+    for phase, rows in cpi.stack(frame).groupby("phase", sort=False):
+        values = {
+            (str(event), int(ring), ""): value / operations
+            for ring, event, value in zip(rows["ring"], rows["event"], rows["value"], strict=True)
+        }
+        stacks.append(_stack(stored, str(phase), values))
+    return stacks
+
+
+def of_places(stored: Stored, by: str) -> list[Stack]:
+    """The stacks of all phases of a run with --attribute, except the empty bracket. `by`: a column
+    of p5stats.attribution.Attribution.frame(), which becomes the place: function or crossing.
+    Nothing is subtracted. Raises UserError if the run has no counts by function."""
+    if not is_in(stored) or (frame := by_function.of_run(stored.directory)) is None:
+        raise UserError(
+            f"run {stored.id}: expected a run with --cpi --attribute functions that has succeeded"
+        )
+    counts, _ = tidy.read_run(stored.directory)
+    brackets = counts.groupby("phase")["iteration"].nunique()
+    names = phase_names.of(stored.record)
+    stacks = []
+    for number, rows in frame.groupby("phase", sort=False):
+        phase = names.get(int(number), str(number))
+        if phase == cpi.EMPTY or phase not in brackets.index:
+            continue
+        each = stored.record["workload"]["operations"] * int(brackets[phase])
+        sums = rows.groupby(["event", "ring", by])["count"].sum()
+        values = {
+            (str(event), int(ring), str(place)): float(value) / each
+            for (event, ring, place), value in sums.items()
+        }
+        stacks.append(_stack(stored, phase, values))
+    return stacks
+
+
+def _stack(stored: Stored, phase: str, values: dict[tuple[str, int, str], float]) -> Stack:
+    """A stack from the counts of all events."""
+    parts = {key: value for key, value in values.items() if key[0].startswith(cpi.PREFIX)}
+    retired = sum(value for (event, *_), value in values.items() if event == cpi.INSTRUCTIONS)
+    return Stack(stored, phase, parts, retired)
+
+
+def show(console: Console, runs: Sequence[Stored], form: str) -> None:
+    """Prints the stacks of runs as table, markdown, csv or json. The table has a column for each
+    run of the same workload; for one run, it has a column for each ring. Raises UserError for a run
+    without a CPI stack."""
+    stacks = [stack for stored in runs for stack in of_run(stored)]
+    if form == "json":
+        document = {"schema_version": SCHEMA_VERSION, "rows": _rows(stacks)}
+        console.file.write(json.dumps(document, indent=1) + "\n")
+    elif form == "csv":
+        lines = [",".join(map(str, row.values())) for row in _rows(stacks)]
+        console.file.write("\n".join(["run,phase,component,ring,cycles", *lines]) + "\n")
+    else:
+        grids = _grids(stacks)
+        if form == "markdown":
+            console.file.write("\n\n".join(grid.markdown() for grid in grids) + f"\n\n{NOTE}\n")
+            return
+        for grid in grids:
+            grid.print(console)
+        console.print(NOTE, highlight=False)
+
+
+def _rows(stacks: Sequence[Stack]) -> list[dict[str, object]]:
+    return [
+        {
+            "run": stack.stored.id,
+            "phase": stack.phase,
+            "component": component,
+            "ring": ring,
+            "cycles": value,
+        }
+        for stack in stacks
+        for (component, ring, _), value in stack.cycles.items()
+    ]
+
+
+def by_phase(stacks: Sequence[Stack]) -> dict[str, list[Stack]]:
+    """The stacks of each phase of each workload, by the name of the workload and the phase. A phase
+    with the name of its workload is not named twice."""
+    same: dict[str, list[Stack]] = {}
+    for stack in stacks:
+        what = comparison.head(stack.stored.record)
+        same.setdefault(what if stack.phase == what else f"{what}, {stack.phase}", []).append(stack)
+    return same
+
+
+def _grids(stacks: Sequence[Stack]) -> list[Grid]:
+    """A table for each phase of each workload."""
+    return [
+        _several(title, found) if len(found) > 1 else _one(title, *found)
+        for title, found in by_phase(stacks).items()
+    ]
+
+
+def _one(title: str, stack: Stack) -> Grid:
+    """The table of one run, with a column for each ring."""
+    rings = stack.rings
+    heads = ["component", "cycles", "%", *(f"ring {ring}" for ring in rings)]
+    grid = Grid(f"CPI stack of {title}: cycles of one {_operation(stack)}", heads)
+    for name, components in _chosen([stack]):
+        cycles = sum(map(stack.of, components))
+        each = [
+            sum(stack.cycles.get((part, ring, ""), 0.0) for part in components) for ring in rings
+        ]
+        grid.add(name, _number(cycles), _share(cycles, stack.busy), *map(_number, each))
+    each = [
+        sum(value for (_, at, _), value in stack.cycles.items() if at == ring) for ring in rings
+    ]
+    grid.add("busy cycles", _number(stack.busy), _share(1, 1), *map(_number, each))
+    grid.add("instructions", _number(stack.instructions))
+    grid.add("cycles/instruction", _per(stack.busy, stack.instructions))
+    return grid
+
+
+def _several(title: str, stacks: Sequence[Stack]) -> Grid:
+    """The table of several runs, with two columns for each run."""
+    heads = ["component"]
+    for name in names(stacks):
+        heads += [f"{name}\ncycles", f"{name}\n%"]
+    grid = Grid(f"CPI stack of {title}: cycles of one {_operation(stacks[0])}", heads)
+    for name, components in _chosen(stacks):
+        cells = []
+        for stack in stacks:
+            cycles = sum(map(stack.of, components))
+            cells += [_number(cycles), _share(cycles, stack.busy)]
+        grid.add(name, *cells)
+    rows = {
+        "busy cycles": [(_number(stack.busy), _share(1, 1)) for stack in stacks],
+        "instructions": [(_number(stack.instructions), "") for stack in stacks],
+        "cycles/instruction": [(_per(stack.busy, stack.instructions), "") for stack in stacks],
+    }
+    for name, pairs in rows.items():
+        grid.add(name, *(cell for pair in pairs for cell in pair))
+    return grid
+
+
+def names(stacks: Sequence[Stack]) -> list[str]:
+    """A name for each stack, with the parts of its system that differ between the stacks, one on
+    each line."""
+    parts = [
+        (
+            stack.stored.record["guest"]["name"],
+            stack.stored.record["machine"]["name"],
+            stack.stored.record["machine"]["geometry"],
+            f"seed {stack.stored.record['seed']}",
+            stack.stored.id[:8],
+        )
+        for stack in stacks
+    ]
+    differ = [at for at in range(4) if len({one[at] for one in parts}) > 1]
+    found = ["\n".join(one[at] or "as described" for at in differ or [0]) for one in parts]
+    return found if len(set(found)) == len(found) else [one[4] for one in parts]
+
+
+def _chosen(stacks: Sequence[Stack]) -> list[tuple[str, tuple[str, ...]]]:
+    """The rows: the name and the components of each, in the order of the declaration. One row sums
+    up the small components."""
+    rows, small = [], []
+    for component in cpi.components():
+        shares = [stack.of(component) / stack.busy if stack.busy else 0 for stack in stacks]
+        if max(map(abs, shares)) >= SMALL:
+            rows.append((component.removeprefix(cpi.PREFIX), (component,)))
+        elif any(shares):
+            small.append(component)
+    if small:
+        rows.append((f"({len(small)} others)", tuple(small)))
+    return rows
+
+
+def _operation(stack: Stack) -> str:
+    return str(stack.stored.record["workload"]["operation"])
+
+
+def _number(value: float) -> str:
+    return f"{value:,.1f}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f}" if whole else MISSING
+
+
+def _per(cycles: float, instructions: float) -> str:
+    return f"{cycles / instructions:.2f}" if instructions else MISSING

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Figures of CPI stacks: what each system spends the clocks of one operation on."""
+
+from collections.abc import Sequence
+
+from p5lab.keep.store import Stored
+from p5lab.present import cpi_stack
+from p5lab.present.comparison import CYCLES
+from p5lab.present.cpi_stack import Stack
+from p5lab.present.page.figure import UNITS, Figure, frame, identifier, mark
+from p5stats import cpi
+
+CAPTION = (
+    "The figure shows what the processor spends the busy cycles of one operation on. The parts of a"
+    " bar add up to the busy cycles. docs/concepts/cpi-stack.md explains the components, and the"
+    " command ./p5lab show RUN --cpi prints all of them."
+)
+
+
+def of(runs: Sequence[Stored]) -> list[Figure]:
+    """Returns a figure for each phase of each workload, with a bar for each run. All runs must have
+    a CPI stack."""
+    stacks = [stack for stored in runs for stack in cpi_stack.of_run(stored)]
+    return [_figure(title, found) for title, found in cpi_stack.by_phase(stacks).items()]
+
+
+def _figure(title: str, stacks: Sequence[Stack]) -> Figure:
+    used = [
+        group
+        for group, components in cpi.GROUPS.items()
+        if any(stack.of(one) for stack in stacks for one in components)
+    ]
+    marks = [
+        mark(
+            benchmark=name.replace("\n", " "),
+            series=group,
+            metric=CYCLES,
+            unit=UNITS[CYCLES],
+            value=sum(map(stack.of, cpi.GROUPS[group])),
+            runs=stack.stored.id,
+        )
+        for name, stack in zip(cpi_stack.names(stacks), stacks, strict=True)
+        for group in used
+    ]
+    link = identifier(f"cpi-{title}-{stacks[0].stored.id[:8]}")
+    runs = tuple(stack.stored.id for stack in stacks)
+    return Figure(link, f"CPI stack of {title}", "stack", frame(marks), (CAPTION,), runs=runs)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""The CPI stack: the component to which each busy clock belongs.
+
+A run with --cpi counts the events cpi.* (engine/p5/events.toml). In each bracket, ring and address
+space, their sum equals the event cycles.busy. `check` verifies this.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import pandas as pd
+
+from p5stats import declared
+from p5stats.problems import StatsError
+
+PREFIX = "cpi."
+BUSY, INSTRUCTIONS = "cycles.busy", "instructions"
+EMPTY = "empty"
+COLUMNS = ("phase", "ring", "event", "value")
+
+
+# The components in groups, for figures.
+GROUPS = {
+    "pairs and single instructions": (
+        "cpi.pairs",
+        "cpi.single.first",
+        "cpi.single.second",
+        "cpi.single.registers",
+        "cpi.single.new_code",
+        "cpi.single.other",
+    ),
+    "long instructions": ("cpi.long", "cpi.x87", "cpi.x87.waits", "cpi.strings", "cpi.segments"),
+    "transfers, interrupts, ports": (
+        "cpi.transfers",
+        "cpi.interrupts",
+        "cpi.serializing",
+        "cpi.ports",
+    ),
+    "prefixes, AGI, banks, alignment": (
+        "cpi.prefixes",
+        "cpi.agi",
+        "cpi.banks",
+        "cpi.misaligned",
+    ),
+    "branches": ("cpi.branches",),
+    "waits for code": ("cpi.code.l2", "cpi.code.dram", "cpi.code.fill", "cpi.itlb"),
+    "waits for data": (
+        "cpi.data.l2",
+        "cpi.data.dram",
+        "cpi.data.fill",
+        "cpi.dtlb",
+        "cpi.locked",
+        "cpi.uncached",
+        "cpi.page_tables",
+    ),
+    "writes and the bus": (
+        "cpi.writes.buffers",
+        "cpi.writes.order",
+        "cpi.bus.writes",
+        "cpi.bus.reads",
+        "cpi.bus.others",
+    ),
+}
+
+
+@cache
+def components() -> tuple[str, ...]:
+    """The events of all components, in the order of their declaration."""
+    return tuple(name for name in declared.events() if name.startswith(PREFIX))
+
+
+def reference() -> str:
+    """The table of all components, in Markdown."""
+    rows = [f"| `{name}` | {declared.events()[name].counts} |\n" for name in components()]
+    return "".join(["| Component | Clocks |\n|---|---|\n", *rows])
+
+
+def check(where: str, counts: Mapping[str, int]) -> None:
+    """Raises StatsError if the sum of the components is not the number of busy cycles. `counts`: of
+    one ring and address space in one bracket, by event. A run without --cpi has no components."""
+    found = [value for event, value in counts.items() if event.startswith(PREFIX)]
+    if found and sum(found) != counts[BUSY]:
+        raise StatsError(
+            f"{where}: the components of the CPI stack add up to {sum(found)} cycles, and"
+            f" {BUSY} is {counts[BUSY]}"
+        )
+
+
+def stack(frame: pd.DataFrame, empty: str = EMPTY) -> pd.DataFrame:
+    """The mean of one bracket of each phase and ring, in the columns COLUMNS.
+
+    frame: the tidy table of one run with --cpi. The events are the components, cycles.busy and
+    instructions. The empty bracket is subtracted, as in the reports: its cycles are the median over
+    all empty brackets, and its components are those of the brackets in the middle. For each phase
+    and ring, the components therefore still add up to the busy cycles. A value can be negative.
+    StatsError if the run has no components.
+    """
+    own = frame[frame["event"].isin([*components(), BUSY, INSTRUCTIONS])]
+    if not own["event"].str.startswith(PREFIX).any():
+        raise StatsError("no CPI stack: expected a run with --cpi")
+    keys = ["phase", "iteration", "ring", "event"]
+    counts = own.groupby(keys, sort=False)["value"].sum()
+    wide = counts.unstack(["ring", "event"], fill_value=0)
+    is_empty = wide.index.get_level_values("phase") == empty
+    phases = wide[~is_empty].groupby(level="phase", sort=False).mean()
+    if is_empty.any():
+        phases = phases - _cost(wide[is_empty])
+    values = phases.stack(["ring", "event"], future_stack=True)
+    return values.rename("value").reset_index()[list(COLUMNS)]
+
+
+def _cost(brackets: pd.DataFrame) -> "pd.Series[float]":
+    """The mean of the one or two brackets in the middle, ordered by their busy cycles."""
+    busy = brackets.xs(BUSY, axis="columns", level="event").sum(axis="columns")
+    order = busy.sort_values(kind="stable").index
+    middle = order[(len(order) - 1) // 2 : len(order) // 2 + 1]
+    return brackets.loc[middle].mean()
+
+
+def total(found: pd.DataFrame, events: Sequence[str]) -> "pd.Series[float]":
+    """The sums over all rings of a table of `stack`, for these events. An event that the table does
+    not contain is 0."""
+    return found.groupby("event")["value"].sum().reindex(list(events), fill_value=0.0)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""CPI stacks of real runs: exact in every row, the same events as without the option, and the
+commands that show and explain them."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from p5lab.cli import main as cli
+from p5lab.keep import store
+from p5stats import attribution, cpi, tidy
+
+
+@pytest.fixture(scope="module")
+def made(own_lab):
+    """The runs of one workload on two systems, with and without --cpi."""
+    for words in (("--cpi", "--attribute", "functions"), ()):
+        command = ["run", "chen95-core", "--workload", "dup", "--guest", "linux"]
+        assert cli.main([*command, "--guest", "linux-uml", "--no-build", *words], own_lab) == 0
+    found = list(store.all_runs(own_lab, "chen95-core"))
+    assert len(found) == 4
+    return {(one.record["guest"]["name"], bool(one.record["request"]["cpi"])): one for one in found}
+
+
+def rows(stored):
+    frame, _ = tidy.read_run(stored.directory)
+    keys = ["phase", "iteration", "ring", "address_space", "event"]
+    return frame.set_index(keys)["value"]
+
+
+@pytest.mark.parametrize("guest", ["linux", "linux-uml"])
+def test_every_row_is_exact_and_no_other_count_changes(made, guest):
+    with_stack, plain = rows(made[guest, True]), rows(made[guest, False])
+    wide = with_stack.unstack("event")
+    parts = [name for name in wide.columns if name.startswith(cpi.PREFIX)]
+    assert tuple(parts) == tuple(sorted(cpi.components()))
+    assert (wide[parts].sum(axis="columns") == wide["cycles.busy"]).all()
+    assert len(wide) > 10
+    others = with_stack[~with_stack.index.get_level_values("event").isin(parts)]
+    pd.testing.assert_series_equal(others.sort_index(), plain.sort_index())
+
+
+def test_the_stack_of_each_function_is_exact(made):
+    frame = attribution.read(made["linux", True].directory / "attribution.jsonl").frame()
+    keys = ["phase", "function", "module", "ring", "space", "crossing"]
+    wide = frame.pivot_table(index=keys, columns="event", values="count", aggfunc="sum")
+    wide = wide.fillna(0)
+    parts = [name for name in wide.columns if name.startswith(cpi.PREFIX)]
+    assert (wide[parts].sum(axis="columns") == wide["cycles.busy"]).all()
+    assert len(wide) > 20
+
+
+def test_show_prints_the_stack_of_one_and_of_several_systems(own_lab, made, capsys):
+    run = made["linux", True].id
+    assert cli.main(["show", run, "--cpi"], own_lab) == 0
+    said = capsys.readouterr().out
+    assert "ring 0" in said
+    assert "transfers" in said
+    assert cli.main(["show", "chen95-core", "--cpi", "--json"], own_lab) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["run"] for row in found["rows"]} == {
+        made[guest, True].id for guest in ("linux", "linux-uml")
+    }
+    assert cli.main(["show", made["linux", False].id, "--cpi"], own_lab) == 2
+    assert "has no CPI stack: expected a run with --cpi" in capsys.readouterr().err
+
+
+def test_explain_divides_the_whole_difference(own_lab, made, capsys):
+    words = ["explain", "chen95-core", "linux", "linux-uml"]
+    assert cli.main(words, own_lab) == 2
+    assert "expected 5 or more placement seeds" in capsys.readouterr().err
+    assert cli.main([*words, "--single"], own_lab) == 0
+    assert "dup: linux-uml takes" in capsys.readouterr().out
+    assert cli.main([*words, "--single", "--json"], own_lab) == 0
+    found = json.loads(capsys.readouterr().out)["rows"]
+    assert cli.main(["show", "chen95-core", "--metric", "cycles.busy", "--json"], own_lab) == 0
+    capsys.readouterr()
+    cycles = {}
+    for guest in ("linux", "linux-uml"):
+        stack = cpi.stack(tidy.read_run(made[guest, True].directory)[0])
+        operations = made[guest, True].record["workload"]["operations"]
+        cycles[guest] = cpi.total(stack, ["cycles.busy"])["cycles.busy"] / operations
+    difference = sum(row["difference"] for row in found)
+    assert difference == pytest.approx(cycles["linux-uml"] - cycles["linux"])
+    runs = [made[guest, True].id for guest in ("linux", "linux-uml")]
+    assert cli.main(["explain", *runs, "--single"], own_lab) == 0
+    assert "linux-uml" in capsys.readouterr().out
+    for by, name in (("function", "sys_dup"), ("crossing", "dup")):
+        assert cli.main([*words, "--single", "--by", by], own_lab) == 0
+        said = capsys.readouterr().out
+        assert "where" in said
+        assert name in said
+    for wrong, message in (
+        (["explain", "chen95-core", "linux", "lunix"], "lunix"),
+        (["explain", *runs, runs[0]], "expected two runs"),
+        (["explain", "chen95-core", "linux"], "expected the names of two systems"),
+    ):
+        assert cli.main(wrong, own_lab) == 2
+        assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--guest", "linux64"], "--cpi"),
+        (["--engine", "native"], "--cpi"),
+    ],
+)
+def test_what_has_no_clocks_is_refused(own_lab, words, message, capsys):
+    command = ["run", "micro", "--workload", "dup", "--cpi", "--no-build", *words]
+    assert cli.main(command, own_lab) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""CPI stacks: the sum of the components, the tables, and the explanation of a difference."""
+
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from p5lab.keep.store import Stored
+from p5lab.present import cpi_stack, explanation
+from p5lab.present.cpi_stack import Stack
+from p5stats import StatsError, cpi
+
+DRAM, PAIRS, WAITS = "cpi.data.dram", "cpi.pairs", "cpi.code.l2"
+
+
+def tidy_table(*brackets):
+    """A tidy table of brackets: (phase, {ring: {event: count}})."""
+    iterations: dict[str, int] = {}
+    rows = []
+    for phase, rings in brackets:
+        iteration = iterations.setdefault(phase, 0)
+        iterations[phase] += 1
+        rows += [
+            (phase, iteration, ring, event, value)
+            for ring, counts in rings.items()
+            for event, value in counts.items()
+        ]
+    return pd.DataFrame(rows, columns=["phase", "iteration", "ring", "event", "value"])
+
+
+def counts(**values):
+    """Counts of components, with their sum as busy cycles."""
+    found = {f"cpi.{name.replace('__', '.')}": value for name, value in values.items()}
+    return {**found, "cycles.busy": sum(values.values()), "instructions": 10}
+
+
+def test_the_components_must_add_up_to_the_busy_cycles():
+    cpi.check("line 7", counts(pairs=3, data__dram=4))
+    cpi.check("line 7", {"cycles.busy": 3, "instructions": 2})  # a run without --cpi
+    wrong = {**counts(pairs=3), "cycles.busy": 4}
+    with pytest.raises(StatsError, match=r"line 7: .* add up to 3 cycles, and cycles.busy is 4"):
+        cpi.check("line 7", wrong)
+
+
+def test_every_declared_component_is_requested_by_the_option():
+    declared = cpi.declared.events()
+    asked = [event for event in declared.values() if event.when]
+    assert [event.name for event in asked] == list(cpi.components())
+    assert {(event.when, event.unit, event.depends) for event in asked} == {
+        ("--cpi", "cycles", "clocks")
+    }
+    assert len(cpi.components()) > 30
+    assert sorted(one for group in cpi.GROUPS.values() for one in group) == sorted(cpi.components())
+    for name in cpi.components():
+        assert f"`{name}`" in cpi.reference()
+
+
+@pytest.mark.parametrize("busy", [[5], [5, 9], [9, 5, 7], [5, 7, 9, 5]])
+def test_the_sum_stays_exact_without_the_empty_bracket(busy):
+    """The components of the empty bracket differ from bracket to bracket."""
+    empties = [
+        ("empty", {3: counts(pairs=2, code__l2=cycles - 2 - at, data__dram=at)})
+        for at, cycles in enumerate(busy)
+    ]
+    work = [
+        ("call", {3: counts(pairs=20, data__dram=7), 0: counts(pairs=100 + at, code__l2=13)})
+        for at in range(2)
+    ]
+    found = cpi.stack(tidy_table(*empties, *work))
+    assert set(found["phase"]) == {"call"}
+    for ring in (0, 3):
+        own = found[found["ring"] == ring].set_index("event")["value"]
+        parts = sum(value for event, value in own.items() if event.startswith("cpi."))
+        assert parts == pytest.approx(own["cycles.busy"])
+    median = float(pd.Series(busy).median())
+    total = found[found["event"] == "cycles.busy"]["value"].sum()
+    assert total == pytest.approx(27 + 113.5 - median)
+
+
+def test_a_run_without_components_is_refused():
+    table = tidy_table(("call", {3: {"cycles.busy": 3, "instructions": 2}}))
+    with pytest.raises(StatsError, match="expected a run with --cpi"):
+        cpi.stack(table)
+
+
+def stored(guest="linux", run="a" * 16, seed=0):
+    record = {
+        "run": run,
+        "label": f"dup, {guest}, p90, CPI stack",
+        "guest": {"name": guest},
+        "machine": {"name": "p90", "geometry": ""},
+        "seed": seed,
+        "workload": {"operation": "call"},
+    }
+    return Stored(Path("results") / run, record)
+
+
+def stack(cycles, instructions=100.0, guest="linux", **more):
+    return Stack(stored(guest, **more), "dup", cycles, instructions)
+
+
+def printed(show, *things, width=100, form="table"):
+    file = io.StringIO()
+    show(Console(file=file, width=width), *things, form)
+    return file.getvalue()
+
+
+def test_the_table_of_one_run_has_a_column_for_each_ring(monkeypatch):
+    one = stack(
+        {(PAIRS, 3, ""): 20.0, (PAIRS, 0, ""): 60.0, (DRAM, 0, ""): 120.0, (WAITS, 0, ""): 0.4}
+    )
+    monkeypatch.setattr(cpi_stack, "of_run", lambda stored: [one])
+    said = printed(cpi_stack.show, [one.stored])
+    assert "CPI stack of dup: cycles of one call" in said
+    rows = {line.split()[0]: line.split() for line in said.splitlines() if line.strip()}
+    assert rows["pairs"] == ["pairs", "80.0", "39.9", "60.0", "20.0"]
+    assert rows["data.dram"] == ["data.dram", "120", "59.9", "120", "0.0"]
+    assert rows["busy"] == ["busy", "cycles", "200", "100.0", "180", "20.0"]
+    assert "(1 others)" in said  # a component with less than 0.5 %
+    assert "2.00" in rows["cycles/instruction"]
+    csv = printed(cpi_stack.show, [one.stored], form="csv").splitlines()
+    assert csv[0] == "run,phase,component,ring,cycles"
+    assert f"{'a' * 16},dup,cpi.data.dram,0,120.0" in csv
+
+
+def test_the_table_of_several_runs_has_columns_for_each_system(monkeypatch):
+    found = {
+        "linux": stack({(PAIRS, 0, ""): 100.0}),
+        "mach": stack({(PAIRS, 0, ""): 100.0, (DRAM, 0, ""): 300.0}, guest="mach", run="b" * 16),
+    }
+    monkeypatch.setattr(cpi_stack, "of_run", lambda stored: [found[stored.record["guest"]["name"]]])
+    said = printed(cpi_stack.show, [one.stored for one in found.values()])
+    rows = {line.split()[0]: line.split() for line in said.splitlines() if line.strip()}
+    assert rows["pairs"] == ["pairs", "100", "100.0", "100", "25.0"]
+    assert rows["data.dram"] == ["data.dram", "0.0", "0.0", "300", "75.0"]
+    assert "linux" in said
+    assert "mach" in said
+
+
+def explained(first, second):
+    a = tuple(stack(one, seed=at) for at, one in enumerate(first))
+    b = tuple(stack(one, 300.0, "mach", seed=at) for at, one in enumerate(second))
+    return explanation._explained("dup", ("linux", "mach"), a, b)
+
+
+def test_the_differences_add_up_and_the_largest_cause_is_named_first():
+    found = explained(
+        [{(PAIRS, 0, ""): 100.0, (DRAM, 0, ""): 10.0}],
+        [{(PAIRS, 0, ""): 150.0, (PAIRS, 3, ""): 5.0, (DRAM, 0, ""): 410.0}],
+    )
+    assert sum(cause.difference for cause in found.causes) == 455.0
+    assert [(cause.component, cause.ring) for cause in found.named] == [(DRAM, 0), (PAIRS, 0)]
+    said = explanation.in_words(found)
+    assert said.startswith("dup: mach takes 455 cycles more than linux (5.14 times).")
+    # 200 instructions more, at 1.1 cycles each, are 220 of 455 cycles.
+    assert "It executes 3.00 times the instructions; at the cycles per" in said
+    assert "(1.10), they explain 48 % of the difference" in said
+    assert "The largest cause is data.dram in ring 0: +400 cycles." in said
+    table = printed(explanation.show, [found])
+    assert "(1 others)" in table
+    assert "+455" in table
+    assert "lowest" not in table  # one seed has no range
+
+
+def test_a_cause_whose_range_includes_zero_is_not_named():
+    found = explained(
+        [{(PAIRS, 0, ""): 100.0, (DRAM, 0, ""): value} for value in (10.0, 900.0)],
+        [{(PAIRS, 0, ""): 150.0, (DRAM, 0, ""): value} for value in (800.0, 910.0)],
+    )
+    assert [cause.component for cause in found.named] == [PAIRS]
+    (dram,) = [cause for cause in found.causes if cause.component == DRAM]
+    assert (dram.low, dram.high) == (-100.0, 900.0)
+    table = printed(explanation.show, [found])
+    assert "lowest" in table
+    same = explained([{(PAIRS, 0, ""): 100.0}, {(PAIRS, 0, ""): 120.0}], [{(PAIRS, 0, ""): 110.0}])
+    assert same.named == ()
+    assert "No component differs for certain" in explanation.in_words(same)
+
+
+def test_fewer_cycles_are_said_as_fewer():
+    found = explained([{(PAIRS, 0, ""): 200.0}], [{(PAIRS, 0, ""): 150.0}])
+    assert "mach takes 50.0 cycles fewer than linux (0.75 times)" in explanation.in_words(found)
+    nothing = explanation._explained(
+        "dup",
+        ("linux", "mach"),
+        (stack({(PAIRS, 0, ""): 5.0}),),
+        (stack({(PAIRS, 0, ""): 0.0}, 0.0),),
+    )
+    assert "It executes no instructions." in explanation.in_words(nothing)
+
+
+def test_csv_and_json_contain_every_component():
+    found = explained([{(PAIRS, 0, ""): 100.0, (WAITS, 3, ""): 1.0}], [{(PAIRS, 0, ""): 150.0}])
+    lines = printed(explanation.show, [found], form="csv").splitlines()
+    assert lines[1] == "dup,cpi.pairs,0,,100.0,150.0,50.0,50.0,50.0,True"
+    assert lines[2] == "dup,cpi.code.l2,3,,1.0,0.0,-1.0,-1.0,-1.0,False"
