@@ -355,6 +355,7 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
     i->p5.length = Bit8u(length);
     i->p5.flags = p5::kUncommon;
   }
+  if (the_run.config().machine.ideal.pairing) p5::pair_always(&i->p5);
   if (attribution) attribution->decoded(Bit32u(cpu()->pAddrFetchPage));
   if (p5::kX86_64) return;
   // Even if Bochs emulates an older processor, Bochs decodes some instructions of later processors.

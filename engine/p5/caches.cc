@@ -34,7 +34,7 @@ void Caches::locked_access(uint32_t physical) {
     }
     core_.count(UncachedReads);
     core_.count(UncachedWrites);
-    core_.wait(memory.uncached(memory.uncached(core_.clock)), StallRead, CpiLocked);
+    core_.wait(memory.uncached(memory.uncached(core_.clock)), StallRead, CpiUncached);
     return;
   }
   if (core_.observer) core_.observer->locked(physical);

@@ -36,8 +36,13 @@ class Caches {
     return caching_ ? Fill::Exclusive : Fill::None;
   }
 
-  Memory::Line read_line(uint32_t physical) {
+  // With `ideal`, the line arrives at once, and the bus is free.
+  Memory::Line read_line(uint32_t physical, bool ideal) {
     missed = kNoLine;
+    if (__builtin_expect(ideal, 0)) {
+      memory.count_read(physical, *core_.bank, Fill::Exclusive);
+      return {0, 0};
+    }
     return memory.read_line(physical, core_.clock, *core_.bank);
   }
   // Waits until the requested bytes of the last read_line() arrive at clock `until`. The time until
@@ -48,9 +53,10 @@ class Caches {
     core_.stall_until(until, stall, memory.from_dram() ? from_dram : from_l2);
   }
   // Reads a page-table entry. The read fills no line of an L1 cache. `component`: the component of
-  // the CPI stack for the wait.
-  void read_table(uint32_t physical, Event component) {
+  // the CPI stack for the wait. With `ideal`, the read takes no time.
+  void read_table(uint32_t physical, Event component, bool ideal = false) {
     missed = kNoLine;
+    if (ideal) return memory.count_read(physical, *core_.bank, Fill::Exclusive);
     core_.wait(memory.read_single(physical, core_.clock, *core_.bank), StallWalk, component);
   }
   // Reads memory that is not cacheable now (CR0.CD) or in this page (PCD).
@@ -62,6 +68,8 @@ class Caches {
   // Writes a dirty line of L1D back. The write-back can start on the bus at clock `when` or later.
   void write_back(uint32_t line, uint64_t when) {
     core_.count(L1dWritebacks);
+    if (__builtin_expect(core_.config.ideal.data_lines, 0))
+      return memory.count_write(line, *core_.bank);
     memory.write_line(line, when, *core_.bank);
   }
   // Removes a line from L1D now. A dirty line is written back.

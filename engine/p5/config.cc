@@ -92,19 +92,31 @@ Config Config::read(Settings& settings) {
   c.memory.uncached_clocks = c.pci_clocks;
   c.inta_clocks =
       uint32_t(settings.number("io.inta_bus_clocks")) * c.memory.core_clocks / c.memory.bus_clocks;
+  c.read_ideal(settings);
   parse_ranges(settings.text("memory.uncached"), &c.uncached);
   c.dram_bytes = uint32_t(settings.number("dram.size"));
   return c;
 }
 
+void Config::read_ideal(Settings& settings) {
+  const bool at_once = settings.flag("ideal.memory");
+  ideal.known_code = settings.flag("ideal.l1i");
+  ideal.code_lines = at_once || settings.flag("ideal.l1i");
+  ideal.data_lines = at_once || settings.flag("ideal.l1d");
+  ideal.itlb = at_once || settings.flag("ideal.itlb");
+  ideal.dtlb = at_once || settings.flag("ideal.dtlb");
+  ideal.pairing = settings.flag("ideal.pairing");
+  memory.ideal_l2 = settings.flag("ideal.l2");
+  memory.ideal_writes = settings.flag("ideal.write_buffers");
+  if (settings.flag("ideal.btb")) mispredict_clocks = mispredict_v_clocks = 0;
+  if (at_once) memory.answer_at_once();
+}
+
 Config Config::without_feedback() const {
   Config c = *this;
   c.feedback = false;
-  MemoryConfig& memory = c.memory;
-  memory.core_clocks = memory.bus_clocks = 1;
-  memory.l2_read = memory.l2_write = memory.dram_read = memory.dram_write = BusPattern();
-  memory.miss_overhead = memory.walk_overhead = memory.uncached_clocks = 0;
-  memory.snoop_clocks = memory.page_miss = memory.buffer_clocks = 0;
+  c.memory.answer_at_once();
+  c.memory.uncached_clocks = 0;
   return c;
 }
 

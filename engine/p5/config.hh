@@ -18,6 +18,14 @@ namespace p5 {
 
 using base::Settings;
 
+// What takes no time (keys ideal.*). Two more parts are in MemoryConfig.
+struct Ideal {
+  bool code_lines = false, data_lines = false;  // fills of L1I; fills and write-backs of L1D
+  bool known_code = false;                      // new code pairs like known code
+  bool itlb = false, dtlb = false;
+  bool pairing = false;  // any two simple instructions pair
+};
+
 struct Config {
   double clock_mhz = 0, bus_mhz = 0;
   CacheConfig l1i, l1d;
@@ -36,7 +44,8 @@ struct Config {
   uint32_t isa16_clocks = 0;         // core clocks of one access to a 16-bit card
   uint32_t pci_clocks = 0;           // core clocks of one port access on PCI
   uint32_t inta_clocks = 0;          // core clocks of both interrupt acknowledge cycles
-  bool feedback = true;              // false: the result of without_feedback()
+  Ideal ideal;
+  bool feedback = true;  // false: the result of without_feedback()
   // Ranges of uncached memory within DRAM: first and last physical address.
   std::vector<std::pair<uint32_t, uint32_t>> uncached;
 
@@ -51,6 +60,9 @@ struct Config {
   Config without_clocks() const;
 
   uint64_t clock_hz() const { return uint64_t(clock_mhz * 1e6 + 0.5); }
+
+ private:
+  void read_ideal(Settings& settings);
 };
 
 }  // namespace p5

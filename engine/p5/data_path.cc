@@ -103,7 +103,7 @@ void DataPath::read(uint32_t physical) {
   core.count(DataReadMisses);
   caches.l1i.invalidate(physical);  // a data read miss removes the line from L1I [INTEL-DM 3]
   if (!access.filled) return caches.read_noncacheable(physical, StallRead);
-  const Memory::Line fill = caches.read_line(physical);
+  const Memory::Line fill = caches.read_line(physical, core.config.ideal.data_lines);
   start_fill(line, fill, access);
   caches.wait_for_line(fill.first, StallRead, CpiDataL2, CpiDataDram);
 }
@@ -143,7 +143,8 @@ void DataPath::write(uint32_t physical) {
     if (core.observer) core.observer->counted_write_hit();
     wait_for_writes(core, caches);
   }
-  if (access.filled) start_fill(line, caches.read_line(physical), access);
+  if (access.filled)
+    start_fill(line, caches.read_line(physical, core.config.ideal.data_lines), access);
   if (access.through) {
     caches.l1i.invalidate(physical);  // a write on the bus removes the line from L1I [INTEL-DM 3]
     core.wait(caches.memory.write_single(physical, core.clock, pipes.pipe(), *core.bank),

@@ -20,6 +20,10 @@ constexpr unsigned kMaxInsnBytes = 15;
 bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingTable& timing,
             Insn* out);
 
+// Changes the record so that the instruction pairs with any other simple instruction (the key
+// ideal.pairing). Instructions with the flag kUncommon are not simple and do not change.
+void pair_always(Insn* insn);
+
 // Decodes an instruction of 64-bit code. Only these members of the record are valid: length, class,
 // flags and segment loads. No encoding is refused.
 bool decode64(const uint8_t* bytes, unsigned available, const TimingTable& timing, Insn* out);

@@ -52,4 +52,10 @@ void decode_pairing(Pairing listed, bool implicit, Insn* insn) {
   if (insn->cls == C::Fxch) insn->as_v = kNever | kNotFx;
 }
 
+void pair_always(Insn* insn) {
+  if (insn->flags & kUncommon) return;
+  insn->as_u = kAlways;
+  insn->as_v = kNever;
+}
+
 }  // namespace p5

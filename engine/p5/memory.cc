@@ -19,6 +19,13 @@ bool parse_burst(const std::string& text, uint32_t (*burst)[4]) {
   return true;
 }
 
+void MemoryConfig::answer_at_once() {
+  core_clocks = bus_clocks = 1;
+  l2_read = l2_write = dram_read = dram_write = BusPattern();
+  miss_overhead = walk_overhead = 0;
+  snoop_clocks = page_miss = buffer_clocks = 0;
+}
+
 Memory::Answer Memory::read_answer(uint32_t address, Bank& bank, Fill fill) {
   if (config_.l2_present) {
     bank.count[L2Reads]++;
@@ -26,6 +33,10 @@ Memory::Answer Memory::read_answer(uint32_t address, Bank& bank, Fill fill) {
     if (access.hit) return {config_.l2_read, 0, 0};
     bank.count[L2ReadMisses]++;
     bank.count[DramReads]++;
+    if (config_.ideal_l2) {
+      bank.count[DramWrites] += access.victim_dirty;
+      return {config_.l2_read, 0, 0};
+    }
     const Answer answer = dram_answer(address);
     if (access.victim_dirty) {
       // The chipset delivers the new line before the last word of a dirty victim has left the
@@ -112,7 +123,7 @@ void Memory::release_buffer(uint64_t start, uint64_t end) {
 // through the chipset's post buffer. When the buffer is full, the write waits for DRAM.
 uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
   const uint64_t taken = t + uint64_t(config_.l2_write.single_write) * edge_;
-  if (last_write_hit_) return taken;
+  if (last_write_hit_ || config_.ideal_l2) return taken;
   const uint64_t drain = uint64_t(config_.dram_write.single_write + page_clocks) * edge_;
   if (posted_.empty() || !rule(Rule::WritePosted)) return t + drain;
   const uint64_t room = posted_[next_posted_];
@@ -124,6 +135,7 @@ uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
 }
 
 uint64_t Memory::post_write(uint64_t now, Pipe pipe, uint32_t page_clocks) {
+  if (config_.ideal_writes) return now;
   const uint64_t go_on = take_buffer(now, pipe);
   const uint64_t t = start(go_on + config_.buffer_clocks, 0);
   release_buffer(t, finish_write(t, page_clocks));
@@ -147,6 +159,7 @@ uint64_t Memory::write_again(uint64_t now, Pipe pipe, Bank& bank) {
 }
 
 uint64_t Memory::write_uncached(uint64_t now, Pipe pipe) {
+  if (config_.ideal_writes) return uncached(now);
   const uint64_t go_on = take_buffer(now, pipe);
   const uint64_t t = start(go_on + config_.buffer_clocks, 0);
   release_buffer(t, t + uint64_t(config_.uncached_clocks) * unit_);
@@ -154,7 +167,7 @@ uint64_t Memory::write_uncached(uint64_t now, Pipe pipe) {
 }
 
 void Memory::write_line(uint32_t address, uint64_t now, Bank& bank) {
-  const bool hit = write_hits_l2(address, bank);
+  const bool hit = write_hits_l2(address, bank) || config_.ideal_l2;
   const uint64_t t = start(now, 0, hit ? 0 : dram_free_);
   const uint32_t bus_clocks =
       hit ? config_.l2_write.burst_total() : open_page(address) + config_.dram_write.burst_total();

@@ -33,7 +33,7 @@ uint32_t Translation::look_up_data(Linear linear, bool* walked) {
   if (dtlb_.lookup(linear >> 12)) return dtlb_.attributes();
   core_.count(DtlbMisses);
   *walked = true;
-  const PageWalk found = walk(linear, CpiDtlb);
+  const PageWalk found = walk(linear, false);
   insert_data(linear, found);
   return found.attributes;
 }
@@ -54,7 +54,7 @@ uint32_t Translation::look_up_code(Linear linear) {
   if (itlb_.quick(page)) return 0;
   if (itlb_.lookup(page)) return itlb_.attributes();
   core_.count(ItlbMisses);
-  const PageWalk found = walk(linear, CpiItlb);
+  const PageWalk found = walk(linear, true);
   insert_code(linear, found);
   return found.attributes;
 }
@@ -83,12 +83,14 @@ PageWalk Translation::page_walk(Linear linear) {
 
 // Reads the page tables over the bus. L1D does not answer these reads, but L2 may answer them. L1D
 // snoops the reads and first writes a dirty line back [INTEL-DM 3, 16].
-PageWalk Translation::walk(Linear linear, Event component) {
+PageWalk Translation::walk(Linear linear, bool code) {
+  const bool ideal = code ? core_.config.ideal.itlb : core_.config.ideal.dtlb;
+  const Event component = code ? CpiItlb : CpiDtlb;
   const PageWalk found = page_walk(linear);
   for (uint32_t i = 0; i < found.reads; i++) {
     if (caches_.l1d.clean(found.entries[i])) caches_.write_back(found.entries[i], core_.clock);
     core_.count(WalkReads);
-    caches_.read_table(found.entries[i], component);
+    caches_.read_table(found.entries[i], component, ideal);
   }
   return found;
 }
@@ -103,7 +105,7 @@ void Translation::page_fault(Linear linear, bool code, bool present) {
   if (hit) return;  // a protection fault on a page that the TLB holds
   core_.count(code ? ItlbMisses : DtlbMisses);
   core_.bank->miscount[code ? ItlbMissFaults : DtlbMissFaults]++;
-  const PageWalk found = walk(linear, code ? CpiItlb : CpiDtlb);
+  const PageWalk found = walk(linear, code);
   if (!found.present || !present) return;
   if (code)
     insert_code(linear, found);

@@ -42,7 +42,7 @@ class Translation {
   uint32_t look_up_data(Linear linear, bool* walked);
   uint32_t look_up_code(Linear linear);
   PageWalk page_walk(Linear linear);
-  PageWalk walk(Linear linear, Event component);
+  PageWalk walk(Linear linear, bool code);
   void insert_data(Linear linear, const PageWalk& found);
   // The code TLB divides a large page into pages of 4 KB [INTEL-DM 2].
   void insert_code(Linear linear, const PageWalk& found) {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from p5lab.describe import engine, experiment, observation, seeds
+from p5lab.describe import engine, experiment, ideal, observation, seeds
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError
@@ -107,6 +107,14 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         dest="sweeps",
         help="make a run with each of these values. KEY is a machine key, or parameters.NAME for a"
         " parameter of a workload. With several --sweep options, all combinations are run",
+    )
+    parser.add_argument(
+        ideal.OPTION,
+        default="",
+        metavar="PART,...",
+        help="also make the runs with ideal parts, which take no time: with each of these parts"
+        " alone, with all of them, and with all except one. `each` means"
+        f" {', '.join(ideal.PARTS)}",
     )
     parser.add_argument(
         "--machine",

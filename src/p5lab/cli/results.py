@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.table import Table
 
 from p5lab.cli import options
-from p5lab.describe import experiment, guest, keys, machine, notebook, workload
+from p5lab.describe import experiment, guest, ideal, keys, machine, notebook, workload
 from p5lab.errors import UserError, unknown
 from p5lab.evidence import calls
 from p5lab.host import dos_programs, fetch
@@ -30,6 +30,7 @@ from p5lab.present import (
     diff_tables,
     garbage,
     headline,
+    ideal_parts,
     runs,
     sweep_table,
     timeline,
@@ -123,6 +124,11 @@ def _add_show(commands: options.Commands) -> None:
         "--cpi",
         action="store_true",
         help="for runs with --cpi: show what the processor spends its clocks on",
+    )
+    one.add_argument(
+        ideal.OPTION,
+        action="store_true",
+        help=f"for runs with {ideal.OPTION}: show how many cycles each part of the machine costs",
     )
     _add_attribution(one)
     options.add_format(one)
@@ -313,6 +319,10 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
     _check_counted(args)
     if args.cpi:
         return _show_stacks(args, lab)
+    if args.ideal:
+        groups = selection.groups(lab, [args.run, *args.more], args.only)
+        ideal_parts.show(counts.stdout(), [same[0] for same in groups], args.form)
+        return 0
     if args.more or args.only or wanted.columns or selection.is_group(lab, args.run):
         return _show_several(args, lab, wanted)
     stored = selection.find(lab, args.run)

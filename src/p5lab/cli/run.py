@@ -9,7 +9,7 @@ from pathlib import Path
 from p5lab import engines
 from p5lab.cli import media, next_steps, options
 from p5lab.cli.execute import execute, report_failures
-from p5lab.describe import experiment, from_media, machine, sweep
+from p5lab.describe import experiment, from_media, ideal, machine, sweep
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Observation
 from p5lab.describe.run import is_named
@@ -24,6 +24,7 @@ from p5lab.present import (
     counts,
     diff,
     diff_tables,
+    ideal_parts,
     page,
     planned,
     program_output,
@@ -159,7 +160,7 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         engine=args.engine,
         observation=Observation.parse(args),
         limit=args.limit,
-        sweeps=sweep.parse(args.sweeps),
+        sweeps=(*sweep.parse(args.sweeps), *ideal.parse(args.ideal)),
     )
     expansion = _expanded(args, lab, choice)
     if not args.only:
@@ -250,6 +251,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         Progress().say(saved)
     if args.form in counter_method.FORMS and counter_method.applies(stored):
         counter_method.show(counts.stdout(), stored, args.form)
+    elif args.ideal:
+        ideal_parts.show(counts.stdout(), stored, args.form)
     else:
         keys = expansion.swept
         sweep_table.show(counts.stdout(), stored, expansion.cannot, keys, wanted, args.form)

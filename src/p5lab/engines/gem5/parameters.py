@@ -80,6 +80,8 @@ def derive(values: Values) -> Parameters:
     cannot model."""
     core, bus = _hz(values, "cpu.clock_mhz"), _hz(values, "cpu.bus_mhz")
     line = _whole(values, "l1d.line")
+    if parts := [key for key in values if key.startswith("ideal.") and values[key] is True]:
+        raise UserError(f"{parts[0]}: gem5 has no ideal parts; expected the engine bochs")
     if values["l2.present"] and values["l2.line"] != line:
         raise UserError(
             f"l2.line = {values['l2.line']}: expected l1d.line, {line}: gem5 has one line length"

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Tables of ideal parts: how many cycles each part of a machine costs, for `run --ideal` and
+`show --ideal`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from p5lab.describe import ideal
+from p5lab.describe.keys import overlay_of
+from p5lab.errors import UserError
+from p5lab.keep.store import Stored
+from p5lab.present.comparison import CYCLES, Comparison, Question, System
+from p5lab.present.tables import MISSING, Grid
+
+SCHEMA_VERSION = 1
+NOTE = (
+    "alone: the cycles that disappear if only this part takes no time. last: the cycles that"
+    " disappear if this part takes no time either, when no other part takes time. Each number is"
+    " the mean of one operation."
+)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The busy cycles of one operation by the set of ideal parts."""
+
+    question: Question
+    label: str
+    system: str
+    cycles: Mapping[frozenset[str], float]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts that are ideal in one of the runs, in the order of the keys."""
+        used = frozenset().union(*self.cycles)
+        return tuple(part for part in ideal.PARTS if part in used)
+
+    @property
+    def plain(self) -> float:
+        """The cycles of the plain machine."""
+        return self.cycles[ideal.PLAIN]
+
+    def alone(self, part: str) -> float | None:
+        """The cycles that the part costs alone; None without such a run."""
+        own = self.cycles.get(frozenset({part}))
+        return None if own is None else self.plain - own
+
+    def last(self, part: str) -> float | None:
+        """The cycles that the part costs when all other parts are ideal; None without such
+        runs."""
+        every = frozenset(self.parts)
+        without, all_ideal = self.cycles.get(every - {part}), self.cycles.get(every)
+        return None if without is None or all_ideal is None else without - all_ideal
+
+
+def costs(runs: Sequence[Stored]) -> list[Cost]:
+    """The costs in a set of runs, for each benchmark and each system without its ideal parts.
+    Systems without a plain machine, and systems without an ideal part, are left out."""
+    found = Comparison(runs)
+    result = []
+    for question in found.questions:
+        by_system: dict[str, dict[frozenset[str], float]] = {}
+        for system, cell in zip(found.systems, found.cells(question), strict=True):
+            if cell:
+                parts = ideal.of(cell.record["machine"]["values"])
+                by_system.setdefault(_name(system), {})[parts] = cell.mean(CYCLES)
+        result += [
+            Cost(question, found.label(question), name, cycles)
+            for name, cycles in by_system.items()
+            if ideal.PLAIN in cycles and len(cycles) > 1
+        ]
+    return result
+
+
+def _name(system: System) -> str:
+    """The name of a system without its ideal parts."""
+    changed = overlay_of(system.geometry).items()
+    others = [f"{key}={value}" for key, value in changed if not key.startswith(ideal.PREFIX)]
+    return " ".join(filter(None, (system.guest, system.machine, *others)))
+
+
+def show(console: Console, runs: Sequence[Stored], form: str) -> None:
+    """Prints the costs as table, markdown, csv or json. Raises UserError if no runs with and
+    without ideal parts are among them."""
+    found = costs([one for one in runs if one.status == "ok"])
+    if not found:
+        raise UserError(f"no runs with and without ideal parts: expected runs with {ideal.OPTION}")
+    if form == "json":
+        document = {"schema_version": SCHEMA_VERSION, "rows": _rows(found)}
+        console.file.write(json.dumps(document, indent=1) + "\n")
+    elif form == "csv":
+        lines = [
+            ",".join("" if value is None else str(value) for value in row.values())
+            for row in _rows(found)
+        ]
+        console.file.write("\n".join(["benchmark,system,part,plain,alone,last", *lines]) + "\n")
+    elif form == "markdown":
+        console.file.write("\n\n".join(_grid(one).markdown() for one in found) + f"\n\n{NOTE}\n")
+    else:
+        for one in found:
+            _grid(one).print(console)
+        console.print(NOTE, highlight=False)
+
+
+def _rows(found: Sequence[Cost]) -> list[dict[str, object]]:
+    return [
+        {
+            "benchmark": one.label,
+            "system": one.system,
+            "part": part,
+            "plain": one.plain,
+            "alone": one.alone(part),
+            "last": one.last(part),
+        }
+        for one in found
+        for part in one.parts
+    ]
+
+
+def _grid(one: Cost) -> Grid:
+    grid = Grid(
+        f"{one.label} on {one.system}: cycles that each part costs",
+        ["part", "alone", "%", "last", "%"],
+    )
+    for part in one.parts:
+        cells = []
+        for cost in (one.alone(part), one.last(part)):
+            if cost is None:
+                cells += [MISSING, MISSING]
+            else:
+                cells += [_number(cost), f"{100 * cost / one.plain:.1f}" if one.plain else MISSING]
+        grid.add(part, *cells)
+    every = one.cycles.get(frozenset(one.parts))
+    grid.add("busy cycles", _number(one.plain))
+    if every is not None:
+        grid.add("with all ideal", _number(every))
+    return grid
+
+
+def _number(value: float) -> str:
+    return f"{value:,.1f}" if abs(value) < 100 else f"{value:,.0f}"
