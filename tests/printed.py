@@ -62,6 +62,9 @@ SESSION = """
 ./p5lab show RUN --speedscope exec.json --event cycles.busy
 ./p5lab run chen95-core --workload create --guest linux --attribute misses
 ./p5lab show RUN --attribution --by function,module --event l2_read_misses.conflict
+./p5lab run chen95-core --workload dup --cpi
+./p5lab show chen95-core --cpi
+./p5lab run smoke --set ideal.l1i=true
 ./p5lab report chen95-core
 ./p5lab rerun RUN
 ./p5lab run --program ./a.out --args "-n 3" --guest linux
@@ -96,6 +99,27 @@ ELSEWHERE = {
     ),
     "./p5lab show RUN --calls": ("e2e/test_counts_by_call.py", '"show", made.name, "--calls"'),
     "./p5lab show RUN --modes": ("e2e/test_counts_by_call.py", '"show", made.name, "--modes"'),
+    "./p5lab explain chen95-core linux linux-uml": (
+        "e2e/test_cpi_stack.py",
+        '"explain", "chen95-core", "linux", "linux-uml"',
+    ),
+    "./p5lab explain chen95-core linux linux-uml --single": (
+        "e2e/test_cpi_stack.py",
+        '[*words, "--single"]',
+    ),
+    "./p5lab explain chen95-core linux linux-uml --by crossing --single": (
+        "e2e/test_cpi_stack.py",
+        '"--single", "--by"',
+    ),
+    "./p5lab run chen95-core --workload dup --cpi --attribute functions": (
+        "e2e/test_cpi_stack.py",
+        '"--cpi", "--attribute", "functions"',
+    ),
+    "./p5lab run chen95-core --workload dup --guest linux --cpi --attribute functions": (
+        "e2e/test_cpi_stack.py",
+        '"--cpi", "--attribute", "functions"',
+    ),
+    "./p5lab show chen95-core --ideal": ("e2e/test_ideal.py", '"show", "smoke", "--ideal"'),
     "./p5lab shell linux": ("e2e/test_commands.py", '"shell", guest'),
     "./p5lab doctor": ("unit/test_doctor.py", "doctor"),
     "./p5lab docs": ("unit/test_documents.py", '"docs", "--no-build"'),
@@ -146,6 +170,11 @@ ONLY_PARSED = {
     ),
     r"./p5lab show RUN --attribution --source --event data_read_misses": (
         "e2e/test_region_and_lines.py prints the source; unit/test_by_source.py chooses the event"
+    ),
+    r"./p5lab run chen95-core --workload dup --cpi --seed 0-4": "ten runs",
+    r"./p5lab run chen95-core .* --ideal each": "twenty runs; e2e/test_ideal.py makes four",
+    r"./p5lab show RUN --attribution --event cpi.data.dram": (
+        "e2e/test_cpi_stack.py reads these counts"
     ),
     r"./p5lab run EXPERIMENT .*": "a form of many commands",
     r"./p5lab run --program guest:.*": "needs a disk of Debian (e2e/test_distributions.py)",

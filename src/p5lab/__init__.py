@@ -14,6 +14,7 @@ output    the text that the program of a run printed
 screen    the screen at the end of a boot from media
 measure   counts as numbers for one operation: cycles, microseconds, misses
 compare   each number beside a reference, with their ratio
+stack     what the processor spends the clocks of one operation on (CPI stack)
 plot      one number as a figure
 style     the format of the figures, for your own Altair charts
 """
@@ -30,10 +31,22 @@ if TYPE_CHECKING:
     from p5lab.api.tables import measure as measure
     from p5lab.api.tables import output as output
     from p5lab.api.tables import screen as screen
+    from p5lab.api.tables import stack as stack
     from p5lab.errors import UserError as UserError
 
 __version__ = "0.2.0"
-__all__ = ["UserError", "compare", "load", "measure", "output", "plot", "run", "screen", "style"]
+__all__ = [
+    "UserError",
+    "compare",
+    "load",
+    "measure",
+    "output",
+    "plot",
+    "run",
+    "screen",
+    "stack",
+    "style",
+]
 # The module of each function. A module is imported when one of its functions is first used. So
 # `import p5lab` does not load pandas, and a script without figures needs no Altair.
 _PLACES = {
@@ -45,6 +58,7 @@ _PLACES = {
     "plot": "p5lab.api.figures",
     "run": "p5lab.api.runs",
     "screen": "p5lab.api.tables",
+    "stack": "p5lab.api.tables",
     "style": "p5lab.api.figures",
 }
 _PACKAGES = {"p5lab.api.figures": "report"}  # the group of Python packages that a module needs

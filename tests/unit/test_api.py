@@ -351,3 +351,41 @@ def test_the_reference_stays_a_point_of_a_curve(sweep):
     ]
     line = next(one for one in found["layer"] if one["mark"]["type"] == "line")
     assert line["encoding"]["y"]["title"] == "busy cycles, l2.size=256K is 1"
+
+
+def test_a_stack_has_a_row_for_each_run_ring_and_component():
+    counted = {"cpi.pairs": 30, "cpi.data.dram": 50, "cycles.busy": 80, "instructions": 60}
+    rows = [
+        {
+            "run": run,
+            "guest": guest,
+            "phase": "dup",
+            "iteration": iteration,
+            "ring": 0,
+            "address_space": "0x00001000",
+            "event": event,
+            "value": value * factor,
+            "operations": 10,
+        }
+        for run, guest, factor in (("a", "linux", 1), ("b", "mach", 3))
+        for iteration in range(2)
+        for event, value in counted.items()
+    ]
+    table = pd.DataFrame(rows)
+    found = p5lab.stack(table).set_index(["guest", "component"])["cycles"]
+    assert found.to_dict() == {
+        ("linux", "cpi.pairs"): 3.0,
+        ("linux", "cpi.data.dram"): 5.0,
+        ("mach", "cpi.pairs"): 9.0,
+        ("mach", "cpi.data.dram"): 15.0,
+    }
+    with pytest.raises(p5lab.UserError, match="run a: no CPI stack: expected a run with --cpi"):
+        p5lab.stack(table[~table["event"].str.startswith("cpi.")])
+
+
+def test_a_run_asks_the_engine_for_the_stack(here):
+    table = p5lab.run("tests", workload="call", cpi=True, build=False)
+    (made,) = table["run"].unique()
+    assert "run.cpi = true" in (here.results / "tests" / made / "engine.conf").read_text()
+    with pytest.raises(p5lab.UserError, match="no CPI stack"):  # the scripted engine has none
+        p5lab.stack(table)

@@ -252,9 +252,9 @@ def test_an_event_with_a_row_is_in_reports(monkeypatch):
 
 def test_events_are_those_of_the_engine_before():
     """Existing files events.jsonl contain the names of the events in this order. Therefore the
-    names and the order must not change.
+    names and the order must not change. An event that an option requests is not in them.
     """
-    events = declared.events()
+    events = {name: event for name, event in declared.events().items() if not event.when}
     assert len(events) == 85
     assert list(events)[:3] == ["cycles.busy", "cycles.idle", "instructions"]
     assert list(events)[64:66] == ["mode_changes.64bit", "disk.reads"]

@@ -18,6 +18,7 @@ MADE = re.compile(r"^<!-- (?!end -->|SPDX)(.*) -->$", re.MULTILINE)
 # The pattern of a document matches the first words of each marked block in the document.
 BEGINNINGS = {
     "formats": r"\./p5lab docs formats",
+    "cpi-stack": r"\./p5lab docs cpi-stack",
     "matrix": r"\./p5lab matrix",
     "validation": r"\./p5lab validate",
     "claims-systems": r"\./p5lab validate",

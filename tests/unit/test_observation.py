@@ -15,6 +15,7 @@ from p5lab.describe.observation import (
     Attribution,
     Calls,
     Capture,
+    Cpi,
     Interval,
     Modes,
     Observation,
@@ -36,6 +37,7 @@ WISHES = [
     Attribution(("functions", "stacks")),
     Calls(),
     Modes(),
+    Cpi(),
     Region("main"),
     SAMPLE,
     PowerCut(1_250_000),
@@ -55,7 +57,8 @@ REQUEST = {
     "attribute": [],
     "sample": None,
 }
-LATER = {"region": "", "calls": False, "modes": False}  # members that later versions have added
+# Members that later versions have added.
+LATER = {"region": "", "calls": False, "modes": False, "cpi": False}
 
 
 def parsed(*words):

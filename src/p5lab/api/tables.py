@@ -16,7 +16,10 @@ from p5lab.keep import store
 from p5lab.lab import Lab
 from p5lab.present import screen as screens
 from p5lab.present.screen import Screen
-from p5stats import papers, tidy
+from p5stats import StatsError, cpi, papers, tidy
+
+# The columns of the tidy table that differ within a run.
+_OF_A_COUNT = ("phase", "iteration", "ring", "address_space", "symbol", "event", "unit", "value")
 
 
 def load(
@@ -114,6 +117,30 @@ def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
         return found
     parts = [found[found["metric"] == metric] for metric in metrics]
     return pd.concat(parts, ignore_index=True)
+
+
+def stack(table: pd.DataFrame) -> pd.DataFrame:
+    """What the processor spends the clocks of one operation on: the CPI stack.
+
+    table: the result of `run` with `cpi=True`, or of `load`. The result has one row for each run,
+    phase, ring and component, with the columns of `table` that describe a run, and `phase`, `ring`,
+    `component` and `cycles`. The empty bracket is subtracted, and the cycles are a mean over the
+    iterations. The cycles of all components and rings of a phase add up to its busy cycles.
+    docs/concepts/cpi-stack.md explains the components. UserError if a run has no CPI stack.
+    """
+    rows = []
+    for run, frame in table.groupby("run", sort=False):
+        try:
+            found = cpi.stack(frame)
+        except StatsError as error:
+            raise UserError(f"run {run}: {error}") from None
+        found = found[found["event"].str.startswith(cpi.PREFIX)]
+        first = frame.iloc[0]
+        same = {name: first[name] for name in table.columns if name not in _OF_A_COUNT}
+        own = found.rename(columns={"event": "component"}).drop(columns="value")
+        rows.append(own.assign(cycles=found["value"] / first["operations"], **same))
+    result = pd.concat(rows, ignore_index=True)
+    return result[[*(name for name in table.columns if name in result), "component", "cycles"]]
 
 
 def compare(

@@ -81,5 +81,5 @@ def test_runs_without_ideal_parts_are_refused():
 def test_gem5_has_no_ideal_parts():
     board = machine.load(Lab.here(), "p90-premiere2")
     parameters.derive(board.values)
-    with pytest.raises(UserError, match="ideal.btb: gem5 has no ideal parts"):
+    with pytest.raises(UserError, match=r"ideal\.btb: gem5 has no ideal parts"):
         parameters.derive(board.with_set({"ideal.btb": "true"}, "--set").values)
