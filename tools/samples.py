@@ -15,12 +15,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from p5stats import tidy
+from p5stats import cpi, tidy
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE, RESULTS = ROOT / "notebooks/sample", ROOT / "results"
 OUTPUT = "output.log"  # the output of a run's program
 METHOD = ("null", "getpid", "dup", "exec")  # operations of the sample of chen95-method
+# The events of the sample why: all components of the CPI stack, and what the notebook compares.
+WHY = (*cpi.components(), "cycles.busy", "cycles.idle", "instructions", "code_misses")
 # The experiment of each sample, and the rows of its table. Each comment is the sample's command.
 SAMPLES: dict[str, tuple[str, Callable[[pd.DataFrame], pd.Series]]] = {
     # ./p5lab run smoke
@@ -38,6 +40,13 @@ SAMPLES: dict[str, tuple[str, Callable[[pd.DataFrame], pd.Series]]] = {
         "chen95-method",
         lambda rows: (
             (_parameter(rows, "iterations") == "10") & _parameter(rows, "operation").isin(METHOD)
+        ),
+    ),
+    # ./p5lab run chen95-core --cpi --sweep parameters.iterations=8
+    "why": (
+        "chen95-core",
+        lambda rows: (
+            rows["event"].isin(WHY) & rows["run"].isin(rows[rows["event"] == WHY[0]]["run"])
         ),
     ),
     # P5LAB_GEM5=/path/to/gem5.opt ./p5lab cross-check

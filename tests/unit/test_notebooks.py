@@ -23,11 +23,20 @@ from p5stats import tidy
 PLACE = REPO / "notebooks"
 NOTEBOOKS = sorted(PLACE.glob("*.ipynb"))
 COURSE = ["lab", "lab-solutions"]
-NAMES = ["chen95", "engines", "getting-started", *COURSE, "method", "what-if"]
+NAMES = ["chen95", "engines", "getting-started", *COURSE, "method", "what-if", "why"]
 ON_SAMPLES = [path for path in NOTEBOOKS if path.stem not in COURSE]
 # The public modules of p5stats (docs/start/analysis.md). The other imports are of Python itself and
 # of well-known packages.
-PUBLIC = {"altair", "pandas", "p5lab", "pathlib", "zlib", "p5stats.method", "p5stats.crosscheck"}
+PUBLIC = {
+    "altair",
+    "pandas",
+    "p5lab",
+    "pathlib",
+    "zlib",
+    "p5stats.cpi",
+    "p5stats.crosscheck",
+    "p5stats.method",
+}
 SAMPLE_BYTES = 600_000
 
 

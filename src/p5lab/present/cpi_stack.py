@@ -12,7 +12,7 @@ from p5lab.errors import UserError
 from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.present import by_function, comparison
-from p5lab.present.tables import MISSING, Grid
+from p5lab.present.tables import MISSING, Grid, as_csv
 from p5stats import cpi, tidy
 
 SCHEMA_VERSION = 1
@@ -114,8 +114,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
         document = {"schema_version": SCHEMA_VERSION, "rows": _rows(stacks)}
         console.file.write(json.dumps(document, indent=1) + "\n")
     elif form == "csv":
-        lines = [",".join(map(str, row.values())) for row in _rows(stacks)]
-        console.file.write("\n".join(["run,phase,component,ring,cycles", *lines]) + "\n")
+        console.file.write(as_csv(_rows(stacks)))
     else:
         grids = _grids(stacks)
         if form == "markdown":

@@ -18,7 +18,7 @@ from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep.store import Stored
 from p5lab.present import comparison, cpi_stack
 from p5lab.present.cpi_stack import Stack
-from p5lab.present.tables import MISSING, Grid, times
+from p5lab.present.tables import MISSING, Grid, as_csv, times
 from p5stats import cpi
 
 SCHEMA_VERSION = 1
@@ -138,9 +138,7 @@ def show(console: Console, found: Sequence[Explanation], form: str) -> None:
         document = {"schema_version": SCHEMA_VERSION, "rows": rows}
         console.file.write(json.dumps(document, indent=1) + "\n")
     elif form == "csv":
-        lines = [",".join(map(str, row.values())) for one in found for row in _rows(one)]
-        head = "benchmark,component,ring,place,first,second,difference,lowest,highest,named"
-        console.file.write("\n".join([head, *lines]) + "\n")
+        console.file.write(as_csv([row for one in found for row in _rows(one)]))
     else:
         for one in found:
             if form == "markdown":
@@ -161,15 +159,18 @@ def in_words(one: Explanation) -> str:
         f" ({_times(second, first)})."
     ]
     retired, others = one.instructions
-    if retired and change:
-        extra = (others - retired) * first / retired
+    if retired and others:
         said.append(
-            f"It executes {_times(others, retired)} the instructions; at the cycles per instruction"
-            f" of {a} ({first / retired:.2f}), they explain {100 * extra / change:.0f} % of the"
-            f" difference. Its own instructions take {second / others:.2f} cycles each."
-            if others
-            else "It executes no instructions."
+            f"It executes {_times(others, retired)} the instructions, and needs"
+            f" {second / others:.2f} cycles for each instead of {first / retired:.2f}."
         )
+        extra = (others - retired) * first / retired
+        if extra * change > 0:
+            what = "additional" if extra > 0 else "missing"
+            said.append(
+                f"At {first / retired:.2f} cycles each, the {what} instructions explain"
+                f" {100 * extra / change:.0f} % of the difference."
+            )
     if one.named:
         largest = one.named[0]
         said.append(

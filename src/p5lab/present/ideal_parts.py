@@ -13,7 +13,7 @@ from p5lab.describe.keys import overlay_of
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
 from p5lab.present.comparison import CYCLES, Comparison, Question, System
-from p5lab.present.tables import MISSING, Grid
+from p5lab.present.tables import MISSING, Grid, as_csv
 
 SCHEMA_VERSION = 1
 NOTE = (
@@ -92,11 +92,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
         document = {"schema_version": SCHEMA_VERSION, "rows": _rows(found)}
         console.file.write(json.dumps(document, indent=1) + "\n")
     elif form == "csv":
-        lines = [
-            ",".join("" if value is None else str(value) for value in row.values())
-            for row in _rows(found)
-        ]
-        console.file.write("\n".join(["benchmark,system,part,plain,alone,last", *lines]) + "\n")
+        console.file.write(as_csv(_rows(found)))
     elif form == "markdown":
         console.file.write("\n\n".join(_grid(one).markdown() for one in found) + f"\n\n{NOTE}\n")
     else:

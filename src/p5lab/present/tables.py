@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Tables of texts, for a terminal and for Markdown."""
 
+import csv
 import html
+import io
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rich import box
@@ -186,6 +188,16 @@ def _pipes(cells: Sequence[str]) -> str:
 def _safe(text: str) -> str:
     """Returns text for Markdown, with HTML tags escaped."""
     return html.escape(for_terminal(text), quote=False)
+
+
+def as_csv(rows: Sequence[Mapping[str, object]]) -> str:
+    """Rows with the same keys as CSV: a line with the keys, and a line for each row. None is an
+    empty cell."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
 
 
 def number(value: float) -> str:
