@@ -9,12 +9,13 @@ to the count of the phase's brackets.
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
-from p5stats import jsonl
+from p5stats import cpi, jsonl
 from p5stats.crossings import CALLS, PAGE_FAULT, SYSTEM_CALL
 from p5stats.problems import StatsError
 
@@ -26,6 +27,7 @@ VDSO, NO_MODULE = "vdso", "[unknown]"
 COLUMNS = ["phase", "function", "module", "ring", "space", "crossing", "event", "count"]
 
 
+CPI = cpi.PREFIX.rstrip(".")  # all components of the CPI stack, as one event of `speedscope`
 LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
 _TEXTS = ("type", "name", "module", "kind", "lost", "won")
 _LISTS = ("counts",)
@@ -96,6 +98,11 @@ class Attribution:
     nodes: dict[int, Node] = field(default_factory=dict)
     counts: dict[int, dict[int, list[int]]] = field(default_factory=dict)
     evictions: list[Eviction] = field(default_factory=list)
+
+    @cached_property
+    def has_stack(self) -> bool:
+        """Whether the run counted the CPI stack."""
+        return any(event.startswith(cpi.PREFIX) for event in self.events)
 
     def spaces(self) -> dict[int, str]:
         """The name of each address space, by CR3: the program with the most instructions in ring 3.
@@ -308,6 +315,9 @@ def _add_counts(found: Attribution, record: dict[str, Any]) -> None:
     if record["node"] in by_node:
         raise ValueError(f"counts of node {record['node']} twice")
     by_node[record["node"]] = counts + [0] * (len(found.events) - len(counts))
+    if found.has_stack:
+        own = dict(zip(found.events, by_node[record["node"]], strict=True))
+        cpi.check(f"phase {record['phase']}, node {record['node']}", own)
 
 
 def crossing_name(kind: str | None, vector: int | None, number: int) -> str:
@@ -352,19 +362,22 @@ def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
 
     Each phase is a profile of type `sampled`. Each stack is one sample, and the counts of the event
     are the weights. The profile does not show the order in time. A negative count corrects a count
-    of another function. The profile omits negative counts.
+    of another function. The profile omits negative counts. The event `cpi` means all components of
+    the CPI stack: each stack then ends with a component, and its clocks are the weights.
     """
     frames: dict[Function, int] = {}
     profiles = []
-    column = found.events.index(event)
+    columns = _columns(found, event)
     for phase, by_node in found.counts.items():
         samples, weights = [], []
         for number, counts in by_node.items():
-            if counts[column] <= 0:
-                continue
             stack = [node.function for node in found.stack(number)]
-            samples.append([frames.setdefault(function, len(frames)) for function in stack])
-            weights.append(counts[column])
+            for column, leaf in columns.items():
+                if counts[column] <= 0:
+                    continue
+                named = (frames.setdefault(one, len(frames)) for one in (*stack, *leaf))
+                samples.append(list(named))
+                weights.append(counts[column])
         profiles.append(
             {
                 "type": "sampled",
@@ -382,6 +395,22 @@ def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
         "name": name,
         "shared": {"frames": [_frame(one) for one in frames]},
         "profiles": profiles,
+    }
+
+
+def has_event(found: Attribution, event: str) -> bool:
+    """Whether `speedscope` can use this event."""
+    return bool(_columns(found, event))
+
+
+def _columns(found: Attribution, event: str) -> dict[int, tuple[Function, ...]]:
+    """The columns of the counts that belong to an event, and the leaves of the stacks."""
+    if event != CPI:
+        return {found.events.index(event): ()} if event in found.events else {}
+    return {
+        column: (Function(name, "CPI stack"),)
+        for column, name in enumerate(found.events)
+        if name.startswith(cpi.PREFIX)
     }
 
 

@@ -278,3 +278,46 @@ def test_a_timeline(tmp_path, stored, console):
     path.unlink()
     with pytest.raises(UserError, match="expected a run with --trace crossings"):
         timeline.show(console, stored, "csv")
+
+
+WITH_STACK = [
+    {
+        "type": "header",
+        "schema_version": 1,
+        "stacks": True,
+        "events": ["instructions", "cycles.busy", "cpi.pairs", "cpi.data.dram"],
+    },
+    {"type": "function", "id": 1, "name": "main", "module": "prog"},
+    {
+        "type": "node",
+        "id": 1,
+        "parent": 0,
+        "function": 1,
+        "cr3": 4096,
+        "ring": 3,
+        "entrance": 0,
+    },
+    {"type": "counts", "phase": 0, "node": 1, "counts": [12, 30, 10, 20]},
+    {"type": "end"},
+]
+
+
+def test_speedscope_divides_stacks_by_component(tmp_path, write_attribution):
+    write_attribution(WITH_STACK)
+    path = tmp_path / "out.json"
+    shown.write_speedscope(Stored(tmp_path, {"label": "prog"}), path, "cpi")
+    document = json.loads(path.read_text())
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    (profile,) = document["profiles"]
+    stacks = {
+        tuple(frames[frame] for frame in sample): weight
+        for sample, weight in zip(profile["samples"], profile["weights"], strict=True)
+    }
+    assert stacks == {("main", "cpi.pairs"): 10, ("main", "cpi.data.dram"): 20}
+    assert profile["endValue"] == 30
+
+
+def test_a_function_whose_stack_is_not_exact_is_refused(write_attribution):
+    wrong = [*WITH_STACK[:3], {**WITH_STACK[3], "counts": [12, 31, 10, 20]}, WITH_STACK[4]]
+    with pytest.raises(StatsError, match=r"add up to 30 cycles, and cycles\.busy is 31"):
+        attribution.read(write_attribution(wrong))

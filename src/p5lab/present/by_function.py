@@ -59,7 +59,7 @@ def write_speedscope(stored: Stored, path: Path, event: str) -> None:
     found = attribution.read(source) if source.is_file() else None
     if found is None or not found.stacks:
         raise UserError(f"run {stored.id} has no stacks: expected a run with --attribute stacks")
-    if event not in found.events:
+    if not attribution.has_event(found, event):
         raise unknown("event", event, found.events)
     document = attribution.speedscope(found, event, stored.record["label"])
     try:
