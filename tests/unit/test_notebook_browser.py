@@ -26,7 +26,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 pytest.importorskip("jupyterlab", reason="no JupyterLab: ./p5lab notebook --install")
 pytestmark = pytest.mark.full  # each notebook takes 20 seconds on a quiet host
 PACKAGES = ("chromium", "chromium-driver")
-NOTEBOOKS = ["getting-started", "chen95", "engines", "method", "what-if"]
+NOTEBOOKS = ["getting-started", "chen95", "engines", "method", "what-if", "why"]
 SECONDS = 300  # for one step; a busy host is slow
 
 
@@ -90,13 +90,17 @@ def browser():
 
 def click(browser, menu, item):
     """Clicks an item of a menu. While JupyterLab starts, a picture covers the menus, and the
-    function tries again."""
+    function tries again. If two saves overlap, JupyterLab asks whether to overwrite the file that
+    it has just written itself; the function answers yes. Any other dialog fails the test."""
     paths = [
         f"//div[contains(@class, 'lm-{kind}-itemLabel') and normalize-space(.)='{name}']"
         for kind, name in (("MenuBar", menu), ("Menu", item))
     ]
 
     def clicked(it):
+        for dialog in it.find_elements(By.CSS_SELECTOR, ".jp-Dialog"):
+            assert "changed on disk" in dialog.text, dialog.text
+            dialog.find_element(By.CSS_SELECTOR, ".jp-Dialog-button.jp-mod-warn").click()
         if not it.find_elements(By.XPATH, paths[1]):  # the menu is closed
             it.find_element(By.XPATH, paths[0]).click()
         it.find_element(By.XPATH, paths[1]).click()
@@ -119,11 +123,13 @@ def test_a_user_opens_runs_and_saves_a_notebook(address, browser, mine, name):
     path = mine / f"notebooks/my-{name}.ipynb"
     browser.get(re.sub(r"/lab\S*?\?", f"/lab/tree/{path.name}?reset&", address))
     ready = "//*[contains(@class, 'jp-Notebook-ExecutionIndicator') and @data-status='idle']"
-    WebDriverWait(browser, SECONDS).until(lambda it: it.find_elements(By.XPATH, ready))
+    idle = WebDriverWait(browser, SECONDS)
+    idle.until(lambda it: it.find_elements(By.XPATH, ready))
     click(browser, "Run", "Run All Cells")
     end = time.monotonic() + SECONDS
     while (found := outputs(path)) is None and time.monotonic() < end:
-        time.sleep(1)
+        time.sleep(2)
+        idle.until(lambda it: it.find_elements(By.XPATH, ready))
         click(browser, "File", "Save Notebook")
     assert found, "the cells did not run"
     assert [one for one in found if one["output_type"] == "error"] == []
@@ -136,6 +142,7 @@ def test_a_user_opens_runs_and_saves_a_notebook(address, browser, mine, name):
 
 def test_a_stranger_does_not_get_in(address, browser):
     """The server asks for the token."""
+    browser.switch_to.new_window("tab")  # a notebook that is not saved cannot keep this page
     browser.delete_all_cookies()
     browser.get(address.partition("?")[0])
     assert "/login" in browser.current_url
