@@ -42,7 +42,9 @@ SAMPLES: dict[str, tuple[str, Callable[[pd.DataFrame], pd.Series]]] = {
             (_parameter(rows, "iterations") == "10") & _parameter(rows, "operation").isin(METHOD)
         ),
     ),
-    # ./p5lab run chen95-core --cpi --sweep parameters.iterations=8
+    # ./p5lab run chen95-core --cpi --sweep parameters.iterations=8, with --workload getpid, dup,
+    # exec-static, exec-dynamic and cswitch
+    # For the workloads cached-read and create: --sweep parameters.iterations=2
     "why": (
         "chen95-core",
         lambda rows: (

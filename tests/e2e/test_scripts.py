@@ -174,8 +174,10 @@ def test_the_script_of_a_guest_is_run_and_repeated(floppy, tmp_path, capsys):
     assert f"run {other.name} executed the steps of steps.toml, and its record" in said
     assert "use `./p5lab run --guest small --script FILE` instead" in said
 
+    put = tmp_path / "a.txt"
+    put.write_text("text")
     before = {path.parent for path in lab.results.glob("media/*/run.json")}
-    assert cli.main([*words, "--put", str(steps)], lab) == 0
+    assert cli.main([*words, "--put", str(put)], lab) == 0
     assert "--put:" not in capsys.readouterr().err  # its content is known
     (third,) = {path.parent for path in lab.results.glob("media/*/run.json")} - before
     assert cli.main(["rerun", third.name, "--no-build"], lab) == 2

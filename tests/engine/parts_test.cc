@@ -52,15 +52,17 @@ TEST_CASE("pipes: no pairing after a flush or with a single pipe") {
 
 TEST_CASE("core: stalls count, and without feedback memory causes no waits") {
   Board board;
-  board.core.stall_until(10, StallIo);
-  board.core.stall_until(5, StallIo);
+  board.core.stall_until(10, StallIo, CpiPorts);
+  board.core.stall_until(5, StallIo, CpiPorts);
   CHECK(board.core.clock == 10);
   CHECK(board.core.bank->count[StallIo] == 10);
+  CHECK(board.core.bank->count[CpiPorts] == 10);
+  CHECK(board.core.explained == 10);
   board.core.config.feedback = false;
-  board.core.wait(20, StallRead);
+  board.core.wait(20, StallRead, CpiDataL2);
   CHECK(board.core.clock == 10);
   board.core.config.feedback = true;
-  board.core.wait(20, StallRead);
+  board.core.wait(20, StallRead, CpiDataL2);
   CHECK(board.core.bank->count[StallRead] == 10);
 }
 

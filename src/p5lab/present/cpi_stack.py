@@ -220,7 +220,8 @@ def names(stacks: Sequence[Stack]) -> list[str]:
 def _chosen(stacks: Sequence[Stack]) -> list[tuple[str, tuple[str, ...]]]:
     """The rows: the name and the components of each, in the order of the declaration. One row sums
     up the small components."""
-    rows, small = [], []
+    rows: list[tuple[str, tuple[str, ...]]] = []
+    small = []
     for component in cpi.components():
         shares = [stack.of(component) / stack.busy if stack.busy else 0 for stack in stacks]
         if max(map(abs, shares)) >= SMALL:

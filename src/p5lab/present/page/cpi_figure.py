@@ -10,6 +10,7 @@ from p5lab.present.cpi_stack import Stack
 from p5lab.present.page.figure import UNITS, Figure, frame, identifier, mark
 from p5stats import cpi
 
+SHARE = "share of the busy cycles"
 CAPTION = (
     "The figure shows what the processor spends the busy cycles of one operation on. The parts of a"
     " bar add up to the busy cycles. docs/concepts/cpi-stack.md explains the components, and the"
@@ -34,12 +35,16 @@ def _figure(title: str, stacks: Sequence[Stack]) -> Figure:
         mark(
             benchmark=name.replace("\n", " "),
             series=group,
-            metric=CYCLES,
-            unit=UNITS[CYCLES],
-            value=sum(map(stack.of, cpi.GROUPS[group])),
+            metric=metric,
+            unit=unit,
+            value=sum(map(stack.of, cpi.GROUPS[group])) * factor,
             runs=stack.stored.id,
         )
         for name, stack in zip(cpi_stack.names(stacks), stacks, strict=True)
+        for metric, unit, factor in (
+            (CYCLES, UNITS[CYCLES], 1.0),
+            (SHARE, "%", 100 / stack.busy if stack.busy else 0.0),
+        )
         for group in used
     ]
     link = identifier(f"cpi-{title}-{stacks[0].stored.id[:8]}")
