@@ -21,6 +21,28 @@ Caches::Caches(Core& core)
   }
 }
 
+Memory::Line Caches::read_aside(uint32_t physical, Line line) {
+  const Ideal& ideal = core_.config.ideal;
+  if (line == Line::Code ? ideal.code_lines : ideal.data_lines) {
+    memory.count_read(physical, *core_.bank, Fill::Exclusive);
+    return {0, 0};
+  }
+  granted_ = memory.bus_free();
+  granted_by_ = memory.taken_by();
+  const uint64_t before = core_.bank->count[DramReads];
+  const Memory::Line found = memory.read_line(physical, core_.clock, *core_.bank);
+  // With an ideal L2, a line of DRAM takes the time of L2.
+  from_dram_ = core_.bank->count[DramReads] != before && !core_.config.memory.ideal_l2;
+  return found;
+}
+
+void Caches::explain_line(uint64_t until, Event stall, Event from_l2, Event from_dram) {
+  if (until <= core_.clock || !core_.config.feedback) return;
+  const uint64_t granted = std::clamp(granted_, core_.clock, until);
+  if (granted > core_.clock) core_.move(stall, granted_by_, granted - core_.clock);
+  core_.move(stall, from_dram_ ? from_dram : from_l2, until - granted);
+}
+
 void Caches::locked_access(uint32_t physical) {
   core_.count(DataReads);
   core_.count(DataReadMisses);

@@ -36,21 +36,18 @@ class Caches {
     return caching_ ? Fill::Exclusive : Fill::None;
   }
 
-  // With `ideal`, the line arrives at once, and the bus is free.
-  Memory::Line read_line(uint32_t physical, bool ideal) {
+  enum class Line : uint8_t { Code, Data };
+
+  Memory::Line read_line(uint32_t physical, Line line) {
     missed = kNoLine;
-    if (__builtin_expect(ideal, 0)) {
-      memory.count_read(physical, *core_.bank, Fill::Exclusive);
-      return {0, 0};
-    }
+    if (__builtin_expect(core_.reads_aside, 0)) return read_aside(physical, line);
     return memory.read_line(physical, core_.clock, *core_.bank);
   }
-  // Waits until the requested bytes of the last read_line() arrive at clock `until`. The time until
-  // the bus was free belongs to the transactions before the read.
+  // Waits until the requested bytes of the last read_line() arrive at clock `until`. In the CPI
+  // stack, the time until the bus was free belongs to the transaction before the read.
   void wait_for_line(uint64_t until, Event stall, Event from_l2, Event from_dram) {
-    if (until <= core_.clock || !core_.config.feedback) return;
-    core_.stall_until(std::min(memory.granted(), until), stall, memory.granted_by());
-    core_.stall_until(until, stall, memory.from_dram() ? from_dram : from_l2);
+    if (__builtin_expect(core_.explains, 0)) explain_line(until, stall, from_l2, from_dram);
+    core_.wait(until, stall);
   }
   // Reads a page-table entry. The read fills no line of an L1 cache. `component`: the component of
   // the CPI stack for the wait. With `ideal`, the read takes no time.
@@ -92,6 +89,10 @@ class Caches {
   uint32_t missed = kNoLine;
 
  private:
+  // read_line() for a run that counts the CPI stack, or for an ideal cache: its lines arrive at
+  // once, and the bus is free.
+  Memory::Line read_aside(uint32_t physical, Line line);
+  void explain_line(uint64_t until, Event stall, Event from_l2, Event from_dram);
   Fill page_fill(uint32_t attributes) const {
     if (!rule(Rule::PageNoCache)) attributes &= ~kNoCache;
     if (!rule(Rule::PageWriteThrough)) attributes &= ~kWriteThrough;
@@ -102,6 +103,11 @@ class Caches {
 
   Core& core_;
   bool caching_ = false;
+  // The last read_aside(): the clock at which the bus was free, the component of the CPI stack to
+  // which the transaction before it belongs, and whether DRAM delivered the line.
+  uint64_t granted_ = 0;
+  Event granted_by_ = CpiBusReads;
+  bool from_dram_ = false;
   Fill plain_fill_ = Fill::None;          // for a page without PageBits
   uint32_t line_;                         // bytes in a line of L1D
   uint32_t pages_;                        // number of DRAM pages; no page above is cacheable

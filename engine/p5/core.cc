@@ -12,6 +12,14 @@ Core::Core(const Config& described, const TimingTable& table, Platform& surround
       timing(table),
       platform(surroundings) {
   bank = ring_banks[0] = &counters.bank(0, 0);
+  reads_aside = config.ideal.code_lines || config.ideal.data_lines;
+}
+
+void Core::move(Event stall, Event component, uint64_t clocks) {
+  count(component, clocks);
+  for (const Stall& one : kStalls) {
+    if (one.event == stall) count(one.component, uint64_t(0) - clocks);
+  }
 }
 
 void Core::use_bank(Space cr3, uint8_t ring) {

@@ -19,6 +19,15 @@
 
 namespace p5 {
 
+// The stalls, and the component of the CPI stack to which most of their clocks belong. The other
+// clocks are moved (Core::move).
+struct Stall {
+  Event event, component;
+};
+constexpr Stall kStalls[] = {{StallRead, CpiDataL2},        {StallWrite, CpiWriteBuffers},
+                             {StallWriteME, CpiWriteOrder}, {StallWalk, CpiDtlb},
+                             {StallFetch, CpiCodeFill},     {StallIo, CpiPorts}};
+
 struct Core {
   Core(const Config& config, const TimingTable& timing, Platform& platform);
   Core(const Core&) = delete;
@@ -26,8 +35,10 @@ struct Core {
 
   void count(Event event, uint64_t number = 1) { bank->count[event] += number; }
 
-  // Counts clocks in a component of the CPI stack (cpi_stack.hh). `clocks` can be negative.
+  // Counts clocks in a component of the CPI stack, if the run counts the stack (cpi_stack.hh).
+  // `clocks` can be negative.
   void explain(Event component, uint64_t clocks) {
+    if (__builtin_expect(!explains, 1)) return;
     count(component, clocks);
     explained += clocks;
   }
@@ -36,19 +47,28 @@ struct Core {
     explain(component, clocks);
     clock += clocks;
   }
-  // Waits until clock `until`, and counts the time as a stall and in a component of the CPI stack.
-  // Also waits if `config.feedback` is false.
-  void stall_until(uint64_t until, Event stall, Event component) {
+  // Waits until clock `until`, and counts the time as a stall. Also waits if `config.feedback` is
+  // false. The time belongs to the usual component of the stall (kStalls), or to `component`.
+  void stall_until(uint64_t until, Event stall) {
     if (until <= clock) return;
     count(stall, until - clock);
-    spend(component, until - clock);
+    clock = until;
+  }
+  void stall_until(uint64_t until, Event stall, Event component) {
+    if (__builtin_expect(explains, 0) && until > clock) move(stall, component, until - clock);
+    stall_until(until, stall);
   }
   // Waits for memory. If `config.feedback` is false, the core never waits, even if the bus is a few
   // clocks ahead. The bus can be ahead because the core sometimes subtracts clocks that it has
   // added too early (REP, x87).
+  void wait(uint64_t until, Event stall) {
+    if (until > clock && config.feedback) stall_until(until, stall);
+  }
   void wait(uint64_t until, Event stall, Event component) {
     if (until > clock && config.feedback) stall_until(until, stall, component);
   }
+  // Moves clocks of a stall from its usual component to another component.
+  void move(Event stall, Event component, uint64_t clocks);
 
   // Number of executed pairs of instructions, modulo 2^32.
   uint32_t pairs() const {
@@ -66,11 +86,13 @@ struct Core {
   // From now on, counts events in the bank of this address space and ring.
   void use_bank(Space cr3, uint8_t ring);
 
-  uint64_t clock = 0;      // core clocks since power-up
-  uint64_t explained = 0;  // clocks that explain() has counted
-  Bank* bank;              // of the current address space and ring
-  const uint16_t* clocks;  // [class] in the current mode
-  bool timing_on = true;   // false: no caches, TLBs or stalls
+  uint64_t clock = 0;        // core clocks since power-up
+  uint64_t explained = 0;    // clocks in components of the CPI stack, without stalls
+  bool explains = false;     // the run counts the CPI stack
+  bool reads_aside = false;  // line fills go through Caches::read_aside()
+  Bank* bank;                // of the current address space and ring
+  const uint16_t* clocks;    // [class] in the current mode
+  bool timing_on = true;     // false: no caches, TLBs or stalls
   Observer* observer = nullptr;
   State state;
   Config config;         // the machine, without feedback during warming

@@ -21,8 +21,22 @@ Event further(const Insn& insn) {
 
 }  // namespace
 
+void CpiStack::enter(const Core& core) {
+  remained_ = remaining(core);
+  for (size_t i = 0; i < std::size(kStalls); i++) stalled_[i] = core.bank->count[kStalls[i].event];
+}
+
+// Adds the stalls since the last call to their usual components.
+void CpiStack::add_stalls(Core& core) {
+  for (size_t i = 0; i < std::size(kStalls); i++) {
+    const uint64_t now = core.bank->count[kStalls[i].event];
+    core.count(kStalls[i].component, now - stalled_[i]);
+    stalled_[i] = now;
+  }
+}
+
 void CpiStack::end(Core& core, const Pipes& pipes, const Insn& insn) {
-  uint64_t clocks = core.clock - core.explained - before_;
+  const uint64_t clocks = remaining(core) - remained_;
   core.explained += clocks;
   if (core.bank->count[InstructionsV] != paired_before_) {
     close(core, CpiPairs);
@@ -53,12 +67,18 @@ void CpiStack::close(Core& core, Event component) {
 }
 
 void CpiStack::settle(Core& core) {
+  add_iterations(core);
+  add_stalls(core);
   if (!open_ || lent_) return;
   if (alone_) return close(core, CpiSingleFirst);
   core.count(CpiSingleOther);
   lent_ = true;
 }
 
-void CpiStack::finish(Core& core) { close(core, alone_ ? CpiSingleFirst : CpiSingleOther); }
+void CpiStack::finish(Core& core) {
+  add_iterations(core);
+  add_stalls(core);
+  close(core, alone_ ? CpiSingleFirst : CpiSingleOther);
+}
 
 }  // namespace p5

@@ -3,16 +3,19 @@
 // address space into components, the events cpi.* (events.toml). The sum of the components equals
 // the busy clocks.
 //
-// All parts of the chip count the clocks that they add to the clock, except the clocks of the
-// instructions themselves, in a component (Core::spend). Therefore the difference between clock and
-// explained clocks grows only while an instruction is issued. This class measures the growth for
-// each instruction and gives it to components: the first clock to a pair or to the reason why the
-// instruction is alone, and the further clocks to the kind of the instruction.
+// Three sources give the components. The stall events contain the waits: each stall has a usual
+// component, and the parts of the chip move the clocks that belong to another one (Core::move). The
+// other clocks that the parts of the chip add have their component there (Core::spend). The clocks
+// that remain belong to instructions. This class measures them for each instruction and gives the
+// first clock to a pair or to the reason why the instruction is alone, and the further clocks to
+// the kind of the instruction. Only the iterations of a REP string instruction add clocks between
+// two instructions.
 //
 // The reason is known only when the next instruction begins. Until then the first clock is open.
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 #include "core.hh"
 #include "insn.hh"
@@ -22,9 +25,11 @@ namespace p5 {
 
 class CpiStack {
  public:
+  // The stack begins, or another bank counts from now on.
+  void enter(const Core& core);
   // Call begin() before an instruction is retired, and end() after that.
-  void begin(const Core& core, const Pipes& pipes) {
-    before_ = core.clock - core.explained;
+  void begin(Core& core, const Pipes& pipes) {
+    add_iterations(core);
     paired_before_ = core.bank->count[InstructionsV];
     blocks_ = pipes.blocks();
   }
@@ -38,15 +43,27 @@ class CpiStack {
   void finish(Core& core);
 
  private:
+  // Clocks without component so far, apart from a constant for each bank.
+  static uint64_t remaining(const Core& core) {
+    uint64_t clocks = core.clock - core.explained;
+    for (const Stall& stall : kStalls) clocks -= core.bank->count[stall.event];
+    return clocks;
+  }
+  void add_iterations(Core& core) {
+    const uint64_t clocks = remaining(core) - remained_;
+    if (__builtin_expect(clocks != 0, 0)) core.explain(CpiStrings, clocks);
+  }
+  void add_stalls(Core& core);
   void close(Core& core, Event component);
   Event reason(const Pipes& pipes, const Insn& next) const;
 
-  uint64_t before_ = 0;         // clocks without component before the instruction
-  uint64_t paired_before_ = 0;  // InstructionsV before the instruction
-  uint16_t blocks_ = 0;         // Pipes::blocks() before the instruction
-  bool open_ = false;           // the last instruction in U has a clock without component
-  bool lent_ = false;           // settle() has counted this clock in CpiSingleOther
-  bool alone_ = false;          // the last instruction in U takes no companion
+  uint64_t remained_ = 0;                      // remaining() after the last instruction
+  uint64_t stalled_[std::size(kStalls)] = {};  // the stalls that are in components
+  uint64_t paired_before_ = 0;                 // InstructionsV before the instruction
+  uint16_t blocks_ = 0;                        // Pipes::blocks() before the instruction
+  bool open_ = false;   // the last instruction in U has a clock without component
+  bool lent_ = false;   // settle() has counted this clock in CpiSingleOther
+  bool alone_ = false;  // the last instruction in U takes no companion
 };
 
 }  // namespace p5

@@ -103,7 +103,7 @@ void DataPath::read(uint32_t physical) {
   core.count(DataReadMisses);
   caches.l1i.invalidate(physical);  // a data read miss removes the line from L1I [INTEL-DM 3]
   if (!access.filled) return caches.read_noncacheable(physical, StallRead);
-  const Memory::Line fill = caches.read_line(physical, core.config.ideal.data_lines);
+  const Memory::Line fill = caches.read_line(physical, Caches::Line::Data);
   start_fill(line, fill, access);
   caches.wait_for_line(fill.first, StallRead, CpiDataL2, CpiDataDram);
 }
@@ -143,16 +143,17 @@ void DataPath::write(uint32_t physical) {
     if (core.observer) core.observer->counted_write_hit();
     wait_for_writes(core, caches);
   }
-  if (access.filled)
-    start_fill(line, caches.read_line(physical, core.config.ideal.data_lines), access);
+  if (access.filled) start_fill(line, caches.read_line(physical, Caches::Line::Data), access);
   if (access.through) {
     caches.l1i.invalidate(physical);  // a write on the bus removes the line from L1I [INTEL-DM 3]
     core.wait(caches.memory.write_single(physical, core.clock, pipes.pipe(), *core.bank),
-              StallWrite, CpiWriteBuffers);
+              StallWrite);
     // If this write has changed a cache, write_again() must not execute the next write. A cache
     // that allocates on writes has filled the line. A hit in a write-through L1D has changed the
     // replacement order.
-    const bool same_again = !access.hit && !access.filled && !core.config.memory.l2.write_allocate;
+    const bool same_again = !access.hit && !access.filled &&
+                            !core.config.memory.l2.write_allocate &&
+                            !core.config.memory.ideal_writes;
     caches.missed = same_again ? line : Caches::kNoLine;
   }
 }
@@ -165,8 +166,7 @@ void DataPath::write_again() {
   if (core.observer) core.observer->write(caches.missed, caches.write_state(page_bits_));
   core.count(DataWrites);
   core.count(DataWriteMisses);
-  core.wait(caches.memory.write_again(core.clock, chip().pipes.pipe(), *core.bank), StallWrite,
-            CpiWriteBuffers);
+  core.wait(caches.memory.write_again(core.clock, chip().pipes.pipe(), *core.bank), StallWrite);
 }
 
 }  // namespace p5

@@ -65,7 +65,7 @@ class DataPath {
   // empty [INTEL-DM 3].
   void wait_for_writes(Core& core, const Caches& caches) {
     const uint64_t done = caches.memory.writes_done();
-    if (core.clock < done && rule(Rule::WriteOrder)) core.wait(done, StallWriteME, CpiWriteOrder);
+    if (core.clock < done && rule(Rule::WriteOrder)) core.wait(done, StallWriteME);
   }
 
   Chip& chip();  // the chip that contains this part

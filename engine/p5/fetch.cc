@@ -40,14 +40,14 @@ void Fetch::fetch_line(Linear linear) {
   const CacheAccess access = caches.l1i.access(physical, false, fill);
   if (core.observer) core.observer->used_code(physical);
   if (access.hit) return;
-  if (!core.config.ideal.known_code) pipes.enter_new_code(core);
+  pipes.enter_new_code(core);
   core.count(CodeMisses);
   if (fill == Fill::None) {
     use_window(linear, kUncachedFetch);
     return caches.read_noncacheable(physical, StallFetch);
   }
   caches.take_from_l1d(physical);  // a code miss removes the line from L1D [INTEL-DM 3]
-  const Memory::Line line = caches.read_line(physical, core.config.ideal.code_lines);
+  const Memory::Line line = caches.read_line(physical, Caches::Line::Code);
   caches.wait_for_line(line.first, StallFetch, CpiCodeL2, CpiCodeDram);
   first_qword_ = linear >> 3;
   line_complete_ = line.complete;

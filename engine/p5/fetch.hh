@@ -56,7 +56,7 @@ class Fetch {
   void wait_for_line(Core& core, Linear linear, Linear last) {
     if (core.clock >= line_complete_ || !rule(Rule::FillCode)) return;
     if (linear >> 3 != first_qword_ || last >> 3 != first_qword_) {
-      core.wait(line_complete_, StallFetch, CpiCodeFill);
+      core.wait(line_complete_, StallFetch);
     }
   }
 

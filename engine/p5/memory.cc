@@ -65,9 +65,6 @@ bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
 
 Memory::Line Memory::read_line(uint32_t address, uint64_t now, Bank& bank) {
   const Answer from = read_answer(address, bank, Fill::Exclusive);
-  from_dram_ = &from.pattern == &config_.dram_read;
-  granted_ = rule(Rule::BusOne) ? free_ : 0;
-  granted_by_ = taken_by_;
   const uint64_t t = start(now, rule(Rule::MissOverhead) ? config_.miss_overhead : 0, from.ready);
   occupy(t, t + uint64_t(from.lead + from.pattern.burst_total()) * edge_, CpiBusReads);
   const uint64_t first =
@@ -123,7 +120,7 @@ void Memory::release_buffer(uint64_t start, uint64_t end) {
 // through the chipset's post buffer. When the buffer is full, the write waits for DRAM.
 uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
   const uint64_t taken = t + uint64_t(config_.l2_write.single_write) * edge_;
-  if (last_write_hit_ || config_.ideal_l2) return taken;
+  if (last_write_fast_) return taken;
   const uint64_t drain = uint64_t(config_.dram_write.single_write + page_clocks) * edge_;
   if (posted_.empty() || !rule(Rule::WritePosted)) return t + drain;
   const uint64_t room = posted_[next_posted_];
@@ -135,7 +132,6 @@ uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
 }
 
 uint64_t Memory::post_write(uint64_t now, Pipe pipe, uint32_t page_clocks) {
-  if (config_.ideal_writes) return now;
   const uint64_t go_on = take_buffer(now, pipe);
   const uint64_t t = start(go_on + config_.buffer_clocks, 0);
   release_buffer(t, finish_write(t, page_clocks));
@@ -144,7 +140,9 @@ uint64_t Memory::post_write(uint64_t now, Pipe pipe, uint32_t page_clocks) {
 
 uint64_t Memory::write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& bank) {
   last_write_hit_ = write_hits_l2(address, bank);
-  return post_write(now, pipe, last_write_hit_ ? 0 : open_page(address));
+  if (config_.ideal_writes) return now;
+  last_write_fast_ = last_write_hit_ || config_.ideal_l2;
+  return post_write(now, pipe, last_write_fast_ ? 0 : open_page(address));
 }
 
 uint64_t Memory::write_again(uint64_t now, Pipe pipe, Bank& bank) {

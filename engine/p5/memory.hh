@@ -140,11 +140,10 @@ class Memory {
   // The core clock at which the write buffers are empty.
   uint64_t writes_done() const { return writes_[int(newest_)]; }
 
-  // The last read_line(): the core clock at which the bus was free for it, the component of the CPI
-  // stack to which the transaction before it belongs, and whether DRAM delivered the line.
-  uint64_t granted() const { return clocks(granted_); }
-  Event granted_by() const { return granted_by_; }
-  bool from_dram() const { return from_dram_; }
+  // The core clock from which the bus is free, and the component of the CPI stack for a read that
+  // must wait for it.
+  uint64_t bus_free() const { return rule(Rule::BusOne) ? clocks(free_) : 0; }
+  Event taken_by() const { return taken_by_; }
 
   Cache& l2() { return l2_; }
 
@@ -196,17 +195,16 @@ class Memory {
   Cache l2_;
   uint32_t unit_, edge_;
   Divider by_unit_, by_edge_;
-  uint64_t free_ = 0;     // time at which the bus is free
-  uint64_t busy_ = 0;     // sum of all times in which the bus was busy
-  uint64_t granted_ = 0;  // time at which the bus was free for the last read_line()
-  Event taken_by_ = CpiBusReads, granted_by_ = CpiBusReads;
-  bool from_dram_ = false;
+  uint64_t free_ = 0;  // time at which the bus is free
+  uint64_t busy_ = 0;  // sum of all times in which the bus was busy
+  Event taken_by_ = CpiBusReads;
   uint64_t writes_[2] = {0, 0};  // core clock at which each write buffer is empty
   Pipe newest_ = Pipe::U;
   std::vector<uint64_t> posted_;  // time at which each entry of the chipset's post buffer is free
   size_t next_posted_ = 0;
   bool last_write_hit_ = false;
-  uint64_t dram_free_ = 0;  // time at which DRAM completes the last posted write
+  bool last_write_fast_ = false;  // takes the time of a hit
+  uint64_t dram_free_ = 0;        // time at which DRAM completes the last posted write
   uint32_t page_mask_;
   uint32_t page_ = 0;  // the open DRAM page
 };

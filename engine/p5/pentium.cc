@@ -127,7 +127,7 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
       if (end >= pace->due) return i + 1;
       pace->reported = end;
     }
-    chip_.core.spend(CpiStrings, end - chip_.core.clock);
+    chip_.core.clock = end;
     repeats_.iterated();
   }
 }
@@ -154,9 +154,9 @@ void Pentium::retire_aside(const Insn& insn, Linear linear) {
   else if (warming_ && warm(insn, linear))
     return;
   step_aside(false);
-  if (explains_) stack_.begin(chip_.core, chip_.pipes);
+  if (chip_.core.explains) stack_.begin(chip_.core, chip_.pipes);
   retire(insn, linear);
-  if (explains_) stack_.end(chip_.core, chip_.pipes, insn);
+  if (chip_.core.explains) stack_.end(chip_.core, chip_.pipes, insn);
   step_aside(true);
 }
 
@@ -178,7 +178,8 @@ void Pentium::watch_each(bool on) {
 }
 
 void Pentium::explain_clocks() {
-  explains_ = true;
+  chip_.core.explains = chip_.core.reads_aside = true;
+  stack_.enter(chip_.core);
   step_aside(needs_aside());
 }
 
@@ -217,9 +218,10 @@ void Pentium::set_state(const State& state) {
       chip_.core.clocks = chip_.core.timing.clocks(timing_mode(state.mode));
   }
   if (state.cr3 != old.cr3 || state.ring != old.ring) {
-    if (explains_) stack_.finish(chip_.core);
+    if (chip_.core.explains) stack_.finish(chip_.core);
     fold();
     chip_.core.use_bank(state.cr3, state.ring);
+    if (chip_.core.explains) stack_.enter(chip_.core);
   }
   if (state.paging != old.paging) chip_.fetch().drop_page();
   // On x86-64 a change of CR0.PG or CR4.PGE empties the TLBs [AMD64 5.5].

@@ -186,7 +186,7 @@ class Pentium {
                             chip_.fetch().next());
   }
   void repeat() {
-    chip_.core.spend(CpiStrings, repeats_.iteration_clocks(chip_.core));
+    chip_.core.clock += repeats_.iteration_clocks(chip_.core);
     repeats_.iterated();
   }
   // Executes up to `count` iterations. Each iteration executes its accesses. repeat() follows each
@@ -266,13 +266,13 @@ class Pentium {
   const Bank& bank() const { return *chip_.core.bank; }
   const Counters& banks() const { return chip_.core.counters; }
   void settle() {
-    if (explains_) stack_.settle(chip_.core);
+    if (chip_.core.explains) stack_.settle(chip_.core);
     fold();
   }
   // The counters, with the time up to now.
   const Counters& counters() {
     chip_.prediction.settle();
-    if (explains_) stack_.finish(chip_.core);
+    if (chip_.core.explains) stack_.finish(chip_.core);
     fold();
     return chip_.core.counters;
   }
@@ -302,7 +302,9 @@ class Pentium {
     chip_.pipes.pass(insn, chip_.fetch().next() - insn.length);
   }
   // Whether an instruction must not take the fast path.
-  bool needs_aside() const { return breakpoints_.watching() || warming_ || each_ || explains_; }
+  bool needs_aside() const {
+    return breakpoints_.watching() || warming_ || each_ || chip_.core.explains;
+  }
   void step_aside(bool on);
   void flush_tlbs(bool global_too);
   void fold() { chip_.core.fold(chip_.caches.memory.busy()); }
@@ -310,9 +312,8 @@ class Pentium {
   Chip chip_;
   bool special_ = false;  // timing is off, or there are breakpoints
   bool warming_ = false;
-  bool each_ = false;      // watch_each() is on
-  bool explains_ = false;  // explain_clocks() was called
-  bool aside_ = false;     // at_hand() is always false (needs_aside())
+  bool each_ = false;   // watch_each() is on
+  bool aside_ = false;  // at_hand() is always false (needs_aside())
   CpiStack stack_;
   Repeats repeats_;
   Transfers transfers_;

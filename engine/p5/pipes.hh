@@ -100,7 +100,7 @@ class Pipes {
   // The next code is new in L1I. The instruction boundaries are not known yet [INTEL-OPT].
   void enter_new_code(const Core& core) {
     cold_ = single_pipe_;
-    if (!core.machine.feedback || !rule(Rule::PairCold)) return;
+    if (!core.machine.feedback || core.machine.ideal.known_code || !rule(Rule::PairCold)) return;
     cold_ |= kLong;
     u_ = kNothingJoins;
   }

@@ -16,7 +16,7 @@ void Ports::access(uint16_t port, bool write, uint32_t bytes) {
   if (bytes > 1 && port >= wide_first_ && port <= wide_last_) {
     clocks = core_.config.isa16_clocks * (bytes / 2);
   }
-  core_.stall_until(start + (rule(Rule::PortWaits) ? clocks : 0), StallIo, CpiPorts);
+  core_.stall_until(start + (rule(Rule::PortWaits) ? clocks : 0), StallIo);
 }
 
 }  // namespace p5

@@ -52,17 +52,18 @@ TEST_CASE("pipes: no pairing after a flush or with a single pipe") {
 
 TEST_CASE("core: stalls count, and without feedback memory causes no waits") {
   Board board;
-  board.core.stall_until(10, StallIo, CpiPorts);
-  board.core.stall_until(5, StallIo, CpiPorts);
+  board.core.explains = true;
+  board.core.stall_until(10, StallIo, CpiLocked);
+  board.core.stall_until(5, StallIo, CpiLocked);
   CHECK(board.core.clock == 10);
   CHECK(board.core.bank->count[StallIo] == 10);
-  CHECK(board.core.bank->count[CpiPorts] == 10);
-  CHECK(board.core.explained == 10);
+  CHECK(board.core.bank->count[CpiLocked] == 10);
+  CHECK(board.core.bank->count[CpiPorts] == uint64_t(-10));  // moved from the usual component
   board.core.config.feedback = false;
-  board.core.wait(20, StallRead, CpiDataL2);
+  board.core.wait(20, StallRead);
   CHECK(board.core.clock == 10);
   board.core.config.feedback = true;
-  board.core.wait(20, StallRead, CpiDataL2);
+  board.core.wait(20, StallRead);
   CHECK(board.core.bank->count[StallRead] == 10);
 }
 
