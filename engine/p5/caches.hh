@@ -2,7 +2,6 @@
 // Which lines do the L1 caches hold, and which accesses go to the bus?
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 

@@ -102,7 +102,7 @@ class Attribution:
     @cached_property
     def has_stack(self) -> bool:
         """Whether the run counted the CPI stack."""
-        return any(event.startswith(cpi.PREFIX) for event in self.events)
+        return cpi.is_in(self.events)
 
     def spaces(self) -> dict[int, str]:
         """The name of each address space, by CR3: the program with the most instructions in ring 3.

@@ -5,7 +5,7 @@ A run with --cpi counts the events cpi.* (engine/p5/events.toml). In each bracke
 space, their sum equals the event cycles.busy. `check` verifies this.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 import pandas as pd
@@ -17,8 +17,6 @@ PREFIX = "cpi."
 BUSY, INSTRUCTIONS = "cycles.busy", "instructions"
 EMPTY = "empty"
 COLUMNS = ("phase", "ring", "event", "value")
-
-
 # The components in groups, for figures.
 GROUPS = {
     "pairs and single instructions": (
@@ -75,13 +73,18 @@ def reference() -> str:
     return "".join(["| Component | Clocks |\n|---|---|\n", *rows])
 
 
+def is_in(events: Iterable[str]) -> bool:
+    """Whether the components are among these events: the run was made with --cpi."""
+    return any(event.startswith(PREFIX) for event in events)
+
+
 def check(where: str, counts: Mapping[str, int]) -> None:
     """Raises StatsError if the sum of the components is not the number of busy cycles. `counts`: of
     one ring and address space in one bracket, by event. A run without --cpi has no components."""
-    found = [value for event, value in counts.items() if event.startswith(PREFIX)]
-    if found and sum(found) != counts[BUSY]:
+    total = sum(value for event, value in counts.items() if event.startswith(PREFIX))
+    if is_in(counts) and total != counts[BUSY]:
         raise StatsError(
-            f"{where}: the components of the CPI stack add up to {sum(found)} cycles, and"
+            f"{where}: the components of the CPI stack add up to {total} cycles, and"
             f" {BUSY} is {counts[BUSY]}"
         )
 
@@ -96,7 +99,7 @@ def stack(frame: pd.DataFrame, empty: str = EMPTY) -> pd.DataFrame:
     StatsError if the run has no components.
     """
     own = frame[frame["event"].isin([*components(), BUSY, INSTRUCTIONS])]
-    if not own["event"].str.startswith(PREFIX).any():
+    if not is_in(own["event"].unique()):
         raise StatsError("no CPI stack: expected a run with --cpi")
     keys = ["phase", "iteration", "ring", "event"]
     counts = own.groupby(keys, sort=False)["value"].sum()
@@ -115,9 +118,3 @@ def _cost(brackets: pd.DataFrame) -> "pd.Series[float]":
     order = busy.sort_values(kind="stable").index
     middle = order[(len(order) - 1) // 2 : len(order) // 2 + 1]
     return brackets.loc[middle].mean()
-
-
-def total(found: pd.DataFrame, events: Sequence[str]) -> "pd.Series[float]":
-    """The sums over all rings of a table of `stack`, for these events. An event that the table does
-    not contain is 0."""
-    return found.groupby("event")["value"].sum().reindex(list(events), fill_value=0.0)

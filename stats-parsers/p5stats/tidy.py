@@ -121,9 +121,9 @@ def table(events: Events, origin: Origin, phases: Mapping[int, str]) -> pd.DataF
         for number, name in enumerate(_ROW):
             columns[name] += [row[number] for row in rows]
 
-    stream = set(events.shadows.stream)
+    stream, stacked = set(events.shadows.stream), cpi.is_in(events.units)
     for bracket in events.brackets:
-        rows = list(_differences(bracket, events.units))
+        rows = list(_differences(bracket, events.units, stacked=stacked))
         add(origin.geometry, origin.feedback, bracket, rows)
         if not events.shadows.names:
             continue
@@ -163,12 +163,13 @@ def _misses(
             yield ring, space, event, events.units[event], value
 
 
-def _differences(bracket: Bracket, units: Mapping[str, str]) -> Iterator[Row]:
+def _differences(bracket: Bracket, units: Mapping[str, str], *, stacked: bool) -> Iterator[Row]:
+    """The rows of a bracket. `stacked`: check the CPI stack of each ring and address space."""
     for (space, ring), after in bracket.end.banks.items():
         before = bracket.begin.banks.get((space, ring), [])
         if after == before:
             continue
-        counts = {}
+        values = []
         for index, (event, unit) in enumerate(units.items()):
             value = (after[index] if index < len(after) else 0) - (
                 before[index] if index < len(before) else 0
@@ -178,9 +179,11 @@ def _differences(bracket: Bracket, units: Mapping[str, str]) -> Iterator[Row]:
                     f"line {bracket.end.line}: {event} of ring {ring}, CR3 0x{space:x} went"
                     f" backwards by {-value}"
                 )
-            counts[event] = value
+            values.append(value)
             yield ring, f"0x{space:08x}", event, unit, value
-        cpi.check(f"line {bracket.end.line}: ring {ring}, CR3 0x{space:x}", counts)
+        if stacked:
+            counts = dict(zip(units, values, strict=True))
+            cpi.check(f"line {bracket.end.line}: ring {ring}, CR3 0x{space:x}", counts)
     for (space, ring, kind, vector), count in bracket.end.vectors.items():
         difference = count - bracket.begin.vectors.get((space, ring, kind, vector), 0)
         if difference:

@@ -11,7 +11,6 @@ from p5lab.engines.gem5 import parameters
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 from p5lab.present import ideal_parts
-from p5lab.present.comparison import Question
 
 
 def machines(text):
@@ -46,7 +45,7 @@ def test_two_parts_make_four_machines():
 def cost(**cycles):
     """A cost, with the parts of each set separated by `_`."""
     sets = {frozenset(filter(None, name.split("_"))): value for name, value in cycles.items()}
-    return ideal_parts.Cost(Question("dup", "dup"), "dup", "linux p90", sets)
+    return ideal_parts.Cost("dup", "linux p90", sets)
 
 
 def test_a_part_can_cost_more_alone_than_last():

@@ -75,7 +75,8 @@ def _systems(
     what, *names = words
     if not selection.is_group(lab, what):
         return _two_runs(lab, words)
-    runs = [one for same in selection.groups(lab, [what], only) if (one := _with_stack(same))]
+    groups = selection.groups(lab, [what], only)
+    runs = [one for same in groups if (one := cpi_stack.first_in(same))]
     if not runs:
         raise UserError(
             f"{what} has no run with a CPI stack: run `./p5lab run {what} --cpi` first",
@@ -108,11 +109,6 @@ def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored
     first, second = (selection.find(lab, word) for word in words)
     a, b = _name(first), _name(second)
     return [first], [second], (a, b) if a != b else (first.id[:8], second.id[:8])
-
-
-def _with_stack(same: Sequence[Stored]) -> Stored | None:
-    """The first run of a kind that has a CPI stack."""
-    return next((one for one in same if cpi_stack.is_in(one)), None)
 
 
 def _words(stored: Stored) -> set[str]:

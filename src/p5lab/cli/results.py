@@ -352,8 +352,8 @@ def _show_stacks(args: argparse.Namespace, lab: Lab) -> int:
     with a CPI stack are shown."""
     if args.more or args.only or selection.is_group(lab, args.run):
         groups = selection.groups(lab, [args.run, *args.more], args.only)
-        found = [next((one for one in same if cpi_stack.is_in(one)), same[0]) for same in groups]
-        chosen = [one for one in found if cpi_stack.is_in(one)] or found[:1]
+        found = [one for same in groups if (one := cpi_stack.first_in(same))]
+        chosen = found or [groups[0][0]]  # the message names this run
     else:
         chosen = [selection.find(lab, args.run)]
     cpi_stack.show(counts.stdout(), chosen, args.form)

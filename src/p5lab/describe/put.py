@@ -11,8 +11,8 @@ from pathlib import Path
 
 from p5lab.describe import fat_floppy
 from p5lab.describe.media import FLOPPIES, Wanted
-from p5lab.errors import UserError, disk_error
-from p5lab.host.files import replace_bytes
+from p5lab.errors import UserError
+from p5lab.host.files import store_bytes
 from p5lab.lab import Lab
 
 OPTION, ROLE = "--put", FLOPPIES[1]
@@ -44,12 +44,7 @@ def floppy(lab: Lab, files: Sequence[Path], taken: Sequence[Wanted]) -> Wanted:
         raise UserError(f"{OPTION}: {error}") from None
     sha256 = hashlib.sha256(content).hexdigest()
     path = lab.root / "build/put" / f"{sha256[:16]}.img"
-    try:
-        if not path.is_file() or path.read_bytes() != content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_bytes(path, content)
-    except OSError as error:
-        raise disk_error(error, path) from None
+    store_bytes(path, content)
     return Wanted(ROLE, str(path), OPTION, known={sha256: f"the files of {OPTION}"})
 
 

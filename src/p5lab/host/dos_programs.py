@@ -14,9 +14,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from p5lab.describe import tomlfile
-from p5lab.errors import UserError, disk_error, unknown
+from p5lab.errors import UserError, unknown
 from p5lab.host.compiler import CompilerError, run_zig
-from p5lab.host.files import replace_bytes
+from p5lab.host.files import store_bytes
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
@@ -75,7 +75,7 @@ def made(lab: Lab) -> list[Path]:
     parts = [(place / LINKED).read_bytes(), *(one.read_bytes() for one in place.glob("*.h"))]
     files = [_program(lab, one, parts) for one in programs.values()]
     batch = (place / START).read_bytes().replace(b"\n", b"\r\n")
-    return [_stored(lab.root / "build/dos" / START, batch), *files]
+    return [store_bytes(lab.root / "build/dos" / START, batch), *files]
 
 
 def _program(lab: Lab, one: DosProgram, parts: list[bytes]) -> Path:
@@ -96,14 +96,4 @@ def _program(lab: Lab, one: DosProgram, parts: list[bytes]) -> Path:
             run_zig(["ld.lld", *link, "-o", str(linked), compiled])
         except CompilerError as error:
             raise error.about(f"--programs {NAME}: {source.name}") from None
-        return _stored(path, linked.read_bytes())
-
-
-def _stored(path: Path, content: bytes) -> Path:
-    """Writes a file in one step. Returns its path."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_bytes(path, content)
-    except OSError as error:
-        raise disk_error(error, path) from None
-    return path
+        return store_bytes(path, linked.read_bytes())

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from p5lab.errors import UserError
+from p5lab.errors import UserError, disk_error
 
 # If a file changes twice within the resolution of its time stamp, the second change does not change
 # the time stamp. On every file system, the resolution of time stamps is at least as fine as this
@@ -76,10 +76,17 @@ def replace_text(path: Path, text: str) -> None:
     _replace(path, path.with_name(f"{path.name}.tmp"), text.encode())
 
 
-def replace_bytes(path: Path, content: bytes) -> None:
-    """Writes a file in one step, as `replace_text` does. Two processes may write the same file at
-    the same time: each has a temporary file of its own. Raises OSError on failure."""
-    _replace(path, path.with_name(f"{path.name}.{os.getpid()}.tmp"), content)
+def store_bytes(path: Path, content: bytes) -> Path:
+    """Writes a file in one step, and makes its directory. Leaves a file that has this content as it
+    is. Two processes may write the same file at the same time: each has a temporary file of its
+    own. Returns the path. Raises UserError on failure."""
+    try:
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _replace(path, path.with_name(f"{path.name}.{os.getpid()}.tmp"), content)
+    except OSError as error:
+        raise disk_error(error, path) from None
+    return path
 
 
 def _replace(path: Path, temporary: Path, content: bytes) -> None:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Prints CPI stacks, for `./p5lab show RUN... --cpi`: what the processor spends its clocks on."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
 
+from p5lab.describe.keys import readable
 from p5lab.describe.observation import Cpi
 from p5lab.errors import UserError
 from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.present import by_function, comparison
-from p5lab.present.tables import MISSING, Grid, as_csv
+from p5lab.present.tables import MISSING, Grid, clocks, rows_as
 from p5stats import cpi, tidy
 
 SCHEMA_VERSION = 1
@@ -51,7 +51,12 @@ class Stack:
 
 def is_in(stored: Stored) -> bool:
     """Whether a run with status ok has counted a CPI stack."""
-    return stored.status == "ok" and Cpi.of_record(stored.record) is not None
+    return stored.status == "ok" and bool(stored.record.get("request", {}).get(Cpi.name))
+
+
+def first_in(same: Iterable[Stored]) -> Stored | None:
+    """Returns the first of these runs that has a CPI stack."""
+    return next(filter(is_in, same), None)
 
 
 def of_run(stored: Stored) -> list[Stack]:
@@ -110,17 +115,13 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     run of the same workload; for one run, it has a column for each ring. Raises UserError for a run
     without a CPI stack."""
     stacks = [stack for stored in runs for stack in of_run(stored)]
-    if form == "json":
-        document = {"schema_version": SCHEMA_VERSION, "rows": _rows(stacks)}
-        console.file.write(json.dumps(document, indent=1) + "\n")
-    elif form == "csv":
-        console.file.write(as_csv(_rows(stacks)))
+    if text := rows_as(form, _rows(stacks), SCHEMA_VERSION):
+        console.file.write(text)
+    elif form == "markdown":
+        console.file.write("\n\n".join(grid.markdown() for grid in _grids(stacks)))
+        console.file.write(f"\n\n{NOTE}\n")
     else:
-        grids = _grids(stacks)
-        if form == "markdown":
-            console.file.write("\n\n".join(grid.markdown() for grid in grids) + f"\n\n{NOTE}\n")
-            return
-        for grid in grids:
+        for grid in _grids(stacks):
             grid.print(console)
         console.print(NOTE, highlight=False)
 
@@ -167,12 +168,12 @@ def _one(title: str, stack: Stack) -> Grid:
         each = [
             sum(stack.cycles.get((part, ring, ""), 0.0) for part in components) for ring in rings
         ]
-        grid.add(name, _number(cycles), _share(cycles, stack.busy), *map(_number, each))
+        grid.add(name, clocks(cycles), _share(cycles, stack.busy), *map(clocks, each))
     each = [
         sum(value for (_, at, _), value in stack.cycles.items() if at == ring) for ring in rings
     ]
-    grid.add("busy cycles", _number(stack.busy), _share(1, 1), *map(_number, each))
-    grid.add("instructions", _number(stack.instructions))
+    grid.add("busy cycles", clocks(stack.busy), _share(1, 1), *map(clocks, each))
+    grid.add("instructions", clocks(stack.instructions))
     grid.add("cycles/instruction", _per(stack.busy, stack.instructions))
     return grid
 
@@ -187,11 +188,11 @@ def _several(title: str, stacks: Sequence[Stack]) -> Grid:
         cells = []
         for stack in stacks:
             cycles = sum(map(stack.of, components))
-            cells += [_number(cycles), _share(cycles, stack.busy)]
+            cells += [clocks(cycles), _share(cycles, stack.busy)]
         grid.add(name, *cells)
     rows = {
-        "busy cycles": [(_number(stack.busy), _share(1, 1)) for stack in stacks],
-        "instructions": [(_number(stack.instructions), "") for stack in stacks],
+        "busy cycles": [(clocks(stack.busy), _share(1, 1)) for stack in stacks],
+        "instructions": [(clocks(stack.instructions), "") for stack in stacks],
         "cycles/instruction": [(_per(stack.busy, stack.instructions), "") for stack in stacks],
     }
     for name, pairs in rows.items():
@@ -206,7 +207,7 @@ def names(stacks: Sequence[Stack]) -> list[str]:
         (
             stack.stored.record["guest"]["name"],
             stack.stored.record["machine"]["name"],
-            stack.stored.record["machine"]["geometry"],
+            readable(stack.stored.record["machine"]["geometry"]),
             f"seed {stack.stored.record['seed']}",
             stack.stored.id[:8],
         )
@@ -235,10 +236,6 @@ def _chosen(stacks: Sequence[Stack]) -> list[tuple[str, tuple[str, ...]]]:
 
 def _operation(stack: Stack) -> str:
     return str(stack.stored.record["workload"]["operation"])
-
-
-def _number(value: float) -> str:
-    return f"{value:,.1f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
 def _share(part: float, whole: float) -> str:

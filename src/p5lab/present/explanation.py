@@ -8,7 +8,6 @@ run of the first system and a run of the second system. If the range includes ze
 not named as a cause.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +17,7 @@ from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep.store import Stored
 from p5lab.present import comparison, cpi_stack
 from p5lab.present.cpi_stack import Stack
-from p5lab.present.tables import MISSING, Grid, as_csv, times
+from p5lab.present.tables import MISSING, Grid, clocks, rows_as, times
 from p5stats import cpi
 
 SCHEMA_VERSION = 1
@@ -56,7 +55,6 @@ class Explanation:
     and rings, the largest difference first. `named`: the number of causes that are named."""
 
     what: str
-    operation: str
     names: tuple[str, str]
     first: tuple[Stack, ...]
     second: tuple[Stack, ...]
@@ -107,8 +105,7 @@ def _explained(
         low, high = min(b) - max(a), max(b) - min(a)
         causes.append(Cause(*key, sum(a) / len(a), sum(b) / len(b), low, high))
     causes.sort(key=lambda cause: -abs(cause.difference))
-    operation = str(first[0].stored.record["workload"]["operation"])
-    return Explanation(what, operation, names, first, second, tuple(causes), _named(causes))
+    return Explanation(what, names, first, second, tuple(causes), _named(causes))
 
 
 def _named(causes: Sequence[Cause]) -> tuple[Cause, ...]:
@@ -133,12 +130,9 @@ def _mean(stacks: Sequence[Stack], name: str) -> float:
 
 def show(console: Console, found: Sequence[Explanation], form: str) -> None:
     """Prints explanations as table, markdown, csv or json. csv and json contain all components."""
-    if form == "json":
-        rows = [row for one in found for row in _rows(one)]
-        document = {"schema_version": SCHEMA_VERSION, "rows": rows}
-        console.file.write(json.dumps(document, indent=1) + "\n")
-    elif form == "csv":
-        console.file.write(as_csv([row for one in found for row in _rows(one)]))
+    rows = [row for one in found for row in _rows(one)]
+    if text := rows_as(form, rows, SCHEMA_VERSION):
+        console.file.write(text)
     else:
         for one in found:
             if form == "markdown":
@@ -155,7 +149,7 @@ def in_words(one: Explanation) -> str:
     change = second - first
     verb = "more" if change > 0 else "fewer"
     said = [
-        f"{one.what}: {b} takes {_count(abs(change))} cycles {verb} than {a}"
+        f"{one.what}: {b} takes {clocks(abs(change))} cycles {verb} than {a}"
         f" ({_times(second, first)})."
     ]
     retired, others = one.instructions
@@ -206,8 +200,8 @@ def _grid(one: Explanation) -> Grid:
             _name(cause),
             *([cause.place] if placed else []),
             str(cause.ring),
-            _count(cause.first),
-            _count(cause.second),
+            clocks(cause.first),
+            clocks(cause.second),
             _signed(cause.difference),
             _share(cause.difference, change),
             *spread,
@@ -216,11 +210,11 @@ def _grid(one: Explanation) -> Grid:
     if rest:
         first, second = sum(cause.first for cause in rest), sum(cause.second for cause in rest)
         own = _signed(second - first), _share(second - first, change)
-        grid.add(f"({len(rest)} others)", *blank, _count(first), _count(second), *own)
+        grid.add(f"({len(rest)} others)", *blank, clocks(first), clocks(second), *own)
     first, second = one.cycles
-    grid.add("busy cycles", *blank, _count(first), _count(second), _signed(change), _share(1, 1))
+    grid.add("busy cycles", *blank, clocks(first), clocks(second), _signed(change), _share(1, 1))
     retired, others = one.instructions
-    grid.add("instructions", *blank, _count(retired), _count(others), _signed(others - retired))
+    grid.add("instructions", *blank, clocks(retired), clocks(others), _signed(others - retired))
     return grid
 
 
@@ -246,12 +240,8 @@ def _name(cause: Cause) -> str:
     return cause.component.removeprefix(cpi.PREFIX)
 
 
-def _count(value: float) -> str:
-    return f"{value:,.1f}" if abs(value) < 100 else f"{value:,.0f}"
-
-
 def _signed(value: float) -> str:
-    return ("+" if value > 0 else "") + _count(value)
+    return ("+" if value > 0 else "") + clocks(value)
 
 
 def _share(part: float, whole: float) -> str:

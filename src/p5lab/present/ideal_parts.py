@@ -2,7 +2,7 @@
 """Tables of ideal parts: how many cycles each part of a machine costs, for `run --ideal` and
 `show --ideal`."""
 
-import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from p5lab.describe import ideal
 from p5lab.describe.keys import overlay_of
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
-from p5lab.present.comparison import CYCLES, Comparison, Question, System
-from p5lab.present.tables import MISSING, Grid, as_csv
+from p5lab.present.comparison import CYCLES, Comparison, System
+from p5lab.present.tables import MISSING, Grid, clocks, rows_as
 
 SCHEMA_VERSION = 1
 NOTE = (
@@ -27,7 +27,6 @@ NOTE = (
 class Cost:
     """The busy cycles of one operation by the set of ideal parts."""
 
-    question: Question
     label: str
     system: str
     cycles: Mapping[frozenset[str], float]
@@ -58,19 +57,19 @@ class Cost:
 
 def costs(runs: Sequence[Stored]) -> list[Cost]:
     """The costs in a set of runs, for each benchmark and each system without its ideal parts.
-    Systems without a plain machine, and systems without an ideal part, are left out."""
+    Systems without a plain machine, without an ideal part or without clocks are left out."""
     found = Comparison(runs)
     result = []
     for question in found.questions:
         by_system: dict[str, dict[frozenset[str], float]] = {}
         for system, cell in zip(found.systems, found.cells(question), strict=True):
-            if cell:
+            if cell and not math.isnan(cycles := cell.mean(CYCLES)):
                 parts = ideal.of(cell.record["machine"]["values"])
-                by_system.setdefault(_name(system), {})[parts] = cell.mean(CYCLES)
+                by_system.setdefault(_name(system), {})[parts] = cycles
         result += [
-            Cost(question, found.label(question), name, cycles)
-            for name, cycles in by_system.items()
-            if ideal.PLAIN in cycles and len(cycles) > 1
+            Cost(found.label(question), name, by_parts)
+            for name, by_parts in by_system.items()
+            if ideal.PLAIN in by_parts and len(by_parts) > 1
         ]
     return result
 
@@ -88,11 +87,8 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     found = costs([one for one in runs if one.status == "ok"])
     if not found:
         raise UserError(f"no runs with and without ideal parts: expected runs with {ideal.OPTION}")
-    if form == "json":
-        document = {"schema_version": SCHEMA_VERSION, "rows": _rows(found)}
-        console.file.write(json.dumps(document, indent=1) + "\n")
-    elif form == "csv":
-        console.file.write(as_csv(_rows(found)))
+    if text := rows_as(form, _rows(found), SCHEMA_VERSION):
+        console.file.write(text)
     elif form == "markdown":
         console.file.write("\n\n".join(_grid(one).markdown() for one in found) + f"\n\n{NOTE}\n")
     else:
@@ -127,14 +123,10 @@ def _grid(one: Cost) -> Grid:
             if cost is None:
                 cells += [MISSING, MISSING]
             else:
-                cells += [_number(cost), f"{100 * cost / one.plain:.1f}" if one.plain else MISSING]
+                cells += [clocks(cost), f"{100 * cost / one.plain:.1f}" if one.plain else MISSING]
         grid.add(part, *cells)
     every = one.cycles.get(frozenset(one.parts))
-    grid.add("busy cycles", _number(one.plain))
+    grid.add("busy cycles", clocks(one.plain))
     if every is not None:
-        grid.add("with all ideal", _number(every))
+        grid.add("with all ideal", clocks(every))
     return grid
-
-
-def _number(value: float) -> str:
-    return f"{value:,.1f}" if abs(value) < 100 else f"{value:,.0f}"

@@ -4,6 +4,7 @@
 import csv
 import html
 import io
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -198,6 +199,19 @@ def as_csv(rows: Sequence[Mapping[str, object]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return file.getvalue()
+
+
+def rows_as(form: str, rows: Sequence[Mapping[str, object]], schema_version: int) -> str | None:
+    """Rows for programs, in the form csv or json. None for the other forms, which are for
+    people."""
+    if form == "json":
+        return json.dumps({"schema_version": schema_version, "rows": rows}, indent=1) + "\n"
+    return as_csv(rows) if form == "csv" else None
+
+
+def clocks(value: float) -> str:
+    """Returns a number of clocks as text: one decimal if it is small."""
+    return f"{value:,.1f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
 def number(value: float) -> str:

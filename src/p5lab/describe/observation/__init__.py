@@ -5,8 +5,8 @@ Each kind of observation, such as a trace or a capture of the network, has a mod
 with one class. The class adds its options to the command line and parses them. The class writes its
 settings to run.json and reads these settings from run.json. The class also configures the engine,
 names its output files and checks the machine. So the other parts of p5lab need no code for a
-particular kind. To add a kind, add a module with a class that derives from Kind, and add the class
-to KINDS.
+particular kind. To add a kind, add a module with a class that derives from Kind, or from Flag if
+the kind is only on or off, and add the class to KINDS.
 """
 
 import argparse

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Counts by system call and interrupt: `--calls`."""
 
-import argparse
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING
 
 from p5lab.describe import outputs
-from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.flag import Flag
+from p5lab.describe.observation.kind import Conf
 from p5lab.describe.observation.sample import Sample
 from p5lab.errors import UserError
 
@@ -18,40 +17,19 @@ CALLS = outputs.file("calls")
 
 
 @dataclass(frozen=True)
-class Calls(Kind):
+class Calls(Flag):
     """Counts software interrupts, gates, hardware interrupts and exceptions as calls, from entry to
     return."""
 
-    option = "--calls"
-    unasked: ClassVar = {"calls": False}
+    name = "calls"
+    help = (
+        "also count by software interrupt and function number (INT 21h AH, INT 80h EAX),"
+        " gate, hardware interrupt and exception: number of calls, and cycles with and without"
+        " nested calls. `show --calls` shows the counts"
+    )
     outputs = (CALLS,)
     apart = ("run.calls", "run.call_table")
     with_media = True
-
-    @classmethod
-    def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds --calls."""
-        parser.add_argument(
-            "--calls",
-            action="store_true",
-            help="also count by software interrupt and function number (INT 21h AH, INT 80h EAX),"
-            " gate, hardware interrupt and exception: number of calls, and cycles with and without"
-            " nested calls. `show --calls` shows the counts",
-        )
-
-    @classmethod
-    def parse(cls, args: argparse.Namespace) -> Self | None:
-        """An instance if --calls is given, else None."""
-        return cls() if args.calls else None
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """An instance if the record's request has `calls`, else None."""
-        return cls() if record["request"].get("calls", False) else None
-
-    def recorded(self) -> dict[str, object]:
-        """The entry `calls`."""
-        return {"calls": True}
 
     @property
     def label(self) -> str:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A capture of the network's frames: `--pcap`."""
 
-import argparse
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING
 
 from p5lab.describe import outputs
-from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.flag import Flag
+from p5lab.describe.observation.kind import Conf
 from p5lab.errors import UserError
 
 if TYPE_CHECKING:  # describe.run imports this package
@@ -17,37 +16,16 @@ CAPTURE = outputs.file("capture")
 
 
 @dataclass(frozen=True)
-class Capture(Kind):
+class Capture(Flag):
     """Writes to a pcap file all frames that the machine's network card sends and receives."""
 
-    option = "--pcap"
-    unasked: ClassVar = {"pcap": False}
+    name = "pcap"
+    help = (
+        "also write a file for tcpdump and Wireshark with the frames that the machine's"
+        " network card sends and receives"
+    )
     outputs = (CAPTURE,)
     apart = ("run.pcap",)
-
-    @classmethod
-    def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds the switch --pcap."""
-        parser.add_argument(
-            "--pcap",
-            action="store_true",
-            help="also write a file for tcpdump and Wireshark with the frames that the machine's"
-            " network card sends and receives",
-        )
-
-    @classmethod
-    def parse(cls, args: argparse.Namespace) -> Self | None:
-        """The capture if --pcap is given, else None."""
-        return cls() if args.pcap else None
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The capture if `pcap` of the record's request is true, else None."""
-        return cls() if record["request"].get("pcap", False) else None
-
-    def recorded(self) -> dict[str, object]:
-        """`pcap`: true."""
-        return {"pcap": True}
 
     @property
     def label(self) -> str:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The CPI stack: `--cpi`."""
 
-import argparse
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING
 
-from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.flag import Flag
+from p5lab.describe.observation.kind import Conf
 from p5lab.describe.observation.sample import Sample
 from p5lab.errors import UserError
 
@@ -15,38 +14,17 @@ if TYPE_CHECKING:  # describe.run imports this package
 
 
 @dataclass(frozen=True)
-class Cpi(Kind):
+class Cpi(Flag):
     """Counts for each busy clock the component of the CPI stack to which it belongs."""
 
-    option = "--cpi"
-    unasked: ClassVar = {"cpi": False}
+    name = "cpi"
+    help = (
+        "also count what the processor spends each clock on (CPI stack): pairs, single"
+        " instructions, waits for code and data, mispredicted branches and so on, by ring and"
+        " address space. `show --cpi` and `explain` show the counts"
+    )
     apart = ("run.cpi",)
     with_media = True
-
-    @classmethod
-    def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds --cpi."""
-        parser.add_argument(
-            "--cpi",
-            action="store_true",
-            help="also count what the processor spends each clock on (CPI stack): pairs, single"
-            " instructions, waits for code and data, mispredicted branches and so on, by ring and"
-            " address space. `show --cpi` and `explain` show the counts",
-        )
-
-    @classmethod
-    def parse(cls, args: argparse.Namespace) -> Self | None:
-        """An instance if --cpi is given, else None."""
-        return cls() if args.cpi else None
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """An instance if the record's request has `cpi`, else None."""
-        return cls() if record.get("request", {}).get("cpi", False) else None
-
-    def recorded(self) -> dict[str, object]:
-        """The entry `cpi`."""
-        return {"cpi": True}
 
     @property
     def needs_clocks(self) -> bool:

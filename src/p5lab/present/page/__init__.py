@@ -122,7 +122,8 @@ def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Wr
     attributed = [pair for one in results.found for pair in _attributed(one)]
     traced = [stored for one in results.found for stored in _traced(one)]
     drawn = _drawn(lab, subject, found)
-    stacked = [stored for one in results.found for stored in _stacked(one)]
+    newest = (cpi_stack.first_in(one.stored) for one in results.found)
+    stacked = [stored for stored in newest if stored]
     drawn += _inside(attributed, traced, stacked)
     judged = [_result(one) for one in results.found if one.run]
     validation = validate.evaluate(lab, list(subject.claims), judged).results
@@ -205,12 +206,6 @@ def _traced(one: Found) -> list[store.Stored]:
     this run, or [] if there is no such run."""
     found = [stored for stored in one.stored if stored.status == "ok" and timeline.has(stored)]
     return found[:1]
-
-
-def _stacked(one: Found) -> list[store.Stored]:
-    """Searches the stored runs of `one` for the newest run with a CPI stack. Returns this run, or
-    [] if there is no such run."""
-    return [stored for stored in one.stored if cpi_stack.is_in(stored)][:1]
 
 
 def _claims(lab: Lab, name: str, results: Results) -> list[published.Claim]:
