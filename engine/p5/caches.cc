@@ -39,8 +39,8 @@ Memory::Line Caches::read_aside(uint32_t physical, Line line) {
 void Caches::explain_line(uint64_t until, Event stall, Event from_l2, Event from_dram) {
   if (until <= core_.clock || !core_.config.feedback) return;
   const uint64_t granted = std::clamp(granted_, core_.clock, until);
-  if (granted > core_.clock) core_.move(stall, granted_by_, granted - core_.clock);
   core_.move(stall, from_dram_ ? from_dram : from_l2, until - granted);
+  if (granted > core_.clock) core_.move(stall, granted_by_, granted - core_.clock);
 }
 
 void Caches::locked_access(uint32_t physical) {

@@ -2,8 +2,20 @@
 #include "core.hh"
 
 #include <algorithm>
+#include <iterator>
 
 namespace p5 {
+namespace {
+
+constexpr bool in_order() {
+  for (size_t i = 0; i < std::size(kStalls); i++) {
+    if (kStalls[i].event != kStalls[0].event + i) return false;
+  }
+  return true;
+}
+static_assert(in_order(), "Core::move finds a stall by its number");
+
+}  // namespace
 
 Core::Core(const Config& described, const TimingTable& table, Platform& surroundings)
     : clocks(table.clocks(Mode::Real)),
@@ -13,13 +25,6 @@ Core::Core(const Config& described, const TimingTable& table, Platform& surround
       platform(surroundings) {
   bank = ring_banks[0] = &counters.bank(0, 0);
   reads_aside = config.ideal.code_lines || config.ideal.data_lines;
-}
-
-void Core::move(Event stall, Event component, uint64_t clocks) {
-  count(component, clocks);
-  for (const Stall& one : kStalls) {
-    if (one.event == stall) count(one.component, uint64_t(0) - clocks);
-  }
 }
 
 void Core::use_bank(Space cr3, uint8_t ring) {

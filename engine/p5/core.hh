@@ -20,7 +20,7 @@
 namespace p5 {
 
 // The stalls, and the component of the CPI stack to which most of their clocks belong. The other
-// clocks are moved (Core::move).
+// clocks are moved (Core::move). The events are in the order of events.toml.
 struct Stall {
   Event event, component;
 };
@@ -51,7 +51,9 @@ struct Core {
   // false. The time belongs to the usual component of the stall (kStalls), or to `component`.
   void stall_until(uint64_t until, Event stall) {
     if (until <= clock) return;
-    count(stall, until - clock);
+    const uint64_t clocks = until - clock;
+    count(stall, clocks);
+    explained += clocks;
     clock = until;
   }
   void stall_until(uint64_t until, Event stall, Event component) {
@@ -68,7 +70,10 @@ struct Core {
     if (until > clock && config.feedback) stall_until(until, stall, component);
   }
   // Moves clocks of a stall from its usual component to another component.
-  void move(Event stall, Event component, uint64_t clocks);
+  void move(Event stall, Event component, uint64_t clocks) {
+    count(component, clocks);
+    count(kStalls[stall - kStalls[0].event].component, uint64_t(0) - clocks);
+  }
 
   // Number of executed pairs of instructions, modulo 2^32.
   uint32_t pairs() const {
@@ -87,7 +92,7 @@ struct Core {
   void use_bank(Space cr3, uint8_t ring);
 
   uint64_t clock = 0;        // core clocks since power-up
-  uint64_t explained = 0;    // clocks in components of the CPI stack, without stalls
+  uint64_t explained = 0;    // clocks that have a component of the CPI stack; only with `explains`
   bool explains = false;     // the run counts the CPI stack
   bool reads_aside = false;  // line fills go through Caches::read_aside()
   Bank* bank;                // of the current address space and ring

@@ -25,15 +25,22 @@ namespace p5 {
 
 class CpiStack {
  public:
-  // The stack begins, or another bank counts from now on.
-  void enter(const Core& core);
-  // Call begin() before an instruction is retired, and end() after that.
-  void begin(Core& core, const Pipes& pipes) {
-    add_iterations(core);
-    paired_before_ = core.bank->count[InstructionsV];
-    blocks_ = pipes.blocks();
+  // The stack begins: all clocks so far are outside of it.
+  void start(Core& core) {
+    core.explained = core.clock;
+    enter(core);
   }
-  void end(Core& core, const Pipes& pipes, const Insn& insn);
+  // Another bank counts from now on.
+  void enter(const Core& core);
+  // Call begin() before an instruction is retired. After that, call end() with the result of
+  // Pipes::blocks() before the instruction.
+  void begin(Core& core) { add_iterations(core); }
+  void end(Core& core, const Pipes& pipes, const Insn& insn, uint16_t blocks) {
+    const uint64_t clocks = core.clock - core.explained;
+    core.explained = core.clock;
+    if (pipes.pipe() == Pipe::V) return pair(core, insn, clocks);
+    if (clocks) alone(core, pipes, insn, blocks, clocks);  // 0: the emulator continues a REP
+  }
 
   // The banks are read: all clocks so far must be in a component. The result of end() for the next
   // instruction does not depend on these calls.
@@ -43,24 +50,49 @@ class CpiStack {
   void finish(Core& core);
 
  private:
-  // Clocks without component so far, apart from a constant for each bank.
-  static uint64_t remaining(const Core& core) {
-    uint64_t clocks = core.clock - core.explained;
-    for (const Stall& stall : kStalls) clocks -= core.bank->count[stall.event];
-    return clocks;
+  // The kind of further clocks of an instruction.
+  static Event further(const Insn& insn) {
+    if (insn.flags & kFpu) return CpiX87;
+    return insn.segment_loads ? CpiSegments : CpiLong;
   }
   void add_iterations(Core& core) {
-    const uint64_t clocks = remaining(core) - remained_;
+    const uint64_t clocks = core.clock - core.explained;
     if (__builtin_expect(clocks != 0, 0)) core.explain(CpiStrings, clocks);
   }
   void add_stalls(Core& core);
-  void close(Core& core, Event component);
-  Event reason(const Pipes& pipes, const Insn& next) const;
+  // The instruction has gone into V, and adds `clocks` to the pair.
+  void pair(Core& core, const Insn& insn, uint64_t clocks) {
+    close(core, CpiPairs);
+    if (clocks) core.count(further(insn), clocks);
+  }
+  // The instruction has gone into U.
+  void alone(Core& core, const Pipes& pipes, const Insn& insn, uint16_t blocks, uint64_t clocks) {
+    if (open_) close(core, reason(pipes, insn, blocks));
+    if (__builtin_expect(insn.flags & kWhole, 0)) return core.count(whole(insn), clocks);
+    open_ = true;
+    alone_ = insn.as_u == kNothingJoins;
+    if (clocks != 1) core.count(further(insn), clocks - 1);
+  }
+  void close(Core& core, Event component) {
+    if (!open_) return;
+    core.count(component);
+    if (__builtin_expect(lent_, 0)) core.count(CpiSingleOther, uint64_t(-1));
+    open_ = lent_ = false;
+  }
+  // Why `next` has not gone into V, beside the last instruction. `blocks`: what that instruction
+  // prevented.
+  Event reason(const Pipes& pipes, const Insn& next, uint16_t blocks) const {
+    if (alone_) return CpiSingleFirst;
+    const uint16_t both = blocks & next.as_v;
+    if (both == 0) return pipes.in_new_code() ? CpiSingleNewCode : CpiSingleOther;
+    if (blocks == kNothingJoins) return CpiSingleOther;  // control has gone to another place
+    return both & (kAlways | kFx | kNotFx) ? CpiSingleSecond : CpiSingleRegisters;
+  }
+  // All clocks of an instruction with one of these flags belong to the component whole().
+  static constexpr uint16_t kWhole = kFar | kSerializing | kIo | kRep;
+  static Event whole(const Insn& insn);
 
-  uint64_t remained_ = 0;                      // remaining() after the last instruction
   uint64_t stalled_[std::size(kStalls)] = {};  // the stalls that are in components
-  uint64_t paired_before_ = 0;                 // InstructionsV before the instruction
-  uint16_t blocks_ = 0;                        // Pipes::blocks() before the instruction
   bool open_ = false;   // the last instruction in U has a clock without component
   bool lent_ = false;   // settle() has counted this clock in CpiSingleOther
   bool alone_ = false;  // the last instruction in U takes no companion

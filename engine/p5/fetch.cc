@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "fetch.hh"
 
-#include <utility>
-
 #include "chip.hh"
 
 namespace p5 {
@@ -53,13 +51,6 @@ void Fetch::fetch_line(Linear linear) {
   line_complete_ = line.complete;
   const bool look = rule(Rule::BtbFalseHit) && chip().prediction.may_hold(window_, window_bytes_);
   ready_ = look ? kNever : line_complete_;
-}
-
-void Fetch::hold(bool on) {
-  if (on)
-    held_ready_ = std::exchange(ready_, kNever);
-  else
-    ready_ = held_ready_;
 }
 
 }  // namespace p5

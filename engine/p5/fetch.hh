@@ -61,7 +61,14 @@ class Fetch {
   }
 
   // With `on`, complete() returns false, so that no instruction takes the fast path.
-  void hold(bool on);
+  void hold(bool on) {
+    if (on) {
+      held_ready_ = ready_;
+      ready_ = kNever;
+    } else {
+      ready_ = held_ready_;
+    }
+  }
 
   // Drops the prefetched code.
   void drop() { window_bytes_ = 0; }

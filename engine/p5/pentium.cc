@@ -153,11 +153,15 @@ void Pentium::retire_aside(const Insn& insn, Linear linear) {
     breakpoints_.match_code(insn, linear);
   else if (warming_ && warm(insn, linear))
     return;
-  step_aside(false);
-  if (chip_.core.explains) stack_.begin(chip_.core, chip_.pipes);
-  retire(insn, linear);
-  if (chip_.core.explains) stack_.end(chip_.core, chip_.pipes, insn);
-  step_aside(true);
+  const uint16_t blocks = chip_.pipes.blocks();
+  if (chip_.core.explains) stack_.begin(chip_.core);
+  chip_.fetch().hold(false);
+  if (at_hand(insn, linear))
+    complete(insn);
+  else
+    retire_here(insn, linear);
+  chip_.fetch().hold(true);
+  if (chip_.core.explains) stack_.end(chip_.core, chip_.pipes, insn, blocks);
 }
 
 // During warming, executes an instruction without kUncommon if enter_line() accepts the
@@ -179,7 +183,7 @@ void Pentium::watch_each(bool on) {
 
 void Pentium::explain_clocks() {
   chip_.core.explains = chip_.core.reads_aside = true;
-  stack_.enter(chip_.core);
+  stack_.start(chip_.core);
   step_aside(needs_aside());
 }
 

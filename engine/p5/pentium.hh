@@ -134,20 +134,7 @@ class Pentium {
   // Retires an instruction for which at_hand() returns false.
   void retire_elsewhere(const Insn& insn, Linear linear) {
     if (__builtin_expect(aside_, 0)) return retire_aside(insn, linear);
-    const Linear last = linear + insn.length - 1;
-    if (!(insn.flags & kUncommon)) {
-      if (chip_.fetch().complete(chip_.core)) {
-        if (chip_.fetch().enter_line(chip_.core, chip_.caches, chip_.pipes, linear, last)) {
-          chip_.fetch().go_to(linear);
-          return complete(insn);
-        }
-      } else if (chip_.fetch().follows(insn, linear)) {
-        chip_.fetch().wait_for_line(chip_.core, linear, last);
-        chip_.prediction.enter_new_code(chip_.pipes, insn);
-        return complete(insn);
-      }
-    }
-    retire_slow(insn, linear);
+    retire_here(insn, linear);
   }
   // During warming, executes an instruction without kUncommon that directly follows the last
   // instruction in the window. For all other instructions, and without warming, the function
@@ -286,6 +273,23 @@ class Pentium {
  private:
   void retire_slow(const Insn& insn, Linear linear);
   void retire_aside(const Insn& insn, Linear linear);
+  // retire_elsewhere(), if at_hand() has its usual result.
+  void retire_here(const Insn& insn, Linear linear) {
+    const Linear last = linear + insn.length - 1;
+    if (!(insn.flags & kUncommon)) {
+      if (chip_.fetch().complete(chip_.core)) {
+        if (chip_.fetch().enter_line(chip_.core, chip_.caches, chip_.pipes, linear, last)) {
+          chip_.fetch().go_to(linear);
+          return complete(insn);
+        }
+      } else if (chip_.fetch().follows(insn, linear)) {
+        chip_.fetch().wait_for_line(chip_.core, linear, last);
+        chip_.prediction.enter_new_code(chip_.pipes, insn);
+        return complete(insn);
+      }
+    }
+    retire_slow(insn, linear);
+  }
   void retire_fpu(const Insn& insn, Linear linear);
   bool retire_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
