@@ -43,12 +43,33 @@ inline p5::Config p90() {
   return config;
 }
 
+class Bench;
+
+// Sees each bench that a test makes and drops, for example in the cases of another file
+// (rule_cases.hh). Only one watch may exist at a time.
+class BenchWatch {
+ public:
+  BenchWatch() { current = this; }
+  virtual ~BenchWatch() { current = nullptr; }
+  virtual p5::Config machine(const p5::Config& described) = 0;  // the machine of a new bench
+  virtual void begins(Bench& bench) = 0;
+  virtual void ends(Bench& bench) = 0;
+
+  inline static BenchWatch* current = nullptr;
+};
+
 class Bench : public p5::Platform {
  public:
-  explicit Bench(const p5::Config& config = p90()) : model(config, timing_table(), *this) {
+  explicit Bench(const p5::Config& config = p90())
+      : model(BenchWatch::current ? BenchWatch::current->machine(config) : config, timing_table(),
+              *this) {
+    if (BenchWatch::current) BenchWatch::current->begins(*this);
     state.mode = p5::MachineMode::Prot32;
     state.caching = true;
     model.set_state(state);
+  }
+  ~Bench() override {
+    if (BenchWatch::current) BenchWatch::current->ends(*this);
   }
 
   // Implements p5::Platform. If the test sets no other values, memory contains zeros, and the
