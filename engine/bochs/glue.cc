@@ -367,35 +367,50 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
 // Attribution and region see each instruction before its execution. They take the model off its
 // fast path. The observer of calls needs only far instructions. Far instructions never take the
 // fast path.
-static __attribute__((noinline)) void watch(const bxInstruction_c& i, Linear linear) {
+static __attribute__((noinline)) void watch(const p5::Insn& insn, Linear linear) {
   const Linear stack = stack_pointer();
   if (attribution) attribution->at(linear, stack);
   if (region) the_run.cross_region(region->at(model.state(), linear, stack, thread_base()));
-  if (calls && i.p5.flags & p5::kFar) {
-    const bx_address next = cpu()->get_instruction_pointer() + i.p5.length;
+  if (calls && insn.flags & p5::kFar) {
+    const bx_address next = cpu()->get_instruction_pointer() + insn.length;
     calls->before(place(next, general_register(4)), Bit32u(general_register(0)));
   }
-  last_class = i.p5.cls;
+  last_class = insn.cls;
+}
+
+static bool is_marker(const p5::Insn& insn) {
+  return insn.cls == p5::Class::Cpuid && cpu()->get_reg32(BX_32BIT_REG_EAX) == session::kMarkerLeaf;
+}
+
+static void change_breakpoints() {
+  breakpoints_stale = state_stale = true;
+  model.serialize();
+}
+
+// The model's fast path is off, and this function stands for p5_before_slow(). It is separate, so
+// each of the two saves only the registers that it needs.
+static __attribute__((noinline)) void p5_before_aside(const p5::Insn& insn, Linear linear) {
+  if (is_marker(insn)) return model.skip(insn, linear);
+  last_linear = linear;
+  if (__builtin_expect(insn.cls != p5::Class::MovToDr, 1)) return model.retire_aside(insn, linear);
+  model.retire_aside(insn, linear);
+  change_breakpoints();
 }
 
 static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
   if (i->p5.length == 0) return;  // the end-of-trace filler
   if (state_stale) refresh_state();
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
-  if (__builtin_expect(each_watched, 0)) watch(*i, linear);
-  if (model.passes(i->p5, linear)) {
+  if (__builtin_expect(each_watched, 0)) watch(i->p5, linear);
+  if (__builtin_expect(model.aside(), 0)) {
+    if (!model.passes(i->p5, linear)) return p5_before_aside(i->p5, linear);
     last_linear = linear;
     return;
   }
-  if (i->p5.cls == p5::Class::Cpuid && cpu()->get_reg32(BX_32BIT_REG_EAX) == session::kMarkerLeaf) {
-    return model.skip(i->p5, linear);
-  }
+  if (is_marker(i->p5)) return model.skip(i->p5, linear);
   last_linear = linear;
   model.retire_elsewhere(i->p5, linear);
-  if (i->p5.cls == p5::Class::MovToDr) {
-    breakpoints_stale = state_stale = true;
-    model.serialize();
-  }
+  if (i->p5.cls == p5::Class::MovToDr) change_breakpoints();
 }
 
 void p5_before(bxInstruction_c* i) {

@@ -159,7 +159,7 @@ void Pentium::retire_aside(const Insn& insn, Linear linear) {
   if (at_hand(insn, linear))
     complete(insn);
   else
-    retire_here(insn, linear);
+    retire_elsewhere(insn, linear);
   chip_.fetch().hold(true);
   if (chip_.core.explains) stack_.end(chip_.core, chip_.pipes, insn, blocks);
 }

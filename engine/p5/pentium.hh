@@ -99,7 +99,7 @@ class Pentium {
     chip_.core.explained += clock - chip_.core.clock;
     chip_.core.clock = clock;
   }
-  // With `on`, at_hand() returns false, so each instruction goes through retire_elsewhere().
+  // With `on`, each instruction goes through retire_aside().
   void watch_each(bool on);
   // From now on, counts the components of the CPI stack (cpi_stack.hh). Not during warming.
   void explain_clocks();
@@ -129,13 +129,30 @@ class Pentium {
   }
   void retire(const Insn& insn, Linear linear) {
     if (at_hand(insn, linear)) return complete(insn);
+    if (__builtin_expect(aside_, 0)) return retire_aside(insn, linear);
     retire_elsewhere(insn, linear);
   }
-  // Retires an instruction for which at_hand() returns false.
+  // Retires an instruction for which at_hand() returns false, if aside() returns false too.
   void retire_elsewhere(const Insn& insn, Linear linear) {
-    if (__builtin_expect(aside_, 0)) return retire_aside(insn, linear);
-    retire_here(insn, linear);
+    const Linear last = linear + insn.length - 1;
+    if (!(insn.flags & kUncommon)) {
+      if (chip_.fetch().complete(chip_.core)) {
+        if (chip_.fetch().enter_line(chip_.core, chip_.caches, chip_.pipes, linear, last)) {
+          chip_.fetch().go_to(linear);
+          return complete(insn);
+        }
+      } else if (chip_.fetch().follows(insn, linear)) {
+        chip_.fetch().wait_for_line(chip_.core, linear, last);
+        chip_.prediction.enter_new_code(chip_.pipes, insn);
+        return complete(insn);
+      }
+    }
+    retire_slow(insn, linear);
   }
+  // Whether no instruction takes the fast path: during warming, with breakpoints, with
+  // watch_each(), and if the CPI stack counts. Each instruction then goes through retire_aside().
+  bool aside() const { return aside_; }
+  void retire_aside(const Insn& insn, Linear linear);
   // During warming, executes an instruction without kUncommon that directly follows the last
   // instruction in the window. For all other instructions, and without warming, the function
   // returns false and changes nothing.
@@ -272,24 +289,6 @@ class Pentium {
 
  private:
   void retire_slow(const Insn& insn, Linear linear);
-  void retire_aside(const Insn& insn, Linear linear);
-  // retire_elsewhere(), if at_hand() has its usual result.
-  void retire_here(const Insn& insn, Linear linear) {
-    const Linear last = linear + insn.length - 1;
-    if (!(insn.flags & kUncommon)) {
-      if (chip_.fetch().complete(chip_.core)) {
-        if (chip_.fetch().enter_line(chip_.core, chip_.caches, chip_.pipes, linear, last)) {
-          chip_.fetch().go_to(linear);
-          return complete(insn);
-        }
-      } else if (chip_.fetch().follows(insn, linear)) {
-        chip_.fetch().wait_for_line(chip_.core, linear, last);
-        chip_.prediction.enter_new_code(chip_.pipes, insn);
-        return complete(insn);
-      }
-    }
-    retire_slow(insn, linear);
-  }
   void retire_fpu(const Insn& insn, Linear linear);
   bool retire_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
@@ -317,7 +316,7 @@ class Pentium {
   bool special_ = false;  // timing is off, or there are breakpoints
   bool warming_ = false;
   bool each_ = false;   // watch_each() is on
-  bool aside_ = false;  // at_hand() is always false (needs_aside())
+  bool aside_ = false;  // needs_aside()
   CpiStack stack_;
   Repeats repeats_;
   Transfers transfers_;
