@@ -103,6 +103,7 @@ class Pentium {
   void watch_each(bool on);
   // From now on, counts the components of the CPI stack (cpi_stack.hh). Not during warming.
   void explain_clocks();
+  bool explains_clocks() const { return chip_.core.explains; }
   // Sets the observer of caches and TLBs (observer.hh); null: no observer. The observer must exist
   // as long as the model, or until another call replaces it.
   void observe(Observer* observer);

@@ -2,6 +2,8 @@
 #include "crossings.hh"
 
 #include <cstring>
+#include <iterator>
+#include <vector>
 
 #include "json.hh"
 
@@ -11,10 +13,21 @@ namespace {
 using p5::Event;
 using p5::MachineMode;
 
-// The events that each line of the trace reports.
+// The events that each line of the trace reports. With --cpi, a line also reports the idle clocks
+// and all components of the CPI stack.
 constexpr Event kTraced[] = {p5::CodeMisses,   p5::DataReadMisses, p5::DataWriteMisses,
                              p5::L2ReadMisses, p5::L2WriteMisses,  p5::ItlbMisses,
                              p5::DtlbMisses};
+
+std::vector<Event> traced(const p5::Pentium& model) {
+  std::vector<Event> events(std::begin(kTraced), std::end(kTraced));
+  if (!model.explains_clocks()) return events;
+  events.push_back(p5::CyclesIdle);
+  for (uint32_t event = 0; event < p5::kEventCount; event++) {
+    if (p5::kEvents[event].asked) events.push_back(Event(event));
+  }
+  return events;
+}
 
 std::string pair(uint64_t from, uint64_t to) {
   return "[" + std::to_string(from) + "," + std::to_string(to) + "]";
@@ -38,19 +51,22 @@ const char* mode_name(MachineMode mode) {
 }
 
 // Returns {"code_misses":N,...}: the counts since reset, summed over all rings and address spaces.
-std::string Crossings::counts() const {
-  std::string text = "{";
-  for (const Event event : kTraced) {
-    text += event == kTraced[0] ? "\"" : ",\"";
+std::string Crossings::counts() {
+  // The components contain all clocks only after this read of the counters.
+  const p5::Counters& counters = model_.explains_clocks() ? model_.counters() : model_.banks();
+  std::string text;
+  for (const Event event : traced(model_)) {
+    text += text.empty() ? "{\"" : ",\"";
     text += p5::event_name(event);
-    text += "\":" + std::to_string(model_.banks().total(event));
+    text += "\":" + std::to_string(counters.total(event));
   }
   return text + '}';
 }
 
 void Crossings::bracket(const char* what, uint32_t phase) {
+  const std::string counts = this->counts();
   base::JsonLine line("kind", what);
-  line.member("phase", phase).member("tsc", model_.clock()).raw("counts", counts());
+  line.member("phase", phase).member("tsc", model_.clock()).raw("counts", counts);
   file_.write(line.line());
 }
 

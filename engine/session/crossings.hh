@@ -42,7 +42,7 @@ class Crossings {
   void crossing(const Crossed& how, const p5::State& to, const Registers& registers);
 
  private:
-  std::string counts() const;
+  std::string counts();
 
   p5::Pentium& model_;
   Output file_;

@@ -14,7 +14,7 @@ from p5stats import declared
 from p5stats.problems import StatsError
 
 PREFIX = "cpi."
-BUSY, INSTRUCTIONS = "cycles.busy", "instructions"
+BUSY, IDLE, INSTRUCTIONS = "cycles.busy", "cycles.idle", "instructions"
 EMPTY = "empty"
 COLUMNS = ("phase", "ring", "event", "value")
 # The components in groups, for figures.
@@ -86,6 +86,18 @@ def check(where: str, counts: Mapping[str, int]) -> None:
         raise StatsError(
             f"{where}: the components of the CPI stack add up to {total} cycles, and"
             f" {BUSY} is {counts[BUSY]}"
+        )
+
+
+def check_clocks(where: str, clocks: int, counts: Mapping[str, int]) -> None:
+    """Raises StatsError if the components and the idle cycles do not add up to `clocks`. `counts`:
+    the events in an interval, which may belong to several rings. Without --cpi, there are no
+    components."""
+    total = sum(value for event, value in counts.items() if event.startswith(PREFIX))
+    if is_in(counts) and total + counts[IDLE] != clocks:
+        raise StatsError(
+            f"{where}: the components of the CPI stack and {IDLE} add up to"
+            f" {total + counts[IDLE]} cycles; the clock advances by {clocks}"
         )
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from p5stats import jsonl
+from p5stats import cpi, jsonl
 from p5stats.problems import StatsError
 
 SYSTEM_CALL = 0x80  # Linux i386: INT 80h, number in EAX, first argument in EBX
@@ -146,7 +146,7 @@ class Crossing:
     cr3: tuple[int, int]
     eax: int
     ebx: int
-    counts: dict[str, int] = field(default_factory=dict)  # misses since reset, by event
+    counts: dict[str, int] = field(default_factory=dict)  # events since reset
 
     @property
     def is_call(self) -> bool:
@@ -172,7 +172,9 @@ class Step:
     switches: bool  # the end is a load of CR3
     is_call: bool = False  # the end is a system call
     is_program: bool = False
-    counts: dict[str, int] = field(default_factory=dict)  # misses in the step; empty: not recorded
+    # Events in the step: misses; with --cpi, also the idle clocks and the components of the CPI
+    # stack. Empty: not recorded.
+    counts: dict[str, int] = field(default_factory=dict)
 
     @property
     def is_interrupt(self) -> bool:
@@ -247,6 +249,8 @@ def read(path: Path) -> dict[int, list[Bracket]]:
             if begin is None or begin.number("phase") != line.number("phase"):
                 raise line.fault("an end without its begin")
             steps = list(_steps(begin, inside, line))
+            for number, step in enumerate(steps, 1):
+                cpi.check_clocks(f"{where}: step {number}", step.clocks, step.counts)
             brackets.setdefault(line.number("phase"), []).append(Bracket(steps))
             begin = None
         else:
@@ -288,7 +292,7 @@ class _Line:
         return before, after
 
     def counts(self) -> dict[str, int]:
-        """Misses since reset, by event; empty in traces of older engines."""
+        """Events since reset; empty in traces of older engines."""
         value = self.data.get("counts", {})
         if not isinstance(value, dict):
             raise self.fault("counts: expected an object {...}")

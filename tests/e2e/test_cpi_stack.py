@@ -2,6 +2,7 @@
 """CPI stacks of real runs: exact in every row, the same events as without the option, and the
 commands that show and explain them."""
 
+import csv
 import json
 
 import pandas as pd
@@ -9,13 +10,14 @@ import pytest
 
 from p5lab.cli import main as cli
 from p5lab.keep import store
-from p5stats import attribution, cpi, tidy
+from p5lab.present import timeline
+from p5stats import attribution, cpi, crossings, tidy
 
 
 @pytest.fixture(scope="module")
 def made(own_lab):
     """The runs of one workload on two systems, with and without --cpi."""
-    for words in (("--cpi", "--attribute", "functions"), ()):
+    for words in (("--cpi", "--attribute", "functions", "--trace", "crossings"), ()):
         command = ["run", "chen95-core", "--workload", "dup", "--guest", "linux"]
         assert cli.main([*command, "--guest", "linux-uml", "--no-build", *words], own_lab) == 0
     found = list(store.all_runs(own_lab, "chen95-core"))
@@ -49,6 +51,22 @@ def test_the_stack_of_each_function_is_exact(made):
     parts = [name for name in wide.columns if name.startswith(cpi.PREFIX)]
     assert (wide[parts].sum(axis="columns") == wide["cycles.busy"]).all()
     assert len(wide) > 10
+
+
+def test_the_stack_of_each_step_of_a_call_is_exact(own_lab, made, capsys):
+    stored = made["linux-uml", True]
+    (brackets,) = crossings.read(stored.directory / "crossings.jsonl").values()
+    steps = [step for bracket in brackets for step in bracket.steps]
+    assert len(steps) > 10 * len(brackets)
+    parts = [sum(step.counts[one] for one in cpi.components()) for step in steps]
+    assert [part + step.counts["cycles.idle"] for part, step in zip(parts, steps, strict=True)] == [
+        step.clocks for step in steps
+    ]
+    assert cli.main(["show", stored.id, "--timeline", "--format", "csv"], own_lab) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    for row in rows:
+        assert sum(int(row[name]) for name in (*timeline.CLOCKS, "idle")) == int(row["clocks"])
+    assert {row["runs"] for row in rows} >= {"host kernel", "UML kernel"}
 
 
 def test_show_prints_the_stack_of_one_and_of_several_systems(own_lab, made, capsys):

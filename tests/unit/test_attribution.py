@@ -12,7 +12,7 @@ from p5lab.errors import UserError
 from p5lab.keep.store import Stored
 from p5lab.present import by_function as shown
 from p5lab.present import timeline
-from p5stats import StatsError, attribution
+from p5stats import StatsError, attribution, cpi
 
 EVENTS = ["cycles.busy", "instructions", "code_misses"]
 LINES = [
@@ -277,6 +277,31 @@ def test_a_timeline(tmp_path, stored, console):
     assert printed(console).splitlines()[-2] == "0,30,kernel,200,,,,,,IRET to program"
     path.unlink()
     with pytest.raises(UserError, match="expected a run with --trace crossings"):
+        timeline.show(console, stored, "csv")
+
+
+def test_a_timeline_has_the_stack_of_each_step(tmp_path, stored, console):
+    path = tmp_path / "crossings.jsonl"
+    parts = [(0, 0, 0), (20, 10, 0), (70, 150, 10), (75, 155, 10)]
+    lines = [
+        {**line, "counts": {"cpi.pairs": pairs, "cpi.data.dram": waits, "cycles.idle": idle}}
+        for line, (pairs, waits, idle) in zip(TRACE, parts, strict=True)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    timeline.show(console, stored, "csv")
+    rows = printed(console).splitlines()
+    assert rows[0].endswith("until,issue,long,transfers,pipes,branches,code,data,writes,idle")
+    assert [row.split(",")[-9:] for row in rows[1:]] == [
+        ["20", "0", "0", "0", "0", "0", "10", "0", "0"],
+        ["50", "0", "0", "0", "0", "0", "140", "0", "10"],
+        ["5", "0", "0", "0", "0", "0", "5", "0", "0"],
+    ]
+    timeline.show(console, stored, "table")
+    assert "what the clocks of each step are spent on" in printed(console)
+    assert set(timeline.CLOCKS.values()) == set(cpi.GROUPS)
+    lines[-1]["counts"]["cpi.pairs"] += 1
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(StatsError, match=r"step 3: .* 11 cycles; the clock advances by 10"):
         timeline.show(console, stored, "csv")
 
 

@@ -8,9 +8,12 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from p5lab.cli import explain as command
+from p5lab.errors import UserError
 from p5lab.keep.store import Stored
 from p5lab.present import cpi_stack, explanation
 from p5lab.present.cpi_stack import Stack
+from p5lab.present.page import charts, waterfall_figure
 from p5stats import StatsError, cpi
 
 DRAM, PAIRS, WAITS = "cpi.data.dram", "cpi.pairs", "cpi.code.l2"
@@ -192,3 +195,37 @@ def test_csv_and_json_contain_every_component():
     lines = printed(explanation.show, [found], form="csv").splitlines()
     assert lines[1] == "dup,cpi.pairs,0,,100.0,150.0,50.0,50.0,50.0,True"
     assert lines[2] == "dup,cpi.code.l2,3,,1.0,0.0,-1.0,-1.0,-1.0,False"
+
+
+def test_a_waterfall_goes_from_one_system_to_the_other():
+    found = explained(
+        [{(PAIRS, 0, ""): 100.0, (DRAM, 0, ""): 40.0, (WAITS, 0, ""): 3.0}] * 2,
+        [{(PAIRS, 0, ""): 150.0, (DRAM, 0, ""): value, (WAITS, 0, ""): 1.0} for value in (1, 3)],
+    )
+    figure = waterfall_figure.of(found)
+    marks = figure.frame[["benchmark", "series", "point", "value"]].to_numpy().tolist()
+    assert marks == [
+        ["linux", "busy cycles", 0, 143],
+        ["pairs, ring 0", "more cycles", 143, 50],
+        ["data.dram, ring 0", "fewer cycles", 193, -38],
+        ["(1 others)", "fewer cycles", 155, -2],
+        ["mach", "busy cycles", 0, 153],
+    ]
+    ranges = figure.frame[["lowest seed", "highest seed"]].dropna().to_numpy().tolist()
+    assert ranges == [[-39, -37]]
+    assert figure.caption[0].startswith("dup: mach takes 10.0 cycles more than linux")
+    (panel,) = charts.panels(figure)
+    assert "data.dram, ring 0, fewer cycles: -38 cycles (-39 to -37)" in panel.description
+
+
+def test_explain_exports_its_figures(tmp_path, capsys):
+    found = explained([{(PAIRS, 0, ""): 100.0}], [{(PAIRS, 0, ""): 150.0, (DRAM, 0, ""): 400.0}])
+    command._export([found], tmp_path / "out")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {f"explain-dup-linux-mach.{suffix}" for suffix in ("csv", "png", "svg")}
+    text = (tmp_path / "out/explain-dup-linux-mach.svg").read_text()
+    assert "data.dram, ring 0" in text
+    assert "Figures: 3 files in" in capsys.readouterr().err
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="file: "):
+        command._export([found], tmp_path / "file")

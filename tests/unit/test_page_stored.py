@@ -312,7 +312,7 @@ def test_a_traced_run_has_a_timeline(p5lab, lab):
     stored = traced(lab)
     (figure,) = timeline_figure.of(stored)
     assert figure.title == "Timeline of call, toy, p90-premiere2: call"
-    steps = figure.frame[["series", "point", "value", "why"]].to_numpy().tolist()
+    steps = figure.frame[["benchmark", "point", "value", "why"]].to_numpy().tolist()
     assert steps == [
         ["program", 0, 10, "dup"],
         ["kernel", 10, 1020, "IRET to program"],
@@ -324,6 +324,31 @@ def test_a_traced_run_has_a_timeline(p5lab, lab):
     document = Document((lab.results / f"runs-{stored.id[:8]}.html").read_text(encoding="utf-8"))
     assert figure.title in document.texts
     assert {"IRET to program", "1,020"} <= set(document.texts)
+
+
+def test_the_steps_of_a_timeline_are_divided_by_component(p5lab, lab):
+    assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
+    stored = traced(lab)
+    path = stored.directory / "crossings.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line, (pairs, waits, idle) in zip(
+        lines, [(0, 0, 0), (4, 6, 0), (104, 906, 20), (109, 906, 20)], strict=True
+    ):
+        line["counts"] = {"cpi.pairs": pairs, "cpi.code.l2": waits, "cycles.idle": idle}
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (figure,) = timeline_figure.of(stored)
+    marks = figure.frame[["benchmark", "series", "point", "value"]].to_numpy().tolist()
+    issue, code = "pairs and single instructions", "waits for code"
+    assert marks == [
+        ["program", issue, 0, 4],
+        ["program", code, 4, 6],
+        ["kernel", issue, 10, 100],
+        ["kernel", code, 110, 900],  # 20 idle clocks follow
+        ["program", issue, 1030, 5],
+    ]
+    assert "Idle clocks have no colour" in figure.caption[0]
+    (panel,) = charts.panels(figure)
+    assert "kernel, call, waits for code: 900 clocks" in panel.description
 
 
 def test_a_long_timeline_is_cut_and_says_so(p5lab, lab, monkeypatch):

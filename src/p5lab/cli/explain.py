@@ -3,14 +3,18 @@
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from p5lab.cli import options
 from p5lab.describe.keys import readable
-from p5lab.errors import STATUS_FAILED, UserError, unknown
+from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
+from p5lab.host import packages
+from p5lab.host.progress import Progress
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import counts, cpi_stack, explanation
+from p5lab.present.explanation import Explanation
 
 SEEDS = 5  # the smallest number of placement seeds, without --single
 PAIR = 2  # systems
@@ -48,6 +52,13 @@ def add(commands: options.Commands) -> None:
         " or interrupt), for runs with --cpi --attribute functions. The empty bracket is then not"
         " subtracted",
     )
+    why.add_argument(
+        "--export",
+        type=Path,
+        metavar="DIR",
+        help="also write a figure of each difference as PNG, SVG and CSV into this directory, with"
+        " a step for each cause",
+    )
     options.add_only(why)
     options.add_format(why)
     why.set_defaults(command=_explain)
@@ -65,7 +76,22 @@ def _explain(args: argparse.Namespace, lab: Lab) -> int:
             f" experiment with --cpi --seed 0-{SEEDS - 1}, or use --single"
         )
     explanation.show(counts.stdout(), found, args.form)
+    if args.export is not None:
+        _export(found, args.export)
     return 0
+
+
+def _export(found: Sequence[Explanation], directory: Path) -> None:
+    # The figures need Python packages that may have to be installed first.
+    packages.ensure("report")
+    from p5lab.present.page import svg, waterfall_figure
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise disk_error(error, directory) from None
+    paths = [path for one in found for path in svg.export(waterfall_figure.of(one), directory)]
+    Progress().say(f"Figures: {len(paths)} files in {directory}")
 
 
 def _systems(

@@ -62,6 +62,11 @@ class Explanation:
     named: tuple[Cause, ...]
 
     @property
+    def rest(self) -> list[Cause]:
+        """The causes with a difference that are not named."""
+        return [cause for cause in self.causes if cause not in self.named and cause.difference]
+
+    @property
     def cycles(self) -> tuple[float, float]:
         """The mean busy cycles of one operation of both systems."""
         return _mean(self.first, "busy"), _mean(self.second, "busy")
@@ -168,7 +173,7 @@ def in_words(one: Explanation) -> str:
     if one.named:
         largest = one.named[0]
         said.append(
-            f"The largest cause is {_name(largest)} in {largest.place or f'ring {largest.ring}'}:"
+            f"The largest cause is {short(largest)} in {largest.place or f'ring {largest.ring}'}:"
             f" {_signed(largest.difference)} cycles."
         )
     else:
@@ -197,7 +202,7 @@ def _grid(one: Explanation) -> Grid:
     for cause in one.named:
         spread = [_signed(cause.low), _signed(cause.high)] if ranged else []
         grid.add(
-            _name(cause),
+            short(cause),
             *([cause.place] if placed else []),
             str(cause.ring),
             clocks(cause.first),
@@ -206,8 +211,7 @@ def _grid(one: Explanation) -> Grid:
             _share(cause.difference, change),
             *spread,
         )
-    rest = [cause for cause in one.causes if cause not in one.named and cause.difference]
-    if rest:
+    if rest := one.rest:
         first, second = sum(cause.first for cause in rest), sum(cause.second for cause in rest)
         own = _signed(second - first), _share(second - first, change)
         grid.add(f"({len(rest)} others)", *blank, clocks(first), clocks(second), *own)
@@ -236,7 +240,8 @@ def _rows(one: Explanation) -> list[dict[str, object]]:
     ]
 
 
-def _name(cause: Cause) -> str:
+def short(cause: Cause) -> str:
+    """The name of a cause's component without the prefix `cpi.`."""
     return cause.component.removeprefix(cpi.PREFIX)
 
 

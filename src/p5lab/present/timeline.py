@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Prints the steps of a call, for `./p5lab show RUN --timeline`. The run needs --trace
-crossings."""
+"""Prints the steps of a call, for `./p5lab show RUN --timeline`. The run needs --trace crossings. A
+run with --cpi also has the CPI stack of each step."""
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -14,7 +14,7 @@ from p5lab.errors import UserError
 from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.present.tables import Grid
-from p5stats import crossings
+from p5stats import cpi, crossings
 
 SCHEMA_VERSION = 1
 Row = dict[str, Any]  # a step, with the columns of `rows`
@@ -26,6 +26,18 @@ MISSES = {
     "ITLB": ("itlb_misses",),
     "DTLB": ("dtlb_misses",),
 }
+# Columns of clocks, for a run with --cpi. Each column is a group of components (p5stats.cpi).
+CLOCKS = {
+    "issue": "pairs and single instructions",
+    "long": "long instructions",
+    "transfers": "transfers, interrupts, ports",
+    "pipes": "prefixes, AGI, banks, alignment",
+    "branches": "branches",
+    "code": "waits for code",
+    "data": "waits for data",
+    "writes": "writes and the bus",
+}
+IDLE = "idle"
 
 
 def has(stored: Stored) -> bool:
@@ -47,7 +59,8 @@ def rows(bracket: crossings.Bracket) -> Iterator[Row]:
 
     `at`: clocks since the start of the bracket. `runs`: the part of the system that runs. `clocks`:
     the length of the step. `until`: the crossing that ends the step. The columns of MISSES contain
-    counts, or None if the trace contains no misses.
+    counts, or None if the trace contains no misses. For a run with --cpi, the columns of CLOCKS and
+    IDLE follow. Their sum is the length of the step.
     """
     at = 0
     for step in bracket.steps:
@@ -55,8 +68,24 @@ def rows(bracket: crossings.Bracket) -> Iterator[Row]:
             name: sum(step.counts.get(event, 0) for event in events) if step.counts else None
             for name, events in MISSES.items()
         }
-        yield {"at": at, "runs": step.who, "clocks": step.clocks, **misses, "until": step.end}
+        until: Row = {"until": step.end, **_clocks(step.counts)}
+        yield {"at": at, "runs": step.who, "clocks": step.clocks, **misses, **until}
         at += step.clocks
+
+
+def has_stacks(steps: list[Row]) -> bool:
+    """Whether the rows have the columns of CLOCKS: the run was made with --cpi."""
+    return any(IDLE in step for step in steps)
+
+
+def _clocks(counts: Mapping[str, int]) -> dict[str, int]:
+    if not cpi.is_in(counts):
+        return {}
+    groups = {
+        column: sum(counts.get(one, 0) for one in cpi.GROUPS[group])
+        for column, group in CLOCKS.items()
+    }
+    return {**groups, IDLE: counts[cpi.IDLE]}
 
 
 def show(console: Console, stored: Stored, form: str) -> None:
@@ -75,13 +104,18 @@ def show(console: Console, stored: Stored, form: str) -> None:
         console.file.write(json.dumps(document, indent=1) + "\n")
     elif form == "csv":
         writer = csv.writer(console.file, lineterminator="\n")
-        writer.writerow(["phase", "at", "runs", "clocks", *MISSES, "until"])
+        clocks = [*CLOCKS, IDLE] if any(map(has_stacks, found.values())) else []
+        writer.writerow(["phase", "at", "runs", "clocks", *MISSES, "until", *clocks])
         for phase, steps in found.items():
             for step in steps:
                 writer.writerow([phase, *("" if cell is None else cell for cell in step.values())])
     else:
         names = phase_names.of(stored.record)
-        grids = [_grid(names.get(phase, f"phase {phase}"), steps) for phase, steps in found.items()]
+        grids = [
+            grid
+            for phase, steps in found.items()
+            for grid in _grids(names.get(phase, f"phase {phase}"), steps)
+        ]
         if form == "markdown":
             console.file.write("\n\n".join(grid.markdown() for grid in grids) + "\n")
             return
@@ -89,12 +123,22 @@ def show(console: Console, stored: Stored, form: str) -> None:
             grid.print(console)
 
 
-def _grid(phase: str, steps: list[Row]) -> Grid:
-    grid = Grid(
+def _grids(phase: str, steps: list[Row]) -> Iterator[Grid]:
+    """The table of the misses; for a run with --cpi, also the table of the clocks."""
+    yield _grid(
         f"{phase}: one bracket, clocks and misses of each step",
         ["runs", "at", "clocks", *MISSES, "until"],
+        steps,
     )
+    if has_stacks(steps):
+        used = [name for name in (*CLOCKS, IDLE) if any(step[name] for step in steps)]
+        title = f"{phase}: one bracket, what the clocks of each step are spent on"
+        yield _grid(title, ["runs", "at", "clocks", *used], steps)
+
+
+def _grid(title: str, columns: list[str], steps: list[Row]) -> Grid:
+    grid = Grid(title, columns)
     for step in steps:
-        misses = ("-" if step[name] is None else f"{step[name]:,}" for name in MISSES)
-        grid.add(step["runs"], f"{step['at']:,}", f"{step['clocks']:,}", *misses, step["until"])
+        cells = ("-" if (cell := step[name]) is None else cell for name in columns)
+        grid.add(*(cell if isinstance(cell, str) else f"{cell:,}" for cell in cells))
     return grid

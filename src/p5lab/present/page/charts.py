@@ -76,6 +76,7 @@ def _panels(figure: Figure) -> list[Panel]:
         "curve": _curve,
         "timeline": _timeline,
         "stack": _stack,
+        "waterfall": _waterfall,
     }[figure.form]
     result = []
     for metric in figure.metrics:
@@ -259,9 +260,9 @@ def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
 
 
 def _timeline(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
-    data = _shown(rows, by="series").assign(end=rows["point"] + rows["value"])
-    labels = _Labels(data["series"], LABEL_WIDTH)
-    y = alt.Y("series:N", sort=None, title=None, axis=alt.Axis(grid=True, **labels.axis))
+    data = _shown(rows, by="benchmark").assign(end=rows["point"] + rows["value"])
+    labels = _Labels(data["benchmark"], LABEL_WIDTH)
+    y = alt.Y("benchmark:N", sort=None, title=None, axis=alt.Axis(grid=True, **labels.axis))
     x = alt.X(
         "point:Q",
         title=None,
@@ -270,7 +271,7 @@ def _timeline(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     )
     bars = _chart(data).mark_bar(height=14)
     bars = bars.encode(y=y, x=x, x2="end:Q", description="text:N", color=_color(figure))
-    return _layer([bars], data["series"].nunique() * max(BAR_STEP, labels.height))
+    return _layer([bars], data["benchmark"].nunique() * max(BAR_STEP, labels.height))
 
 
 def _stack(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
@@ -288,6 +289,27 @@ def _stack(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     text = _chart(totals).mark_text(align="left", dx=4, color=INK)
     layers = [bars.encode(color=_color(figure)), text.encode(y=y, x="end:Q", text="label:N")]
     return _layer(layers, data["benchmark"].nunique() * max(BAR_STEP, labels.height))
+
+
+def _waterfall(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
+    data = _shown(rows, by="benchmark").assign(end=rows["point"] + rows["value"])
+    # The end of the range of each step. A step without a range ends at its value.
+    low = rows["point"] + rows["lowest seed"].fillna(rows["value"])
+    high = rows["point"] + rows["highest seed"].fillna(rows["value"])
+    right = pd.concat([rows["point"], data["end"], high], axis="columns").max(axis="columns")
+    data = data.assign(low=low, high=high, right=right)
+    labels = _Labels(data["benchmark"], BAR_LABEL_WIDTH)
+    y = alt.Y("benchmark:N", sort=None, title=None, axis=alt.Axis(**labels.axis))
+    least = min(0.0, low.min(), data["end"].min())
+    end = _end(right.max(), 0.0, _part(data, labels))
+    scale = alt.Scale(domain=[least, end], nice=False)
+    x = alt.X("point:Q", title=None, axis=_few_ticks(), scale=scale)
+    base = _chart(data).encode(y=y, description="text:N")
+    layers = [base.mark_bar(height=14).encode(x=x, x2="end:Q", color=_color(figure))]
+    if (low < high).any():
+        layers.append(_spread(data).encode(y=y, x="low:Q", x2="high:Q"))
+    layers.append(base.mark_text(align="left", dx=4, color=INK).encode(x="right:Q", text="label:N"))
+    return _layer(layers, len(data) * max(BAR_STEP, labels.height))
 
 
 class _Labels:
@@ -429,6 +451,7 @@ def _description(figure: Figure, rows: pd.DataFrame) -> str:
         "dots": "Dots",
         "timeline": "Steps from left to right",
         "stack": "Bars with parts",
+        "waterfall": "Steps from the first to the last bar",
     }
     shape = shapes.get(figure.form, f"Curves over {figure.axis}")
     return f"{shape}, {title_of(metric)} in {rows['unit'].iloc[0]}: {'; '.join(parts)}."

@@ -51,14 +51,14 @@ class Figure:
     """A figure as data.
 
     `form`: bars (a bar for each series), dots (a line for each benchmark, a colour for each
-    series), curve (`point` is on the horizontal axis), timeline (a row for each series; each mark
-    is a bar of the length `value` that begins at `point`) or stack (a bar for each benchmark, with
-    a part for each series). `frame`: a table of COLUMNS with a row
-    for each mark. A missing value is NaN, and `why` contains the reason. For a published value,
-    `kind` is PUBLISHED, `claim` contains the source, and `why` contains the precision. A published
-    level has a row for each phase to which the level applies. A published size has one row with a
-    `point` and no value. `axis`: the name of the horizontal axis. `is_size`: whether the axis is in
-    bytes. `log`: whether the axis is logarithmic.
+    series), curve (`point` is on the horizontal axis), timeline (a row for each benchmark; each
+    mark is a bar of the length `value` that begins at `point`), waterfall (the same, with a row for
+    each mark) or stack (a bar for each benchmark, with a part for each series). `frame`: a table of
+    COLUMNS with a row for each mark. A missing value is NaN, and `why` contains the reason. For a
+    published value, `kind` is PUBLISHED, `claim` contains the source, and `why` contains the
+    precision. A published level has a row for each phase to which the level applies. A published
+    size has one row with a `point` and no value. `axis`: the name of the horizontal axis.
+    `is_size`: whether the axis is in bytes. `log`: whether the axis is logarithmic.
     """
 
     id: str

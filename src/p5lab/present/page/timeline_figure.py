@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Figures of the steps of a call: which part of the system runs, and for how many clocks."""
+"""Figures of the steps of a call: which part of the system runs, and for how many clocks. With
+--cpi, the figure also shows what the clocks are spent on."""
+
+from collections.abc import Iterator
 
 from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
@@ -15,7 +18,9 @@ def of(stored: Stored) -> list[Figure]:
     """Returns a figure for each of the first PHASES phases of a run with --trace crossings.
 
     A mark is one step: `point` is the clock at which the step begins, `value` is the number of its
-    clocks, and `why` is the event that ends the step. Raises StatsError if the trace is damaged.
+    clocks, and `why` is the event that ends the step. If the run has CPI stacks, a mark is one
+    group of components in a step, and `series` is the group. Raises StatsError if the trace is
+    damaged.
     """
     found = list(timeline.phases(stored).items())[:PHASES]
     names = phase_names.of(stored.record)
@@ -31,23 +36,41 @@ def _figure(stored: Stored, label: str, name: str, phase: int, steps: list[timel
         mark(
             benchmark=step["runs"],
             phase=name,
-            point=float(step["at"]),
-            series=step["runs"],
+            point=float(begin),
+            series=series,
             metric=METRIC,
             unit=UNIT,
-            value=float(step["clocks"]),
+            value=float(length),
             why=step["until"],
             runs=stored.id,
         )
         for step in steps[:STEPS]
+        for series, begin, length in _parts(step)
     ]
     said = (
         "The figure shows the steps of one typical bracket, from left to right. Each bar is the"
         " time in which one part of the system runs without interruption. The command ./p5lab show"
         f" {stored.id[:10]} --timeline prints all steps with their misses."
     )
+    if timeline.has_stacks(steps):
+        said += (
+            " The colours show what the clocks of a step are spent on. The parts of a step are in a"
+            " fixed order, which is not the order in time. Idle clocks have no colour."
+        )
     if len(steps) > STEPS:
         said += f" The figure shows the first {STEPS} of {len(steps)} steps."
     link = identifier(f"timeline-{label}-{stored.id[:10]}-{phase}")
     title = f"Timeline of {label}: {name}"
     return Figure(link, title, "timeline", frame(marks), (said,), runs=(stored.id,))
+
+
+def _parts(step: timeline.Row) -> Iterator[tuple[str, int, int]]:
+    """The series, the begin and the length of each mark of a step."""
+    if timeline.IDLE not in step:
+        yield step["runs"], step["at"], step["clocks"]
+        return
+    at = step["at"]
+    for column, group in timeline.CLOCKS.items():
+        if step[column]:
+            yield group, at, step[column]
+            at += step[column]
