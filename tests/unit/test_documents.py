@@ -10,7 +10,16 @@ from fakelab import REPO
 
 from p5lab.cli import main as cli
 from p5lab.errors import UserError
-from p5lab.evidence import block, calls, counter_method, documents, numbers, places, recorded
+from p5lab.evidence import (
+    block,
+    calls,
+    counter_method,
+    documents,
+    lower_bound,
+    numbers,
+    places,
+    recorded,
+)
 from p5lab.lab import Lab
 
 LAB = Lab(REPO)
@@ -24,7 +33,7 @@ BEGINNINGS = {
     "claims-systems": r"\./p5lab validate",
     "crossings": r"(steps|services) of \S+ on \S+",
     "mach": r"(steps|services) of \S+ on \S+",
-    "chen95-method": r"method of \S+",
+    "chen95-method": r"method of \S+|lower bound",
     "cross-check": r"\./p5lab cross-check( .*)?",
 }
 WHOLE = ("machine-keys", "papers", "dup")  # the whole file is generated
@@ -58,7 +67,25 @@ def test_tables_are_found_where_documents_have_them():
         text = documents.read(LAB, documents.BY_NAME[name])
         assert len(calls.TABLE.findall(text)) == len(MADE.findall(text))
     text = documents.read(LAB, documents.BY_NAME["chen95-method"])
-    assert len(counter_method.TABLE.findall(text)) == len(MADE.findall(text))
+    tables = [*counter_method.TABLE.findall(text), *lower_bound.BLOCK.findall(text)]
+    assert len(tables) == len(MADE.findall(text))
+
+
+def test_the_lower_bound_is_as_the_document_says():
+    text = documents.read(LAB, documents.BY_NAME["chen95-method"])
+    (found,) = lower_bound.BLOCK.finditer(text)
+    rows = [line.split(" | ")[3:] for line in found[2].splitlines()[2:]]
+    shares = [[float(cell.strip(" |")) for cell in row] for row in rows]
+    assert len(shares) >= 18
+    for code_bound, code, data_bound, data in shares:
+        assert code_bound <= code, "the bound holds in each row"
+        assert data_bound <= data, "the bound holds in each row"
+        if code_bound >= 1:
+            assert 1.5 < code / code_bound < 2.5, "about twice the bound"
+    (read,) = [line for line in found[2].splitlines() if line.startswith("| cached-read | linux |")]
+    code_bound, code, data_bound, data = (float(cell) for cell in read.strip(" |").split(" | ")[3:])
+    assert code_bound > data_bound, "by the bound, the waits for code are longer"
+    assert code < data, "counted, the waits for data are longer"
 
 
 def test_no_other_file_has_a_generated_part():

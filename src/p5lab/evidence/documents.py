@@ -16,6 +16,7 @@ from p5lab.evidence import (
     calls,
     counter_method,
     document_file,
+    lower_bound,
     matrix,
     numbers,
     validate,
@@ -74,6 +75,11 @@ def _cross_check(of: Evidence, text: str) -> str:
     return agreement.render(text, found)
 
 
+def _method(of: Evidence, text: str) -> str:
+    text = counter_method.render(of.lab, text, of.execute)
+    return lower_bound.render(of.lab, text, of.execute)
+
+
 CHEN95, STRUCTURE = "chen95-core", "structure"
 ALL = (
     Document(
@@ -121,8 +127,8 @@ ALL = (
     Document(
         "chen95-method",
         "docs/evidence/chen95-method.md",
-        (counter_method.EXPERIMENT,),
-        lambda of, text: counter_method.render(of.lab, text, of.execute),
+        (counter_method.EXPERIMENT, lower_bound.EXPERIMENT),
+        _method,
     ),
     Document(
         "cross-check",

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""What chen95's lower bound says, beside the CPI stack.
+
+chen95 multiplies the counted misses by 10 clocks, the least that a miss can cost, and calls the
+product a lower bound of the time in misses (section 4.1). The CPI stack has the clocks that the
+processor really waited.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Run
+from p5lab.describe.observation import Cpi
+from p5lab.errors import UserError
+from p5lab.execute.runner import Result
+from p5lab.keep import store
+from p5lab.keep.store import Stored
+from p5lab.lab import Lab
+from p5lab.present import comparison, cpi_stack
+from p5lab.present.cpi_stack import Stack
+from p5lab.present.tables import Grid, clocks
+from p5stats import papers, tidy
+
+EXPERIMENT = "chen95-core"
+BOUND = 10  # clocks of one miss, chen95 section 4.1
+CODE = ("cpi.code.l2", "cpi.code.dram", "cpi.code.fill")
+DATA = ("cpi.data.l2", "cpi.data.dram", "cpi.data.fill")
+BLOCK = re.compile(r"(<!-- lower bound -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+HEADS = [
+    "Benchmark",
+    "System",
+    "Cycles",
+    "I-cache misses: bound, %",
+    "counted, %",
+    "D-cache read misses: bound, %",
+    "counted, %",
+]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One benchmark on one system. `shares`: for code and for data, the bound and the counted waits
+    as a part of the busy cycles."""
+
+    benchmark: str
+    guest: str
+    cycles: float
+    shares: tuple[tuple[float, float], ...]
+
+
+def rows(runs: Sequence[Stored]) -> list[Row]:
+    """A row for the last phase of each run: the last point of a curve, or the only phase. Raises
+    UserError for a run without CPI stack."""
+    found = [(stored, cpi_stack.of_run(stored)) for stored in runs]
+    return [_row(stored, stacks[-1], len(stacks) > 1) for stored, stacks in found]
+
+
+def _row(stored: Stored, stack: Stack, several: bool) -> Row:
+    numbers = papers.measured(tidy.load(stored.directory))
+    own = numbers[numbers["phase"] == stack.phase].set_index("metric")["value"]
+    references = own["data reads"] + own["data writes"]
+    read_misses = own["read misses/reference"] * references
+    shares = tuple(
+        (BOUND * float(misses) / stack.busy, sum(map(stack.of, parts)) / stack.busy)
+        for misses, parts in ((own["I-cache misses"], CODE), (read_misses, DATA))
+    )
+    name = comparison.head(stored.record)
+    where = f"{name}, {stack.phase}" if several else name
+    return Row(where, stored.record["guest"]["name"], stack.busy, shares)
+
+
+def grid(found: Sequence[Row]) -> Grid:
+    """The table of all rows."""
+    result = Grid("", HEADS, left={1})
+    for row in found:
+        shares = (f"{100 * value:.1f}" for pair in row.shares for value in pair)
+        result.add(row.benchmark, row.guest, clocks(row.cycles), *shares)
+    return result
+
+
+def render(lab: Lab, text: str, execute: Callable[[list[Run]], list[Result]]) -> str:
+    """A document with a new table. `execute` makes the runs. Raises UserError if a run fails."""
+    asked = [
+        replace(run, observation=run.observation.with_(Cpi()))
+        for run in experiment.load(lab, EXPERIMENT)
+    ]
+    stored = []
+    for result in execute(asked):
+        record = store.read(result.directory)
+        if result.status != "ok" or record is None:
+            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+        stored.append(Stored(result.directory, record))
+    table = grid(rows(stored)).markdown()
+    return BLOCK.sub(lambda match: f"{match[1]}{table}\n{match[3]}", text)
