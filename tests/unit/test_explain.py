@@ -165,7 +165,7 @@ def test_the_differences_add_up_and_the_largest_cause_is_named_first():
     table = printed(explanation.show, [found])
     assert "(1 others)" in table
     assert "+455" in table
-    assert "lowest" not in table  # one seed has no range
+    assert explanation.SPREAD not in table  # one seed has no range
 
 
 def test_a_cause_whose_range_includes_zero_is_not_named():
@@ -177,7 +177,10 @@ def test_a_cause_whose_range_includes_zero_is_not_named():
     (dram,) = [cause for cause in found.causes if cause.component == DRAM]
     assert (dram.low, dram.high) == (-100.0, 900.0)
     table = printed(explanation.show, [found])
-    assert "lowest" in table
+    assert explanation.SPREAD in table
+    (pairs,) = [cause for cause in found.causes if cause.component == PAIRS]
+    assert pairs.spread == 0.0
+    assert dram.spread == 500.0  # the mean difference is 400
     same = explained([{(PAIRS, 0, ""): 100.0}, {(PAIRS, 0, ""): 120.0}], [{(PAIRS, 0, ""): 110.0}])
     assert same.named == ()
     assert "No component differs for certain" in explanation.in_words(same)

@@ -21,6 +21,7 @@ from p5lab.present.tables import MISSING, Grid, clocks, rows_as, times
 from p5stats import cpi
 
 SCHEMA_VERSION = 1
+SPREAD = "±"  # the head of the column of Cause.spread
 NAMED = 0.9  # the named causes explain at least this part of the changes, if their ranges allow it
 
 
@@ -42,6 +43,11 @@ class Cause:
     def difference(self) -> float:
         """The mean of the second system minus the mean of the first system."""
         return self.second - self.first
+
+    @property
+    def spread(self) -> float:
+        """The largest distance of the difference between two seeds from the mean difference."""
+        return max(self.high - self.difference, self.difference - self.low)
 
     @property
     def is_certain(self) -> bool:
@@ -195,12 +201,10 @@ def _grid(one: Explanation) -> Grid:
         "difference",
         "%",
     ]
-    grid = Grid(
-        "", [*heads, *(["lowest", "highest"] if ranged else [])], left={1} if placed else set()
-    )
+    grid = Grid("", [*heads, *([SPREAD] if ranged else [])], left={1} if placed else set())
     blank = [""] * (2 if placed else 1)
     for cause in one.named:
-        spread = [_signed(cause.low), _signed(cause.high)] if ranged else []
+        spread = [clocks(cause.spread)] if ranged else []
         grid.add(
             short(cause),
             *([cause.place] if placed else []),
