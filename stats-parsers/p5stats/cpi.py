@@ -104,13 +104,13 @@ def check_clocks(where: str, clocks: int, counts: Mapping[str, int]) -> None:
 def stack(frame: pd.DataFrame, empty: str = EMPTY) -> pd.DataFrame:
     """The mean of one bracket of each phase and ring, in the columns COLUMNS.
 
-    frame: the tidy table of one run with --cpi. The events are the components, cycles.busy and
-    instructions. The empty bracket is subtracted, as in the reports: its cycles are the median over
-    all empty brackets, and its components are those of the brackets in the middle. For each phase
-    and ring, the components therefore still add up to the busy cycles. A value can be negative.
-    StatsError if the run has no components.
+    frame: the tidy table of one run with --cpi. The events are the components, cycles.busy,
+    cycles.idle and instructions. The empty bracket is subtracted, as in the reports: its cycles are
+    the median over all empty brackets, and its components are those of the brackets in the middle.
+    For each phase and ring, the components therefore still add up to the busy cycles. A value can
+    be negative. StatsError if the run has no components.
     """
-    own = frame[frame["event"].isin([*components(), BUSY, INSTRUCTIONS])]
+    own = frame[frame["event"].isin([*components(), BUSY, IDLE, INSTRUCTIONS])]
     if not is_in(own["event"].unique()):
         raise StatsError("no CPI stack: expected a run with --cpi")
     keys = ["phase", "iteration", "ring", "event"]

@@ -107,7 +107,9 @@ def test_explain_divides_the_whole_difference(own_lab, made, capsys):
         stack = cpi.stack(tidy.read_run(made[guest, True].directory)[0])
         operations = made[guest, True].record["workload"]["operations"]
         cycles[guest] = stack[stack["event"] == cpi.BUSY]["value"].sum() / operations
-    difference = sum(row["difference"] for row in found)
+    parts = [row for row in found if row["component"].startswith(cpi.PREFIX)]
+    difference = sum(row["difference"] for row in parts)
+    assert difference == pytest.approx(sum(row["ring 0"] + row["ring 3"] for row in parts))
     assert difference == pytest.approx(cycles["linux-uml"] - cycles["linux"])
     runs = [made[guest, True].id for guest in ("linux", "linux-uml")]
     assert cli.main(["explain", *runs, "--single"], own_lab) == 0
@@ -120,7 +122,10 @@ def test_explain_divides_the_whole_difference(own_lab, made, capsys):
     for wrong, message in (
         (["explain", "chen95-core", "linux", "lunix"], "lunix"),
         (["explain", *runs, runs[0]], "expected two runs"),
-        (["explain", "chen95-core", "linux"], "expected the names of two systems"),
+        (["explain", "chen95-core", "linux"], "expected the names of two different systems"),
+        (["explain", "chen95-core", "linux", "linux"], "expected the names of two different"),
+        (["explain", runs[0], "chen95-core"], "chen95-core is an experiment"),
+        (["explain", runs[0], runs[0]], "found one run twice"),
     ):
         assert cli.main(wrong, own_lab) == 2
         assert message in capsys.readouterr().err

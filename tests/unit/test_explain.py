@@ -155,16 +155,23 @@ def test_the_differences_add_up_and_the_largest_cause_is_named_first():
         [{(PAIRS, 0, ""): 150.0, (PAIRS, 3, ""): 5.0, (DRAM, 0, ""): 410.0}],
     )
     assert sum(cause.difference for cause in found.causes) == 455.0
-    assert [(cause.component, cause.ring) for cause in found.named] == [(DRAM, 0), (PAIRS, 0)]
+    assert [cause.component for cause in found.named] == [DRAM, PAIRS]
+    assert found.named[1].rings == {0: 50.0, 3: 5.0}
     said = explanation.in_words(found)
-    assert said.startswith("dup: mach takes 455 cycles more than linux (5.14 times).")
+    assert said.startswith(
+        "dup: mach takes 455 busy cycles more than linux: 565 instead of 110 (5.14 times)."
+    )
     assert "executes 3.00 times the instructions, and needs 1.88 cycles for each instead of" in said
     # 200 additional instructions, at 1.1 cycles each, are 220 of 455 cycles.
-    assert "At 1.10 cycles each, the additional instructions explain 48 %" in said
-    assert "The largest cause is data.dram in ring 0: +400 cycles." in said
+    assert "At 1.10 cycles each, the additional instructions are 220 cycles, 48 % of the" in said
+    assert "By kind: waits for data 88 %, pairs and single instructions 12 %." in said
+    assert "By ring: ring 0 99 %." in said  # ring 3 has one percent
+    assert "The largest cause is data.dram: +400 cycles (88 %)." in said
     table = printed(explanation.show, [found])
-    assert "(1 others)" in table
-    assert "+455" in table
+    rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line.strip()}
+    assert rows["pairs"] == ["100", "155", "+55.0", "12", "11"]
+    assert rows["busy"] == ["cycles", "110", "565", "+455", "100", "99"]
+    assert rows["instructions"] == ["100", "300", "+200"]
     assert explanation.SPREAD not in table  # one seed has no range
 
 
@@ -181,23 +188,47 @@ def test_a_cause_whose_range_includes_zero_is_not_named():
     (pairs,) = [cause for cause in found.causes if cause.component == PAIRS]
     assert pairs.spread == 0.0
     assert dram.spread == 500.0  # the mean difference is 400
-    same = explained([{(PAIRS, 0, ""): 100.0}, {(PAIRS, 0, ""): 120.0}], [{(PAIRS, 0, ""): 110.0}])
+    same = explained([{(PAIRS, 0, ""): 100.0}, {(PAIRS, 0, ""): 130.0}], [{(PAIRS, 0, ""): 120.0}])
     assert same.named == ()
     assert "No component differs for certain" in explanation.in_words(same)
 
 
 def test_fewer_cycles_are_said_as_fewer():
     found = explained([{(PAIRS, 0, ""): 200.0}], [{(PAIRS, 0, ""): 150.0}])
-    assert "mach takes 50.0 cycles fewer than linux (0.75 times)" in explanation.in_words(found)
-    # More instructions do not explain fewer cycles.
-    assert "explain" not in explanation.in_words(found)
+    said = explanation.in_words(found)
+    assert "mach takes 50.0 busy cycles fewer than linux: 150 instead of 200 (0.75 times)" in said
+    assert "additional instructions" not in said  # they do not explain fewer cycles
+
+
+def test_idle_cycles_are_said():
+    first = Stack(stored("linux"), "dup", {(PAIRS, 0, ""): 200.0}, 100.0, idle=300.0)
+    second = Stack(stored("mach"), "dup", {(PAIRS, 0, ""): 300.0}, 100.0, idle=100.0)
+    found = explanation._explained("dup", ("linux", "mach"), (first,), (second,))
+    said = explanation.in_words(found)
+    assert "It also is idle for 200 cycles fewer; with the idle cycles, it takes 0.80 times" in said
+
+
+def test_the_causes_of_a_small_difference_are_not_listed():
+    found = explained([{(PAIRS, 0, ""): 1000.0}], [{(PAIRS, 0, ""): 1019.0}])
+    table = printed(explanation.show, [found])
+    assert "less than 2 %, so the causes are not listed" in " ".join(table.split())
+    assert "component" not in table
+    assert "cpi.pairs" in printed(explanation.show, [found], form="csv")
+
+
+def test_instructions_can_be_more_than_the_difference():
+    found = explained([{(PAIRS, 0, ""): 200.0}], [{(PAIRS, 0, ""): 300.0}])
+    assert "instructions are 400 cycles, more than the difference." in explanation.in_words(found)
 
 
 def test_csv_and_json_contain_every_component():
     found = explained([{(PAIRS, 0, ""): 100.0, (WAITS, 3, ""): 1.0}], [{(PAIRS, 0, ""): 150.0}])
     lines = printed(explanation.show, [found], form="csv").splitlines()
-    assert lines[1] == "dup,cpi.pairs,0,,100.0,150.0,50.0,50.0,50.0,True"
-    assert lines[2] == "dup,cpi.code.l2,3,,1.0,0.0,-1.0,-1.0,-1.0,False"
+    assert lines[0].endswith("first,second,difference,lowest,highest,named,ring 0,ring 3")
+    assert lines[1] == "dup,cpi.pairs,,100.0,150.0,50.0,50.0,50.0,True,50.0,0.0"
+    assert lines[2] == "dup,cpi.code.l2,,1.0,0.0,-1.0,-1.0,-1.0,False,0.0,-1.0"
+    assert lines[3].startswith("dup,cycles.busy,,101.0,150.0,49.0,")
+    assert lines[5].startswith("dup,instructions,,100.0,300.0,200.0,")
 
 
 def test_a_waterfall_goes_from_one_system_to_the_other():
@@ -209,16 +240,16 @@ def test_a_waterfall_goes_from_one_system_to_the_other():
     marks = figure.frame[["benchmark", "series", "point", "value"]].to_numpy().tolist()
     assert marks == [
         ["linux", "busy cycles", 0, 143],
-        ["pairs, ring 0", "more cycles", 143, 50],
-        ["data.dram, ring 0", "fewer cycles", 193, -38],
+        ["pairs", "more cycles", 143, 50],
+        ["data.dram", "fewer cycles", 193, -38],
         ["(1 others)", "fewer cycles", 155, -2],
         ["mach", "busy cycles", 0, 153],
     ]
     ranges = figure.frame[["lowest seed", "highest seed"]].dropna().to_numpy().tolist()
     assert ranges == [[-39, -37]]
-    assert figure.caption[0].startswith("dup: mach takes 10.0 cycles more than linux")
+    assert figure.caption[0].startswith("dup: mach takes 10.0 busy cycles more than linux")
     (panel,) = charts.panels(figure)
-    assert "data.dram, ring 0, fewer cycles: -38 cycles (-39 to -37)" in panel.description
+    assert "data.dram, fewer cycles: -38 cycles (-39 to -37)" in panel.description
 
 
 def test_explain_exports_its_figures(tmp_path, capsys):
@@ -227,7 +258,7 @@ def test_explain_exports_its_figures(tmp_path, capsys):
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {f"explain-dup-linux-mach.{suffix}" for suffix in ("csv", "png", "svg")}
     text = (tmp_path / "out/explain-dup-linux-mach.svg").read_text()
-    assert "data.dram, ring 0" in text
+    assert "data.dram" in text
     assert "Figures: 3 files in" in capsys.readouterr().err
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="file: "):

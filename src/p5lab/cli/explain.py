@@ -100,6 +100,8 @@ def _systems(
     """The runs of the two systems, and their names."""
     what, *names = words
     if not selection.is_group(lab, what):
+        if len(words) != PAIR:
+            selection.find(lab, what)  # the message says what is wrong with this word
         return _two_runs(lab, words)
     groups = selection.groups(lab, [what], only)
     runs = [one for same in groups if (one := cpi_stack.first_in(same))]
@@ -115,8 +117,11 @@ def _systems(
                 f"{what} has {len(names)} systems with a CPI stack: expected the names of two:"
                 f" {', '.join(names)}"
             )
-    if len(names) != PAIR:
-        raise UserError(f"{' '.join(names)}: expected the names of two systems")
+    if len(set(names)) != PAIR or len(names) != PAIR:
+        every = ", ".join(dict.fromkeys(map(_name, runs)))
+        raise UserError(
+            f"{' '.join(names)}: expected the names of two different systems of {what}: {every}"
+        )
     chosen = [[one for one in runs if name in _words(one)] for name in names]
     for name, found in zip(names, chosen, strict=True):
         if not found:
@@ -132,7 +137,15 @@ def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored
         raise UserError(
             f"{' '.join(words)}: expected two runs, or an experiment and two of its systems"
         )
+    for word in words:
+        if selection.is_group(lab, word):
+            raise UserError(
+                f"{word} is an experiment: expected two runs, or an experiment before two of its"
+                " systems"
+            )
     first, second = (selection.find(lab, word) for word in words)
+    if first.id == second.id:
+        raise UserError(f"{' '.join(words)}: expected two different runs, found one run twice")
     a, b = _name(first), _name(second)
     return [first], [second], (a, b) if a != b else (first.id[:8], second.id[:8])
 

@@ -27,12 +27,13 @@ NOTE = (
 class Stack:
     """The CPI stack of one phase of one run, for one operation. `cycles`: by component, ring and
     place. The place is a function or a reason for entering the kernel (`of_places`), or empty.
-    `instructions`: the instructions of all rings."""
+    `instructions`, `idle`: the instructions and the idle cycles of all rings."""
 
     stored: Stored
     phase: str
     cycles: dict[tuple[str, int, str], float]
     instructions: float
+    idle: float = 0.0
 
     @property
     def busy(self) -> float:
@@ -106,8 +107,11 @@ def of_places(stored: Stored, by: str) -> list[Stack]:
 def _stack(stored: Stored, phase: str, values: dict[tuple[str, int, str], float]) -> Stack:
     """A stack from the counts of all events."""
     parts = {key: value for key, value in values.items() if key[0].startswith(cpi.PREFIX)}
-    retired = sum(value for (event, *_), value in values.items() if event == cpi.INSTRUCTIONS)
-    return Stack(stored, phase, parts, retired)
+    retired, idle = (
+        sum(value for (event, *_), value in values.items() if event == name)
+        for name in (cpi.INSTRUCTIONS, cpi.IDLE)
+    )
+    return Stack(stored, phase, parts, retired, idle)
 
 
 def show(console: Console, runs: Sequence[Stored], form: str) -> None:

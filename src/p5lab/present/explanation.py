@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Why does one system need more cycles than another? For `./p5lab explain`.
 
-The difference in cycles between two systems is the sum of the differences of all components of
+The difference in busy cycles between two systems is the sum of the differences of all components of
 their CPI stacks, in each ring. The components with the largest differences are the causes. With
 several placement seeds, each difference has a range: the lowest and the highest over all pairs of a
 run of the first system and a run of the second system. If the range includes zero, the component is
 not named as a cause.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -17,27 +17,36 @@ from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep.store import Stored
 from p5lab.present import comparison, cpi_stack
 from p5lab.present.cpi_stack import Stack
-from p5lab.present.tables import MISSING, Grid, clocks, rows_as, times
+from p5lab.present.tables import MISSING, Grid, clocks, number, rows_as, times
 from p5stats import cpi
 
 SCHEMA_VERSION = 1
 SPREAD = "±"  # the head of the column of Cause.spread
 NAMED = 0.9  # the named causes explain at least this part of the changes, if their ranges allow it
+SMALL = 0.02  # the causes of a smaller relative difference are not listed
+LISTED = 0.05  # the summary leaves out groups and rings with a smaller part of the difference
+NOTE = (
+    "Each number is the mean of one operation over the iterations and seeds, without the empty"
+    " bracket. The components are those of docs/concepts/cpi-stack.md. % is the part of the whole"
+    " difference. The column of a ring is the part in this ring; the rest is in the outer ring."
+)
+RANGES = f" {SPREAD}: the largest distance from the mean over all pairs of seeds."
+SINGLE = " One seed: there are no ranges, and a small difference can be chance."
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A component in a ring, and in a place if the runs are compared by place
-    (p5lab.present.cpi_stack.Stack). `first`, `second`: the mean cycles of one operation. `low`,
-    `high`: the range of the difference over all pairs of seeds."""
+    """A component, and a place if the runs are compared by place (p5lab.present.cpi_stack.Stack).
+    `first`, `second`: the mean cycles of one operation. `low`, `high`: the range of the difference
+    over all pairs of seeds. `rings`: the mean difference in each ring."""
 
     component: str
-    ring: int
     place: str
     first: float
     second: float
     low: float
     high: float
+    rings: dict[int, float]
 
     @property
     def difference(self) -> float:
@@ -57,8 +66,8 @@ class Cause:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The difference between two systems for one phase of one workload. `causes`: all components
-    and rings, the largest difference first. `named`: the number of causes that are named."""
+    """The difference between two systems for one phase of one workload. `causes`: all components,
+    the largest difference first. `named`: the causes that are named."""
 
     what: str
     names: tuple[str, str]
@@ -73,14 +82,36 @@ class Explanation:
         return [cause for cause in self.causes if cause not in self.named and cause.difference]
 
     @property
+    def rings(self) -> list[int]:
+        """The rings in which a component differs."""
+        return sorted(
+            {ring for cause in self.causes for ring, value in cause.rings.items() if value}
+        )
+
+    @property
     def cycles(self) -> tuple[float, float]:
         """The mean busy cycles of one operation of both systems."""
-        return _mean(self.first, "busy"), _mean(self.second, "busy")
+        return self._means(lambda stack: stack.busy)
+
+    @property
+    def idle(self) -> tuple[float, float]:
+        """The mean idle cycles of one operation of both systems."""
+        return self._means(lambda stack: stack.idle)
 
     @property
     def instructions(self) -> tuple[float, float]:
         """The mean instructions of one operation of both systems."""
-        return _mean(self.first, "instructions"), _mean(self.second, "instructions")
+        return self._means(lambda stack: stack.instructions)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the relative difference is too small to list its causes."""
+        first, second = self.cycles
+        return abs(second - first) < SMALL * first
+
+    def _means(self, of: Callable[[Stack], float]) -> tuple[float, float]:
+        first, second = (sum(map(of, own)) / len(own) for own in (self.first, self.second))
+        return first, second
 
 
 def between(
@@ -108,15 +139,33 @@ def _by_phase(runs: Sequence[Stored], by: str) -> dict[tuple[str, str], list[Sta
 def _explained(
     what: str, names: tuple[str, str], first: tuple[Stack, ...], second: tuple[Stack, ...]
 ) -> Explanation:
-    keys = dict.fromkeys(key for stack in (*first, *second) for key in stack.cycles)
-    causes = []
-    for key in keys:
-        a = [stack.cycles.get(key, 0.0) for stack in first]
-        b = [stack.cycles.get(key, 0.0) for stack in second]
-        low, high = min(b) - max(a), max(b) - min(a)
-        causes.append(Cause(*key, sum(a) / len(a), sum(b) / len(b), low, high))
+    causes = [
+        _cause(component, place, first, second)
+        for component, place in dict.fromkeys(
+            (name, place) for stack in (*first, *second) for name, _, place in stack.cycles
+        )
+    ]
     causes.sort(key=lambda cause: -abs(cause.difference))
     return Explanation(what, names, first, second, tuple(causes), _named(causes))
+
+
+def _cause(component: str, place: str, first: Sequence[Stack], second: Sequence[Stack]) -> Cause:
+    def by_ring(stack: Stack) -> dict[int, float]:
+        return {
+            ring: value
+            for (name, ring, where), value in stack.cycles.items()
+            if (name, where) == (component, place)
+        }
+
+    one, other = [by_ring(stack) for stack in first], [by_ring(stack) for stack in second]
+    a, b = ([sum(own.values()) for own in runs] for runs in (one, other))
+    rings = {
+        ring: sum(own.get(ring, 0.0) for own in other) / len(other)
+        - sum(own.get(ring, 0.0) for own in one) / len(one)
+        for ring in sorted({ring for own in (*one, *other) for ring in own})
+    }
+    low, high = min(b) - max(a), max(b) - min(a)
+    return Cause(component, place, sum(a) / len(a), sum(b) / len(b), low, high, rings)
 
 
 def _named(causes: Sequence[Cause]) -> tuple[Cause, ...]:
@@ -132,116 +181,166 @@ def _named(causes: Sequence[Cause]) -> tuple[Cause, ...]:
     return tuple(named)
 
 
-def _mean(stacks: Sequence[Stack], name: str) -> float:
-    return sum(float(getattr(stack, name)) for stack in stacks) / len(stacks)
-
-
 # --- in words and tables ------------------------------------------------------------------------
 
 
 def show(console: Console, found: Sequence[Explanation], form: str) -> None:
     """Prints explanations as table, markdown, csv or json. csv and json contain all components."""
-    rows = [row for one in found for row in _rows(one)]
+    rings = sorted({ring for one in found for ring in one.rings})
+    rows = [row for one in found for row in _rows(one, rings)]
     if text := rows_as(form, rows, SCHEMA_VERSION):
         console.file.write(text)
-    else:
-        for one in found:
-            if form == "markdown":
-                console.file.write(f"{in_words(one)}\n\n{_grid(one).markdown()}\n\n")
+        return
+    for one in found:
+        if form == "markdown":
+            console.file.write(f"{in_words(one)}\n\n")
+            console.file.write("" if one.is_small else f"{_grid(one).markdown()}\n\n")
+        else:
+            console.print(markup(for_terminal(in_words(one))), highlight=False)
+            if one.is_small:
+                console.print()
             else:
-                console.print(markup(for_terminal(in_words(one))), highlight=False)
                 _grid(one).print(console)
+    if any(not one.is_small for one in found):
+        note = NOTE + (RANGES if any(map(_is_ranged, found)) else SINGLE)
+        console.print(note, highlight=False, markup=False)
 
 
 def in_words(one: Explanation) -> str:
     """The difference in a few sentences: the cycles, the part that more or fewer instructions
-    explain, and the largest cause."""
+    explain, the groups of components and the rings, and the largest cause."""
     (a, b), (first, second) = one.names, one.cycles
     change = second - first
-    verb = "more" if change > 0 else "fewer"
     said = [
-        f"{one.what}: {b} takes {clocks(abs(change))} cycles {verb} than {a}"
-        f" ({_times(second, first)})."
+        f"{one.what}: {b} takes {_amount(change)} busy cycles {_more(change)} than {a}:"
+        f" {_amount(second)} instead of {_amount(first)} ({_times(second, first)})."
     ]
-    retired, others = one.instructions
-    if retired and others:
-        said.append(
-            f"It executes {_times(others, retired)} the instructions, and needs"
-            f" {second / others:.2f} cycles for each instead of {first / retired:.2f}."
+    if one.is_small:
+        return (
+            f"{said[0]} This is less than {100 * SMALL:.0f} %, so the causes are not listed;"
+            " --format csv contains them."
         )
-        extra = (others - retired) * first / retired
-        if extra * change > 0:
-            what = "additional" if extra > 0 else "missing"
-            said.append(
-                f"At {first / retired:.2f} cycles each, the {what} instructions explain"
-                f" {100 * extra / change:.0f} % of the difference."
-            )
+    idle = one.idle[1] - one.idle[0]
+    if abs(idle) > SMALL * first:
+        said.append(
+            f"It also is idle for {_amount(idle)} cycles {_more(idle)}; with the idle cycles, it"
+            f" takes {_times(second + one.idle[1], first + one.idle[0])} the time."
+        )
+    said += _of_instructions(one)
+    groups = {
+        group: sum(cause.difference for cause in one.causes if cause.component in components)
+        for group, components in cpi.GROUPS.items()
+    }
+    rings = {
+        f"ring {ring}": sum(cause.rings.get(ring, 0.0) for cause in one.causes)
+        for ring in one.rings
+    }
+    said.append(f"By kind: {_parts(groups, change)}. By ring: {_parts(rings, change)}.")
     if one.named:
         largest = one.named[0]
+        where = f" in {largest.place}" if largest.place else ""
         said.append(
-            f"The largest cause is {short(largest)} in {largest.place or f'ring {largest.ring}'}:"
-            f" {_signed(largest.difference)} cycles."
+            f"The largest cause is {short(largest)}{where}: {_signed(largest.difference)} cycles"
+            f" ({_share(largest.difference, change)} %)."
         )
     else:
         said.append("No component differs for certain: each range includes zero.")
     return " ".join(said)
 
 
-def _grid(one: Explanation) -> Grid:
-    a, b = one.names
-    change = one.cycles[1] - one.cycles[0]
-    ranged = len(one.first) * len(one.second) > 1
-    placed = any(cause.place for cause in one.causes)
-    heads = [
-        "cause",
-        *(["where"] if placed else []),
-        "ring",
-        f"{a}\ncycles",
-        f"{b}\ncycles",
-        "difference",
-        "%",
+def _of_instructions(one: Explanation) -> list[str]:
+    (first, second), (retired, others) = one.cycles, one.instructions
+    if not retired or not others:
+        return []
+    change = second - first
+    said = [
+        f"It executes {_times(others, retired)} the instructions, and needs {second / others:.2f}"
+        f" cycles for each instead of {first / retired:.2f}."
     ]
-    grid = Grid("", [*heads, *([SPREAD] if ranged else [])], left={1} if placed else set())
-    blank = [""] * (2 if placed else 1)
-    for cause in one.named:
-        spread = [clocks(cause.spread)] if ranged else []
-        grid.add(
-            short(cause),
-            *([cause.place] if placed else []),
-            str(cause.ring),
-            clocks(cause.first),
-            clocks(cause.second),
-            _signed(cause.difference),
-            _share(cause.difference, change),
-            *spread,
+    extra = (others - retired) * first / retired
+    if extra * change > 0:
+        what = "additional" if extra > 0 else "missing"
+        part = f"{100 * extra / change:.0f} % of the difference"
+        part = "more than the difference" if extra / change > 1 else part
+        said.append(
+            f"At {first / retired:.2f} cycles each, the {what} instructions are"
+            f" {_amount(extra)} cycles, {part}."
         )
-    if rest := one.rest:
-        first, second = sum(cause.first for cause in rest), sum(cause.second for cause in rest)
-        own = _signed(second - first), _share(second - first, change)
-        grid.add(f"({len(rest)} others)", *blank, clocks(first), clocks(second), *own)
-    first, second = one.cycles
-    grid.add("busy cycles", *blank, clocks(first), clocks(second), _signed(change), _share(1, 1))
+    return said
+
+
+def _parts(values: dict[str, float], whole: float) -> str:
+    """The largest parts of a difference, in percent."""
+    order = sorted(values, key=lambda name: -abs(values[name]))
+    large = [name for name in order if abs(values[name]) >= LISTED * abs(whole)]
+    return ", ".join(f"{name} {_share(values[name], whole)} %" for name in large)
+
+
+def _grid(one: Explanation) -> Grid:
+    """The table: a row for each named cause, for all others, and for the sums."""
+    a, b = one.names
+    placed = any(cause.place for cause in one.causes)
+    ranged = _is_ranged(one)
+    rings = one.rings[:-1]  # the part of the last ring is the rest
+    heads = ["component", *(["where"] if placed else []), f"{a}\ncycles", f"{b}\ncycles"]
+    heads += ["difference", *([SPREAD] if ranged else []), "%", *(f"ring {at}\n%" for at in rings)]
+    grid = Grid("", heads, left={1} if placed else set())
+    change = one.cycles[1] - one.cycles[0]
+
+    def add(name: str, place: str, causes: Sequence[Cause], spread: str = "") -> None:
+        first = sum(cause.first for cause in causes)
+        second = sum(cause.second for cause in causes)
+        cells = [clocks(first), clocks(second), _signed(second - first)]
+        cells += [*([spread] if ranged else []), _share(second - first, change)]
+        parts = (sum(cause.rings.get(ring, 0.0) for cause in causes) for ring in rings)
+        cells += [_share(part, change) for part in parts]
+        grid.add(name, *([place] if placed else []), *cells)
+
+    for cause in one.named:
+        add(short(cause), cause.place, [cause], clocks(cause.spread))
+    if one.rest:
+        add(f"({len(one.rest)} others)", "", one.rest)
+    add("busy cycles", "", one.causes, clocks(_spread(one)))
     retired, others = one.instructions
-    grid.add("instructions", *blank, clocks(retired), clocks(others), _signed(others - retired))
+    cells = clocks(retired), clocks(others), _signed(others - retired)
+    grid.add(cpi.INSTRUCTIONS, *([""] if placed else []), *cells)
     return grid
 
 
-def _rows(one: Explanation) -> list[dict[str, object]]:
-    return [
-        {
-            "benchmark": one.what,
-            "component": cause.component,
-            "ring": cause.ring,
-            "place": cause.place,
-            "first": cause.first,
-            "second": cause.second,
-            "difference": cause.difference,
-            "lowest": cause.low,
-            "highest": cause.high,
-            "named": cause in one.named,
-        }
-        for cause in one.causes
-    ]
+def _rows(one: Explanation, rings: Sequence[int]) -> list[dict[str, object]]:
+    """A row for each component, and rows for the busy cycles, idle cycles and instructions."""
+    totals = {cpi.BUSY: one.cycles, cpi.IDLE: one.idle, cpi.INSTRUCTIONS: one.instructions}
+    rows: list[dict[str, object]] = []
+    for cause in one.causes:
+        rows.append(_row(one, cause.component, cause.place, (cause.first, cause.second)))
+        rows[-1] |= {"lowest": cause.low, "highest": cause.high, "named": cause in one.named}
+        rows[-1] |= {f"ring {ring}": cause.rings.get(ring, 0.0) for ring in rings}
+    empty = {"lowest": "", "highest": "", "named": ""} | {f"ring {ring}": "" for ring in rings}
+    rows += [_row(one, name, "", values) | empty for name, values in totals.items()]
+    return rows
+
+
+def _row(one: Explanation, name: str, place: str, values: tuple[float, float]) -> dict[str, object]:
+    first, second = values
+    return {
+        "benchmark": one.what,
+        "component": name,
+        "place": place,
+        "first": first,
+        "second": second,
+        "difference": second - first,
+    }
+
+
+def _is_ranged(one: Explanation) -> bool:
+    return len(one.first) * len(one.second) > 1
+
+
+def _spread(one: Explanation) -> float:
+    """The same as Cause.spread, for the busy cycles."""
+    a, b = ([stack.busy for stack in own] for own in (one.first, one.second))
+    change = one.cycles[1] - one.cycles[0]
+    return max(max(b) - min(a) - change, change - (min(b) - max(a)))
 
 
 def short(cause: Cause) -> str:
@@ -249,12 +348,23 @@ def short(cause: Cause) -> str:
     return cause.component.removeprefix(cpi.PREFIX)
 
 
+def _more(change: float) -> str:
+    return "more" if change > 0 else "fewer"
+
+
+def _amount(value: float) -> str:
+    """A number of cycles without its sign. A small number keeps its significant digits."""
+    return number(abs(value)) if abs(value) < 10 else clocks(abs(value))
+
+
 def _signed(value: float) -> str:
-    return ("+" if value > 0 else "") + clocks(value)
+    if not value:
+        return "0"
+    return ("+" if value > 0 else "-") + (number if abs(value) < 1 else clocks)(abs(value))
 
 
 def _share(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.0f}" if whole else MISSING
+    return f"{100 * part / whole:.0f}".replace("-0", "0") if whole else MISSING
 
 
 def _times(value: float, base: float) -> str:

@@ -52,4 +52,4 @@ def _mark(name: str, series: str, at: float, value: float) -> dict[str, object]:
 
 
 def _name(cause: Cause) -> str:
-    return f"{explanation.short(cause)}, {cause.place or f'ring {cause.ring}'}"
+    return ", ".join(filter(None, (explanation.short(cause), cause.place)))
