@@ -12,6 +12,7 @@ import hostile
 import pandas as pd
 import pytest
 
+import p5lab
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.execute.runner import Runner
@@ -190,7 +191,9 @@ def test_programs_get_json(hostile_page, capsys):
 
 
 def test_same_results_give_the_same_bytes(hostile_page):
+    """Also after `p5lab.style`, which changes the format of all charts of the process."""
     lab, output, export = hostile_page
+    p5lab.style()
     expansion = experiment.expand(lab, "tests")
     page.write(lab, "tests", expansion, lab.root / "again.html", lab.root / "again")
     assert (lab.root / "again.html").read_bytes() == output.read_bytes()

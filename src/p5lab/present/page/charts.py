@@ -8,6 +8,8 @@ letters have the same size in the two layouts.
 import json
 import math
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +93,7 @@ def _panels(figure: Figure) -> list[Panel]:
 def single(panel: Panel) -> dict[str, Any]:
     """Returns a panel as Vega-Lite. The chart has no title and no legend, because the page itself
     shows them."""
-    with alt.utils.schemapi.debug_mode(False):
+    with _settings():
         chart = panel.chart.properties(
             width=WIDTH, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
         )
@@ -100,7 +102,7 @@ def single(panel: Panel) -> dict[str, Any]:
 
 def whole(figure: Figure) -> dict[str, Any]:
     """Returns a whole figure as Vega-Lite, with title, legend and the names of the metrics."""
-    with alt.utils.schemapi.debug_mode(False):
+    with _settings():
         named = [
             panel.chart.properties(title=f"{panel.title} ({panel.unit})", width=PLOT_WIDTH)
             for panel in panels(figure)
@@ -108,6 +110,14 @@ def whole(figure: Figure) -> dict[str, Any]:
         rows = [alt.hconcat(*named[i : i + 3]) for i in range(0, len(named), 3)]
         chart = alt.vconcat(*rows, title=figure.title).configure(**_config(legend=True))
         return chart.to_dict(validate=False)
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    """Charts of pages do not depend on the theme of the process, which `p5lab.style` and other
+    programs change. Altair does not check the charts, because the check is slow."""
+    with alt.utils.schemapi.debug_mode(False), alt.theme.enable("default"):
+        yield
 
 
 def _config(*, legend: bool) -> dict[str, Any]:
