@@ -64,6 +64,7 @@ SESSION = """
 ./p5lab show RUN --attribution --by function,module --event l2_read_misses.conflict
 ./p5lab run chen95-core --workload exec-static --guest linux --cpi --attribute stacks
 ./p5lab show RUN --speedscope exec.json --event cpi
+./p5lab run chen95-core --workload exec-static --guest linux --cpi --trace crossings
 ./p5lab run chen95-core --workload dup --cpi
 ./p5lab show chen95-core --cpi
 ./p5lab run smoke --set ideal.l1i=true
