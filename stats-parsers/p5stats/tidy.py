@@ -328,7 +328,8 @@ def load(
             newest[asks] = (started, frame, facts)
     if not newest:
         raise StatsError(f"{place}: no {COUNTS} in it: run the experiment first")
-    return _joined([(frame, facts) for _, frame, facts in newest.values()], keys)
+    # The order of the directories says nothing, so the columns of the keys are sorted.
+    return _joined([(frame, facts) for _, frame, facts in newest.values()], keys, ordered=False)
 
 
 def of_runs(directories: Iterable[Path], *, keys: Sequence[str] | None = None) -> pd.DataFrame:
@@ -357,15 +358,19 @@ def _run(directory: Path, facts: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _joined(
-    runs: Sequence[tuple[pd.DataFrame, Mapping[str, Any]]], keys: Sequence[str] | None
+    runs: Sequence[tuple[pd.DataFrame, Mapping[str, Any]]],
+    keys: Sequence[str] | None,
+    *,
+    ordered: bool = True,
 ) -> pd.DataFrame:
     """The tables of several runs as one table, with the columns of `keys`. The second part of a run
-    is its record."""
+    is its record. `ordered`: whether the order of the runs decides the order of these columns."""
     geometries = [(frame, frame["geometry"].unique()) for frame, _ in runs]
     wanted = keys or ()
     if keys is None:
         named = (word for _, names in geometries for name in names for word in name.split())
         keys = list(dict.fromkeys(word.partition("=")[0] for word in named if _KEY.match(word)))
+        keys = keys if ordered else sorted(keys)
     for (frame, facts), (_, names) in zip(runs, geometries, strict=True):
         for key in keys:
             values = {geometry: _setting(facts, key, geometry) for geometry in names}
