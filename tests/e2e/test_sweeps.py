@@ -23,6 +23,8 @@ import pytest
 from p5lab import engines
 from p5lab.describe import experiment, seeds
 from p5lab.describe.experiment import Filter
+from p5lab.execute import cluster, connection
+from p5lab.execute.cluster import Cluster, Wanted
 from p5lab.execute.runner import Runner
 from p5lab.host.processors import cores
 from p5lab.keep import store
@@ -166,6 +168,34 @@ def test_workers_that_are_killed(size, undisturbed, tmp_path):
     # Dask's own messages about killed workers must not reach this terminal.
     ours = ("[", "Results: ", "Next: ", "  ")
     assert all(line.startswith(ours) for line in said.splitlines()), said
+
+
+def test_a_result_that_is_lost_with_its_worker(tmp_path, monkeypatch):
+    """The worker of the second run of a boot dies after the run has ended, and before the command
+    has received the result. No other worker may execute the run.
+    """
+    killed = []
+    original = Cluster._wait
+
+    def wait(place, watched, near, *rest):
+        ended = original(place, watched, near, *rest)
+        if ended and near and not killed:
+            killed.append(near)
+            pid = place._client.run(os.getpid, workers=[near])[near]
+            os.kill(pid, signal.SIGKILL)
+            while place._client.nthreads(workers=[near]):
+                time.sleep(0.05)
+        return ended
+
+    monkeypatch.setattr(Cluster, "_wait", wait)
+    monkeypatch.setattr(Cluster, "_others", False)
+    monkeypatch.setattr(cluster, "STRANDED_SECONDS", 1)
+    lab = Lab(Lab.here().root, results_in=tmp_path)
+    runs = experiment.load(lab, "smoke", Filter(workloads=("null", "getpid", "dup")))
+    runner = Runner(lab, place=lambda: connection.connected(lab, Wanted(workers=1), print))
+    assert {one.status for one in runner.run_all(runs)} == {"ok"}
+    assert killed
+    assert sorted(one.record["attempts"] for one in store.all_runs(lab)) == [1, 1, 2]
 
 
 def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path):

@@ -17,11 +17,11 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from p5lab.engines import Outcome
 from p5lab.errors import STATUS_FAILED
@@ -40,8 +40,10 @@ POLL_SECONDS = 0.5
 ELASTIC = 64  # minimum number of runs at a scheduler, because its cluster may grow under load
 GROUPS = 2  # minimum number of groups of runs for each worker
 # If the preferred worker of a run dies and there is no other worker, Dask lets the run wait forever
-# (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker). After this time without a
-# message, this process therefore checks whether the worker still exists.
+# (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker). The same happens if the
+# worker dies after the end of the run, before this process has received the result: Dask then wants
+# to execute the run again. After this time without a message or a result, this process therefore
+# checks whether a worker has the run.
 STRANDED_SECONDS = 5
 
 
@@ -203,13 +205,9 @@ class Cluster:
             if not self._wait(watched, chain.worker, began, stopped):
                 chain.worker = ""
                 return None
-        except OSError:
-            raise self._lost() from None
-        finally:
-            if not future.done():
-                future.cancel()
-        try:
-            report = future.result()
+            report = self._result(future, stopped)
+        except Lost:
+            raise
         except KilledWorker as killed:
             # Dask also counts the death of a worker on which the run had not yet begun. `attempts`
             # counts only the executions that began.
@@ -225,6 +223,12 @@ class Cluster:
         except Exception as error:  # an error that the worker did not handle
             reason = f"worker: {type(error).__name__}: {printable(str(error))}"
             return Report(watched.worker, Done(Outcome("failed", reason), {}))
+        finally:
+            if not future.done():
+                future.cancel()
+        if report is None:
+            chain.worker = ""
+            return None
         if isinstance(report, str):
             raise Lost(
                 f"a worker of the scheduler {self._name} has no p5lab ({report}); start the worker"
@@ -292,6 +296,25 @@ class Cluster:
             has_it, heard = watched.worker, time.monotonic()
             if watched.attempts == 1:
                 began()
+
+    def _result(self, future: "Future", stopped: Callable[[], bool]) -> Report | str | None:
+        """Returns what the worker returned. Returns None if the run was stopped, or if the worker
+        died before this process had received the result and no other worker has the run."""
+        with ThreadPoolExecutor(1) as pool:
+            # A time limit of Dask would cancel the requests of the other threads, too.
+            result = pool.submit(future.result)
+            while not wait([result], STRANDED_SECONDS).done:
+                if self._client.status != "running":
+                    raise self._lost()
+                if stopped() or not self._is_somewhere(future):
+                    future.cancel()  # ends the call in the other thread
+                    return None
+            return cast("Report | str", result.result())
+
+    def _is_somewhere(self, future: "Future") -> bool:
+        """Whether a worker has the result of a run or executes the run."""
+        executed = itertools.chain.from_iterable(self._client.processing().values())
+        return any(self._client.who_has([future]).values()) or future.key in executed
 
     def _lost(self) -> Lost:
         return Lost(
