@@ -81,8 +81,7 @@ def is_in(events: Iterable[str]) -> bool:
 def check(where: str, counts: Mapping[str, int]) -> None:
     """Raises StatsError if the sum of the components is not the number of busy cycles. `counts`: of
     one ring and address space in one bracket, by event. A run without --cpi has no components."""
-    total = sum(value for event, value in counts.items() if event.startswith(PREFIX))
-    if is_in(counts) and total != counts[BUSY]:
+    if is_in(counts) and (total := _sum(counts)) != counts[BUSY]:
         raise StatsError(
             f"{where}: the components of the CPI stack add up to {total} cycles, and"
             f" {BUSY} is {counts[BUSY]}"
@@ -93,12 +92,15 @@ def check_clocks(where: str, clocks: int, counts: Mapping[str, int]) -> None:
     """Raises StatsError if the components and the idle cycles do not add up to `clocks`. `counts`:
     the events in an interval, which may belong to several rings. Without --cpi, there are no
     components."""
-    total = sum(value for event, value in counts.items() if event.startswith(PREFIX))
-    if is_in(counts) and total + counts[IDLE] != clocks:
+    if is_in(counts) and (total := _sum(counts) + counts[IDLE]) != clocks:
         raise StatsError(
             f"{where}: the components of the CPI stack and {IDLE} add up to"
-            f" {total + counts[IDLE]} cycles; the clock advances by {clocks}"
+            f" {total} cycles; the clock advances by {clocks}"
         )
+
+
+def _sum(counts: Mapping[str, int]) -> int:
+    return sum(value for event, value in counts.items() if event.startswith(PREFIX))
 
 
 def stack(frame: pd.DataFrame, empty: str = EMPTY) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from p5lab.cli import options
 from p5lab.describe.keys import readable
-from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
+from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.host import packages
 from p5lab.host.progress import Progress
 from p5lab.keep import selection
@@ -86,11 +86,7 @@ def _export(found: Sequence[Explanation], directory: Path) -> None:
     packages.ensure("report")
     from p5lab.present.page import svg, waterfall_figure
 
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise disk_error(error, directory) from None
-    paths = [path for one in found for path in svg.export(waterfall_figure.of(one), directory)]
+    paths = svg.export(map(waterfall_figure.of, found), directory)
     Progress().say(f"Figures: {len(paths)} files in {directory}")
 
 

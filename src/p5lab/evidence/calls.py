@@ -17,6 +17,7 @@ from p5lab.describe.observation import Observation, Trace
 from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.errors import UserError
 from p5lab.evidence.calls_picture import Panel, draw
+from p5lab.execute import runner
 from p5lab.execute.runner import Result
 from p5lab.lab import Lab
 from p5stats import crossings
@@ -139,9 +140,9 @@ def brackets(
         if (run.workload.name, run.guest.name) in wanted
     ]
     found = {}
-    for result in execute(runs):
-        if result.status != "ok":
-            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+    results = execute(runs)
+    runner.succeeded(results)
+    for result in results:
         traced = crossings.read(result.directory / CROSSINGS)
         bracket = crossings.typical(traced[min(traced)])  # phase 0 is the operation itself
         if result.run.guest.structure == "microkernel":

@@ -13,10 +13,9 @@ from rich.console import Console
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Run
 from p5lab.engines.bochs.engine import OUTPUT
-from p5lab.errors import UserError
+from p5lab.execute import runner
 from p5lab.execute.runner import Result
 from p5lab.host.terminal import markup
-from p5lab.keep import store
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid, number
@@ -175,13 +174,7 @@ def render(lab: Lab, text: str, execute: Callable[[list[Run]], list[Result]]) ->
 
     `execute` runs the experiment. Raises UserError if a run fails.
     """
-    stored = []
-    for result in execute(experiment.load(lab, EXPERIMENT)):
-        record = store.read(result.directory)
-        if result.status != "ok" or record is None:
-            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-        stored.append(Stored(result.directory, record))
-    found = rows(stored)
+    found = rows(runner.succeeded(execute(experiment.load(lab, EXPERIMENT))))
 
     def table(match: re.Match[str]) -> str:
         shown = grid(match[2], found[match[2]])

@@ -21,6 +21,7 @@ from p5lab.evidence import (
     numbers,
     validate,
 )
+from p5lab.execute import runner
 from p5lab.execute.runner import Result
 from p5lab.lab import Lab
 from p5stats import cpi
@@ -43,7 +44,7 @@ class Evidence:
     def validation(self) -> validate.Validation:
         """The verdicts on all claims. Raises UserError if a needed run fails."""
         found = validate.run(self.lab, validate.select(self.lab, None), self.execute)
-        _all_ok(found.failed)
+        runner.succeeded(found.failed)
         return found
 
 
@@ -71,7 +72,7 @@ def _crossings(experiment: str) -> Callable[[Evidence, str], str]:
 
 def _cross_check(of: Evidence, text: str) -> str:
     found = agreement.check(of.lab, agreement.Ask(), of.one_by_one, None)
-    _all_ok(found.failed)
+    runner.succeeded(found.failed)
     return agreement.render(text, found)
 
 
@@ -140,11 +141,6 @@ ALL = (
 )
 BY_NAME = {one.name: one for one in ALL}
 NAMES = (*BY_NAME, numbers.NAME)  # `numbers` stands for the numbers in all other documents
-
-
-def _all_ok(failed: Sequence[Result]) -> None:
-    for result in failed:
-        raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
 
 
 def choose(names: Sequence[str]) -> list[Document]:

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Run
 from p5lab.describe.observation import Cpi
-from p5lab.errors import UserError
+from p5lab.execute import runner
 from p5lab.execute.runner import Result
-from p5lab.keep import store
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import comparison, cpi_stack
@@ -86,11 +85,5 @@ def render(lab: Lab, text: str, execute: Callable[[list[Run]], list[Result]]) ->
         replace(run, observation=run.observation.with_(Cpi()))
         for run in experiment.load(lab, EXPERIMENT)
     ]
-    stored = []
-    for result in execute(asked):
-        record = store.read(result.directory)
-        if result.status != "ok" or record is None:
-            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-        stored.append(Stored(result.directory, record))
-    table = grid(rows(stored)).markdown()
+    table = grid(rows(runner.succeeded(execute(asked)))).markdown()
     return BLOCK.sub(lambda match: f"{match[1]}{table}\n{match[3]}", text)

@@ -17,6 +17,7 @@ from p5lab.errors import UserError, nearest
 from p5lab.evidence import document_file, generated, places, recorded, tutorial
 from p5lab.evidence.places import Lookup, Places
 from p5lab.evidence.recorded import SEPARATOR, Record, Source
+from p5lab.execute import runner
 from p5lab.execute.runner import Result
 from p5lab.keep import store
 from p5lab.keep.store import Stored
@@ -83,13 +84,7 @@ def measured(lab: Lab, source: Table, execute: Execute) -> Source:
             for _ in tutorial.play(place):
                 pass
             return _numbers(tutorial_results(place))
-    found = []
-    for result in execute(runs_of(lab, source)):
-        record = store.read(result.directory)
-        if result.status != "ok" or record is None:
-            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-        found.append(Stored(result.directory, record))
-    return _numbers(found)
+    return _numbers(runner.succeeded(execute(runs_of(lab, source))))
 
 
 def _numbers(runs: list[Stored]) -> Source:

@@ -9,7 +9,7 @@ Dask cluster. Both classes use p5lab.execute.one_run.
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -29,6 +29,7 @@ from p5lab.execute.one_run import INTERRUPTED, Done, Task
 from p5lab.execute.place import Here, Lost, Place
 from p5lab.host.files import read_json
 from p5lab.keep import store
+from p5lab.keep.store import Stored
 from p5lab.lab import PLACES, Lab
 
 # The engine has a limit of modelled time. This limit of host time catches an engine that hangs.
@@ -51,6 +52,17 @@ class Result:
     reason: str
     reused: bool
     wall_seconds: float
+
+
+def succeeded(results: Iterable[Result]) -> list[Stored]:
+    """The stored runs of these results. Raises UserError for the first run that is not ok."""
+    found = []
+    for result in results:
+        record = store.read(result.directory)
+        if result.status != "ok" or record is None:
+            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+        found.append(Stored(result.directory, record))
+    return found
 
 
 @dataclass(frozen=True)

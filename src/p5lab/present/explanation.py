@@ -10,6 +10,7 @@ not named as a cause.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rich.console import Console
 
@@ -21,6 +22,7 @@ from p5lab.present.tables import MISSING, Grid, clocks, number, rows_as, times
 from p5stats import cpi
 
 SCHEMA_VERSION = 1
+ByRing = dict[int, float]  # cycles
 SPREAD = "±"  # the head of the column of Cause.spread
 NAMED = 0.9  # the named causes explain at least this part of the changes, if their ranges allow it
 SMALL = 0.02  # the causes of a smaller relative difference are not listed
@@ -46,7 +48,7 @@ class Cause:
     second: float
     low: float
     high: float
-    rings: dict[int, float]
+    rings: ByRing
 
     @property
     def difference(self) -> float:
@@ -79,7 +81,15 @@ class Explanation:
     @property
     def rest(self) -> list[Cause]:
         """The causes with a difference that are not named."""
-        return [cause for cause in self.causes if cause not in self.named and cause.difference]
+        return [one for one in self.causes if one.difference and not self.is_named(one)]
+
+    def is_named(self, cause: Cause) -> bool:
+        """Whether a cause is one of those that are named."""
+        return (cause.component, cause.place) in self._named_keys
+
+    @cached_property
+    def _named_keys(self) -> set[tuple[str, str]]:
+        return {(cause.component, cause.place) for cause in self.named}
 
     @property
     def rings(self) -> list[int]:
@@ -139,25 +149,25 @@ def _by_phase(runs: Sequence[Stored], by: str) -> dict[tuple[str, str], list[Sta
 def _explained(
     what: str, names: tuple[str, str], first: tuple[Stack, ...], second: tuple[Stack, ...]
 ) -> Explanation:
+    one, other = [_by_ring(stack) for stack in first], [_by_ring(stack) for stack in second]
     causes = [
-        _cause(component, place, first, second)
-        for component, place in dict.fromkeys(
-            (name, place) for stack in (*first, *second) for name, _, place in stack.cycles
-        )
+        _cause(*key, [own.get(key, {}) for own in one], [own.get(key, {}) for own in other])
+        for key in dict.fromkeys(key for own in (*one, *other) for key in own)
     ]
     causes.sort(key=lambda cause: -abs(cause.difference))
     return Explanation(what, names, first, second, tuple(causes), _named(causes))
 
 
-def _cause(component: str, place: str, first: Sequence[Stack], second: Sequence[Stack]) -> Cause:
-    def by_ring(stack: Stack) -> dict[int, float]:
-        return {
-            ring: value
-            for (name, ring, where), value in stack.cycles.items()
-            if (name, where) == (component, place)
-        }
+def _by_ring(stack: Stack) -> dict[tuple[str, str], ByRing]:
+    """The cycles of each component and place."""
+    found: dict[tuple[str, str], ByRing] = {}
+    for (component, ring, place), value in stack.cycles.items():
+        found.setdefault((component, place), {})[ring] = value
+    return found
 
-    one, other = [by_ring(stack) for stack in first], [by_ring(stack) for stack in second]
+
+def _cause(component: str, place: str, one: Sequence[ByRing], other: Sequence[ByRing]) -> Cause:
+    """The cause from the cycles of one component and place in each run of both systems."""
     a, b = ([sum(own.values()) for own in runs] for runs in (one, other))
     rings = {
         ring: sum(own.get(ring, 0.0) for own in other) / len(other)
@@ -171,13 +181,14 @@ def _cause(component: str, place: str, first: Sequence[Stack], second: Sequence[
 def _named(causes: Sequence[Cause]) -> tuple[Cause, ...]:
     """The causes with the largest differences. Their sum is at least the part NAMED of all changes,
     unless the ranges of too many causes include zero."""
-    every = sum(abs(cause.difference) for cause in causes)
+    wanted = NAMED * sum(abs(cause.difference) for cause in causes)
     named: list[Cause] = []
     for cause in causes:
-        if sum(abs(one.difference) for one in named) >= NAMED * every:
+        if wanted <= 0:
             break
         if cause.is_certain:
             named.append(cause)
+            wanted -= abs(cause.difference)
     return tuple(named)
 
 
@@ -313,7 +324,7 @@ def _rows(one: Explanation, rings: Sequence[int]) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for cause in one.causes:
         rows.append(_row(one, cause.component, cause.place, (cause.first, cause.second)))
-        rows[-1] |= {"lowest": cause.low, "highest": cause.high, "named": cause in one.named}
+        rows[-1] |= {"lowest": cause.low, "highest": cause.high, "named": one.is_named(cause)}
         rows[-1] |= {f"ring {ring}": cause.rings.get(ring, 0.0) for ring in rings}
     empty = {"lowest": "", "highest": "", "named": ""} | {f"ring {ring}": "" for ring in rings}
     rows += [_row(one, name, "", values) | empty for name, values in totals.items()]

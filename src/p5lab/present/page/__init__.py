@@ -138,13 +138,7 @@ def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Wr
         replace_text(output, text)
     except OSError as error:
         raise disk_error(error, output) from None
-    exported = []
-    if export is not None:
-        try:
-            export.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise disk_error(error, export) from None
-        exported = [path for figure in drawn for path in svg.export(figure, export)]
+    exported = svg.export(drawn, export) if export is not None else []
     return Written(output, exported, results.missing)
 
 

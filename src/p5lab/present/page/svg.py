@@ -6,6 +6,7 @@ page.css defines for light and dark pages.
 """
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
 from pathlib import Path
 
 import altair as alt
@@ -61,11 +62,20 @@ def panel(one: Panel) -> str:
     return _clean(text, f"{one.title} ({one.unit})", one.description)
 
 
-def export(figure: Figure, directory: Path) -> list[Path]:
-    """Writes a figure as PNG, SVG and CSV into a directory and returns the paths.
+def export(figures: Iterable[Figure], directory: Path) -> list[Path]:
+    """Writes figures as PNG, SVG and CSV into a directory, which is made if it does not exist.
+    Returns the paths of the files.
 
     Raises UserError if a file cannot be written.
     """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise disk_error(error, directory) from None
+    return [path for figure in figures for path in _export(figure, directory)]
+
+
+def _export(figure: Figure, directory: Path) -> list[Path]:
     spec = charts.whole(figure)
     contents = {
         ".svg": vl_convert.vegalite_to_svg(spec, vl_version=VERSION).encode(),
