@@ -32,6 +32,7 @@ CURVE_HEIGHT, BAR_STEP, DOT_STEP = 230, 24, 19
 LABEL_WIDTH, BAR_LABEL_WIDTH = 128, 190
 LETTER, LINE_HEIGHT = 6.4, 15  # mean width of a letter and height of a line, in pixels
 LABEL_LINES = 2
+LEGEND_COLUMNS = 2  # in an exported figure
 # These eight colours also differ in lightness. In addition, the series have different shapes. Each
 # colour is used for one purpose, so that page.css can replace the colour on a dark page.
 SERIES = ("#0b61a4", "#c2410c", "#2f7d32", "#7b3fa0", "#96690a", "#0b7285", "#b8236f", "#5a6472")
@@ -142,6 +143,7 @@ def _config(*, legend: bool) -> dict[str, Any]:
         "legend": alt.LegendConfig(
             disable=not legend,
             orient="bottom",
+            columns=LEGEND_COLUMNS,
             title=None,
             labelColor=INK,
             labelFontSize=12,
