@@ -101,6 +101,14 @@ ELSEWHERE = {
         '"smoke", "--workload", "getpid", "--calls"',
     ),
     "./p5lab show RUN --calls": ("e2e/test_counts_by_call.py", '"show", made.name, "--calls"'),
+    "./p5lab run chen95-core --workload exec-static --guest linux --cpi --interval 1000003": (
+        "e2e/test_intervals_of_a_run.py",
+        '"chen95-core", "--workload", "exec-static", "--guest", "linux"',
+    ),
+    "./p5lab show RUN --intervals": (
+        "e2e/test_intervals_of_a_run.py",
+        '"show", stored.id, "--intervals"',
+    ),
     "./p5lab show RUN --modes": ("e2e/test_counts_by_call.py", '"show", made.name, "--modes"'),
     "./p5lab explain chen95-core linux linux-uml": (
         "e2e/test_cpi_stack.py",

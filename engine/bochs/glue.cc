@@ -106,9 +106,11 @@ p5::Attribution* attribution;  // null: not requested, or the guest is not ready
 p5::Blocks* blocks;            // null: not requested
 p5::Calls* calls;              // null: not requested, or the guest is not ready yet
 p5::Modes* modes;              // null: not requested, or the guest is not ready yet
-session::Region* region;       // null: not requested, or the guest is not ready yet
-bool branches_watched;         // attribution or blocks is not null
-bool each_watched;             // attribution, region or calls is not null
+// The session wants to look at the run after this time, in core clocks.
+Bit64u next_look;
+session::Region* region;  // null: not requested, or the guest is not ready yet
+bool branches_watched;    // attribution or blocks is not null
+bool each_watched;        // attribution, region or calls is not null
 
 // Takes the observers that the run has now.
 void take_observers() {
@@ -130,7 +132,10 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
                                  glue::place(BX_SEG_REG_DS, BX_32BIT_REG_ESI),
                                  glue::place(BX_SEG_REG_ES, BX_32BIT_REG_EDI)};
   const session::MarkerResult result = the_run.marker(call);
-  if (operation == session::kReady) glue::run_agendas();
+  if (operation == session::kReady) {
+    glue::run_agendas();
+    next_look = the_run.next_look();
+  }
   take_observers();
   leaf->eax = result.eax;
   leaf->ebx = result.ebx;
@@ -197,7 +202,6 @@ union ModelStorage {
 } storage;
 p5::Pentium& model = storage.pentium;
 bool model_started;
-Bit64u next_look;         // the session wants to look at the run after this time, in core clocks
 bool state_stale = true;  // ring, mode or address space may have changed
 bool delivery_known;      // p5_interrupt() belongs to an exception or hardware interrupt
 bool breakpoints_stale;   // DR0 to DR3 or DR7 may have changed

@@ -136,6 +136,11 @@ void RunConfig::read_calls(Settings& settings) {
   if (cpi && kX86_64) settings.fail("run.cpi", "expected a Pentium: x86-64 has no clocks");
   if (cpi && !sample.empty()) settings.fail("run.cpi", "expected no run.sample in the same run");
   if (settings.has("run.modes")) modes = settings.text("run.modes");
+  if (settings.has("run.intervals")) {
+    intervals = settings.text("run.intervals");
+    interval = settings.number("run.interval");
+    if (interval == 0) settings.fail("run.interval", "expected at least 1");
+  }
   if (!settings.has("run.calls")) return;
   calls = settings.text("run.calls");
   if (!sample.empty()) settings.fail("run.calls", "expected no run.sample in the same run");

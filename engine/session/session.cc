@@ -35,6 +35,7 @@ void Session::start(p5::Pentium* storage, Emulator& emulator) {
   observers_ = std::make_unique<Observers>(*model_, config_, emulator);
   open_files();
   if (config_.media.on) begin(kBoot);
+  if (config_.media.on && intervals_) intervals_->begin();
   if (config_.media.steps.empty()) return;
   script_ = std::make_unique<Script>(config_.media.steps, config_.media.serial, emulator,
                                      [this](const Step& step) { step_done(step); });
@@ -75,6 +76,10 @@ void Session::open_files() {
   if (!config_.crossings.empty()) {
     crossings_ = std::make_unique<Crossings>(*model_);
     crossings_->open(config_.crossings);
+  }
+  if (!config_.intervals.empty()) {
+    intervals_ = std::make_unique<Intervals>(*model_, config_.interval, events_->counted());
+    intervals_->open(config_.intervals, config_.machine.clock_hz());
   }
   observers_->open(
       [this](const char* op, uint32_t number) { events_->marker("interval", op, number); });
@@ -170,6 +175,7 @@ void Session::ready() {
   }
   devices_.ready();
   observers_->ready();
+  if (intervals_) intervals_->begin();
   if (job_.region.name.empty()) return;
   region_ = std::make_unique<Region>(job_.region, *emulator_);
   model_->watch_each(true);  // the engine must see each instruction
@@ -267,6 +273,7 @@ void Session::finish(const std::string& status, const std::string& reason, uint3
   if (!reason.empty()) std::fprintf(stderr, "%s\n", reason.c_str());
   events_->finish();
   if (crossings_) crossings_->finish();
+  if (intervals_) intervals_->finish();
   output_.finish();
   for (Output& output : created_) output.finish();
   std::fflush(nullptr);  // the emulator's own files: serial lines, log
@@ -278,12 +285,14 @@ void Session::fail(const std::string& reason) { finish("failed", reason, 0, kGue
 void Session::end_run(const std::string& reason) { finish("ok", reason, 0, 0); }
 
 uint64_t Session::next_look() const {
-  if (!script_) return config_.limit;
+  const uint64_t next = std::min(config_.limit, intervals_ ? intervals_->next() : config_.limit);
+  if (!script_) return next;
   const uint64_t due = clock().first_clock(script_->next());
-  return std::min(config_.limit, due ? due - 1 : 0);
+  return std::min(next, due ? due - 1 : 0);
 }
 
 uint64_t Session::look(uint64_t now) {
+  if (intervals_) intervals_->look(now);
   if (script_) follow(script_->run(clock().time(now)));
   if (now > config_.limit) time_is_up();
   return next_look();

@@ -21,6 +21,7 @@
 #include "event_stream.hh"
 #include "guest_buffer.hh"
 #include "guest_files.hh"
+#include "intervals.hh"
 #include "job.hh"
 #include "marker.hh"
 #include "media.hh"
@@ -159,6 +160,7 @@ class Session {
   std::unique_ptr<Observers> observers_;
   std::unique_ptr<EventStream> events_;
   std::unique_ptr<Crossings> crossings_;  // null: not requested
+  std::unique_ptr<Intervals> intervals_;  // null: not requested
   std::unique_ptr<Region> region_;        // null: not requested, or the guest is not ready yet
   PhaseNames names_;                      // of phases of the guest's programs
   Output output_;                         // output of the guest's program

@@ -74,3 +74,19 @@ def _check_header(record: Record, schema_version: int) -> None:
         raise ValueError(
             f"schema version {record['schema_version']}, this p5lab reads {schema_version}"
         )
+
+
+def names(value: object) -> list[str]:
+    """The names of the events in a header. ValueError if they are not different texts."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError("expected the names of events")
+    if len(set(value)) != len(value):
+        raise ValueError("expected each event once")
+    return value
+
+
+def whole(value: object, limit: int) -> int:
+    """The value, if it is a whole number from 0 to `limit` - 1. ValueError if it is not."""
+    if type(value) is not int or not 0 <= value < limit:
+        raise ValueError(f"expected a whole number from 0 to {limit - 1}, found {str(value)[:40]}")
+    return value

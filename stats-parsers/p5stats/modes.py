@@ -85,7 +85,7 @@ def read(path: Path) -> Modes:
     seen: set[tuple[int, str, int, int]] = set()
 
     def header(record: dict[str, Any]) -> None:
-        found.events.extend(_events(record["events"]))
+        found.events.extend(jsonl.names(record["events"]))
 
     def line(record: dict[str, Any]) -> None:
         if record["type"] != "mode":
@@ -99,14 +99,6 @@ def read(path: Path) -> Modes:
 
     jsonl.between(path, "modes", SCHEMA_VERSION, header, line)
     return found
-
-
-def _events(events: object) -> list[str]:
-    if not isinstance(events, list) or not all(isinstance(one, str) for one in events):
-        raise ValueError("expected the names of events")
-    if len(set(events)) != len(events):
-        raise ValueError("expected each event once")
-    return events
 
 
 def _mode(record: dict[str, Any], events: int) -> Mode:

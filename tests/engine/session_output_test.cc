@@ -10,6 +10,7 @@
 #include "engine/session/counter_registers.hh"
 #include "engine/session/crossings.hh"
 #include "engine/session/event_stream.hh"
+#include "engine/session/intervals.hh"
 #include "scratch.hh"
 
 using namespace session;
@@ -95,6 +96,41 @@ TEST_CASE("event stream: geometries have their growth since the previous marker"
   INFO(written[1]);
   CHECK(written[1].find(",\"shadows\":[[8192,0,[[1,0,0,0,1,") != std::string::npos);
   CHECK(written[2].find(",\"shadows\":[]}") != std::string::npos);
+}
+
+TEST_CASE("intervals: a line at the end of each interval, with the counts of each ring") {
+  Bench bench;
+  Scratch file;
+  session::Intervals intervals(bench.model, 10, {p5::Instructions});
+  intervals.open(file.path(), 90);
+  CHECK(intervals.next() == ~uint64_t(0));  // before begin(), no interval ends
+  while (bench.model.clock() < 5) bench.insn("40");
+  const uint64_t before = bench.model.counters().total(p5::Instructions);
+  intervals.begin();
+  const uint64_t start = bench.model.clock();
+  CHECK(intervals.next() == start + 10);
+  intervals.look(start + 10);  // the last clock of the interval is not over
+  CHECK(intervals.next() == start + 10);
+  bench.change([](p5::State& state) { state.ring = 3; });
+  bench.insn("40");
+  bench.model.idle(36);
+  intervals.look(bench.model.clock());  // several intervals have passed
+  const uint64_t passed = bench.model.clock() - start;
+  CHECK(passed > 30);
+  CHECK(intervals.next() == start + (passed / 10 + 1) * 10);
+  intervals.finish();
+  const std::vector<std::string> written = lines(file);
+  REQUIRE(written.size() == 5);
+  CHECK(written[0] ==
+        "{\"type\":\"header\",\"schema_version\":1,\"clock_hz\":90,\"length\":10,"
+        "\"events\":[\"instructions\"]}");
+  const std::string ring0 = "[0,[" + std::to_string(before) + "]]";
+  CHECK(written[1] ==
+        "{\"type\":\"counts\",\"tsc\":" + std::to_string(start) + ",\"rings\":[" + ring0 + "]}");
+  CHECK(written[2] == "{\"type\":\"counts\",\"tsc\":" + std::to_string(start + passed) +
+                          ",\"rings\":[" + ring0 + ",[3,[1]]]}");
+  CHECK(written[3] == written[2]);  // finish() ends the last interval
+  CHECK(written[4] == "{\"type\":\"end\"}");
 }
 
 TEST_CASE("crossings: only changes of state are written") {

@@ -22,6 +22,7 @@ import test_attribution
 import test_calls
 import test_crossings
 import test_gem5_events
+import test_intervals
 import test_modes_file
 import test_program
 import test_rootfs
@@ -47,6 +48,7 @@ from p5stats import (
     events,
     gem5,
     gem5_events,
+    intervals,
     modes,
     record,
     simpoint,
@@ -164,6 +166,17 @@ def of_modes(tmp_path):
         assert found.vector_frame()["count"].min() > 0 or found.vector_frame().empty
 
     return Reader("jsonl", [lines(test_modes_file.LINES)], read, check, ends=True)
+
+
+def of_intervals(tmp_path):
+    def read(data):
+        return intervals.read(put(tmp_path / "intervals.jsonl", data))
+
+    def check(found):
+        assert list(found.frame().columns) == intervals.COLUMNS
+        assert all(one.begin < one.end for one in found.intervals)
+
+    return Reader("jsonl", [lines(test_intervals.LINES)], read, check, ends=True)
 
 
 def of_counts(tmp_path):
@@ -418,6 +431,7 @@ READERS = {
     "attribution.jsonl": of_attribution,
     "calls.jsonl": of_calls,
     "modes.jsonl": of_modes,
+    "intervals.jsonl": of_intervals,
     "counts.parquet": of_counts,
     "gem5 stats.txt": of_gem5("stats.txt", "text"),
     "gem5 stats.json": of_gem5("stats.json", "json"),

@@ -17,6 +17,7 @@ from p5lab.describe.observation import (
     Capture,
     Cpi,
     Interval,
+    Intervals,
     Modes,
     Observation,
     PowerCut,
@@ -38,6 +39,7 @@ WISHES = [
     Calls(),
     Modes(),
     Cpi(),
+    Intervals(1000),
     Region("main"),
     SAMPLE,
     PowerCut(1_250_000),
@@ -58,7 +60,7 @@ REQUEST = {
     "sample": None,
 }
 # Members that later versions have added.
-LATER = {"region": "", "calls": False, "modes": False, "cpi": False}
+LATER = {"region": "", "calls": False, "modes": False, "cpi": False, "interval": 0}
 
 
 def parsed(*words):

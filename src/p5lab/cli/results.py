@@ -22,6 +22,7 @@ from p5lab.present import (
     answer,
     by_call,
     by_function,
+    by_interval,
     by_mode,
     by_source,
     counts,
@@ -119,6 +120,12 @@ def _add_show(commands: options.Commands) -> None:
         action="store_true",
         help="for a run with --modes: show the cycles of each machine mode and ring, and the"
         " interrupts and exceptions by vector",
+    )
+    one.add_argument(
+        "--intervals",
+        action="store_true",
+        help="for a run with --interval: show cycles, instructions and misses of each interval, or"
+        " with --cpi the largest parts of the CPI stack",
     )
     one.add_argument(
         "--cpi",
@@ -338,6 +345,8 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
         by_call.show(counts.stdout(), stored, args.form, args.top, more=args.all_tables)
     elif args.modes:
         by_mode.show(counts.stdout(), stored, args.form)
+    elif args.intervals:
+        by_interval.show(counts.stdout(), stored, args.form, more=args.all_tables)
     elif args.source is not None:
         by_source.show(counts.stdout(), stored, args)
     elif args.attribution:
@@ -383,6 +392,7 @@ def _show_several(args: argparse.Namespace, lab: Lab, wanted: sweep_table.Wanted
         "timeline",
         "calls",
         "modes",
+        "intervals",
         "speedscope",
         "evictions",
         "source",

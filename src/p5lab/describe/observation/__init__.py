@@ -18,6 +18,7 @@ from p5lab.describe.observation.attribute import Attribution
 from p5lab.describe.observation.calls import Calls
 from p5lab.describe.observation.capture import Capture
 from p5lab.describe.observation.cpi import Cpi
+from p5lab.describe.observation.intervals import Intervals
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.describe.observation.modes import Modes
 from p5lab.describe.observation.power_cut import PowerCut
@@ -40,6 +41,7 @@ __all__ = [
     "Capture",
     "Cpi",
     "Interval",
+    "Intervals",
     "Kind",
     "Modes",
     "Observation",
@@ -61,6 +63,7 @@ KINDS: tuple[type[Kind], ...] = (
     Calls,
     Modes,
     Cpi,
+    Intervals,
     Region,
     Sample,
     PowerCut,

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""intervals.jsonl: the counts of each interval of a run.
+
+A run with `--interval CLOCKS` writes the file (docs/reference/formats.md): all counts at the end of
+the boot, and after each interval. With `--cpi`, the components of the CPI stack add up to the busy
+cycles of each interval and ring. `read` verifies this.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from p5stats import cpi, jsonl
+
+SCHEMA_VERSION = 1
+LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
+RINGS = 4
+COLUMNS = ["interval", "begin", "end", "ring", "event", "count"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The counts of one interval. `begin`, `end`: the clock at its beginning and at its end, in
+    core clocks since reset. `rings`: the counts of each ring, in the order of the file's events."""
+
+    begin: int
+    end: int
+    rings: dict[int, list[int]]
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The counts of a run by interval. `length`: the length of an interval in core clocks. An
+    interval can be longer, for example if the processor is idle. The last one can be shorter."""
+
+    events: list[str]
+    length: int
+    clock_hz: int
+    intervals: list[Interval]
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each count that is not zero.
+
+        Columns: COLUMNS. All except `event` are integers. `interval` is a number from 0 in the
+        order of time. `begin` and `end` are in core clocks since reset.
+        """
+        rows = [
+            (number, one.begin, one.end, ring, event, count)
+            for number, one in enumerate(self.intervals)
+            for ring, counts in one.rings.items()
+            for event, count in zip(self.events, counts, strict=True)
+            if count
+        ]
+        frame = pd.DataFrame(rows, columns=COLUMNS)
+        return frame.astype({name: "int64" for name in COLUMNS if name != "event"})
+
+
+def read(path: Path) -> Intervals:
+    """Reads the counts of a run by interval. StatsError if the file is malformed or incomplete, or
+    if the components of a CPI stack do not add up to the busy cycles."""
+    events: list[str] = []
+    length = clock_hz = 0
+    points: list[tuple[int, dict[int, list[int]]]] = []
+
+    def header(record: dict[str, Any]) -> None:
+        nonlocal length, clock_hz
+        events.extend(jsonl.names(record["events"]))
+        length, clock_hz = (jsonl.whole(record[name], LIMIT) for name in ("length", "clock_hz"))
+        if not length or not clock_hz:
+            raise ValueError("length and clock_hz: expected at least 1")
+
+    def line(record: dict[str, Any]) -> None:
+        if record["type"] != "counts":
+            raise ValueError(f"unknown type {record['type']!r}")
+        point = jsonl.whole(record["tsc"], LIMIT), _rings(record["rings"], len(events))
+        if points and not _follows(points[-1], point):
+            raise ValueError("expected a later clock and the rings of the line before")
+        points.append(point)
+
+    jsonl.between(path, "intervals", SCHEMA_VERSION, header, line)
+    found = []
+    for (begin, before), (end, after) in pairwise(points):
+        rings = {ring: _minus(counts, before.get(ring)) for ring, counts in after.items()}
+        for ring, counts in rings.items():
+            where = f"{path}: clocks {begin} to {end}, ring {ring}"
+            cpi.check(where, dict(zip(events, counts, strict=True)))
+        if end > begin:
+            found.append(Interval(begin, end, rings))
+    return Intervals(events, length, clock_hz, found)
+
+
+def _rings(value: object, events: int) -> dict[int, list[int]]:
+    if not isinstance(value, list):
+        raise ValueError("expected the counts of each ring")
+    found: dict[int, list[int]] = {}
+    for ring, counts in value:
+        if jsonl.whole(ring, RINGS) in found:
+            raise ValueError(f"ring {ring} twice")
+        if not isinstance(counts, list) or len(counts) != events:
+            raise ValueError("expected a count for each event")
+        found[ring] = [jsonl.whole(count, LIMIT) for count in counts]
+    return found
+
+
+def _follows(
+    before: tuple[int, dict[int, list[int]]], point: tuple[int, dict[int, list[int]]]
+) -> bool:
+    """Whether the clock and the rings of a line can come after those of the line before."""
+    return point[0] >= before[0] and before[1].keys() <= point[1].keys()
+
+
+def _minus(after: list[int], before: list[int] | None) -> list[int]:
+    """The counts of an interval. A count can be negative: the model can add clocks in one interval
+    and subtract them in the next."""
+    return after if before is None else [a - b for a, b in zip(after, before, strict=True)]
