@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -192,7 +192,14 @@ def test_a_result_that_is_lost_with_its_worker(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "STRANDED_SECONDS", 1)
     lab = Lab(Lab.here().root, results_in=tmp_path)
     runs = experiment.load(lab, "smoke", Filter(workloads=("null", "getpid", "dup")))
-    runner = Runner(lab, place=lambda: connection.connected(lab, Wanted(workers=1), print))
+
+    @contextmanager
+    def one_by_one():
+        with connection.connected(lab, Wanted(workers=1), print) as place:
+            place.at_a_time = 1  # otherwise the worker could execute another run when it dies
+            yield place
+
+    runner = Runner(lab, place=one_by_one)
     assert {one.status for one in runner.run_all(runs)} == {"ok"}
     assert killed
     assert sorted(one.record["attempts"] for one in store.all_runs(lab)) == [1, 1, 2]
