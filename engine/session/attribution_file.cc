@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "counted.hh"
 #include "events.hh"
 #include "json.hh"
 
@@ -42,8 +43,7 @@ std::string AttributionFile::text(const Attribution* found) {
 }
 
 void AttributionFile::append_header() {
-  std::vector<std::string> names;
-  for (const uint32_t event : counted_) names.push_back(p5::event_name(event));
+  std::vector<std::string> names = event_names(counted_);
   for (size_t i = 0; classes_ && i < MissClasses::kCounts; i++) {
     names.push_back(MissClasses::name(i));
   }

@@ -17,4 +17,10 @@ std::vector<uint32_t> counted_events(const HasPart& has, bool cpi) {
   return events;
 }
 
+std::vector<std::string> event_names(const std::vector<uint32_t>& events) {
+  std::vector<std::string> names;
+  for (const uint32_t event : events) names.push_back(p5::event_name(event));
+  return names;
+}
+
 }  // namespace session

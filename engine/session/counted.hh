@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "events.hh"
@@ -16,5 +17,8 @@ using HasPart = std::function<bool(p5::Part part)>;
 // Returns the events that this engine counts and that belong to a part of the machine. The events
 // are in the order of the output. `cpi`: with the components of the CPI stack.
 std::vector<uint32_t> counted_events(const HasPart& has, bool cpi);
+
+// Returns the names of events, for the header of a file.
+std::vector<std::string> event_names(const std::vector<uint32_t>& events);
 
 }  // namespace session

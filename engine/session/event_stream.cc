@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "event_stream.hh"
 
+#include "counted.hh"
 #include "json.hh"
 
 namespace session {
@@ -28,15 +29,12 @@ const char* entry_name(p5::Entry entry) {
 }
 
 void EventStream::open(const std::string& path, uint64_t clock_hz) {
-  std::vector<std::string> names, units;
-  for (const uint32_t event : counted_) {
-    names.push_back(p5::event_name(event));
-    units.push_back(p5::event_unit(event));
-  }
+  std::vector<std::string> units;
+  for (const uint32_t event : counted_) units.push_back(p5::event_unit(event));
   file_.create(path);
   JsonLine header("header");
   header.member("schema_version", 1).member("engine", "bochs");
-  header.member("clock_hz", clock_hz).names("events", names).names("units", units);
+  header.member("clock_hz", clock_hz).names("events", event_names(counted_)).names("units", units);
   line_ = header.open();
   if (shadows_.any()) shadows_.append_header(&line_);
   file_.write(line_ + "}\n");

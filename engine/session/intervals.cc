@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "intervals.hh"
 
+#include "counted.hh"
 #include "events.hh"
 #include "json.hh"
 
@@ -10,11 +11,9 @@ using base::JsonLine;
 
 void Intervals::open(const std::string& path, uint64_t clock_hz) {
   file_.create(path);
-  std::vector<std::string> names;
-  for (const uint32_t event : counted_) names.push_back(p5::event_name(event));
   JsonLine header("header");
   header.member("schema_version", 1).member("clock_hz", clock_hz).member("length", length_);
-  file_.write(header.names("events", names).line());
+  file_.write(header.names("events", event_names(counted_)).line());
 }
 
 void Intervals::begin() {

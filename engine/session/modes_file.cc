@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "counted.hh"
 #include "crossings.hh"
 #include "event_stream.hh"
 #include "events.hh"
@@ -42,10 +43,9 @@ bool any(const Modes::Counts& counts) {
 }  // namespace
 
 std::string modes_text(const Modes* found, const std::vector<uint32_t>& counted) {
-  std::vector<std::string> names;
-  for (const uint32_t event : counted) names.push_back(p5::event_name(event));
   JsonLine header("header");
-  std::string text = header.member("schema_version", 1).names("events", names).line();
+  std::string text =
+      header.member("schema_version", 1).names("events", event_names(counted)).line();
   if (found) {
     for (const auto& [number, phase] : found->phases()) {
       for (const auto& [place, counts] : phase.counts) {
