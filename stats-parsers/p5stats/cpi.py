@@ -80,19 +80,21 @@ def is_in(events: Iterable[str]) -> bool:
 
 def check(where: str, counts: Mapping[str, int]) -> None:
     """Raises StatsError if the sum of the components is not the number of busy cycles. `counts`: of
-    one ring and address space in one bracket, by event. A run without --cpi has no components."""
-    if is_in(counts) and (total := _sum(counts)) != counts[BUSY]:
+    one ring and address space in one bracket, by event. An event that is not among them counts 0. A
+    run without --cpi has no components."""
+    busy = counts.get(BUSY, 0)
+    if is_in(counts) and (total := _sum(counts)) != busy:
         raise StatsError(
             f"{where}: the components of the CPI stack add up to {total} cycles, and"
-            f" {BUSY} is {counts[BUSY]}"
+            f" {BUSY} is {busy}"
         )
 
 
 def check_clocks(where: str, clocks: int, counts: Mapping[str, int]) -> None:
     """Raises StatsError if the components and the idle cycles do not add up to `clocks`. `counts`:
-    the events in an interval, which may belong to several rings. Without --cpi, there are no
-    components."""
-    if is_in(counts) and (total := _sum(counts) + counts[IDLE]) != clocks:
+    the events in an interval, which may belong to several rings. An event that is not among them
+    counts 0. Without --cpi, there are no components."""
+    if is_in(counts) and (total := _sum(counts) + counts.get(IDLE, 0)) != clocks:
         raise StatsError(
             f"{where}: the components of the CPI stack and {IDLE} add up to"
             f" {total} cycles; the clock advances by {clocks}"

@@ -86,6 +86,13 @@ def test_a_wrong_sum_is_refused(tmp_path):
         intervals.read(path)
 
 
+def test_components_without_the_busy_cycles_are_refused(tmp_path):
+    header = HEADER | {"events": ["cycles.other", *EVENTS[1:]]}
+    path = written(tmp_path / "intervals.jsonl", [header, *LINES[1:]])
+    with pytest.raises(StatsError, match="ring 0: .* add up to 60 cycles, and cycles.busy is 0"):
+        intervals.read(path)
+
+
 def test_a_file_that_was_cut_short_is_refused(tmp_path):
     with pytest.raises(StatsError, match="incomplete: the file was cut short"):
         intervals.read(written(tmp_path / "intervals.jsonl", LINES[:-1]))
