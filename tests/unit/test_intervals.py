@@ -89,7 +89,7 @@ def test_a_wrong_sum_is_refused(tmp_path):
 def test_components_without_the_busy_cycles_are_refused(tmp_path):
     header = HEADER | {"events": ["cycles.other", *EVENTS[1:]]}
     path = written(tmp_path / "intervals.jsonl", [header, *LINES[1:]])
-    with pytest.raises(StatsError, match="ring 0: .* add up to 60 cycles, and cycles.busy is 0"):
+    with pytest.raises(StatsError, match=r"ring 0: .* add up to 60 cycles, and cycles.busy is 0"):
         intervals.read(path)
 
 
