@@ -183,7 +183,7 @@ ONLY_PARSED = {
         "e2e/test_region_and_lines.py prints the source; unit/test_by_source.py chooses the event"
     ),
     r"./p5lab run chen95-core --workload dup --cpi --seed 0-4": "ten runs",
-    r"./p5lab run chen95-core .* --ideal each": "twenty runs; e2e/test_ideal.py makes four",
+    r"./p5lab run chen95-core .* --ideal each": "22 runs; e2e/test_ideal.py makes four",
     r"./p5lab show RUN --attribution --event cpi.data.dram": (
         "e2e/test_cpi_stack.py reads these counts"
     ),

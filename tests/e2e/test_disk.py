@@ -71,6 +71,19 @@ def test_two_disks_on_two_adapters_are_faster_than_one(boot):
     assert read(count=2, adapters=2) > 1.5 * read(count=1, adapters=1)
 
 
+def test_an_ideal_disk_takes_no_time_and_returns_the_same_data(boot):
+    """The workload prints no data, so the test of a power cut and those of the file systems check
+    the data. The counts of requests and sectors are those of the real disk."""
+    job = "raw-read kb=1024 size=65536"
+    real, ideal = (boot(job, settings={"ideal.disk": value}) for value in ("false", "true"))
+    for event in ("disk.reads", "disk.sectors_read"):
+        assert real.totals(65536, event) == ideal.totals(65536, event)
+        assert sum(ideal.totals(65536, event)) > 0
+    for event in ("disk.busy", "disk.transfer", "disk.wait", "cycles.idle"):
+        assert sum(real.totals(65536, event)) > 0, event
+        assert sum(ideal.totals(65536, event)) == 0, event
+
+
 def test_a_machine_without_disks_has_no_adapter(boot):
     booted = boot("raw-seek", settings={"disk.count": 0})
     assert booted.events.guest_status

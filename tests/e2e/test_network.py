@@ -270,6 +270,16 @@ def test_every_transfer_ends_with_the_right_bytes(network, faults, seed):
         assert (number > 0) == (key in faults)
 
 
+def test_an_ideal_network_takes_no_time_and_loses_no_frame(network):
+    """The remote host sends a whole window at once, and the driver's ring holds nine frames."""
+    ran = network(f"bytes={10 * BYTES}", settings={"ideal.network": "true"})
+    assert ran.outcome.status == "ok", ran.output
+    for event in ("net.busy", "net.remote_busy", "net.collisions", "net.missed", "net.lost"):
+        assert sum(ran.totals(0, event) + ran.totals(1, event)) == 0, event
+    assert sum(ran.totals(0, "net.bytes_sent")) > 10 * BYTES
+    assert 10 * BYTES < sum(ran.totals(1, "net.bytes_received")) < 11 * BYTES
+
+
 def test_a_large_transfer_fills_the_wire(network):
     """The rate is more than 80 % of 10 Mbit/s. The measured time includes the program's own work,
     because the program fills its buffer again before each call.

@@ -134,6 +134,23 @@ TEST_CASE("disk: without read-ahead each sequential read waits for a rotation") 
   CHECK(ms(bench.now - begin) / 9 == doctest::Approx(8.3333 * (1 + 8 / 120.0)).epsilon(0.01));
 }
 
+TEST_CASE("disk: an ideal mechanism takes no time, and the data are the same") {
+  DriveConfig config = round_drive();
+  config.at_once = true;
+  config.command = 0;
+  DriveBench bench(config);
+  for (const uint64_t first : {0, 400000, 8, 123456}) {
+    const Time begin = bench.now;
+    Spent spent;
+    CHECK(bench.write(first, 16, 0x3C) - begin == 16 * kBusSector);
+    CHECK(bench.on_media(first + 15, 0x3C));
+    const Time written = bench.now;
+    bench.read(first, 16, &spent);
+    CHECK(bench.now - written == 16 * kBusSector);
+    CHECK(spent.seek + spent.rotation + spent.transfer == 0);
+  }
+}
+
 TEST_CASE("disk: data in the buffer comes at the rate of the bus") {
   DriveBench bench;
   bench.read(0, 64);

@@ -17,10 +17,10 @@ constexpr uint8_t kMailboxes = 8;
 
 class Pc : public Host {
  public:
-  explicit Pc(bool tagged_queueing = false, DriveConfig config = round_drive())
-      : card(MultiMasterConfig{11, 200 * kMicrosecond, 100 * kMicrosecond, 50 * kMicrosecond,
-                               kBusSector},
-             agenda, *this) {
+  explicit Pc(bool tagged_queueing = false, DriveConfig config = round_drive(),
+              MultiMasterConfig adapter = {11, 200 * kMicrosecond, 100 * kMicrosecond,
+                                           50 * kMicrosecond, kBusSector})
+      : card(adapter, agenda, *this) {
     for (uint32_t id : {0u, 2u}) {
       drives.push_back(std::make_unique<Drive>(config, agenda, &problem));
       card.attach(id, std::make_unique<Target>(*drives.back(), "MAKER", "ROUND", tagged_queueing));
@@ -206,6 +206,23 @@ TEST_CASE("adapter: a written sector is read back through scattered memory") {
   // The other disk does not contain these data.
   CHECK(pc.run({access(0x28, 5000, 4), {{back, 2048}}, 2}) == 1);
   CHECK(pc.memory[back] == 0);
+}
+
+TEST_CASE("adapter: with an ideal adapter and drive, a request ends when it begins") {
+  DriveConfig config = round_drive();
+  config.at_once = true;
+  config.command = 0;
+  Pc pc(false, config, MultiMasterConfig{11});
+  pc.start();
+  for (uint32_t i = 0; i < 2048; i++) pc.memory[kData + i] = uint8_t(i * 7 + i / 256);
+  CHECK(pc.run({access(0x2A, 5000, 4), {{kData, 2048}}}) == 1);
+  CHECK((pc.last.write && pc.last.sectors == 4 && pc.took == 0));
+  CHECK(pc.run({access(0x28, 5000, 4), {{kData + 0x4000, 2048}}}) == 1);
+  CHECK((pc.last.read && pc.last.sectors == 4 && pc.took == 0));
+  CHECK(std::memcmp(&pc.memory[kData], &pc.memory[kData + 0x4000], 2048) == 0);
+  const Account& last = pc.last;
+  CHECK(last.seek + last.rotation + last.transfer + last.wait == 0);
+  CHECK(pc.active == 0);
 }
 
 TEST_CASE("adapter: short commands also read and write") {

@@ -187,6 +187,16 @@ TEST_CASE("nfs: a change waits for the disk of a synchronous server") {
   }
 }
 
+TEST_CASE("nfs: a disk that takes no time delays no change, and its writes count") {
+  Client client;
+  const std::string file = client.make(kCreate, client.mount("/sync"), "f");
+  REQUIRE(client.ready > client.now);
+  Client other{NfsServer(0)};
+  const std::string same = other.make(kCreate, other.mount("/sync"), "f");
+  CHECK(other.ready == other.now);
+  CHECK((same == file && other.server.writes() == client.server.writes()));
+}
+
 TEST_CASE("nfs: a call that arrives twice is executed once") {
   Client client;
   const std::string root = client.mount("/sync");

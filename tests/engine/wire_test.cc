@@ -23,6 +23,7 @@ struct End : Station {
   void incoming(Time first, Time last, const FramePtr& frame) override {
     came.push_back({first, last, frame->size()});
   }
+  bool has_room(const Frame&) const override { return came.size() < rooms; }
   struct Came {
     Time first, last;
     size_t bytes;
@@ -30,6 +31,7 @@ struct End : Station {
   std::vector<Sent> done;
   std::vector<Came> came;
   std::function<void(Time)> then;
+  size_t rooms = 100'000;  // frames that the station can take
 };
 
 struct Segment2 {
@@ -138,6 +140,32 @@ TEST_CASE("wire: with collisions off the station that has waited longer sends fi
   CHECK(s.log.collisions == 0);
   CHECK(s.a.came[0].first == s.wire.frame_time(100) + kGap);
   CHECK(s.b.came[1].first == s.a.came[0].last + kGap);
+}
+
+TEST_CASE("wire: an ideal wire takes no time, and a frame waits for room at the other station") {
+  WireConfig config;
+  config.at_once = true;
+  config.collisions = false;
+  Segment2 s(config);
+  s.b.rooms = 2;
+  int left = 5;
+  s.a.then = [&](Time now) {
+    if (--left) s.wire.send(0, s.frame(1514), now);
+  };
+  s.wire.send(0, s.frame(1514), 7);
+  s.wire.send(1, s.frame(60), 7);
+  s.run();
+  CHECK((s.b.came.size() == 2 && s.a.came.size() == 1));
+  CHECK((s.b.came[1].first == 7 && s.b.came[1].last == 7 && s.a.done[1].at == 7));
+  s.b.rooms = 4;
+  s.wire.go_on(9);
+  s.run();
+  CHECK((s.b.came.size() == 4 && s.b.came[3].last == 9));
+  s.b.rooms = 9;
+  s.wire.go_on(9);
+  s.run();
+  CHECK(s.b.came.size() == 5);
+  CHECK((s.log.collisions == 0 && s.log.wire_busy == 0 && s.log.seen.size() == 6));
 }
 
 TEST_CASE("wire: after 16 collisions a station drops the frame") {

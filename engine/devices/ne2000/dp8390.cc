@@ -108,7 +108,14 @@ uint8_t Dp8390::read(uint32_t index) {
 }
 
 void Dp8390::write(uint32_t index, uint8_t value, Time now) {
-  if (index == 0) return command(value, now);
+  if (index == 0)
+    command(value, now);
+  else
+    write_register(index, value);
+  wire_.go_on(now);  // perhaps the ring has room again
+}
+
+void Dp8390::write_register(uint32_t index, uint8_t value) {
   const uint8_t page = command_ >> 6;
   if (page == 1) {
     if (index <= 6)
@@ -142,6 +149,9 @@ void Dp8390::write(uint32_t index, uint8_t value, Time now) {
       break;
     case 0x7:
       isr_ &= uint8_t(~value | kRst);
+      // A driver may clear PRX before it has read all frames, because the next frame sets PRX. An
+      // ideal wire does not send this frame into a full ring.
+      if (wire_.waits_for(station_)) isr_ |= kPrx;
       update();
       break;
     case 0x8:
@@ -289,9 +299,24 @@ void Dp8390::incoming(Time first, Time last, const FramePtr& frame) {
   });
 }
 
+bool Dp8390::has_room(const Frame& frame) const {
+  if (!online() || !accepts(frame) || rcr_ & kMonitor) return true;  // the frame needs no room
+  const uint32_t pages = uint32_t((kHeader + frame.size() + kCheck + kPage - 1) / kPage);
+  if (pages >= uint32_t(pstop_ - pstart_)) return true;  // no ring of this size can hold the frame
+  // Linux's driver writes the page before the ring as the boundary, instead of the last page of the
+  // ring. The controller then overwrites frames that the driver has not read.
+  const bool inside = boundary_ >= pstart_ && boundary_ < pstop_;
+  const uint8_t last = inside ? boundary_ : uint8_t(pstop_ - 1);
+  uint8_t page = current_;
+  for (uint32_t i = 0; i < pages; i++, page = next_page(page)) {
+    if (page == last) return false;
+  }
+  return true;
+}
+
 // The local DMA needs a new page for the frame. Reception stops at the boundary pointer, because
 // the driver has not yet read the page at this pointer.
-void Dp8390::need_page(uint32_t page, Time) {
+void Dp8390::need_page(uint32_t page, Time now) {
   if (page) page_ = next_page(page_);
   if (page_ == boundary_) {
     coming_ = nullptr;
@@ -302,7 +327,9 @@ void Dp8390::need_page(uint32_t page, Time) {
   const uint32_t next = (page + 1) * kPage - kHeader;  // bytes of the frame before the next page
   if (next >= coming_->size() + kCheck) return;
   const uint32_t number = coming_number_;
-  agenda_.at(coming_first_ + wire_.time((kPreamble + next) * 8), [this, number, page](Time then) {
+  const Time when = coming_first_ + wire_.time((kPreamble + next) * 8);
+  if (when == now) return need_page(page + 1, now);  // the wire takes no time
+  agenda_.at(when, [this, number, page](Time then) {
     if (coming_ && number == coming_number_) need_page(page + 1, then);
   });
 }

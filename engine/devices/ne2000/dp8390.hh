@@ -48,8 +48,10 @@ class Dp8390 : public Station {
 
   void sent(Time now, uint32_t collisions, bool aborted) override;
   void incoming(Time first, Time last, const FramePtr& frame) override;
+  bool has_room(const Frame& frame) const override;
 
  private:
+  void write_register(uint32_t index, uint8_t value);
   void command(uint8_t value, Time now);
   void transmit(Time now);
   void done(bool aborted, uint32_t collisions);

@@ -28,9 +28,16 @@ Config Config::read(base::Settings& settings) {
   path.reorder = settings.real("net.reorder");
   c.remote.packet = microseconds(settings, "net.remote.cpu_us_per_packet");
   c.remote.kilobyte = microseconds(settings, "net.remote.cpu_us_per_kb");
+  if (settings.flag("ideal.network")) c.answer_at_once();
   // The seed belongs to the run, not to the machine.
   if (settings.has("net.seed")) c.wire.seed = path.seed = settings.number("net.seed");
   return c;
+}
+
+void Config::answer_at_once() {
+  wire.at_once = remote.at_once = true;
+  wire.collisions = false;
+  remote.path.latency = remote.packet = remote.kilobyte = 0;
 }
 
 Network::Network(const Config& config, Agenda& agenda, Pc& pc, Observer& observer)

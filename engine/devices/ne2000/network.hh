@@ -20,6 +20,8 @@ struct Config {
 
   // Reads all keys net.*; `settings` keeps the first error.
   static Config read(base::Settings& settings);
+  // Wire and remote host take no time (ideal.network).
+  void answer_at_once();
 };
 
 // Observes wire, card and remote host.

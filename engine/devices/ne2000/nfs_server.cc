@@ -111,7 +111,7 @@ class NfsServer::Out {
   std::string bytes;
 };
 
-NfsServer::NfsServer() {
+NfsServer::NfsServer(Time disk_write) : disk_write_(disk_write) {
   const uint32_t root = add(kDirectory, 0777, false, 0);
   for (const bool sync : {false, true}) {
     const uint32_t tree = add(kDirectory, 0777, sync, root);
@@ -148,7 +148,7 @@ void NfsServer::update(bool sync, uint32_t disk_writes) {
   updates_++;
   if (!sync) return;
   writes_ += disk_writes;
-  disk_free_ = std::max(disk_free_, now_) + disk_writes * kDiskWrite;
+  disk_free_ = std::max(disk_free_, now_) + disk_writes * disk_write_;
   ready_ = disk_free_;
 }
 

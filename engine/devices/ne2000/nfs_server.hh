@@ -37,7 +37,8 @@ class NfsServer {
     Time ready;
   };
 
-  NfsServer();
+  // `disk_write`: the time of one disk write.
+  explicit NfsServer(Time disk_write = kDiskWrite);
 
   // Returns the answer to one call of a client. Returns nothing if the bytes are not a call, or if
   // they repeat a call that is still in progress.
@@ -85,6 +86,7 @@ class NfsServer {
   void attributes(uint32_t number, Out& out);
   void update(bool sync, uint32_t disk_writes);
 
+  const Time disk_write_;
   std::map<uint32_t, File> files_;
   uint32_t next_ = 1;
   uint64_t held_ = 0;  // bytes of all files

@@ -29,6 +29,7 @@ constexpr Address kRemoteMac = {0x02, 0x50, 0x35, 0x00, 0x00, 0x01};
 struct RemoteConfig {
   PathConfig path;
   Time packet = 0, kilobyte = 0;  // processor time for each packet and for each KB
+  bool at_once = false;           // services take no time either, such as the disk of NFS
 };
 
 class Connection;
@@ -57,6 +58,7 @@ class Remote : public Station {
   // --- for services; tcp.hh describes connections
 
   Time now() const { return now_; }
+  bool at_once() const { return config_.at_once; }  // the host takes no time
   void at(Time when, std::function<void()> action);
   // The host's processor works for this time. Data that a service sends after this call leaves the
   // host when this work has ended.

@@ -14,17 +14,28 @@ void Wire::send(uint32_t number, FramePtr frame, Time now) {
   agenda_.at(std::max(now, free()), [this](Time then) { contend(then); });
 }
 
+// Whether a station has a frame that it may send now.
+bool Wire::ready(uint32_t number, Time now) const {
+  const Sender& sender = stations_[number];
+  if (!sender.frame || sender.ready > now) return false;
+  for (uint32_t i = 0; config_.at_once && i < kStations; i++) {
+    const Station* other = stations_[i].station;
+    if (i != number && other && !other->has_room(*sender.frame)) return false;
+  }
+  return true;
+}
+
 // Starts the stations that are ready, if the wire has been free for an interframe gap.
 void Wire::contend(Time now) {
-  if (now < free()) return;  // this function runs again when the wire is free
-  uint32_t ready = 0, first = kStations;
+  if (busy_ || now < free()) return;  // this function runs again when the wire is free
+  uint32_t count = 0, first = kStations;
   for (uint32_t i = 0; i < kStations; i++) {
-    if (!stations_[i].frame || stations_[i].ready > now) continue;
-    ready++;
+    if (!ready(i, now)) continue;
+    count++;
     if (first == kStations || stations_[i].ready < stations_[first].ready) first = i;
   }
-  if (ready == 0) return;
-  if (ready == 1 || !config_.collisions)
+  if (count == 0) return;
+  if (count == 1 || !config_.collisions)
     transmit(first, now);
   else
     collide(now);
@@ -32,7 +43,7 @@ void Wire::contend(Time now) {
 
 void Wire::transmit(uint32_t number, Time now) {
   const FramePtr frame = stations_[number].frame;
-  used_ = true;
+  used_ = busy_ = true;
   until_ = now + frame_time(frame->size());
   for (uint32_t i = 0; i < kStations; i++) {
     if (i != number && stations_[i].station) stations_[i].station->incoming(now, until_, frame);
@@ -41,6 +52,7 @@ void Wire::transmit(uint32_t number, Time now) {
     witness_.busy(now, then);
     witness_.frame(now, *stations_[number].frame, number);
     Sender& sender = stations_[number];
+    busy_ = false;
     sender.frame = nullptr;
     sender.station->sent(then, sender.collisions, false);
   });

@@ -17,6 +17,9 @@ struct WireConfig {
   uint64_t bit_rate = 10'000'000;  // bits a second
   bool collisions = true;          // off: the station that has waited longer sends first
   uint64_t seed = 0;
+  // Frames and gaps take no time. A frame waits until the other station has room for it, because
+  // frames that take no time would otherwise overrun the station.
+  bool at_once = false;
 };
 
 // A station on the wire.
@@ -28,6 +31,12 @@ class Station {
   virtual void sent(Time now, uint32_t collisions, bool aborted) = 0;
   // A frame of another station arrives, from its first bit to the last bit of its check sequence.
   virtual void incoming(Time first, Time last, const FramePtr& frame) = 0;
+  // Whether the station can take this frame without a loss. A wire that takes no time asks this. A
+  // station that has no room calls Wire::go_on() when it has room again.
+  virtual bool has_room(const Frame& frame) const {
+    (void)frame;
+    return true;
+  }
 };
 
 // Observes the wire.
@@ -55,9 +64,22 @@ class Wire {
   // in sent() or later.
   void send(uint32_t number, FramePtr frame, Time now);
 
+  // A station may have room for a frame again.
+  void go_on(Time now) {
+    if (config_.at_once) contend(now);
+  }
+
+  // Whether another station has a frame that waits until this station has room for it.
+  bool waits_for(uint32_t number) const {
+    for (uint32_t i = 0; config_.at_once && i < kStations; i++) {
+      if (i != number && stations_[i].frame) return true;
+    }
+    return false;
+  }
+
   // The time of a number of bits, and of a frame with preamble and check sequence.
   Time time(uint64_t bits) const {
-    return Time((unsigned __int128)bits * kSecond / config_.bit_rate);
+    return config_.at_once ? 0 : Time((unsigned __int128)bits * kSecond / config_.bit_rate);
   }
   Time frame_time(size_t bytes) const { return time((kPreamble + bytes + kCheck) * 8); }
 
@@ -71,6 +93,7 @@ class Wire {
   };
 
   Time free() const { return used_ ? until_ + time(kGapBits) : 0; }
+  bool ready(uint32_t number, Time now) const;
   void contend(Time now);
   void transmit(uint32_t number, Time now);
   void collide(Time now);
@@ -81,6 +104,7 @@ class Wire {
   std::array<Sender, kStations> stations_;
   Time until_ = 0;  // end of the last use
   bool used_ = false;
+  bool busy_ = false;  // a frame is on the wire
 };
 
 }  // namespace net

@@ -57,7 +57,13 @@ Config Config::read(base::Settings& settings) {
   // Millions of bytes.
   c.bus_sector =
       Time(std::llround(kSector / settings.real("disk.bus_mb_s") * double(kMicrosecond)));
+  if (settings.flag("ideal.disk")) c.answer_at_once();
   return c;
+}
+
+void Config::answer_at_once() {
+  drive.at_once = true;
+  drive.command = adapter = select = reselect = bus_sector = 0;
 }
 
 }  // namespace disk

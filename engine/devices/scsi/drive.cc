@@ -28,7 +28,7 @@ Drive::Drive(const DriveConfig& config, Agenda& agenda, std::string* problem)
                 config.cylinder_skew),
       medium_(geometry_.sectors()),
       mechanism_(geometry_, moves(geometry_, config, false, problem),
-                 moves(geometry_, config, true, problem)),
+                 moves(geometry_, config, true, problem), config.at_once),
       agenda_(agenda),
       segments_(config.segments) {}
 
@@ -222,7 +222,7 @@ void Drive::read_media(const RequestPtr& request, Time begin) {
 void Drive::write_media(const RequestPtr& request, Time begin) {
   // The media must never wait for a sector from the bus.
   const Place place = geometry_.place(request->first);
-  const Time sector = geometry_.angle(1, place.sectors);
+  const Time sector = config_.at_once ? 0 : geometry_.angle(1, place.sectors);
   Time data = 0;
   for (size_t i = 0; i < request->buffered.size(); i++) {
     if (request->buffered[i] > sector * i) data = std::max(data, request->buffered[i] - sector * i);

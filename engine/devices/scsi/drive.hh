@@ -26,6 +26,7 @@ struct DriveConfig {
   uint32_t segments = 1;
   bool read_ahead = true;
   bool write_cache = false;
+  bool at_once = false;  // the arm and the platters take no time
 };
 
 // The parts of the time of a request.

@@ -22,8 +22,9 @@ class Mechanism {
     SeekCurve seek;
     Time head_switch;
   };
-  Mechanism(const Geometry& geometry, Moves read, Moves write)
-      : geometry_(geometry), read_(std::move(read)), write_(std::move(write)) {}
+  // `at_once`: the moves and the passes take no time.
+  Mechanism(const Geometry& geometry, Moves read, Moves write, bool at_once)
+      : geometry_(geometry), read_(std::move(read)), write_(std::move(write)), at_once_(at_once) {}
 
   // At the time `now` the heads begin to move to the sector `first`. They then pass over `count`
   // sectors. The first sector begins at `not_before` or later. For each sector, the function
@@ -42,6 +43,7 @@ class Mechanism {
 
   const Geometry& geometry_;
   Moves read_, write_;
+  bool at_once_;
   uint32_t cylinder_ = 0, head_ = 0;
 };
 

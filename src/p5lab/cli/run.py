@@ -163,6 +163,7 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         sweeps=(*sweep.parse(args.sweeps), *ideal.parse(args.ideal)),
     )
     expansion = _expanded(args, lab, choice)
+    ideal.check(args.ideal, (run.machine for run in expansion.runs))
     if not args.only:
         return expansion
     chosen = [run for run in expansion.runs if is_named(run.label, args.only)]

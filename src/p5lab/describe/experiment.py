@@ -3,7 +3,7 @@
 (configs/experiments/NAME.toml) or from a program of the user."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -221,11 +221,23 @@ def _board(asked: _Asked, board: Machine, variant: Variant, point: Point, job: J
     own = variant.of(board)
     if asked.simulates:
         own = job.variant.of(own)
+    return _at_point(own, point, asked.axes, asked.choice)
+
+
+def _at_point(board: Machine, point: Point, axes: Iterable[Axis], choice: Filter) -> Machine:
+    """A machine with the changes of a point of the sweeps and of --set. The machine leaves out the
+    optional keys of parts that it does not have then, and those that --set sets."""
+    settings, where = dict(choice.settings), partial(sweep.where, axes)
     if point.machine:
-        own = own.with_set(dict(point.machine), partial(sweep.where, asked.axes))
-    if asked.choice.settings:
-        own = own.with_set(dict(asked.choice.settings), "--set")
-    return own
+        board = board.with_set(dict(point.machine), where)
+    if settings:
+        board = board.with_set(settings, "--set")
+    optional = {
+        key: value
+        for key, value in point.optional.items()
+        if key not in settings and board.has(key)
+    }
+    return board.with_set(optional, where) if optional else board
 
 
 def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
@@ -346,13 +358,13 @@ def _program_run(
 def boards(lab: Lab, choice: Filter) -> Iterator[Machine]:
     """The machines of runs that belong to no experiment, with the changes of the command line."""
     for name in choice.machines or (PROGRAM_MACHINE,):
+        different: dict[str, Machine] = {}
         for point in sweep.points(choice.sweeps):
             if point.parameters:
                 raise UserError(f"{sweep.OPTION}: expected machine keys with --program")
-            board = machines.load(lab, name)
-            if point.machine:
-                board = board.with_set(dict(point.machine), sweep.OPTION)
-            yield board.with_set(dict(choice.settings), "--set") if choice.settings else board
+            board = _at_point(machines.load(lab, name), point, choice.sweeps, choice)
+            different.setdefault(board.geometry, board)
+        yield from different.values()
 
 
 def _check_host(choice: Filter) -> None:

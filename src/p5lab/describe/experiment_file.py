@@ -244,9 +244,9 @@ def _geometries(
             )
         found[name] = name, overlay.where, tomlfile.flatten(overlay.table("set").data)
     for point in points:
-        if point.machine:
-            name = ",".join(f"{key}={value}" for key, value in point.machine.items())
-            found[name] = name, table.at("sweep"), dict(point.machine)
+        if settings := {**point.machine, **point.optional}:
+            name = ",".join(f"{key}={value}" for key, value in settings.items())
+            found[name] = name, table.at("sweep"), settings
     for _, where, settings in found.values():
         for key in settings:
             if key in BY_NAME and key not in GEOMETRY:

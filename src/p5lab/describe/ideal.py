@@ -7,11 +7,12 @@ one. So the cost of each part is known in two ways: what its time costs alone, a
 last, when no other part takes time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from p5lab.describe.keys import BY_NAME
+from p5lab.describe.machine import Machine
 from p5lab.describe.sweep import Axis
-from p5lab.errors import unknown
+from p5lab.errors import UserError, unknown
 
 PREFIX, OPTION, EACH = "ideal.", "--ideal", "each"
 PARTS = tuple(name.removeprefix(PREFIX) for name in BY_NAME if name.startswith(PREFIX))
@@ -19,8 +20,9 @@ PLAIN: frozenset[str] = frozenset()  # no ideal part
 
 
 def parse(text: str) -> tuple[Axis, ...]:
-    """The argument of --ideal: "each", or names of parts separated by commas. No axis for an empty
-    text. Raises UserError for an unknown part."""
+    """The argument of --ideal: names of parts separated by commas, or "each" for all parts. A
+    machine leaves out the parts that it does not have. No axis for an empty text. Raises UserError
+    for an unknown part."""
     if not text:
         return ()
     chosen = (
@@ -35,7 +37,21 @@ def parse(text: str) -> tuple[Axis, ...]:
     steps = [
         {f"{PREFIX}{part}": "true" for part in chosen if part in one} for one in dict.fromkeys(sets)
     ]
-    return (Axis(OPTION, tuple(steps)),)
+    return (Axis(OPTION, tuple(steps), optional=True),)
+
+
+def check(text: str, machines: Iterable[Machine]) -> None:
+    """Raises UserError if --ideal names a part that none of the machines has. `text`: the argument
+    of --ideal."""
+    if text in ("", EACH):
+        return
+    has = frozenset[str]().union(*(of(one.overlay) for one in machines))
+    for part in text.split(","):
+        if part.strip() not in has:
+            raise UserError(
+                f"{OPTION} {part.strip()}: no machine of these runs has this part; expected"
+                " another part, or a machine with it (--set)"
+            )
 
 
 def of(values: Mapping[str, object]) -> frozenset[str]:

@@ -67,6 +67,11 @@ class Machine:
         """The overlay as a text in canonical form, empty for a machine without an overlay."""
         return " ".join(f"{key}={value}" for key, value in sorted(self.overlay.items()))
 
+    def has(self, name: str) -> bool:
+        """Whether this machine has the part that declares a key, such as a network card."""
+        part = next(part for part in PARTS if BY_NAME[name] in part.keys)
+        return part.in_machine(self.values)
+
     def canonical(self, *targets: keys.Target) -> dict[str, str]:
         """The canonical texts of the keys with these targets, in the order of the declarations."""
         return {

@@ -13,7 +13,7 @@ Several sweeps multiply: every step of a sweep is combined with every step of th
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from p5lab.describe import tomlfile
@@ -28,18 +28,22 @@ OPTION = "--sweep"
 @dataclass(frozen=True)
 class Point:
     """One combination of values. `machine`: the values of machine keys. `parameters`: the values of
-    parameters, for the workloads that have these parameters."""
+    parameters, for the workloads that have these parameters. `optional`: the values of machine keys
+    for the machines that have the part of the key."""
 
     machine: Mapping[str, Any]
     parameters: Mapping[str, Any]
+    optional: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One [[sweep]] or --sweep: a list of steps. A step sets one value for each of its keys."""
+    """One [[sweep]] or --sweep: a list of steps. A step sets one value for each of its keys.
+    `optional`: a machine without the part of a key leaves out the key."""
 
     where: str
     steps: tuple[Mapping[str, Any], ...]
+    optional: bool = False
 
 
 def axes(table: Table) -> list[Axis]:
@@ -73,7 +77,15 @@ def points(found: Iterable[Axis]) -> list[Point]:
         raise UserError(f"{found[-1].where}: {total:,} points: expected at most {POINTS:,}")
     result = []
     for steps in itertools.product(*(axis.steps for axis in found)):
-        values = {key: value for step in steps for key, value in step.items()}
+        values, optional = (
+            {
+                key: value
+                for axis, step in zip(found, steps, strict=True)
+                if axis.optional is wanted
+                for key, value in step.items()
+            }
+            for wanted in (False, True)
+        )
         result.append(
             Point(
                 {key: value for key, value in values.items() if not key.startswith(PARAMETERS)},
@@ -82,6 +94,7 @@ def points(found: Iterable[Axis]) -> list[Point]:
                     for key, value in values.items()
                     if key.startswith(PARAMETERS)
                 },
+                optional,
             )
         )
     return result

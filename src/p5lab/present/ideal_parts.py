@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rich.console import Console
 
@@ -12,24 +12,53 @@ from p5lab.describe import ideal
 from p5lab.describe.keys import overlay_of
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
-from p5lab.present.comparison import CYCLES, Comparison, System
+from p5lab.present.comparison import CYCLES, Cell, Comparison, System
 from p5lab.present.tables import MISSING, Grid, clocks, rows_as
+from p5stats import cpi
 
 SCHEMA_VERSION = 1
 NOTE = (
     "alone: the cycles that disappear if only this part takes no time. last: the cycles that"
     " disappear if this part takes no time either, when no other part takes time. Each number is"
-    " the mean of one operation."
+    " the mean of one operation, with the cycles in which the processor is halted."
 )
+STACK_NOTE = (
+    " stack: the cycles of the plain machine's CPI stack in the components of the part"
+    " (docs/concepts/cpi-stack.md)."
+)
+# The components of the CPI stack that belong to a part. Waits of the processor for a disk or the
+# network are no components: the processor is halted then.
+CODE = ("cpi.code.l2", "cpi.code.dram", "cpi.code.fill")
+DATA = ("cpi.data.l2", "cpi.data.dram", "cpi.data.fill")
+WRITES = ("cpi.writes.buffers", "cpi.writes.order", "cpi.bus.writes")
+COMPONENTS = {
+    "l1i": CODE,
+    "l1d": DATA,
+    "l2": ("cpi.code.dram", "cpi.data.dram"),
+    "memory": (*CODE, *DATA, *WRITES, "cpi.bus.reads", "cpi.bus.others"),
+    "itlb": ("cpi.itlb",),
+    "dtlb": ("cpi.dtlb",),
+    "btb": ("cpi.branches",),
+    "pairing": (
+        "cpi.single.first",
+        "cpi.single.second",
+        "cpi.single.registers",
+        "cpi.single.new_code",
+        "cpi.single.other",
+    ),
+    "write_buffers": WRITES,
+}
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The busy cycles of one operation by the set of ideal parts."""
+    """The cycles of one operation by the set of ideal parts, with the idle cycles. `stack`: the
+    cycles of the components of each part on the plain machine; empty without a CPI stack."""
 
     label: str
     system: str
     cycles: Mapping[frozenset[str], float]
+    stack: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -61,17 +90,34 @@ def costs(runs: Sequence[Stored]) -> list[Cost]:
     found = Comparison(runs)
     result = []
     for question in found.questions:
-        by_system: dict[str, dict[frozenset[str], float]] = {}
+        by_system: dict[str, dict[frozenset[str], Cell]] = {}
         for system, cell in zip(found.systems, found.cells(question), strict=True):
-            if cell and not math.isnan(cycles := cell.mean(CYCLES)):
+            if cell and not math.isnan(_elapsed(cell)):
                 parts = ideal.of(cell.record["machine"]["values"])
-                by_system.setdefault(_name(system), {})[parts] = cycles
+                by_system.setdefault(_name(system), {})[parts] = cell
         result += [
-            Cost(found.label(question), name, by_parts)
-            for name, by_parts in by_system.items()
-            if ideal.PLAIN in by_parts and len(by_parts) > 1
+            Cost(
+                found.label(question),
+                name,
+                {parts: _elapsed(cell) for parts, cell in cells.items()},
+                _stack(cells[ideal.PLAIN]),
+            )
+            for name, cells in by_system.items()
+            if ideal.PLAIN in cells and len(cells) > 1
         ]
     return result
+
+
+def _elapsed(cell: Cell) -> float:
+    """The busy and idle cycles of one operation. NaN without clocks."""
+    return cell.mean(CYCLES) + cell.event(cpi.IDLE)
+
+
+def _stack(cell: Cell) -> dict[str, float]:
+    """The cycles of the components of each part; empty without a CPI stack."""
+    if not cpi.is_in(cell.seeds[0].events):
+        return {}
+    return {part: sum(map(cell.event, names)) for part, names in COMPONENTS.items()}
 
 
 def _name(system: System) -> str:
@@ -87,14 +133,15 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     found = costs([one for one in runs if one.status == "ok"])
     if not found:
         raise UserError(f"no runs with and without ideal parts: expected runs with {ideal.OPTION}")
+    note = NOTE + (STACK_NOTE if any(one.stack for one in found) else "")
     if text := rows_as(form, _rows(found), SCHEMA_VERSION):
         console.file.write(text)
     elif form == "markdown":
-        console.file.write("\n\n".join(_grid(one).markdown() for one in found) + f"\n\n{NOTE}\n")
+        console.file.write("\n\n".join(_grid(one).markdown() for one in found) + f"\n\n{note}\n")
     else:
         for one in found:
             _grid(one).print(console)
-        console.print(NOTE, highlight=False)
+        console.print(note, highlight=False)
 
 
 def _rows(found: Sequence[Cost]) -> list[dict[str, object]]:
@@ -104,6 +151,7 @@ def _rows(found: Sequence[Cost]) -> list[dict[str, object]]:
             "system": one.system,
             "part": part,
             "plain": one.plain,
+            "stack": one.stack.get(part),
             "alone": one.alone(part),
             "last": one.last(part),
         }
@@ -115,18 +163,19 @@ def _rows(found: Sequence[Cost]) -> list[dict[str, object]]:
 def _grid(one: Cost) -> Grid:
     grid = Grid(
         f"{one.label} on {one.system}: cycles that each part costs",
-        ["part", "alone", "%", "last", "%"],
+        ["part", *(["stack", "%"] if one.stack else []), "alone", "%", "last", "%"],
     )
     for part in one.parts:
         cells = []
-        for cost in (one.alone(part), one.last(part)):
+        own = [one.stack.get(part)] if one.stack else []
+        for cost in (*own, one.alone(part), one.last(part)):
             if cost is None:
                 cells += [MISSING, MISSING]
             else:
                 cells += [clocks(cost), f"{100 * cost / one.plain:.1f}" if one.plain else MISSING]
         grid.add(part, *cells)
     every = one.cycles.get(frozenset(one.parts))
-    grid.add("busy cycles", clocks(one.plain))
+    grid.add("cycles", clocks(one.plain))
     if every is not None:
         grid.add("with all ideal", clocks(every))
     return grid

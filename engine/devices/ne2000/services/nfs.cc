@@ -11,7 +11,7 @@ constexpr uint16_t kPort = 2049;
 
 class Nfs : public Service {
  public:
-  explicit Nfs(Remote& host) {
+  explicit Nfs(Remote& host) : server_(host.at_once() ? 0 : NfsServer::kDiskWrite) {
     host.bind_udp(kPort, [this, &host](const Endpoint& from, const uint8_t* bytes, size_t count) {
       const uint64_t client = uint64_t(from.address) << 16 | from.port;
       const auto reply = server_.call(host.now(), client, bytes, count);
