@@ -98,6 +98,8 @@ class BochsPlatform : public session::Emulator {
   }
 
   bool save_disk(unsigned drive, std::FILE* file) override { return glue::save_disk(drive, file); }
+
+  void let_pass(uint64_t clocks) override;
 };
 
 session::Session the_run;
@@ -686,13 +688,25 @@ void p5_tick(void) {
   if (now > next_look) next_look = the_run.look(now);
 }
 
-void p5_idle(void) {
-  if (from_media && !cpu()->get_IF()) the_run.guest_halted();
-  const Bit32u clocks = bx_pc_system.getNumCpuTicksLeftNextEvent();
+static void stand_still(Bit64u clocks) {
   model.idle(clocks);
   if (blocks) blocks->idle(clocks);
   if (calls) calls->idle(clocks);
   p5_tick();
+}
+
+void p5_idle(void) {
+  if (from_media && !cpu()->get_IF()) the_run.guest_halted();
+  stand_still(bx_pc_system.getNumCpuTicksLeftNextEvent());
+}
+
+void BochsPlatform::let_pass(uint64_t clocks) {
+  p5_tick();
+  while (clocks) {
+    const Bit64u step = std::min<Bit64u>(clocks, bx_pc_system.getNumCpuTicksLeftNextEvent());
+    stand_still(step);
+    clocks -= step;
+  }
 }
 
 Bit64u p5_read_tsc(Bit64s adjust) { return the_run.counter_registers().time_stamp(adjust); }

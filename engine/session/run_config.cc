@@ -19,6 +19,7 @@ RunConfig RunConfig::read(Settings& settings) {
   c.events = settings.text("run.events");
   c.output = settings.text("run.output");
   c.limit = settings.number("run.limit_cycles");
+  if (settings.has("run.phase")) c.phase = settings.number("run.phase");
   c.timing = settings.flag("run.timing");
   if (settings.has("run.crossings")) c.crossings = settings.text("run.crossings");
   c.read_accesses(settings);

@@ -27,6 +27,7 @@ struct RunConfig {
   // result, and tests check this.
   bool fast_paths = true;
   uint64_t limit = ~uint64_t(0);  // of virtual time, in core clocks
+  uint64_t phase = 0;             // core clocks that pass before the ready marker
   bool cpi = false;               // count the components of the CPI stack (cpi_stack.hh)
   bool server = false;            // after the ready marker, serve runs that share the boot
 

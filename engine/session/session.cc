@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <new>
 #include <set>
+#include <utility>
 
 #include "counted.hh"
 #include "declared.hh"
@@ -30,6 +31,7 @@ void Session::start(p5::Pentium* storage, Emulator& emulator) {
   model_ = new (storage) p5::Pentium(config_.machine, timing_, emulator);
   model_->set_timing(config_.timing);
   emulator_ = &emulator;
+  phase_ = config_.phase;
   server_ = config_.server;
   registers_ = std::make_unique<CounterRegisters>(*model_);
   observers_ = std::make_unique<Observers>(*model_, config_, emulator);
@@ -166,6 +168,7 @@ bool Session::name_phase(uint32_t phase, const std::string& name) {
 }
 
 void Session::ready() {
+  if (phase_) emulator_->let_pass(std::exchange(phase_, 0));
   events_->marker("marker", "ready", 0);
   if (server_) serve();
   if (job_.trace_reads) {

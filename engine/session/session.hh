@@ -51,6 +51,8 @@ class Emulator : public p5::Platform,
   virtual Picture picture() = 0;
   // Writes the content of an IDE disk. Returns false if the disk does not exist or the write fails.
   virtual bool save_disk(unsigned drive, std::FILE* file) = 0;
+  // Lets time pass in which the processor executes nothing. Devices go on.
+  virtual void let_pass(uint64_t clocks) = 0;
 };
 
 class Session {
@@ -169,6 +171,7 @@ class Session {
   Output step_screens_;
   std::string kept_screen_;  // the last one in step_screens_
   uint64_t resets_ = 0;      // by a guest that boots from its own media
+  uint64_t phase_ = 0;       // clocks that pass before the first ready marker
   bool server_ = false;      // must serve runs, and no run has begun
   bool finished_ = false;
 };

@@ -322,6 +322,15 @@ def test_no_program_was_delivered(boot):
     assert booted.output == "init: /tmp/program: No data available\n"
 
 
+def test_the_phase_of_the_clock_tick(boot):
+    """The processor stands still before the ready marker. The clock goes on, so its next tick comes
+    earlier after the marker."""
+    phase = 123_456
+    runs = [boot("getpid", conf=conf) for conf in ((), (f"run.phase = {phase}",))]
+    assert runs[1].events.ready.tsc - runs[0].events.ready.tsc == phase
+    assert runs[0].totals(0, "soft_interrupts") == runs[1].totals(0, "soft_interrupts")
+
+
 def test_seeds_change_the_placement_of_pages(boot, tmp_path, full):
     """If a machine has just booted, the kernel allocates neighbouring pages. An array that is half
     as large as L2 then has no conflicts in L2. Each seed scatters the pages differently. The same

@@ -138,7 +138,8 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         default=(),
         dest="seeds",
         metavar="N,...",
-        help="seeds of the page placement, instead of the experiment's seeds",
+        help="seeds of the page placement and of the phase of the clock tick, instead of the"
+        " experiment's seeds",
     )
 
 
@@ -293,7 +294,11 @@ def add_system(parser: argparse.ArgumentParser) -> None:
         help="change a machine key",
     )
     parser.add_argument(
-        "--seed", type=seeds.parse, default=(0,), metavar="N", help="seed of the page placement"
+        "--seed",
+        type=seeds.parse,
+        default=(0,),
+        metavar="N",
+        help="seed of the page placement and of the phase of the clock tick",
     )
 
 

@@ -8,6 +8,8 @@ from p5lab.describe.tomlfile import type_name
 from p5lab.errors import UserError
 
 SEED_LIMIT, SEEDS = 1 << 31, 1000
+TICK = 0.01  # seconds between two ticks of the clock of p5lab's guests (HZ = 100)
+GOLDEN, WORD = 0x9E3779B9, 0xFFFFFFFF  # 2^32 divided by the golden ratio
 
 
 def of_table(table: tomlfile.Table) -> tuple[int, ...]:
@@ -28,6 +30,15 @@ def parse(text: str) -> tuple[int, ...]:
     """The seeds in the argument of --seed: numbers and ranges, such as 0,1,2 or 0-9. Raises
     UserError for text in another form and for too many seeds."""
     return _parse(text, "--seed")
+
+
+def phase(seed: int, clock_hz: int) -> int:
+    """The time that passes before the guest's ready marker, in core clocks: 0 to TICK seconds. So
+    the ready marker is at another moment between two ticks of the guest's clock for each seed. The
+    moments are the multiples of the golden ratio modulo 1, which are evenly distributed for any
+    number of successive seeds (D. Knuth, The Art of Computer Programming 3, section 6.4). Seed 0
+    has no such time."""
+    return (seed * GOLDEN & WORD) * int(clock_hz * TICK) >> 32
 
 
 def _parse(text: str, where: str) -> tuple[int, ...]:

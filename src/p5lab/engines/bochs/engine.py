@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from p5lab.describe import guest as guests
-from p5lab.describe import media, observation
+from p5lab.describe import media, observation, seeds
 from p5lab.describe import outputs as files
 from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import MULTIBOOT, X86_64, Guest
@@ -245,6 +245,8 @@ def _conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
         conf["run.timing_table"] = "timing"
     if "scsi" in inputs:
         conf["disk.image"] = "scsi"
+    if run.seed:
+        conf["run.phase"] = str(seeds.phase(run.seed, run.machine.clock_hz))
     conf |= run.observation.conf()
     if run.machine.values["net.card"] != "none":
         conf["net.seed"] = str(run.seed)
