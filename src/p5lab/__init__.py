@@ -8,15 +8,16 @@ The functions of this module are for scripts and notebooks (docs/start/python.md
     table = p5lab.run("smoke", workload="exec-static", sweep={"l2.size": ["128K", "256K", "512K"]})
     p5lab.plot(table, "L2 misses")
 
-run       make the runs of an experiment or of a program, and return their counts
-load      read stored counts
-output    the text that the program of a run printed
-screen    the screen at the end of a boot from media
-measure   counts as numbers for one operation: cycles, microseconds, misses
-compare   each number beside a reference, with their ratio
-stack     what the processor spends the clocks of one operation on (CPI stack)
-plot      one number as a figure
-style     the format of the figures, for your own Altair charts
+run        make the runs of an experiment or of a program, and return their counts
+load       read stored counts
+output     the text that the program of a run printed
+screen     the screen at the end of a boot from media
+measure    counts as numbers for one operation: cycles, microseconds, misses
+compare    each number beside a reference, with their ratio
+stack      what the processor spends the clocks of one operation on (CPI stack)
+intervals  the counts of each interval of a run, over time
+plot       one number as a figure
+style      the format of the figures, for your own Altair charts
 """
 
 import importlib
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from p5lab.api.figures import style as style
     from p5lab.api.runs import run as run
     from p5lab.api.tables import compare as compare
+    from p5lab.api.tables import intervals as intervals
     from p5lab.api.tables import load as load
     from p5lab.api.tables import measure as measure
     from p5lab.api.tables import output as output
@@ -38,6 +40,7 @@ __version__ = "0.2.0"
 __all__ = [
     "UserError",
     "compare",
+    "intervals",
     "load",
     "measure",
     "output",
@@ -52,6 +55,7 @@ __all__ = [
 _PLACES = {
     "UserError": "p5lab.errors",
     "compare": "p5lab.api.tables",
+    "intervals": "p5lab.api.tables",
     "load": "p5lab.api.tables",
     "measure": "p5lab.api.tables",
     "output": "p5lab.api.tables",

@@ -199,6 +199,30 @@ def written(path, lines):
     return path
 
 
+def interval(tsc, *rings):
+    """Returns a line of counts of a file intervals.jsonl."""
+    return {"type": "counts", "tsc": tsc, "rings": [list(ring) for ring in rings]}
+
+
+# The lines of a file intervals.jsonl with three intervals. The last line of counts repeats the line
+# before, because the run ended at the end of an interval.
+INTERVALS = [
+    {
+        "type": "header",
+        "schema_version": 1,
+        "clock_hz": 90_000_000,
+        "length": 100,
+        "events": ["cycles.busy", "cycles.idle", "instructions", "cpi.pairs", "cpi.code.l2"],
+    },
+    interval(1000, (0, [700, 300, 400, 600, 100])),
+    interval(1100, (0, [760, 310, 440, 620, 140]), (3, [30, 0, 20, 30, 0])),
+    interval(1500, (0, [760, 710, 440, 620, 140]), (3, [30, 0, 20, 30, 0])),
+    interval(1550, (0, [810, 710, 480, 660, 150]), (3, [30, 0, 20, 30, 0])),
+    interval(1550, (0, [810, 710, 480, 660, 150]), (3, [30, 0, 20, 30, 0])),
+    {"type": "end"},
+]
+
+
 def snapshot(op, arg, kernel, user, clock_ticks=0, tsc=0):
     """Returns a marker. `kernel` and `user` are the first counts of ring 0 and ring 3, in the order
     of EVENTS.

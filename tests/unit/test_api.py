@@ -9,7 +9,7 @@ import threading
 import fakelab
 import pandas as pd
 import pytest
-from fakelab import REPO
+from fakelab import INTERVALS, REPO, written
 
 import p5lab
 from p5lab.api import place
@@ -381,6 +381,22 @@ def test_a_stack_has_a_row_for_each_run_ring_and_component():
     }
     with pytest.raises(p5lab.UserError, match="run a: no CPI stack: expected a run with --cpi"):
         p5lab.stack(table[~table["event"].str.startswith("cpi.")])
+
+
+def test_a_run_asks_the_engine_for_intervals(here):
+    table = p5lab.run("tests", workload="call", interval=1000, build=False)
+    (made,) = table["run"].unique()
+    directory = here.results / "tests" / made
+    assert "run.interval = 1000" in (directory / "engine.conf").read_text()
+    with pytest.raises(p5lab.UserError, match=r"has no intervals\.jsonl"):  # the scripted engine
+        p5lab.intervals(table)
+    written(directory / "intervals.jsonl", INTERVALS)
+    frame = p5lab.intervals(table)
+    assert list(frame.columns) == ["interval", "begin", "end", "ms", "ring", "event", "count"]
+    assert frame["ms"].unique().tolist() == pytest.approx([1100 / 9e4, 1500 / 9e4, 1550 / 9e4])
+    for wrong in (-1, 1.5, True):
+        with pytest.raises(p5lab.UserError, match="interval: expected a number of core clocks"):
+            p5lab.run("tests", workload="call", interval=wrong, build=False)
 
 
 def test_a_run_asks_the_engine_for_the_stack(here):

@@ -22,7 +22,6 @@ import test_attribution
 import test_calls
 import test_crossings
 import test_gem5_events
-import test_intervals
 import test_modes_file
 import test_program
 import test_rootfs
@@ -176,7 +175,7 @@ def of_intervals(tmp_path):
         assert list(found.frame().columns) == intervals.COLUMNS
         assert all(one.begin < one.end for one in found.intervals)
 
-    return Reader("jsonl", [lines(test_intervals.LINES)], read, check, ends=True)
+    return Reader("jsonl", [lines(fakelab.INTERVALS)], read, check, ends=True)
 
 
 def of_counts(tmp_path):

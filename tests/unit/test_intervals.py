@@ -5,7 +5,7 @@ import io
 import json
 
 import pytest
-from fakelab import written
+from fakelab import INTERVALS, interval, written
 from rich.console import Console
 
 from p5lab.errors import UserError
@@ -13,33 +13,9 @@ from p5lab.keep.store import Stored
 from p5lab.present import by_interval
 from p5stats import StatsError, intervals
 
-EVENTS = ["cycles.busy", "cycles.idle", "instructions", "cpi.pairs", "cpi.code.l2"]
-
-
-def counts(tsc, *rings):
-    return {"type": "counts", "tsc": tsc, "rings": [list(ring) for ring in rings]}
-
-
-HEADER = {
-    "type": "header",
-    "schema_version": 1,
-    "clock_hz": 90_000_000,
-    "length": 100,
-    "events": EVENTS,
-}
-LINES = [
-    HEADER,
-    counts(1000, (0, [700, 300, 400, 600, 100])),
-    counts(1100, (0, [760, 310, 440, 620, 140]), (3, [30, 0, 20, 30, 0])),
-    counts(1500, (0, [760, 710, 440, 620, 140]), (3, [30, 0, 20, 30, 0])),
-    counts(1550, (0, [810, 710, 480, 660, 150]), (3, [30, 0, 20, 30, 0])),
-    counts(1550, (0, [810, 710, 480, 660, 150]), (3, [30, 0, 20, 30, 0])),
-    {"type": "end"},
-]
-
 
 def test_the_counts_of_each_interval(tmp_path):
-    found = intervals.read(written(tmp_path / "intervals.jsonl", LINES))
+    found = intervals.read(written(tmp_path / "intervals.jsonl", INTERVALS))
     assert (found.length, found.clock_hz) == (100, 90_000_000)
     ends = [(one.begin, one.end) for one in found.intervals]
     assert ends == [(1000, 1100), (1100, 1500), (1500, 1550)]
@@ -48,7 +24,11 @@ def test_the_counts_of_each_interval(tmp_path):
     assert list(frame.columns) == intervals.COLUMNS
     assert frame[frame["event"] == "cycles.busy"]["count"].tolist() == [60, 30, 50]
     assert frame[frame["event"] == "cycles.idle"]["count"].tolist() == [10, 400]
-    assert intervals.read(written(tmp_path / "none.jsonl", [HEADER, LINES[-1]])).frame().empty
+    assert (
+        intervals.read(written(tmp_path / "none.jsonl", [INTERVALS[0], INTERVALS[-1]]))
+        .frame()
+        .empty
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +51,7 @@ def test_the_counts_of_each_interval(tmp_path):
     ],
 )
 def test_a_damaged_file_is_one_line(tmp_path, number, change, said):
-    lines = [dict(line) for line in LINES]
+    lines = [dict(line) for line in INTERVALS]
     lines[number] |= change
     with pytest.raises(StatsError, match=said) as refusal:
         intervals.read(written(tmp_path / "intervals.jsonl", lines))
@@ -79,23 +59,26 @@ def test_a_damaged_file_is_one_line(tmp_path, number, change, said):
 
 
 def test_a_wrong_sum_is_refused(tmp_path):
-    lines = [*LINES[:3], counts(1500, (0, [760, 710, 440, 621, 140]), *LINES[2]["rings"][1:])]
-    lines += LINES[4:]
+    lines = [
+        *INTERVALS[:3],
+        interval(1500, (0, [760, 710, 440, 621, 140]), *INTERVALS[2]["rings"][1:]),
+    ]
+    lines += INTERVALS[4:]
     path = written(tmp_path / "intervals.jsonl", lines)
     with pytest.raises(StatsError, match="clocks 1100 to 1500, ring 0: the components"):
         intervals.read(path)
 
 
 def test_components_without_the_busy_cycles_are_refused(tmp_path):
-    header = HEADER | {"events": ["cycles.other", *EVENTS[1:]]}
-    path = written(tmp_path / "intervals.jsonl", [header, *LINES[1:]])
+    header = INTERVALS[0] | {"events": ["cycles.other", *INTERVALS[0]["events"][1:]]}
+    path = written(tmp_path / "intervals.jsonl", [header, *INTERVALS[1:]])
     with pytest.raises(StatsError, match=r"ring 0: .* add up to 60 cycles, and cycles.busy is 0"):
         intervals.read(path)
 
 
 def test_a_file_that_was_cut_short_is_refused(tmp_path):
     with pytest.raises(StatsError, match="incomplete: the file was cut short"):
-        intervals.read(written(tmp_path / "intervals.jsonl", LINES[:-1]))
+        intervals.read(written(tmp_path / "intervals.jsonl", INTERVALS[:-1]))
 
 
 def printed(tmp_path, lines, form="table", *, more=False):
@@ -106,15 +89,15 @@ def printed(tmp_path, lines, form="table", *, more=False):
 
 
 def test_the_tables(tmp_path):
-    said = printed(tmp_path, LINES)
+    said = printed(tmp_path, INTERVALS)
     assert max(map(len, said.splitlines())) <= 80
     assert said.count("branch\n") == 0  # one table, not two
     rows = [line.split() for line in said.splitlines()]
     assert ["0.01", "10.0", "66.7", "60", "1.50", "44.4", "0.0", "0.0", "0.0"] in rows
     assert ["0.02", "100.0", "-", "0", "-", "-", "-", "-", "-"] in rows
-    assert "| 0.02 | 0.0 | 100.0 | 40 | 1.25 |" in printed(tmp_path, LINES, "markdown")
-    assert len(json.loads(printed(tmp_path, LINES, "json"))["rows"]) == 13
-    assert printed(tmp_path, LINES, "csv").startswith("interval,begin,end,ring,event,count\n")
+    assert "| 0.02 | 0.0 | 100.0 | 40 | 1.25 |" in printed(tmp_path, INTERVALS, "markdown")
+    assert len(json.loads(printed(tmp_path, INTERVALS, "json"))["rows"]) == 13
+    assert printed(tmp_path, INTERVALS, "csv").startswith("interval,begin,end,ring,event,count\n")
     (tmp_path / "intervals.jsonl").unlink()
     with pytest.raises(UserError, match="expected a run with --interval"):
         by_interval.read(Stored(tmp_path, {"run": "0" * 16}))
@@ -122,9 +105,9 @@ def test_the_tables(tmp_path):
 
 def test_many_intervals_share_rows(tmp_path):
     events = ["cycles.busy", "cycles.idle", "instructions", "code_misses"]
-    lines = [HEADER | {"events": events}]
-    lines += [counts(100 * n, (3, [90 * n, 10 * n, 50 * n, n])) for n in range(101)]
-    lines.append(LINES[-1])
+    lines = [INTERVALS[0] | {"events": events}]
+    lines += [interval(100 * n, (3, [90 * n, 10 * n, 50 * n, n])) for n in range(101)]
+    lines.append(INTERVALS[-1])
     said = printed(tmp_path, lines)
     rows = [line.split() for line in said.splitlines()]
     assert ["0.00", "10.0", "0.0", "200", "1.80", "20.00", "0.00", "0.00", "0.00"] in rows

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import pandas as pd
 import pytest
 import test_program
-from fakelab import CYCLES, call_events, chase_events, snapshot
+from fakelab import CYCLES, INTERVALS, call_events, chase_events, snapshot, written
 from test_own_program import REGION_PHASE, whole
 from test_page import Document, drawn_at
 from test_source_lines import built
@@ -25,6 +25,7 @@ from p5lab.present.page import (
     figure,
     figures,
     functions_figure,
+    intervals_figure,
     lines_figure,
     results,
     summary,
@@ -357,6 +358,46 @@ def test_a_long_timeline_is_cut_and_says_so(p5lab, lab, monkeypatch):
     (figure,) = timeline_figure.of(traced(lab))
     assert len(figure.frame) == 2
     assert "The figure shows the first 2 of 3 steps." in figure.caption[0]
+
+
+def test_a_run_with_intervals_has_figures_over_time(p5lab, lab):
+    assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
+    (directory,) = lab.results.glob("tests/*")
+    written(directory / "intervals.jsonl", INTERVALS)
+    stored = store.stored(directory)
+    areas, curves = intervals_figure.of(stored)
+    assert areas.title == "CPI stack of call, toy, p90-premiere2 over time"
+    issue, code = "pairs and single instructions", "waits for code"
+    assert areas.series == [issue, code]
+    # The parts of an interval are shares of its clocks: 50 of 100, nothing of 400, 60 of 50. The
+    # last point is the end.
+    begins = [0, 100 / 9e4, 500 / 9e4, 550 / 9e4]
+    assert areas.frame["point"].unique().tolist() == pytest.approx(begins)
+    shares = areas.frame.pivot(index="point", columns="series", values="value")
+    assert shares[issue].tolist() == [50, 0, 80, 80]
+    assert shares[code].tolist() == [40, 0, 20, 20]
+    assert curves.metrics[0] == "cycles per instruction"
+    cycles = curves.frame[curves.frame["metric"] == curves.metrics[0]]
+    assert cycles["value"].tolist() == [1.5, 1.25]
+    (panel,) = charts.panels(areas)
+    assert panel.description.startswith("Parts over ms since the end of the boot")
+    assert p5lab("report", stored.id)[0] == 0
+    document = Document((lab.results / f"runs-{stored.id[:8]}.html").read_text(encoding="utf-8"))
+    assert {areas.title, curves.title} <= set(document.texts)
+
+
+def test_many_intervals_are_joined(p5lab, lab, monkeypatch):
+    assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
+    (directory,) = lab.results.glob("tests/*")
+    events = [name for name in INTERVALS[0]["events"] if not name.startswith("cpi.")]
+    lines = [INTERVALS[0] | {"events": events}]
+    for line in INTERVALS[1:-1]:
+        lines.append(line | {"rings": [[ring, counts[:3]] for ring, counts in line["rings"]]})
+    written(directory / "intervals.jsonl", [*lines, INTERVALS[-1]])
+    monkeypatch.setattr(intervals_figure, "POINTS", 2)
+    (curves,) = intervals_figure.of(store.stored(directory))
+    assert curves.title == "Cycles and misses of call, toy, p90-premiere2 over time"
+    assert len(curves.frame["point"].unique()) == 2
 
 
 def test_the_title_of_a_page_about_many_runs_is_short(p5lab, swept):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`p5lab.load`, `output`, `screen`, `measure` and `compare`: stored results for people."""
+"""Functions of `p5lab` for stored results: `load`, `output`, `measure`, `compare` and others."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +14,7 @@ from p5lab.describe.kinds import BadValue
 from p5lab.errors import UserError, unknown
 from p5lab.keep import store
 from p5lab.lab import Lab
+from p5lab.present import by_interval
 from p5lab.present import screen as screens
 from p5lab.present.screen import Screen
 from p5stats import StatsError, cpi, papers, tidy
@@ -86,6 +87,21 @@ def screen(run: str | pd.DataFrame) -> Screen:
     if found is None:
         raise UserError(f"run {stored.id} has no screen: expected a boot from media")
     return found
+
+
+def intervals(run: str | pd.DataFrame) -> pd.DataFrame:
+    """The counts of each interval of a run with `interval`: its phases over time.
+
+    run: the first 4 or more characters of the run's id, or a table with one run. The result has one
+    row for each interval, ring and event whose count is not zero. Columns: `interval` (a number
+    from 0), `begin` and `end` (core clocks since reset), `ms` (the end in milliseconds since
+    reset), `ring`, `event` and `count`. UserError if there is no such run, if the table has several
+    runs, or if the run has no intervals. StatsError for a damaged file.
+    """
+    found = by_interval.read(_one("intervals", run))
+    frame = found.frame()
+    frame.insert(3, "ms", frame["end"] * (1000 / found.clock_hz))
+    return frame
 
 
 def _one(what: str, run: str | pd.DataFrame) -> store.Stored:

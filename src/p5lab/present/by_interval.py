@@ -2,7 +2,8 @@
 """Prints the counts of each interval of a run, for `./p5lab show RUN --intervals`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -14,7 +15,7 @@ from p5lab.present.tables import MISSING, Grid
 from p5stats import cpi
 
 if TYPE_CHECKING:
-    from p5stats.intervals import Interval, Intervals
+    from p5stats.intervals import Intervals
 
 SCHEMA_VERSION = 1
 ROWS = 32  # the table adds up neighbouring intervals if there are more
@@ -40,6 +41,51 @@ SHARES = (
     " of the busy cycles."
 )
 JOINED = " Each row contains {} intervals; --all-tables shows each interval."
+
+
+@dataclass(frozen=True)
+class Part:
+    """The counts of neighbouring intervals. `begin`, `end`: in ms since power-up. `counts`: by ring
+    and event."""
+
+    begin: float
+    end: float
+    counts: Mapping[int, Mapping[str, int]]
+
+    def of(self, *events: str) -> int:
+        """The sum of the counts of events in all rings. An event that was not counted is 0."""
+        return sum(ring.get(event, 0) for ring in self.counts.values() for event in events)
+
+    @property
+    def clocks(self) -> int:
+        """The busy and the idle cycles."""
+        return self.of(cpi.BUSY, cpi.IDLE)
+
+    @property
+    def kernel(self) -> int:
+        """The busy cycles in ring 0."""
+        return self.counts.get(0, {}).get(cpi.BUSY, 0)
+
+
+def has(stored: Stored) -> bool:
+    """Whether a run with status ok has counts by interval."""
+    return stored.status == "ok" and (stored.directory / INTERVALS).is_file()
+
+
+def parts(found: "Intervals", size: int) -> list[Part]:
+    """The intervals of a run, `size` neighbours together."""
+    result = []
+    for start in range(0, len(found.intervals), size):
+        joined = found.intervals[start : start + size]
+        counts: dict[int, dict[str, int]] = {}
+        for one in joined:
+            for ring, own in one.rings.items():
+                sums = counts.setdefault(ring, dict.fromkeys(found.events, 0))
+                for event, count in zip(found.events, own, strict=True):
+                    sums[event] += count
+        begin, end = (THOUSAND * at / found.clock_hz for at in (joined[0].begin, joined[-1].end))
+        result.append(Part(begin, end, counts))
+    return result
 
 
 def read(stored: Stored) -> "Intervals":
@@ -78,33 +124,23 @@ def _grid(found: "Intervals", size: int) -> Grid:
     columns = GROUPS if cpi.is_in(found.events) else MISSES
     heads = ["ms", "idle\n%", "ring 0\n%", "instruc-\ntions", "CPI", *columns]
     grid = Grid(f"intervals of {found.length:,} clocks", heads)
-    for start in range(0, len(found.intervals), size):
-        part = found.intervals[start : start + size]
-        milliseconds = THOUSAND * part[-1].end / found.clock_hz
-        grid.add(f"{milliseconds:.2f}", *_cells(found.events, part))
+    for part in parts(found, size):
+        grid.add(f"{part.end:.2f}", *_cells(found.events, part))
     return grid
 
 
-def _cells(events: Sequence[str], part: Sequence["Interval"]) -> list[str]:
+def _cells(events: Sequence[str], part: Part) -> list[str]:
     """The cells of a row, except the time."""
-    place = {event: number for number, event in enumerate(events)}
-
-    def of(*names: str, rings: Sequence[int] = range(4)) -> int:
-        found = (one.rings.get(ring) for one in part for ring in rings)
-        return sum(
-            counts[place[name]] for counts in found if counts for name in names if name in place
-        )
-
-    busy, idle, retired = of(cpi.BUSY), of(cpi.IDLE), of(cpi.INSTRUCTIONS)
+    busy, retired = part.of(cpi.BUSY), part.of(cpi.INSTRUCTIONS)
     cells = [
-        _share(idle, busy + idle),
-        _share(of(cpi.BUSY, rings=(0,)), busy),
+        _share(part.of(cpi.IDLE), part.clocks),
+        _share(part.kernel, busy),
         f"{retired:,}",
         f"{busy / retired:.2f}" if retired else MISSING,
     ]
     if cpi.is_in(events):
-        return [*cells, *(_share(of(*cpi.GROUPS[group]), busy) for group in GROUPS.values())]
-    return [*cells, *(_rate(of(event), retired) for event in MISSES.values())]
+        return [*cells, *(_share(part.of(*cpi.GROUPS[group]), busy) for group in GROUPS.values())]
+    return [*cells, *(_rate(part.of(event), retired) for event in MISSES.values())]
 
 
 def _share(part: int, whole: int) -> str:

@@ -16,7 +16,15 @@ from p5lab.host import packages
 from p5lab.host.files import replace_text
 from p5lab.keep import store, swept
 from p5lab.lab import Lab
-from p5lab.present import by_function, by_source, column, comparison, cpi_stack, timeline
+from p5lab.present import (
+    by_function,
+    by_interval,
+    by_source,
+    column,
+    comparison,
+    cpi_stack,
+    timeline,
+)
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
 from p5lab.present.page.results import Found, Results, choose, of_stored
@@ -120,14 +128,18 @@ def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Wr
     found = Comparison(results.shown, subject.cannot, subject.keys)
     _check_columns(subject, found)
     attributed = [pair for one in results.found for pair in _attributed(one)]
-    traced = [stored for one in results.found for stored in _traced(one)]
+    traced, timed = (
+        [stored for one in results.found if (stored := next(filter(has, one.stored), None))]
+        for has in (_is_traced, by_interval.has)
+    )
     drawn = _drawn(lab, subject, found)
     newest = (cpi_stack.first_in(one.stored) for one in results.found)
     stacked = [stored for stored in newest if stored]
-    drawn += _inside(attributed, traced, stacked)
+    drawn += _inside(attributed, traced, stacked, timed)
     judged = [_result(one) for one in results.found if one.run]
     validation = validate.evaluate(lab, list(subject.claims), judged).results
-    shown = (*results.shown, *(stored for stored, _ in attributed), *traced, *stacked)
+    inside = (*(stored for stored, _ in attributed), *traced, *stacked, *timed)
+    shown = (*results.shown, *inside)
     runs = {one.id: one for one in shown}
     page = document.make(
         subject.name, subject.title, results, found, drawn, validation, list(runs.values())
@@ -172,10 +184,17 @@ def _inside(
     attributed: "Sequence[tuple[store.Stored, pd.DataFrame]]",
     traced: Sequence[store.Stored],
     stacked: Sequence[store.Stored],
+    timed: Sequence[store.Stored],
 ) -> "list[Figure]":
-    """Returns the figures of the inside of runs: CPI stacks, functions, source lines, and the order
-    of the steps."""
-    from p5lab.present.page import cpi_figure, functions_figure, lines_figure, timeline_figure
+    """Returns the figures of the inside of runs: CPI stacks, functions, source lines, the order of
+    the steps, and intervals."""
+    from p5lab.present.page import (
+        cpi_figure,
+        functions_figure,
+        intervals_figure,
+        lines_figure,
+        timeline_figure,
+    )
 
     drawn = cpi_figure.of(stacked)
     for stored, counts in attributed:
@@ -183,6 +202,8 @@ def _inside(
         drawn += lines_figure.of(stored, counts, by_source.sources(stored) or {})
     for stored in traced:
         drawn += timeline_figure.of(stored)
+    for stored in timed:
+        drawn += intervals_figure.of(stored)
     return drawn
 
 
@@ -195,11 +216,9 @@ def _attributed(one: Found) -> "list[tuple[store.Stored, pd.DataFrame]]":
     return []
 
 
-def _traced(one: Found) -> list[store.Stored]:
-    """Searches the stored runs of `one` for the newest run with a trace of its crossings. Returns
-    this run, or [] if there is no such run."""
-    found = [stored for stored in one.stored if stored.status == "ok" and timeline.has(stored)]
-    return found[:1]
+def _is_traced(stored: store.Stored) -> bool:
+    """Whether a run with status ok has a trace of its crossings."""
+    return stored.status == "ok" and timeline.has(stored)
 
 
 def _claims(lab: Lab, name: str, results: Results) -> list[published.Claim]:

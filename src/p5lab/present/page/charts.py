@@ -77,6 +77,7 @@ def _panels(figure: Figure) -> list[Panel]:
         "bars": _bars,
         "dots": _dots,
         "curve": _curve,
+        "areas": _areas,
         "timeline": _timeline,
         "stack": _stack,
         "waterfall": _waterfall,
@@ -271,6 +272,20 @@ def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     return _layer(layers, CURVE_HEIGHT)
 
 
+def _areas(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
+    data = _shown(rows, by="point")
+    axis = alt.Axis(grid=False, tickCount=TICKS, labelExpr=NUMBER)
+    scale = alt.Scale(domain=[data["point"].min(), data["point"].max()], nice=False)
+    x = alt.X("point:Q", title=figure.axis, axis=axis, scale=scale)
+    top = alt.Scale(domain=[0, 100]) if rows["unit"].iloc[0] == "%" else alt.Undefined
+    y = alt.Y("value:Q", title=None, axis=_few_ticks(), scale=top, stack="zero")
+    places = {series: place for place, series in enumerate(figure.series)}
+    data = data.assign(place=data["series"].map(places))
+    areas = _chart(data).mark_area(interpolate="step-after")
+    areas = areas.encode(x=x, y=y, color=_color(figure), order=alt.Order("place:Q"))
+    return _layer([areas], CURVE_HEIGHT)
+
+
 def _timeline(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     data = _shown(rows, by="benchmark").assign(end=rows["point"] + rows["value"])
     labels = _Labels(data["benchmark"], LABEL_WIDTH)
@@ -445,7 +460,7 @@ def _description(figure: Figure, rows: pd.DataFrame) -> str:
     each curve, the text contains the first, last, lowest and highest value."""
     modelled = rows[rows["kind"] == MODELLED]
     parts = []
-    if figure.form == "curve":
+    if figure.form in ("curve", "areas"):
         for series, curve in modelled.dropna(subset="value").groupby("series", sort=False):
             first, last = curve["value"].iloc[0], curve["value"].iloc[-1]
             parts.append(
@@ -461,6 +476,7 @@ def _description(figure: Figure, rows: pd.DataFrame) -> str:
     shapes = {
         "bars": "Bars",
         "dots": "Dots",
+        "areas": f"Parts over {figure.axis}",
         "timeline": "Steps from left to right",
         "stack": "Bars with parts",
         "waterfall": "Steps from the first to the last bar",

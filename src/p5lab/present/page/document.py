@@ -208,7 +208,7 @@ def _warnings(name: str, results: Results) -> list[str]:
 
 def _drawn(figure: Figure) -> Drawn:
     frame = figure.frame
-    stacked = figure.form == "stack"
+    stacked = figure.form in ("stack", "areas")
     colored = stacked or (figure.form in ("dots", "curve") and len(figure.series) > 1)
     published = frame[frame["kind"] == PUBLISHED]
     table, left = _table(figure)
@@ -266,6 +266,8 @@ def _table(figure: Figure) -> tuple[Grid, int]:
     modelled = figure.frame[figure.frame["kind"] == MODELLED]
     if figure.form == "timeline":
         return _steps(modelled), 2
+    if figure.form == "areas":
+        return _areas(figure, modelled), 1
     keys = ["benchmark", "phase", "series"]
     if modelled.groupby(keys)["point"].nunique().max() > 1:
         keys.insert(2, "point")  # the points of a sweep over a machine key
@@ -292,6 +294,17 @@ def _axis(figure: Figure) -> str:
 def _point(figure: Figure, row: pd.Series) -> str:
     """Returns the point of a mark, such as `128 KB`."""
     return _bytes(row["point"]) if figure.is_size else number(row["point"])
+
+
+def _areas(figure: Figure, marks: pd.DataFrame) -> Grid:
+    """Returns a table with a row for each point and a column for each series."""
+    unit = marks["unit"].iloc[0]
+    grid = Grid("", [figure.axis, *(f"{series}\n{unit}" for series in figure.series)])
+    rows = list(marks.groupby("point", sort=True))
+    for point, row in rows[:-1]:
+        values = dict(zip(row["series"], row["value"], strict=True))
+        grid.add(number(point), *(number(values[series]) for series in figure.series))
+    return grid
 
 
 def _steps(marks: pd.DataFrame) -> Grid:
