@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 
 from p5lab import engines
+from p5lab.cli import main as cli
 from p5lab.describe import guest
 from p5lab.errors import UserError
 from p5lab.host import build
@@ -312,3 +313,8 @@ def test_runs_need_their_own_guests_only():
     assert {*engine, *engine64} < {*bochs.targets(here, [linux, wide])}
     assert engines.get("gem5").targets(here, [linux]) == of_linux
     assert engines.get("native").targets(here, [linux]) == ("build/workloads/native",)
+
+
+def test_an_unknown_target_is_refused_before_the_build(lab, capsys):
+    assert cli.main(["build", "engin"], lab) == 2
+    assert capsys.readouterr().err == "p5lab: unknown target 'engin'; did you mean 'engine'?\n"

@@ -166,6 +166,25 @@ def test_a_changed_file_rebuilds_what_depends_on_it(clone, file, line, again):
             path.write_bytes(before)
 
 
+@pytest.mark.parametrize(
+    ("part", "product"),
+    [
+        ("engine", "build/engine/p5bochs"),
+        ("guests", "build/guests/linux/initramfs.cpio"),
+        ("workloads", "build/workloads/linux/getpid"),
+        ("tests", "build/tests/engine_tests"),
+    ],
+)
+def test_a_part_is_all_its_products(clone, part, product):
+    """The name of a part is also the name of a directory with sources."""
+    file = clone / product
+    kept = file.rename(file.with_name("kept"))
+    try:
+        assert product in {made for _, made in scons(clone, "-n", "--cache-disable", part)}
+    finally:
+        kept.rename(file)
+
+
 def test_documents_and_python_files_rebuild_nothing(clone):
     paths = [clone / name for name in ("README.md", "src/p5lab/cli/main.py")]
     before = [path.read_bytes() for path in paths]

@@ -5,7 +5,7 @@ import argparse
 
 from p5lab.cli import options
 from p5lab.cli.execute import executor
-from p5lab.errors import STATUS_FAILED
+from p5lab.errors import STATUS_FAILED, unknown
 from p5lab.evidence import documents, numbers
 from p5lab.host import build, doctor, packages, testing
 from p5lab.host.progress import Progress
@@ -15,7 +15,13 @@ from p5lab.lab import Lab
 def add(commands: options.Commands) -> None:
     """Adds `build`, `doctor`, `bench`, `test` and `docs` to the command line."""
     make = commands.add_parser("build", help="build engine, guests and workloads")
-    make.add_argument("targets", nargs="*", help="scons targets (default: everything)")
+    make.add_argument(
+        "targets",
+        nargs="*",
+        metavar="TARGET",
+        help=f"{', '.join(build.PARTS)}, or a product such as build/engine/p5bochs (default:"
+        " everything)",
+    )
     make.set_defaults(command=_build)
 
     look = commands.add_parser(
@@ -79,6 +85,9 @@ def add(commands: options.Commands) -> None:
 
 
 def _build(args: argparse.Namespace, lab: Lab) -> int:
+    for target in args.targets:
+        if target not in build.PARTS and not target.startswith("build/"):
+            raise unknown("target", target, (*build.PARTS, "build/PRODUCT"))
     build.ensure(lab, Progress(), tuple(args.targets))
     return 0
 

@@ -27,6 +27,8 @@ LOCK = "build/build.lock"
 PATIENCE_SECONDS = 20  # the time that an interrupted build gets to remove its temporary files
 # A build script that fails prints a line with the reason. The line begins with one of these names.
 REASON = re.compile(r"(p5lab|build_\w+|mkcpio|mkdisk|mkscsi|mkrootfs|check_isa): ")
+# The parts of the laboratory that have a short name as a target. Each is a directory of build/.
+PARTS = ("engine", "guests", "workloads", "tests")
 NO_SPACE = re.compile(r"No space left on device|disk full")
 
 
