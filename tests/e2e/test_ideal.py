@@ -11,6 +11,14 @@ from p5lab.keep import store
 from p5stats import declared, tidy
 
 PARTS = ("l1i", "dtlb")
+# The components of a run on which all parts of the processor and memory are ideal. All others have
+# a switch, or wait for a part that has one.
+REMAIN = {
+    *("cpi.pairs", "cpi.single.first", "cpi.single.second", "cpi.single.other"),
+    *("cpi.long", "cpi.x87", "cpi.x87.waits", "cpi.strings", "cpi.segments", "cpi.transfers"),
+    *("cpi.interrupts", "cpi.serializing", "cpi.ports", "cpi.prefixes", "cpi.agi", "cpi.banks"),
+    *("cpi.misaligned", "cpi.uncached"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +70,25 @@ def test_the_costs_are_shown(own_lab, made, capsys):
     assert all(row["alone"] is not None and row["last"] is not None for row in rows)
     assert cli.main(["run", "smoke", "--ideal", "l1x"], own_lab) == 2
     assert "l1x" in capsys.readouterr().err
+
+
+def test_with_all_parts_ideal_only_the_instructions_own_clocks_remain(own_lab):
+    settings = [
+        word
+        for part in ideal.PARTS
+        if part != "network"  # The machine has no card.
+        for word in ("--set", f"ideal.{part}=true")
+    ]
+    words = ["run", "smoke", "--workload", "dup", "--guest", "linux", "--cpi", "--no-build"]
+    assert cli.main([*words, *settings], own_lab) == 0
+    (found,) = (
+        one
+        for one in store.all_runs(own_lab, "smoke")
+        if len(ideal.of(one.record["machine"]["values"])) == len(ideal.PARTS) - 1
+    )
+    frame, _ = tidy.read_run(found.directory)
+    total = frame.groupby("event")["value"].sum()
+    components = total[total.index.str.startswith("cpi.")]
+    assert set(components.index) > REMAIN
+    assert set(components[components > 0].index) <= REMAIN
+    assert components[sorted(REMAIN)].sum() == total["cycles.busy"]
