@@ -27,7 +27,8 @@ WHY = (*cpi.components(), "cycles.busy", "cycles.idle", "instructions", "code_mi
 SAMPLES: dict[str, tuple[str, Callable[[pd.DataFrame], pd.Series]]] = {
     # ./p5lab run smoke
     "smoke": ("smoke", lambda rows: rows["value"].notna()),
-    # ./p5lab run chen95-core --sweep parameters.iterations=8
+    # ./p5lab run chen95-core --sweep parameters.iterations=8, with --workload getpid, dup, null,
+    # cswitch, exec-static and exec-dynamic
     # For the workloads cached-read and create: --sweep parameters.iterations=2
     "chen95-core": (
         "chen95-core",

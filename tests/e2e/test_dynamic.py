@@ -64,7 +64,8 @@ def test_dynamic_linking_costs_about_twice_and_each_library_more(boot):
         assert run.outcome.status == "ok", run.outcome
         cycles.append(mean(run.totals(0, "cycles.busy")))
         faults.append(mean(run.totals(0, "exceptions")))
-    assert 1.5 < cycles[1] / cycles[0] < cycles[2] / cycles[0] < 2.5
+    assert 1.5 < cycles[1] / cycles[0] < 2.5
+    assert cycles[1] < cycles[2] < 3 * cycles[0]
     assert cycles == sorted(cycles)
     assert cycles == pytest.approx(documented("busy cycles"), rel=0.03)
     assert faults == pytest.approx(documented("page faults"), abs=0.2)

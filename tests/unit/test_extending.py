@@ -36,6 +36,7 @@ COMPILING = (
     "guest-images/parts/rootfs",
     "guest-images/check_isa.py",
     "tools/building.py",
+    "tools/pentium_programs.py",
     "tools/stripping.py",
     "tools/zig_commands.py",
 )
@@ -169,7 +170,9 @@ def own(lab, mine):
     return replace(lab, path=(mine,))
 
 
-def test_a_workload_from_outside_is_compiled_and_delivered(own, mine):
+def test_a_workload_from_outside_is_compiled_and_delivered(own, mine, built):
+    libc = built("build/libc/musl/lib/libc.a").parent
+    shutil.copytree(libc, own.root / "build/libc/musl/lib")
     runs = experiment.load(own, "my-experiment")
     (path,) = {run.program.path for run in runs}
     assert path.is_relative_to(own.root / "build")
@@ -196,6 +199,7 @@ def test_a_workload_from_outside_is_compiled_and_delivered(own, mine):
 def test_a_program_that_cannot_be_compiled_is_one_line(own, mine):
     source = mine / "workloads/my-workload/my-workload.c"
     source.write_text("int main(void) { return nothing; }\n")
+    own._put("build/libc/musl/lib/libc.a", "")  # the linker does not run
     with pytest.raises(UserError, match=r"my-workload\.c: .*nothing") as error:
         delivered.ensure(own, experiment.load(own, "my-experiment"), Progress())
     assert "\n" not in str(error.value)

@@ -78,7 +78,7 @@ def test_steps_are_counted_when_they_begin(build):
     begin(build, NULL)
     begin(build, CACHE)
     assert build.begun == 3
-    assert build.text().endswith("left: zig null; C++ cache.cc.o")
+    assert build.text().endswith("left: C++ cache.cc.o; zig null")
 
 
 def test_the_long_step_that_runs_is_named_even_if_scons_prints_other_lines(build, clock):
@@ -204,10 +204,10 @@ def test_steps_share_the_cores(build, clock):
     alone = build.left()
     assert before - alone == pytest.approx(60)
     begin(build, GETPID)
-    clock.now = 61.5
-    assert alone - build.left() == pytest.approx(1.5)
+    clock.now = 60.3
+    assert alone - build.left() == pytest.approx(0.3)
     assert build.left() == pytest.approx(
-        before - 60 - (2 + cost("zig") * min(1.0 / cost("zig"), steps.MOST)) / 2
+        before - 60 - (0.4 + cost("zig") * min(0.2 / cost("zig"), steps.MOST)) / 2
     )
 
 
@@ -253,7 +253,7 @@ def replayed(build, clock):
 def test_the_forecast_of_a_build_from_nothing(clock, monkeypatch):
     """The forecast was 3 minutes when 7 minutes were left."""
     # When this log was written, each program was linked twice, and Zig's C library was compiled
-    # twice for busybox.
+    # for the programs, and twice for busybox.
     monkeypatch.setitem(steps.COSTS, "zig", steps.Cost(2.2))
     monkeypatch.setitem(steps.COSTS, "busybox", steps.Cost(95, is_parallel=True))
     plan = [
@@ -271,9 +271,12 @@ def test_the_forecast_of_a_build_from_nothing(clock, monkeypatch):
         assert abs(forecast - truth) < 15 + 0.15 * truth, forecasts
 
 
-def test_the_first_use_of_zig_costs_more(clock):
-    first = Steps(planned(PLAN.splitlines(), zig_is_new=True), cores=2, clock=clock)
-    later = Steps(planned(PLAN.splitlines()), cores=2, clock=clock)
+def test_the_first_program_for_x86_64_costs_more(clock):
+    without = Steps(planned(PLAN.splitlines(), zig_is_new=True), cores=2, clock=clock)
+    assert without.left() == Steps(planned(PLAN.splitlines()), cores=2, clock=clock).left()
+    plan = [*PLAN.splitlines(), *(f"  zig       {steps.ZIG_LIBRARY}{name}" for name in "ab")]
+    first = Steps(planned(plan, zig_is_new=True), cores=2, clock=clock)
+    later = Steps(planned(plan), cores=2, clock=clock)
     assert first.left() - later.left() == pytest.approx(steps.ZIG_FIRST_SECONDS / 2)
 
 

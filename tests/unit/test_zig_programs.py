@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How the programs of the guests are made with Zig: the recorded commands, and the removal of the
-symbol table."""
+"""How the programs of the guests are made with Zig: the recorded commands, the linker's inputs, and
+the removal of the symbol table."""
 
 import importlib.util
 import os
@@ -117,18 +117,10 @@ def test_the_message_of_a_compiler_that_fails(zig, tmp_path):
         zig_commands.commands(tmp_path / "cache", ["-s"])
 
 
-@pytest.mark.parametrize(
-    ("given", "library"),
-    [
-        ("-Os -static -Wl,--gc-sections tmp.1.c -o tmp.1", "-nostdlib"),
-        ("-Oz -static -lcrypt -o /dev/null bb_libtest.c", "-nostdlib"),
-        ("-Os -Wp,-MD,a.d -c -o a.o a.c", ""),
-        ("-E a.c", ""),
-        ("-static -o busybox_unstripped a.o lib/lib.a -lm -lcrypt", ""),
-    ],
-)
-def test_a_trial_of_the_linker_needs_no_c_library(tmp_path, given, library):
-    """Zig compiled its C library once more for the trials of busybox."""
+@pytest.fixture
+def called(tmp_path):
+    """Returns a function that calls the compiler of busybox. The function returns the words with
+    which Zig is called."""
     spec = importlib.util.spec_from_file_location("build_busybox", BUSYBOX)
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
@@ -136,14 +128,38 @@ def test_a_trial_of_the_linker_needs_no_c_library(tmp_path, given, library):
     wrapper.write_text(script.WRAPPER)
     zig.write_text('#!/bin/sh\necho "$@"\n')
     zig.chmod(0o755)
-    done = subprocess.run(
-        ["sh", wrapper, *given.split()],
-        env={**os.environ, "ZIG": str(zig)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+
+    def call(words):
+        return subprocess.run(
+            ["sh", wrapper, *words],
+            env={**os.environ, "ZIG": str(zig), "LINK": str(tmp_path / "link")},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("given", "library"),
+    [
+        ("-Os -static -Wl,--gc-sections tmp.1.c -o tmp.1", "-nostdlib"),
+        ("-Oz -static -lcrypt -o /dev/null bb_libtest.c", "-nostdlib"),
+        ("-Os -Wp,-MD,a.d -c -o a.o a.c", ""),
+        ("-E a.c", ""),
+    ],
+)
+def test_a_trial_of_the_linker_needs_no_c_library(called, given, library):
+    """Zig compiled its C library once more for the trials of busybox."""
+    done = called(given.split())
     words = given.replace("-Wp,-MD,a.d", "-MD -MF a.d").split()
     if library:
         words = [word for word in words if word != "-lcrypt"]
-    assert done.stdout.split("-w ")[1].split() == words + library.split()
+    assert done.split("-w ")[1].split() == words + library.split()
+
+
+def test_the_call_that_links_busybox_is_recorded(called, tmp_path):
+    words = ["-static", "-Wl,--start-group", "-o", "busybox_unstripped", "a b.o", "lib/lib.a"]
+    assert called(words) == ""
+    assert (tmp_path / "link").read_text().splitlines() == words

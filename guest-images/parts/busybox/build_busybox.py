@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Build busybox for the guests from Debian's source, as one static program for a Pentium.
 
-The compiler is Zig's clang with musl, as for the workloads. Run this script with a Python
+The compiler is Zig's clang with our musl, as for the workloads. Run this script with a Python
 interpreter that has the package `ziglang`. busybox.config lists the parts that are on. All other
 parts of busybox are off. The product depends on the source, the configuration and the ziglang
 version only.
@@ -20,16 +20,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 from building import BuildError, check_isa, find_zig, keep_program, status_of, unpack, zig_caches
+from pentium_programs import linking
+from stripping import stripped
 
 # busybox passes the name of a dependency file to the preprocessor, but zig's driver does not
-# support this option. busybox also passes options for warnings and maps to the linker, but lld does
-# not support these options. To try an option of the linker or a library, busybox compiles and links
-# a C file in one call. For these trials alone, Zig would compile its whole C library with link-time
-# optimization. The trials need no C library: musl contains the functions of the two libraries.
+# support this option. To try an option of the linker or a library, busybox compiles and links a C
+# file in one call. These trials need no C library: musl contains the functions of the two
+# libraries. The call that links the program is only recorded, because busybox passes options that
+# lld does not support.
 WRAPPER = """\
 #!/bin/sh
 trial=no
 case " $* " in
+  *" -o busybox_unstripped "*) printf '%s\\n' "$@" >"$LINK"; exit ;;
   *" -c "* | *" -E "* | *" -S "*) ;;
   *".c "*) trial=yes; set -- "$@" -nostdlib ;;
 esac
@@ -119,6 +122,7 @@ def build(args: argparse.Namespace) -> None:
             "LC_ALL": "C",
             "KCONFIG_NOTIMESTAMP": "1",
             "ZIG": str(plain / "zig"),
+            "LINK": str(Path(tmp) / "link"),
             "ZIG_LIB_DIR": str(plain / "lib"),
             **zig_caches(args.cache, Path(tmp) / "zig"),
         }
@@ -132,7 +136,13 @@ def build(args: argparse.Namespace) -> None:
             "SKIP_STRIP=y",
             "busybox_unstripped",
         )
-        program = tree / "busybox_unstripped"  # compiled with -g0, so it has nothing to strip
+        words = Path(env["LINK"]).read_text().splitlines()
+        objects = [word for word in words if word.endswith((".o", ".a"))]
+        group = ["--start-group", *objects, "--end-group"]
+        command = linking(args.libc.resolve(), group, "linked")
+        subprocess.run(command, cwd=tree, check=True)
+        program = tree / "busybox"
+        program.write_bytes(stripped((tree / "linked").read_bytes()))
         check_isa(args.check_isa, program)
         keep_program(program, args.output)
 
@@ -142,6 +152,7 @@ def main() -> int:
     parser.add_argument("--source", type=Path, required=True, help="busybox_1.37.0.orig.tar.bz2")
     parser.add_argument("--config", type=Path, required=True, help="busybox.config")
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's cache")
+    parser.add_argument("--libc", type=Path, required=True, help="directory lib/ of musl")
     parser.add_argument("--check-isa", type=Path, required=True, help="check_isa.py")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--output", type=Path, required=True)

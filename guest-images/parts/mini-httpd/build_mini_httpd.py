@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Build mini_httpd, a web server with a process for each connection, from Debian's source.
 
-The product is one static program for a Pentium, without HTTPS. The compiler is Zig's clang with
+The product is one static program for a Pentium, without HTTPS. The compiler is Zig's clang with our
 musl, as for the workloads. Run this script with a Python interpreter that has the package
 `ziglang`. The product depends on the source and the ziglang version only.
 """
@@ -18,23 +18,14 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-from building import BuildError, check_isa, find_zig, keep_program, status_of, unpack, zig_caches
+from building import BuildError, check_isa, keep_program, status_of, unpack, zig_caches
+from pentium_programs import compiling, linking
+from stripping import stripped
 
 SOURCES = ("mini_httpd.c", "match.c", "tdate_parse.c")
 # mini_httpd's tables. Its makefile makes headers from them.
 TABLES = ("mime_encodings", "mime_types")
-FLAGS = [
-    "-target",
-    "x86-linux-musl",
-    "-static",
-    "-mcpu=pentium",
-    "-std=gnu89",
-    "-O2",
-    "-s",
-    "-fno-stack-protector",
-    "-w",
-    "-D_GNU_SOURCE",
-]
+FLAGS = ["-std=gnu89", "-O2", "-fno-stack-protector", "-w", "-D_GNU_SOURCE"]
 
 
 def header(table: str) -> str:
@@ -44,25 +35,34 @@ def header(table: str) -> str:
 
 
 def build(args: argparse.Namespace) -> None:
-    find_zig()  # reports an error if Zig is missing
     with tempfile.TemporaryDirectory(prefix="p5lab-mini-httpd-") as tmp:
         tree = unpack(args.source, Path(tmp))
         for table in TABLES:
             (tree / f"{table}.h").write_text(header((tree / f"{table}.txt").read_text()))
-        done = subprocess.run(
-            [sys.executable, "-m", "ziglang", "cc", *FLAGS, "-o", "mini_httpd", *SOURCES],
-            cwd=tree,
-            env={**os.environ, **zig_caches(args.cache)},
-            check=False,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        if done.returncode != 0:
-            print(done.stdout[-4000:], file=sys.stderr)
-            raise BuildError(f"compiler status {done.returncode}")
-        check_isa(args.check_isa, tree / "mini_httpd")
-        keep_program(tree / "mini_httpd", args.output)
+        objects = [f"{source}.o" for source in SOURCES]
+        for command in (
+            *(
+                compiling(source, made, FLAGS)
+                for source, made in zip(SOURCES, objects, strict=True)
+            ),
+            linking(args.libc.resolve(), objects, "linked"),
+        ):
+            done = subprocess.run(
+                command,
+                cwd=tree,
+                env={**os.environ, **zig_caches(args.cache)},
+                check=False,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
+            if done.returncode != 0:
+                print(done.stdout[-4000:], file=sys.stderr)
+                raise BuildError(f"compiler status {done.returncode}")
+        program = tree / "mini_httpd"
+        program.write_bytes(stripped((tree / "linked").read_bytes()))
+        check_isa(args.check_isa, program)
+        keep_program(program, args.output)
 
 
 def main() -> int:
@@ -70,6 +70,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=Path, required=True, help="mini-httpd_1.30.orig.tar.gz")
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's cache")
+    parser.add_argument("--libc", type=Path, required=True, help="directory lib/ of musl")
     parser.add_argument("--check-isa", type=Path, required=True, help="check_isa.py")
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()

@@ -154,6 +154,8 @@ class Program:
 
 
 SHELL = Program(None)  # on the guest's console
+# The script that compiles a workload, and its part that links programs for a Pentium.
+BUILDER, LINKER = "workloads/build_workload.py", "tools/pentium_programs.py"
 
 
 @dataclass(frozen=True)
@@ -162,25 +164,27 @@ class Build:
     build/workloads/NAME. Several guests can use them. File names are relative to the checkout.
     `made_of`: further inputs that affect the program."""
 
-    builder: str = "workloads/build_workload.py"
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...] = ("--libc", "build/libc/musl/lib")
     includes: tuple[str, ...] = (
         "workloads/lib",
         "guest-images/linux/p5ctr",
         "guest-images/parts/rootfs",
     )
     is_pentium: bool = True
-    made_of: tuple[str, ...] = ()
+    made_of: tuple[str, ...] = ("guest-images/parts/musl", "sources.toml")
 
 
 FORMS = {
     "linux": Build(),
-    "native": Build(options=("--define", "P5LAB_NATIVE")),
-    "linux64": Build(options=("--isa", "x86-64"), is_pentium=False),
-    "glibc64": Build(options=("--isa", "x86-64"), is_pentium=False),
+    "native": Build(("--libc", "build/libc/musl/lib", "--define", "P5LAB_NATIVE")),
+    "linux64": Build(("--isa", "x86-64"), is_pentium=False, made_of=()),
+    "glibc64": Build(("--isa", "x86-64"), is_pentium=False, made_of=()),
     "mach": Build(
-        "guest-images/mach/build_program.py",
-        ("--libc", "build/libc/mach/lib"),
+        (
+            *("--libc", "build/libc/mach/lib"),
+            *("--headers", "build/libc/mach/lib/headers.tar"),
+            *("--define", 'OTHER_DISK="/dev/hd0"'),
+        ),
         (
             "workloads/lib",
             "workloads/mach",
@@ -206,7 +210,7 @@ def of_workload(
             f" {workload.name} ({workload.file}); found {system.programs!r}"
         )
     form = FORMS[system.programs]
-    places = (form.builder, *form.includes, *form.made_of, "guest-images/check_isa.py")
+    places = (BUILDER, LINKER, *form.includes, *form.made_of, "guest-images/check_isa.py")
     digest = hashlib.sha256(version("ziglang").encode())
     for place in (*(lab.root / name for name in places), workload.program.parent):
         for file in sorted(place.rglob("*")) if place.is_dir() else [place]:

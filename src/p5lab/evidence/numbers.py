@@ -126,10 +126,7 @@ def update(lab: Lab, execute: Execute, *, check: bool) -> Iterator[tuple[str, bo
         before = document_file.read(lab.root, file)
         texts[file] = places.rewritten(before, known.spots(file, before), of)
     if untrue := [one for one in known.words if not one.condition.number(of)]:
-        one, more = untrue[0], len(untrue) - 1
-        rest = f" ({more} more statements are not true)" if more else ""
-        message = f"{one.file}: {one.says!r} is no longer true: {one.holds}{rest}"
-        raise UserError(message, status=1)
+        raise UserError("\n".join(one.complaint(of) for one in untrue), status=1)
     for file, text in texts.items():
         path = lab.root / file
         changed = not path.is_file() or path.read_text(encoding="utf-8") != text

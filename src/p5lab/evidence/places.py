@@ -203,6 +203,11 @@ class Words:
         """The comparison, as an expression whose value is 1 (true) or 0."""
         return Value.parse(self.holds, FILE)
 
+    def complaint(self, of: Lookup) -> str:
+        """One line that says that the comparison is false, with its numbers."""
+        numbers = ", ".join(f"{name} = {tables.number(of(name))}" for name in self.condition.names)
+        return f"{self.file}: {self.says!r} is no longer true: {self.holds}; {numbers}"
+
 
 @dataclass(frozen=True)
 class Foreign:
@@ -335,5 +340,5 @@ def problems(places: Places, root: Path, of: Lookup) -> list[str]:
         if read(root, one.file).count(one.says) != 1:
             lines.append(f"{one.file}: expected the text {one.says!r} once ({FILE})")
         elif not one.condition.number(of):
-            lines.append(f"{one.file}: {one.says!r} is no longer true: {one.holds}")
+            lines.append(one.complaint(of))
     return lines

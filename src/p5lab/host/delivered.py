@@ -39,7 +39,7 @@ def _compile(lab: Lab, run: Run, path: Path) -> None:
         made = Path(place, path.name)
         commands: list[list[str | Path]] = [
             [
-                form.builder,
+                programs.BUILDER,
                 *("--cache", cache_directory() / "zig"),
                 *form.options,
                 *includes,
