@@ -36,7 +36,7 @@ def estimates(capsys, lab, *words):
 
 
 def test_the_estimate_of_an_application(aside, capsys, full):
-    """The application has 44 million instructions in five phases. With --full it has 10^9
+    """The application has 63 million instructions in five phases. With --full it has 1.5 * 10^9
     instructions and intervals of 10 million.
     """
     rounds, interval = (24, 10_000_000) if full else (1, 1_000_000)
@@ -55,9 +55,9 @@ def test_the_estimate_of_an_application(aside, capsys, full):
     # (docs/concepts/simpoint.md).
     dtlb = row["events"]["dtlb_misses"]
     assert abs(dtlb["estimate"] - dtlb["full"]) < 3e-6
-    # The last part of a round is the slowest part. If there is only one round, no earlier interval
-    # represents this part.
-    assert abs(row["clock_drift"]) < (0.2 if full else 0.3)
+    # Between intervals, the clock advances by the CPI of the intervals before
+    # (docs/concepts/simpoint.md).
+    assert abs(row["clock_drift"]) < (0.35 if full else 0.3)
 
     # The store contains three runs, the estimate, and a tidy table of the sampled run. The phases
     # of this table are the intervals.
