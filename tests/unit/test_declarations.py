@@ -288,8 +288,8 @@ def test_the_engine_leaves_what_is_declared():
     ("text", "message"),
     [
         (
-            'base = "p90"',
-            "variant.toml:2: base: unknown machine 'p90'; did you mean 'p90-premiere2'",
+            'base = "p90-premier"',
+            "variant.toml:2: base: unknown machine 'p90-premier'; did you mean 'p90-premiere2'",
         ),
         ('base = "variant"', "base: 'variant' is itself a variant of 'variant'"),
         ("base = 90", "variant.toml:2: base: expected a text in quotes"),

@@ -31,6 +31,7 @@ BEGINNINGS = {
     "matrix": r"\./p5lab matrix",
     "validation": r"\./p5lab validate",
     "claims-systems": r"\./p5lab validate",
+    "boards": r"\./p5lab docs boards",
     "crossings": r"(steps|services) of \S+ on \S+",
     "mach": r"(steps|services) of \S+ on \S+",
     "chen95-method": r"method of \S+|lower bound",

@@ -196,6 +196,15 @@ def test_a_workload_from_outside_is_compiled_and_delivered(own, mine, built):
     assert experiment.load(own, "my-experiment")[0].program.path != path
 
 
+def test_a_workload_of_the_checkout_that_no_guest_contains():
+    here = Lab(REPO)
+    known = workload.load(here)
+    inside = workload.programs(here)
+    found = {name for name, one in known.items() if one.delivered}
+    assert found == {path.parent.name for path in REPO.glob("workloads/delivered/*/workload.toml")}
+    assert found and not found & set(inside)
+
+
 def test_a_program_that_cannot_be_compiled_is_one_line(own, mine):
     source = mine / "workloads/my-workload/my-workload.c"
     source.write_text("int main(void) { return nothing; }\n")

@@ -409,7 +409,7 @@ def look_up(**changes):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"machine": "p90"}, "unknown machine 'p90'; did you mean 'p90-premiere2'"),
+        ({"machine": "p90-premier"}, "did you mean 'p90-premiere2'"),
         ({"settings": ["l2.size=3"]}, "l2.size: expected"),
         ({"settings": ["l2.size"]}, "expected KEY=VALUE"),
         ({"guest": "linx"}, "unknown guest"),

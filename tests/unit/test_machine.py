@@ -197,5 +197,5 @@ def test_wrong_files_say_file_and_key(tmp_path, change, message):
 
 
 def test_unknown_machine_names_the_nearest():
-    with pytest.raises(UserError, match="unknown machine 'p90'; did you mean 'p90-premiere2'"):
-        machine.load(MACHINES, "p90")
+    with pytest.raises(UserError, match="'p90-premier'; did you mean 'p90-premiere2'"):
+        machine.load(MACHINES, "p90-premier")

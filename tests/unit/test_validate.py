@@ -134,6 +134,15 @@ def test_what_is_printed(p5lab, lab):
     assert lab.starts() == ["chase loads=10 size=1024 placement=guest"]
 
 
+def test_predicted_claims_are_also_summarised_by_paper(p5lab, lab):
+    assert "by paper" not in p5lab()[1]  # one paper: the summary says it already
+    change(lab, "chen95 section 4.4", "lai96 section 6.1")
+    assert (
+        "Predicted, by paper: lai96 1 of 1, mean error 0.0 %; chen95 0 of 1, mean error 60.0 %."
+        in p5lab()[1]
+    )
+
+
 def test_nothing_is_run_twice(p5lab, lab):
     p5lab()
     p5lab()

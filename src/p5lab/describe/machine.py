@@ -35,6 +35,7 @@ SOURCES = (
     "chen95",
     "lai96",
     "talagala97",
+    "brown97",
     "lmbench",
     "SEAGATE-2LP",
     "RW94",

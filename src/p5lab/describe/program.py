@@ -199,8 +199,8 @@ FORMS = {
 def of_workload(
     lab: Lab, workload: Workload, system: Guest, parameters: Mapping[str, int | str]
 ) -> Program | None:
-    """The program of a workload from P5LAB_PATH. The engine delivers this program to the guest.
-    Returns None for a workload that the guest contains. The file of the program exists only after
+    """The program of a workload that the engine delivers to the guest. Returns None for a workload
+    that the guest contains. The file of the program exists only after
     p5lab.host.delivered has compiled it."""
     if not workload.delivered or workload.program is None:
         return None

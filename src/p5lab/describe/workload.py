@@ -22,6 +22,8 @@ EMPTY_NAME = "empty"
 WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
 # The directories of workloads/. In a guest, the programs are sorted by directory, in this order.
 SUITES = ("micro", "apps", "mach", "net", "tests")
+# The directory of the workloads that are in no guest. A new program there changes no other run.
+DELIVERED = "delivered"
 # Earlier versions of p5lab had a single file with the descriptions of all workloads.
 FORMER = "workloads/workloads.toml"
 KEYS = (
@@ -93,7 +95,8 @@ class Workload:
     `curve`: the unit of the phase names if the phases are points of a curve.
     `needs`: the capabilities that every run needs.
     `file`: the path of the description, None for a program of the user.
-    `delivered`: the program comes from P5LAB_PATH, so the engine delivers it to the guest.
+    `delivered`: the guest does not contain the program, so the engine delivers it. Such programs
+        come from workloads/delivered or from P5LAB_PATH.
     """
 
     name: str
@@ -156,7 +159,9 @@ def load(lab: Lab) -> dict[str, Workload]:
         _parameter(name, shelf.parameters.table(name), shelf)
     found = {name: _workload(name, path, shelf) for name, path in lab.files("workload").items()}
     for name, one in found.items():
-        if one.file and lab.is_outside(one.file):
+        if one.file and (
+            lab.is_outside(one.file) or one.file.parents[1] == lab.root / "workloads" / DELIVERED
+        ):
             found[name] = replace(one, delivered=True, phases={**one.phases, **_WHOLE})
     return found
 

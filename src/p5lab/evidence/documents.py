@@ -13,6 +13,7 @@ from p5lab.errors import UserError, unknown
 from p5lab.evidence import (
     agreement,
     block,
+    boards,
     calls,
     counter_method,
     document_file,
@@ -116,6 +117,12 @@ ALL = (
         "docs/evidence/claims-systems.md",
         ("the experiments of configs/claims.toml",),
         lambda of, text: validate.render(text, of.validation.results, systems=True),
+    ),
+    Document(
+        "boards",
+        "docs/evidence/boards.md",
+        ("brown97-memory",),
+        lambda of, text: boards.render(of.lab, text, of.execute),
     ),
     Document("crossings", "docs/evidence/crossings.md", (CHEN95,), _crossings(CHEN95)),
     Document("mach", "docs/concepts/mach.md", (STRUCTURE,), _crossings(STRUCTURE)),

@@ -162,6 +162,7 @@ def notes(found: pd.DataFrame, *, everything: bool = False) -> list[str]:
     """The summary, and the reasons why claims do not hold."""
     untestable = found[found["role"] == UNTESTABLE]
     lines = [_headline(found, role) for role in (PREDICTED, FITTED, INPUT, SYSTEM)]
+    lines.insert(1, _by_paper(found))
     if len(untestable):
         lines.append(
             f"Untestable here: {len(untestable)}"
@@ -210,6 +211,18 @@ def _headline(found: pd.DataFrame, role: str) -> str:
     if said["bounds"]:
         line += f"; {said['kept']} of {said['bounds']} bounds kept"
     return line + "."
+
+
+def _by_paper(found: pd.DataFrame) -> str:
+    """The predicted claims of each paper, so that a new paper does not hide the others."""
+    papers_of = found["source"].str.split().str[0]
+    parts = []
+    for paper in papers_of.unique():
+        said = claims.headline(found[papers_of == paper])
+        if said["claims"]:
+            error = f", mean error {said['mean_error']:.1f} %" if said["values"] else ""
+            parts.append(f"{paper} {said['hold']} of {said['claims']}{error}")
+    return f"Predicted, by paper: {'; '.join(parts)}." if len(parts) > 1 else ""
 
 
 def _measured(row: dict[str, object]) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compiles workloads from outside of the checkout (P5LAB_PATH) for the guests that run them. These
-programs are not part of a guest's RAM disk. The engine delivers the programs to the guest."""
+"""Compiles the workloads of workloads/delivered and of P5LAB_PATH for the guests that run them.
+These programs are not part of a guest's RAM disk. The engine delivers the programs to the guest."""
 
 import subprocess
 import sys

@@ -109,7 +109,7 @@ def _workload_job(lab: Lab, system: Guest, name: str, given: Sequence[str]) -> s
         pairs[key] = value
     if known[name].delivered:
         raise UserError(
-            f"{name}: expected a workload of the checkout; workloads of P5LAB_PATH run with"
+            f"{name}: expected a workload that the guest contains; other workloads run with"
             " `./p5lab run EXPERIMENT --engine gem5`"
         )
     resolved = known[name].resolve(pairs, "command line")

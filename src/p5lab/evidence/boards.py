@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""The memory bandwidths of brown97, published and modelled, with the boards side by side."""
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from p5lab.describe.experiment import Run
+from p5lab.evidence import block as blocks
+from p5lab.evidence import validate
+from p5lab.evidence.validate import WORDS
+from p5lab.execute import runner
+from p5lab.execute.runner import Result
+from p5lab.lab import Lab
+from p5lab.present.tables import MISSING, Grid, number
+
+COMMAND = "./p5lab docs boards"
+PAPER = "brown97"
+
+
+def grid(found: pd.DataFrame) -> Grid:
+    """A row for each measurement of the paper. A cell contains the modelled number, the published
+    number and the verdict. The quantity of each claim is `BOARD: MEASUREMENT`."""
+    rows = found[found["source"].str.startswith(f"{PAPER} ")].copy()
+    rows[["board", "what"]] = rows["quantity"].str.split(": ", n=1, expand=True)
+    boards = list(rows["board"].unique())
+    table = Grid("", ["model / paper", *boards])
+    for what in rows["what"].unique():
+        cells = rows[rows["what"] == what].set_index("board").to_dict("index")
+        unit = next(iter(cells.values()))["unit"]
+        table.add(
+            f"{what}, {unit}",
+            *(_cell(cells[board]) if board in cells else MISSING for board in boards),
+        )
+    return table
+
+
+def _cell(row: dict[str, object]) -> str:
+    modelled, published = float(str(row["modelled"])), float(str(row["published"]))
+    return (
+        f"{number(modelled)} / {number(published)} ({float(str(row['error'])):+.1f} %,"
+        f" {row['role']}: {WORDS[str(row['verdict'])]})"
+    )
+
+
+def render(lab: Lab, text: str, executor: Callable[[list[Run]], list[Result]]) -> str:
+    """The document with a new table. `executor` makes the missing runs. Raises UserError if a run
+    fails, or if the text contains no block for the table."""
+    found = validate.run(lab, validate.select(lab, PAPER), executor)
+    runner.succeeded(found.failed)
+    return blocks.replace(text, COMMAND, grid(found.results).markdown() + "\n")
