@@ -162,8 +162,8 @@ def test_first_use_sets_up_and_hands_over(host):
     assert f"PYTHONPATH={host.root}/src:{host.root}/stats-parsers" in out
     assert f"PATH={host.root}/.venv/bin:{host.bin}" in out
     assert err == (
-        "p5lab: installing the Python packages that `run` needs into .venv"
-        f" (about 1 minute, {packages.GROUPS[packages.BASE].megabytes} MB of disk)\n"
+        "p5lab: installing Python packages into .venv: about 1 minute,"
+        f" {packages.GROUPS[packages.BASE].megabytes} MB of disk\n"
     )
     assert host.calls == INSTALLED
 

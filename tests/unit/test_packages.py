@@ -85,8 +85,8 @@ def test_a_missing_group_is_installed_once_with_digests(environment, capsys):
     packages.install(environment, "report")
     assert calls(environment) == [f"{NAMES} True"]
     assert capsys.readouterr().err == (
-        "p5lab: installing the Python packages for the pages of `report` into .venv (3 packages, at"
-        f" most {GROUPS['report'].megabytes} MB of disk)\n"
+        "p5lab: installing Python packages for the pages of `report`: 3 packages,"
+        f" up to {GROUPS['report'].megabytes} MB\n"
     )
     packages.install(environment, "report")
     assert len(calls(environment)) == 1

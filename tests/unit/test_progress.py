@@ -61,6 +61,18 @@ def test_a_log_gets_no_line_about_each_run_without_being_asked():
 
 
 @pytest.mark.parametrize("terminal", [False, True])
+def test_a_long_line_keeps_its_words_on_a_terminal_and_stays_one_line_in_a_log():
+    words = ["build", "needs", "several", "minutes", "on", "this", "host"] * 3
+    stream, live = shown(True)
+    live.say(" ".join(words))
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 3 and max(map(len, lines)) <= 60
+    assert " ".join(lines).split() == words
+    stream, plain = shown(False)
+    plain.say(" ".join(words))
+    assert stream.getvalue().splitlines() == [" ".join(words)]
+
+
 def test_progress_can_be_silent(monkeypatch, terminal):
     monkeypatch.setenv("P5LAB_PROGRESS", "none")
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.01)

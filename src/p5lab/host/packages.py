@@ -183,9 +183,10 @@ def _install(environment: Environment, group: str, lock: int) -> None:
             status=STATUS_FAILED,
         )
     if group != BASE:  # the launcher has printed this line
+        packages = f"{len(missing)} package{'s' if len(missing) != 1 else ''}"
         _say(
-            f"p5lab: installing the Python packages for {about.purpose} into .venv"
-            f" ({len(missing)} packages, at most {about.megabytes} MB of disk)"
+            f"p5lab: installing Python packages for {about.purpose}:"
+            f" {packages}, up to {about.megabytes} MB"
         )
     for name, version in missing.items():
         _remove_incomplete(environment, name, version)

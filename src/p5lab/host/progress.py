@@ -48,9 +48,10 @@ class Progress:
             self.say(text)
 
     def say(self, text: str) -> None:
-        """Prints a line, even if progress is not shown."""
+        """Prints a line, even if progress is not shown. A terminal shows a long line as several
+        lines of whole words. A log gets one line."""
         with self._lock:
-            self.console.print(markup(text, lines=True), soft_wrap=True)
+            self.console.print(markup(text, lines=True), soft_wrap=not self.console.is_terminal)
 
     @contextmanager
     def activity(
