@@ -36,10 +36,12 @@ def compiling(source: str, target: str, options: list[str]) -> list[str]:
     return [*cc, *options, *FIXED_ADDRESSES, "-g0", "-c", "-o", target, source]
 
 
-def linking(libc: Path, objects: list[str], target: str) -> list[str]:
-    """The command that links objects and archives to the program `target`. The program has a symbol
-    table. libc: the directory with the C library and its start files."""
+def linking(libc: Path, objects: list[str], target: str, *, debug: bool = False) -> list[str]:
+    """The command that links objects, archives and further options of the linker to the program
+    `target`. The program has a symbol table, and with `debug` also the debug information of the
+    objects. libc: the directory with the C library and its start files."""
     begin, end = [str(libc / name) for name in ("crt1.o", "crti.o")], str(libc / "crtn.o")
     libraries = [str(libc / name) for name in ("libc.a", "libcompiler_rt.a")]
-    lld = [str(find_zig()), "ld.lld", *LINK]
+    options = [word for word in LINK if not (debug and word == "--strip-debug")]
+    lld = [str(find_zig()), "ld.lld", *options]
     return [*lld, "-o", target, *begin, *objects, *libraries, end]

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The file systems of guest mach's server, run on the host with a file as their disk."""
 
+import os
 import subprocess
-import sys
 from pathlib import Path
 
+import pentium_programs
 import pytest
+from building import zig_caches
 
 from p5lab.host import fetch
 
+CACHE = fetch.cache_directory() / "zig"
 ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "guest-images/mach/server"
 PARTS = ("names.c", "memory.c", "files.c", "ext2.c", "cache.c")
@@ -21,45 +24,22 @@ typedef unsigned long vm_offset_t;
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
+def program(tmp_path_factory, built):
     """Compiles the program for 32 bits like the server, because the server identifies nodes by
-    their addresses. The options are those of the workloads, for which the build has compiled the C
-    library.
-    """
+    their addresses. It has the C library of the workloads."""
     place = tmp_path_factory.mktemp("files")
     (place / "mach").mkdir()
     (place / "mach/mach_types.h").write_text(MACH_TYPES)
-    cache = str(fetch.cache_directory() / "zig")
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "ziglang",
-            "cc",
-            "-target",
-            "x86-linux-musl",
-            "-static",
-            "-mcpu=pentium",
-            "-O2",
-            "-s",
-            "-fno-stack-protector",
-            "-I",
-            place,
-            "-I",
-            SERVER,
-            "-o",
-            place / "files",
-            ROOT / "tests/unit/mach_files.c",
-            *(SERVER / part for part in PARTS),
-        ],
-        check=True,
-        env={
-            "ZIG_GLOBAL_CACHE_DIR": cache,
-            "ZIG_LOCAL_CACHE_DIR": str(place / "zig"),
-            "PATH": "/usr/bin:/bin",
-            "HOME": str(place),
-        },
-    )
+    options = ["-O2", "-fno-stack-protector", "-I", str(place), "-I", str(SERVER)]
+    sources = [ROOT / "tests/unit/mach_files.c", *(SERVER / part for part in PARTS)]
+    objects = [str(place / f"{source.stem}.o") for source in sources]
+    libc = built("build/libc/musl/lib/libc.a").parent
+    commands = [
+        pentium_programs.compiling(str(source), made, options)
+        for source, made in zip(sources, objects, strict=True)
+    ]
+    for command in (*commands, pentium_programs.linking(libc, objects, str(place / "files"))):
+        subprocess.run(command, check=True, env={**os.environ, **zig_caches(CACHE)})
     return place / "files"
 
 

@@ -6,6 +6,7 @@ regions.
 import csv
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -208,7 +209,7 @@ with pathlib.Path("@log@").open("a") as log:
     log.write(json.dumps(words) + "\\n")
 made = pathlib.Path(words[words.index("-o") + 1])
 if "-c" not in words:  # the linker, called by Zig or directly
-    (given,) = (word for word in words if word.endswith(".o"))
+    given = next(word for word in words if word.endswith(".o") and "/crt" not in word)
     made.write_bytes(pathlib.Path(given).read_bytes() + (b"" if "-s" in words else b"symbols"))
     if words[0] == "cc":
         print("ar rcs /cache/libc.a /cache/x.o", file=sys.stderr)
@@ -230,8 +231,9 @@ made.write_bytes(pathlib.Path("@program@").read_bytes() + text.encode())
 
 
 @pytest.fixture
-def source(tmp_path, program, monkeypatch):
+def source(lab, tmp_path, program, monkeypatch):
     """Returns a source file. A script is the compiler."""
+    lab._put(f"{compiler.C_LIBRARY}/libc.a", "")
     path = tmp_path / "my prog.c"
     path.write_text("int main(void) { return 0; }\n")
     path.with_name("own header.h").write_text("")
@@ -292,6 +294,32 @@ def test_a_program_is_compiled_again_only_if_it_must_be(lab, source):
     assert len(compiled(source)) == 8
 
 
+def test_a_program_in_c_gets_the_library_of_the_workloads(lab, source):
+    other = source.with_name("other.s")
+    other.write_text("")
+    cflags = f"-DX -lm -L/own -l mine -Wl,-T,own.ld -Xlinker -Map=x {shlex.quote(str(other))}"
+    compiler.compiled(lab, source, cflags, "pentium")
+    log = [json.loads(line) for line in source.with_name("log").read_text().splitlines()]
+    assert [words[words.index("-c") + 1] for words in log[:2]] == [str(source), str(other)]
+    for words in log[:2]:
+        assert "-DX" in words
+        assert "-mrelocation-model" in words
+        assert not {"-lm", "-L/own", "-lmine", "-T"} & set(words)
+    link = log[2]
+    assert link[0] == "ld.lld"
+    assert {"-L/own", "-lmine", "-T", "own.ld", "-Map=x"} <= set(link)
+    assert "-lm" not in link  # libc.a contains it
+    assert str(lab.root / compiler.C_LIBRARY / "libc.a") in link
+    assert "--strip-debug" not in link
+
+
+def test_a_new_library_makes_the_program_again(lab, source):
+    made = compiler.compiled(lab, source, "", "pentium")
+    lab._put(f"{compiler.C_LIBRARY}/libc.a", "new")
+    assert compiler.compiled(lab, source, "", "pentium") == made
+    assert len(compiled(source)) == 2
+
+
 def test_errors_and_warnings_are_those_of_the_compiler(lab, source, capsys):
     source.write_text("#error\n")
     assert cli.main(["run", "--program", str(source), *RUN], lab) == 1
@@ -334,7 +362,10 @@ def test_cflags_need_a_program(lab, capsys):
     assert "--cflags: expected with --program" in capsys.readouterr().err
 
 
-def test_the_compiler_of_the_workloads_makes_a_program_with_lines(lab, tmp_path):
+def test_the_compiler_of_the_workloads_makes_a_program_with_lines(lab, tmp_path, built):
+    libc = lab.root / compiler.C_LIBRARY
+    libc.parent.mkdir(parents=True)
+    libc.symlink_to(built(f"{compiler.C_LIBRARY}/libc.a").parent)
     source = tmp_path / "real.c"
     source.write_text(
         '#include <stdio.h>\n#include "marker.h"\nint main(void) {\n'

@@ -49,18 +49,6 @@ def test_a_log_gets_lines_about_long_work_without_being_asked(monkeypatch):
     assert lines[0].startswith("0/3 done, about a minute left")
 
 
-def test_a_log_gets_no_line_about_each_run_without_being_asked():
-    stream, plain = shown(False)
-    with plain.runs(1) as tracker:
-        tracker.started("a run")
-        tracker.finished("a run", "ok")
-    plain.note("a detail")
-    assert stream.getvalue() == ""
-    plain.milestone("the build begins")
-    assert stream.getvalue() == "the build begins\n"
-
-
-@pytest.mark.parametrize("terminal", [False, True])
 def test_a_long_line_keeps_its_words_on_a_terminal_and_stays_one_line_in_a_log():
     words = ["build", "needs", "several", "minutes", "on", "this", "host"] * 3
     stream, live = shown(True)
@@ -73,6 +61,18 @@ def test_a_long_line_keeps_its_words_on_a_terminal_and_stays_one_line_in_a_log()
     assert stream.getvalue().splitlines() == [" ".join(words)]
 
 
+def test_a_log_gets_no_line_about_each_run_without_being_asked():
+    stream, plain = shown(False)
+    with plain.runs(1) as tracker:
+        tracker.started("a run")
+        tracker.finished("a run", "ok")
+    plain.note("a detail")
+    assert stream.getvalue() == ""
+    plain.milestone("the build begins")
+    assert stream.getvalue() == "the build begins\n"
+
+
+@pytest.mark.parametrize("terminal", [False, True])
 def test_progress_can_be_silent(monkeypatch, terminal):
     monkeypatch.setenv("P5LAB_PROGRESS", "none")
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.01)

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Compiles a source file of the user for a guest's processor: `run --program hello.c`.
 
-The compiler is the one that compiles the workloads, Zig's clang with musl. The program is static,
-and contains its symbols and debug information. Of the C library it contains only the symbols. Each
-program is kept in build/programs, together with the digest of each file from which it was made. The
-compiler runs again only if such a file, an option or the compiler has changed.
+The compiler is the one that compiles the workloads, Zig's clang. The program is static, and
+contains its symbols and debug information. Of the C library it contains only the symbols. A program
+in C for a Pentium is linked as the workloads are, with the same build of musl. Other programs get
+Zig's musl, and in C++ also Zig's C++ library. Zig compiles these libraries when they are first
+needed.
+
+Each program is kept in build/programs, together with the digest of each file from which it was
+made. The compiler runs again only if such a file, an option or the compiler has changed.
 """
 
 import hashlib
+import importlib
 import os
 import re
 import shlex
@@ -17,9 +22,11 @@ import tempfile
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 from p5lab.describe import program as programs
 from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.host import build
 from p5lab.host.fetch import cache_directory
 from p5lab.host.files import read_json, replace_json, sha256_of
 from p5lab.host.progress import Progress
@@ -41,6 +48,11 @@ FLAGS = ("-static", "-O2", "-g", "-fno-sanitize=undefined", "-fno-stack-protecto
 LINKER = "ld.lld "  # the beginning of the command that Zig prints
 MADE = "made.json"  # the digests of the inputs, and the messages of the compiler
 HEADERS = "workloads/lib"  # marker.h, for programs with markers
+C_LIBRARY = "build/libc/musl/lib"  # of the workloads for a Pentium
+# Options of the linker whose value is the next word.
+WITH_VALUE = ("-L", "-l", "-T", "-u", "-z", "-Xlinker")
+# Libraries that musl has in its libc.a (EMPTY_LIBS in musl's Makefile).
+IN_LIBC = ("c", "m", "rt", "pthread", "crypt", "util", "xnet", "resolv", "dl")
 
 
 def is_source(path: Path) -> bool:
@@ -68,8 +80,11 @@ def compiled(lab: Lab, source: Path, cflags: str, isa: str) -> Path:
     place = lab.root / "build/programs" / _key([*command, str(source)]) / source.stem
     said = _made_before(place)
     if said is None:
-        Progress().note(f"Compiling {source.name} for {isa}")
-        said = _compile(command, source, more, place, where)
+        libc = _libc(lab, source, more, isa)
+        with Progress().activity("compile") as step:
+            # With its own libraries, Zig may need minutes.
+            step(f"{source.name} for {isa}" + ("" if libc else ", with the libraries of Zig"))
+            said = _compile(command, source, more, place, where, libc)
     if said:
         sys.stderr.write(for_terminal(said, lines=True))
     return place
@@ -108,16 +123,40 @@ def _made_before(program: Path) -> str | None:
         return None
 
 
-def _compile(command: list[str], source: Path, more: list[str], place: Path, where: str) -> str:
+def _libc(lab: Lab, source: Path, more: list[str], isa: str) -> Path | None:
+    """The directory of the workloads' C library, if the program gets this library. The library is
+    built if it is missing. None for another processor than a Pentium, and for C++."""
+    languages = {LANGUAGES.get(Path(word).suffix) for word in (str(source), *more)}
+    if programs.form(isa) is not programs.FORM_32 or "c++" in languages:
+        return None
+    libc = lab.root / C_LIBRARY
+    if not (libc / "libc.a").is_file():
+        build.ensure(lab, Progress(), (f"{C_LIBRARY}/libc.a",))
+    return libc
+
+
+def _compile(
+    command: list[str],
+    source: Path,
+    more: list[str],
+    place: Path,
+    where: str,
+    libc: Path | None,
+) -> str:
     """Makes the program. Returns the messages of the compiler, which are warnings."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent) as work:
         made, needs = Path(work, place.name), Path(work, "needs")
         try:
-            said = _make(command, source, more, made, needs)
+            if libc:
+                said = _make_with(libc, command, source, more, made, needs)
+            else:
+                said = _make(command, source, more, made, needs)
         except CompilerError as error:
             raise error.about(where) from None
         inputs = _inputs(needs, source, more)
+        if inputs and libc:
+            inputs.append(libc / "libc.a")
         record = {
             "inputs": {str(path): sha256_of(path) for path in inputs},
             "program": sha256_of(made),
@@ -137,6 +176,53 @@ class CompilerError(Exception):
         """The error for the user. `where`: the option and the file that the compiler refused."""
         text = f"{where}: the compiler reports errors:\n{str(self).rstrip()}"
         return UserError(text, status=STATUS_FAILED)
+
+
+def _make_with(
+    libc: Path, command: list[str], source: Path, more: list[str], made: Path, needs: Path
+) -> str:
+    """Makes the program `made` with the workloads' C library, and the list `needs` of its inputs.
+    Returns the warnings."""
+    tool = _pentium_programs()
+    options, links = _divided(more)
+    sources = [str(source), *(word for word in options if is_source(Path(word)))]
+    options = [word for word in options if word not in sources]
+    compiler = [*command[: len(command) - len(more)], *tool.FIXED_ADDRESSES, *options]
+    said, objects = "", []
+    for number, one in enumerate(sources):
+        objects.append(f"{made}.{number}.o")
+        said += run_zig([*compiler, "-c", one, "-MD", "-MF", str(needs), "-o", objects[-1]])
+    link = tool.linking(libc, [*objects, *links], str(made), debug="-s" not in links)
+    return said + run_zig(link[1:])
+
+
+def _divided(words: list[str]) -> tuple[list[str], list[str]]:
+    """Divides options for compiler and linker into those of the compiler, with further source
+    files, and those of the linker, without libraries that libc.a contains."""
+    options: list[str] = []
+    links: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word in WITH_VALUE:
+            pair = [word, next(rest, "")]
+            links += pair[1:] if word == "-Xlinker" else ["".join(pair)]
+        elif word.startswith("-Wl,"):
+            links += word.split(",")[1:]
+        elif word == "-s" or word.startswith(("-L", "-l")) or Path(word).suffix in (".o", ".a"):
+            links.append(word)
+        else:
+            options.append(word)
+    return options, [word for word in links if word not in [f"-l{name}" for name in IN_LIBC]]
+
+
+def _pentium_programs() -> ModuleType:
+    """The module of tools/ that says how programs for a Pentium are made."""
+    place = str(Path(__file__).parents[3] / "tools")
+    sys.path.insert(0, place)
+    try:
+        return importlib.import_module("pentium_programs")
+    finally:
+        sys.path.remove(place)
 
 
 def _make(command: list[str], source: Path, more: list[str], made: Path, needs: Path) -> str:
