@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "policies.hh"
+
 namespace p5 {
 namespace {
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "policies.hh"
+
 namespace p5 {
 namespace {
 

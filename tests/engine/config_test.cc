@@ -13,6 +13,7 @@
 #include "engine/devices/ne2000/network.hh"
 #include "engine/devices/scsi/disks.hh"
 #include "engine/devices/scsi/seek.hh"
+#include "policies.hh"
 
 using namespace p5;
 

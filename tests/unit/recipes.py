@@ -96,6 +96,7 @@ def add_policy(root):
         (root / name).write_text(content)
 
 
+CACHE = ("engine/p5/cache.cc", "engine/p5/replacement.cc")
 MRU = """#include <cstdio>
 #include "engine/p5/cache.hh"
 int main() {
@@ -117,7 +118,7 @@ def check_policy(lab):
     test.parent.mkdir()
     test.write_text(MRU)
     # The cache has replaced the newer of the two lines. With LRU the result would be 011.
-    assert compiled_and_run(lab.root, [test, "engine/p5/cache.cc"]) == "101"
+    assert compiled_and_run(lab.root, [test, *CACHE]) == "101"
 
 
 def add_machine(root):
@@ -239,7 +240,7 @@ def check_event(lab):
     test = lab.root / "build/snooped.cc"
     test.parent.mkdir()
     test.write_text(SNOOPED)
-    sources = [test, COUNTED_IN, "engine/p5/cache.cc"]
+    sources = [test, COUNTED_IN, *CACHE]
     assert compiled_and_run(lab.root, sources) == "2"
 
 

@@ -100,6 +100,26 @@ def test_another_checkout_takes_everything_from_the_cache(built_clone, tmp_path_
                 ("record", "build/engine/engine64.json"),
             },
         ),
+        # Few files know the classes of the policies, so a policy of one's own is soon compiled.
+        (
+            "engine/p5/replacement/plru/policy.hh",
+            "// changed\n",
+            {
+                ("C++", f"build/obj/{place}/{part}.{ending}")
+                for place, ending in (
+                    ("engine/p5bochs", "cc.o"),
+                    ("engine/p5bochs64", "cc.o"),
+                    ("tests/model", "o"),
+                    ("tests/mutable", "o"),
+                )
+                for part in ("p5/replacement", "measure/shadow", "measure/shadow_l2")
+            }
+            | {
+                ("C++", "build/obj/tests/cases/config_test.o"),
+                ("record", "build/engine/engine.json"),
+                ("record", "build/engine/engine64.json"),
+            },
+        ),
         (
             "workloads/micro/getpid/getpid.c",
             "int changed;\n",
