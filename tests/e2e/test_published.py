@@ -34,9 +34,10 @@ LONG = (
     "sxipc",
     "ipc-net",
 )
-# These experiments need one boot for each seed, for each clock, or for each of four systems.
-# test_analysis.py, test_machines.py and test_mach.py check a few of the claims.
-MANY_BOOTS = ("page-colours", "ousterhout90-clocks", "structure")
+# These experiments need one boot for each seed, for each clock, for each of four systems, or for
+# each of three systems with and without an ideal L1I. test_analysis.py, test_machines.py,
+# test_mach.py and test_ideal.py check a few of the claims, or the mechanism.
+MANY_BOOTS = ("page-colours", "ousterhout90-clocks", "structure", "chen95-icache")
 # If another compiler has built the kernel, the clocks of a guest differ slightly.
 LOOSE = 0.03
 BLOCK = re.compile(
