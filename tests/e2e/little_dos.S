@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # A boot sector that stands in for DOS (test_dos_programs.py): it loads a .COM program of SECTORS
-# sectors from sector FIRST of drive B, and answers each INT 21h at once. Function 4Ch ends the run.
+# sectors from sector FIRST of drive B, and answers each INT 21h at once. Functions 25h and 35h set
+# and return a vector, function 4Ch ends the run.
 
         .set    SEGMENT, 0x2000
 
@@ -38,9 +39,35 @@ load:   movw    %si, %ax
         movw    $0xFFFE, %sp
         ljmp    $SEGMENT, $0x100
 
-dos:    cmpb    $0x4C, %ah
+dos:    cmpb    $0x35, %ah
+        je      get
+        cmpb    $0x25, %ah
+        je      set
+        cmpb    $0x4C, %ah
         je      ends
         iretw
+
+get:    pushw   %ds
+        call    vector
+        lesw    (%bx), %bx
+        popw    %ds
+        iretw
+
+set:    pushw   %ds
+        pushw   %bx
+        movw    %ds, %cx
+        call    vector
+        movw    %dx, (%bx)
+        movw    %cx, 2(%bx)
+        popw    %bx
+        popw    %ds
+        iretw
+
+vector: movw    $0, %bx                 # DS:BX is the vector AL
+        movw    %bx, %ds
+        movb    %al, %bl
+        shlw    $2, %bx
+        ret
 
 failed: movw    $9, %ax
 ends:   movzbl  %al, %edx

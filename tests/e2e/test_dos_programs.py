@@ -59,15 +59,32 @@ def counts(made, phase, event):
 
 def test_each_system_call_is_one_bracket_with_exact_counts(run):
     made, _ = run("INT21", "--args", "iterations=7 warmup=3")
-    # The program's MOV, XOR and INT; CMP, JE and IRET of the boot sector.
-    assert counts(made, "INT 21h 59h", "instructions") == [6 + END_MARKER] * 7
-    # The same without XOR.
-    assert counts(made, "INT 21h 35h", "instructions") == [5 + END_MARKER] * 7
-    for phase in ("INT 21h 59h", "INT 21h 35h"):
+    # The program's MOV, XOR and INT; three times CMP and JE, and IRET of the boot sector.
+    assert counts(made, "INT 21h 59h", "instructions") == [10 + END_MARKER] * 7
+    # MOV and INT; CMP, JE, PUSH, CALL, five instructions of `vector`, LES, POP, IRET.
+    assert counts(made, "INT 21h 35h", "instructions") == [14 + END_MARKER] * 7
+    # INT writes the flags, CS and IP. PUSH and CALL write one word each.
+    for phase, writes in (("INT 21h 59h", 3), ("INT 21h 35h", 5)):
         assert counts(made, phase, "soft_interrupts") == [1] * 7
-        # INT reads the vector and writes the flags, CS and IP; IRET reads these three.
-        assert counts(made, phase, "data_writes") == [3] * 7
+        assert counts(made, phase, "data_writes") == [writes] * 7
     assert counts(made, "empty", "instructions") == [END_MARKER] * 10
+
+
+def test_each_hook_of_int_21h_adds_its_three_instructions(run):
+    made, _ = run("HOOKED", "--args", "iterations=4 warmup=2")
+    for hooks in (1, 2, 3):
+        name = f"{hooks} hook{'s' * (hooks > 1)}"
+        # CMP, JE and the far JMP of each hook.
+        for function, instructions in (("59h", 10), ("35h", 14)):
+            counted = counts(made, f"INT 21h {function}, {name}", "instructions")
+            assert counted == [instructions + 3 * hooks + END_MARKER] * 4
+
+
+@pytest.mark.parametrize("program", ["DPMI16", "DPMI32"])
+def test_without_a_dpmi_host_a_client_says_so(run, program):
+    made, _ = run(program)
+    assert "no DPMI host for this kind of client" in (made / "output.log").read_text()
+    assert not any("DPMI" in phase for phase in tidy.load(made)["phase"].unique())
 
 
 def test_without_a_job_the_parameters_have_their_defaults(run, lab):

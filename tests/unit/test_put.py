@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """`run --put`: the floppy with files of the user, and messages about files that it cannot have."""
 
+import io
 import struct
+import tarfile
 
 import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
-from p5lab.describe import fat_floppy, put
+from p5lab.describe import fat_floppy, put, tar_floppy
+from p5lab.describe.supplied import TAR
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
@@ -60,12 +63,12 @@ def test_the_floppy_may_be_full_and_not_more():
 )
 def test_a_name_that_dos_does_not_have_is_refused(name):
     with pytest.raises(ValueError, match=r"expected a name|for a device"):
-        fat_floppy.name_in_dos(name)
+        fat_floppy.name_of(name)
 
 
 def test_names_are_in_capitals():
-    assert fat_floppy.name_in_dos("run.bat") == "RUN.BAT"
-    assert fat_floppy.name_in_dos("com10") == "COM10"
+    assert fat_floppy.name_of("run.bat") == "RUN.BAT"
+    assert fat_floppy.name_of("com10") == "COM10"
 
 
 def test_each_wrong_file_is_one_line(capsys, tmp_path):
@@ -110,3 +113,38 @@ def test_the_floppy_is_stored_once(tmp_path):
     assert put.floppy(lab, [file], ()) == first
     with pytest.raises(UserError, match="drive B has the floppy"):
         put.floppy(lab, [file], [first])
+
+
+def test_a_tar_floppy_holds_the_files_and_has_the_same_bytes_in_any_order():
+    files = {"run": b"#!/bin/sh\n", "core.c": b"x" * 1000}
+    made = tar_floppy.image(files)
+    assert len(made) == 1_474_560
+    assert made == tar_floppy.image(dict(reversed(files.items())))
+    with tarfile.open(fileobj=io.BytesIO(made)) as archive:
+        found = {one.name: archive.extractfile(one).read() for one in archive}
+    assert found == files
+
+
+def test_a_tar_floppy_may_be_full_and_not_more():
+    # One block for the head of the file, and two at the end; an archive has whole records of 10 KB.
+    most = 1_474_560 // 10_240 * 10_240 - 3 * 512
+    assert len(tar_floppy.image({"a": bytes(most)})) == 1_474_560
+    with pytest.raises(
+        ValueError, match="the archive has 1,484,800 bytes; the floppy has 1,474,560"
+    ):
+        tar_floppy.image({"a": bytes(most + 1)})
+
+
+@pytest.mark.parametrize("name", ["a b", "fifteen-letters", "é", ""])
+def test_a_name_that_old_systems_do_not_have_is_refused(name):
+    with pytest.raises(ValueError, match="expected a name of at most 14 characters"):
+        tar_floppy.name_of(name)
+
+
+def test_the_form_decides_the_names(tmp_path):
+    file = tmp_path / "cached-read"
+    file.write_text("x")
+    lab = Lab(tmp_path)
+    put.floppy(lab, [file], (), TAR)
+    with pytest.raises(UserError, match="rename the file"):
+        put.floppy(lab, [file], ())

@@ -4,10 +4,8 @@
  * calls function 59h, "get extended error information". Its program for 32-bit code calls function
  * 35h, "get interrupt vector". Phases 59 and 35 bracket one call each.
  */
-#include "dos.h"
+#include "int21.h"
 
-#define GET_ERROR "  movb $0x59, %ah\n  xorw %bx, %bx\n  int $0x21"
-#define GET_VECTOR "  movw $0x3521, %ax\n  int $0x21"
 BRACKET(get_error, 59, GET_ERROR);
 WITHOUT_MARKERS(warm_error, GET_ERROR);
 BRACKET(get_vector, 35, GET_VECTOR);
@@ -17,8 +15,6 @@ static void run(void) {
   uint32_t iterations = PARAMETER(iterations), warmup = PARAMETER(warmup);
   name_phase(59, "INT 21h 59h");
   name_phase(35, "INT 21h 35h");
-  for (uint32_t i = 0; i < warmup; i++) warm_error();
-  for (uint32_t i = 0; i < iterations; i++) get_error();
-  for (uint32_t i = 0; i < warmup; i++) warm_vector();
-  for (uint32_t i = 0; i < iterations; i++) get_vector();
+  repeat(warm_error, get_error, warmup, iterations);
+  repeat(warm_vector, get_vector, warmup, iterations);
 }

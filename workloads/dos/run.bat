@@ -1,6 +1,9 @@
 @echo off
 b:
 int21
+hooked
+dpmi16
+dpmi32
 memread
 exec
 create

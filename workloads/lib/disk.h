@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The modelled disks under Linux, for data.h: find them, mount their file systems, empty the file
- * cache. Other guest systems and hosts have no modelled disks.
+ * cache. Other guest systems and hosts have no modelled disks, and neither have the programs for old
+ * versions of Linux (workloads/linux2).
  *
  * A SCSI disk is a modelled disk if its vendor is not "ATA", the vendor of the guest's IDE disk. A
  * modelled disk has an MBR (guest-images/README.md): partition 1 is ext2, partition 2 FAT16. A
@@ -19,7 +20,7 @@
 #define DISK_MOUNTED_ON "/mnt"
 #define DISK_MAX 64 /* talagala97 had 40 */
 
-#ifdef __linux__
+#if defined(__linux__) && !defined(P5LAB_OLD_LINUX)
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
@@ -39,7 +40,7 @@ static inline void disk_synchronous(int on) {
 }
 #endif
 
-#if defined(__linux__) && !defined(P5LAB_NATIVE)
+#if defined(__linux__) && !defined(P5LAB_NATIVE) && !defined(P5LAB_OLD_LINUX)
 
 #include <dirent.h>
 #include <sys/mount.h>

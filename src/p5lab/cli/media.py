@@ -11,10 +11,11 @@ from pathlib import Path
 from p5lab.describe import from_media, guest, media, put, script
 from p5lab.describe.from_media import Asked
 from p5lab.describe.run import Run
+from p5lab.describe.supplied import FAT
 from p5lab.engines.bochs.engine import KEPT
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.execute.runner import Result
-from p5lab.host import dos_programs
+from p5lab.host.supplied_programs import SYSTEMS, check_job
 from p5lab.lab import Lab
 
 KEEP, SCRIPT, PROGRAMS = "--keep", "--script", "--programs"
@@ -49,9 +50,9 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         PROGRAMS,
-        choices=(dos_programs.NAME,),
-        help="put p5lab's programs for this system on the floppy of --put, with run.bat, which"
-        " starts them (docs/concepts/media.md)",
+        choices=tuple(SYSTEMS),
+        help="put p5lab's programs for this system on the floppy of --put, with a script that"
+        " starts them (docs/concepts/media.md). For Unix systems, the floppy holds a tar archive",
     )
     parser.add_argument(
         "--geometry",
@@ -106,9 +107,10 @@ def asked(args: argparse.Namespace, lab: Lab) -> Asked:
     script.check_text(args.until, "--until")
     if args.cflags:
         raise UserError("--cflags: expected with --program")
-    check_job(args.args)
-    if args.programs:
-        dos_programs.check_job(lab, args.args)
+    check_text_of_job(args.args)
+    system = SYSTEMS.get(args.programs)
+    if system:
+        check_job(lab, system, args.args)
     role, file = _keep(args)
     if file:
         _check_new(file)
@@ -121,11 +123,13 @@ def asked(args: argparse.Namespace, lab: Lab) -> Asked:
         role,
         script.load(args.script) if args.script else None,
         args.args,
-        (*args.put, *(dos_programs.made(lab) if args.programs else ())),
+        (*args.put, *(system.made(lab) if system else ())),
+        system.form if system else FAT,
+        system.phases(lab) if system else {},
     )
 
 
-def check_job(text: str) -> None:
+def check_text_of_job(text: str) -> None:
     """Raises UserError if --args is not a text that a program in the guest can receive."""
     script.check_text(text, "--args")
     if len(text) > LONGEST_JOB:

@@ -14,7 +14,8 @@ from p5lab.cli import options
 from p5lab.describe import experiment, guest, ideal, keys, machine, notebook, workload
 from p5lab.errors import UserError, unknown
 from p5lab.evidence import calls
-from p5lab.host import dos_programs, fetch
+from p5lab.host import fetch
+from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep import gc, index, selection, store, swept
 from p5lab.lab import Lab
@@ -309,8 +310,9 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
         return [(name, guest.load(lab, name).title) for name in guest.names(lab)]
     if kind == "programs":
         return [
-            (f"{dos_programs.NAME}/{name}", one.title)
-            for name, one in dos_programs.load(lab).items()
+            (f"{system.name}/{name}", one.title)
+            for system in SYSTEMS.values()
+            for name, one in system.load(lab).items()
         ]
     if kind == "notebooks":
         return list(notebook.titles(lab).items())

@@ -31,7 +31,7 @@ DEVICES = {"CON", "PRN", "AUX", "NUL", "CLOCK$"} | {
 _NAME = re.compile(r"[A-Z0-9!#$%&'()@^_`{}~-]{1,8}(\.[A-Z0-9!#$%&'()@^_`{}~-]{1,3})?")
 
 
-def name_in_dos(name: str) -> str:
+def name_of(name: str) -> str:
     """The name of a file on the floppy, in capitals. Raises ValueError with a text for people if
     DOS has no such name."""
     capital = name.upper()
@@ -46,7 +46,7 @@ def name_in_dos(name: str) -> str:
 
 
 def image(files: Mapping[str, bytes]) -> bytes:
-    """The image of a floppy with these files, by the names that `name_in_dos` returned. Raises
+    """The image of a floppy with these files, by the names that `name_of` returned. Raises
     ValueError with a text for people if the files do not fit."""
     if len(files) > ROOT_ENTRIES:
         raise ValueError(f"{len(files)} files: the floppy has room for {ROOT_ENTRIES} names")

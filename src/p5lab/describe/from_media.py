@@ -2,7 +2,8 @@
 """Runs of guests that boot from their own media: `run --disk FILE` without a guest file, and
 `run --guest NAME` for a guest with [media]."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from p5lab.describe import disk_image, experiment, media, put, sweep
@@ -16,6 +17,7 @@ from p5lab.describe.media import Boot, Wanted
 from p5lab.describe.observation import NOTHING, Observation
 from p5lab.describe.run import Run
 from p5lab.describe.script import BOOT, Script
+from p5lab.describe.supplied import FAT
 from p5lab.describe.workload import EMPTY_NAME, EMPTY_PHASE, Workload
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -44,7 +46,8 @@ class Asked:
     """What the command line says about media. `until`: the text that ends the runs. `script`: the
     steps that replace those of the guest. `keep`: the role of the medium whose changed content is
     kept, or "first" for the only medium that a guest can write. `job`: the text that programs with
-    markers receive. `put`: files for a floppy of our own in drive B."""
+    markers receive. `put`: files for a floppy of our own in drive B. `form`: of this floppy
+    (FAT or TAR). `phases`: the names of phases that programs on it do not name."""
 
     floppies: tuple[Path, ...] = ()
     disks: tuple[Path, ...] = ()
@@ -55,6 +58,8 @@ class Asked:
     script: Script | None = None
     job: str = ""
     put: tuple[Path, ...] = ()
+    form: str = FAT
+    phases: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def names_media(self) -> bool:
@@ -93,7 +98,9 @@ def _with_put(lab: Lab, system: Guest, asked: Asked) -> Guest:
     """The guest, with the floppy of --put as a further medium."""
     if not asked.put:
         return system
-    return replace(system, media=(*system.media, put.floppy(lab, asked.put, system.media)))
+    return replace(
+        system, media=(*system.media, put.floppy(lab, asked.put, system.media, asked.form))
+    )
 
 
 def _check(choice: Filter) -> None:
@@ -170,7 +177,7 @@ def _run(board: Machine, system: Guest, asked: Asked, choice: Filter) -> Run:
     parameters: dict[str, int | str] = {
         one.role: one.sha256[:12] for one in (*boot.media, *boot.inserted)
     }
-    phases = dict(WORKLOAD.phases)
+    phases = {**WORKLOAD.phases, **asked.phases}
     if boot.script:
         parameters["script"] = boot.script.digest[:12]
         phases |= dict(enumerate(boot.script.windows, WINDOW_PHASE))

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Files of the user for a guest that boots from its own media: `run --put FILE`.
 
-p5lab puts the files on a floppy of its own, in drive B. The image is in build/put, with its digest
-as its name.
+p5lab puts the files on a floppy of its own, in drive B: in a FAT file system, or as a tar archive
+that begins at the first byte, for systems of the Unix family. The image is in build/put, with its
+digest as its name.
 """
 
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from p5lab.describe import fat_floppy
+from p5lab.describe import fat_floppy, tar_floppy
 from p5lab.describe.media import FLOPPIES, Wanted
+from p5lab.describe.supplied import FAT, TAR
 from p5lab.errors import UserError
 from p5lab.host.files import store_bytes
 from p5lab.lab import Lab
@@ -18,10 +20,11 @@ from p5lab.lab import Lab
 OPTION, ROLE = "--put", FLOPPIES[1]
 
 
-def floppy(lab: Lab, files: Sequence[Path], taken: Sequence[Wanted]) -> Wanted:
-    """The floppy with the files. `taken`: the media that the guest has already. Raises UserError
-    for a file that cannot be read, for a name that DOS does not have, if the files do not fit, and
-    if the guest has a floppy in drive B."""
+def floppy(lab: Lab, files: Sequence[Path], taken: Sequence[Wanted], form: str = FAT) -> Wanted:
+    """The floppy with the files. `taken`: the media that the guest has already. `form`: FAT or TAR.
+    Raises UserError for a file that cannot be read, for a name that the form does not allow, if the
+    files do not fit, and if the guest has a floppy in drive B."""
+    made = tar_floppy if form == TAR else fat_floppy
     for one in taken:
         if one.role == ROLE:
             raise UserError(
@@ -32,14 +35,14 @@ def floppy(lab: Lab, files: Sequence[Path], taken: Sequence[Wanted]) -> Wanted:
     for file in files:
         where = f"{OPTION} {file}"
         try:
-            name = fat_floppy.name_in_dos(file.name)
+            name = made.name_of(file.name)
         except ValueError as error:
             raise UserError(f"{where}: {error}; rename the file") from None
         if name in contents:
             raise UserError(f"{where}: a second file with the name {name}")
         contents[name] = _content(file, where)
     try:
-        content = fat_floppy.image(contents)
+        content = made.image(contents)
     except ValueError as error:
         raise UserError(f"{OPTION}: {error}") from None
     sha256 = hashlib.sha256(content).hexdigest()

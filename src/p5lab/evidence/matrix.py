@@ -43,9 +43,11 @@ class Cell:
 
 
 def cells(lab: Lab) -> list[Cell]:
-    """A cell for each pair of a paper's benchmark and a guest, sorted by paper and benchmark."""
+    """A cell for each pair of a paper's benchmark and a guest, sorted by paper and benchmark. A
+    guest that boots from the user's media runs no workload."""
     asked = _asked(lab)
-    systems = [guests.load(lab, name) for name in guests.names(lab)]
+    everything = (guests.load(lab, name) for name in guests.names(lab))
+    systems = [one for one in everything if not one.media]
     result = []
     benchmarks = (one for one in workloads.load(lab).values() if _is_of_a_paper(one.source))
     for benchmark in sorted(benchmarks, key=lambda one: (one.source.split()[0], one.name)):

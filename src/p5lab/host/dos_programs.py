@@ -8,21 +8,18 @@ when a command asks for them.
 
 import hashlib
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from p5lab.describe import tomlfile
-from p5lab.errors import UserError, unknown
+from p5lab.describe import supplied
+from p5lab.describe.supplied import FAT, Program, System
 from p5lab.host.compiler import CompilerError, run_zig
 from p5lab.host.files import store_bytes
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
-NAME = "dos"  # the value of --programs
-PLACE, LIST, START, LINKED = "workloads/dos", "programs.toml", "run.bat", "com.ld"
-KEYS = ("title", "source", "parameters")
+NAME = "dos"
+PLACE, START, LINKED = "workloads/dos", "run.bat", "com.ld"
 FLAGS = (
     *("-target", "x86-freestanding-code16", "-mcpu=pentium", "-std=gnu11", "-Os"),
     *("-ffreestanding", "-fno-stack-protector", "-fno-sanitize=undefined"),
@@ -30,42 +27,10 @@ FLAGS = (
 )
 
 
-@dataclass(frozen=True)
-class DosProgram:
-    """A program: `parameters` are the defaults of the numbers in the job that it reads."""
-
-    name: str
-    title: str
-    source: str
-    parameters: Mapping[str, int]
-
-
-def load(lab: Lab) -> dict[str, DosProgram]:
-    """All programs by name, in the order of their description; none if the laboratory has no such
-    programs. Raises UserError for a wrong description."""
-    if not (lab.root / PLACE / LIST).is_file():
-        return {}
-    table = tomlfile.load(lab.root / PLACE / LIST, schema_version=1)
-    found = {}
-    for name in table.data:
-        one = table.table(name)
-        one.only(KEYS)
-        numbers = one.table("parameters", {})
-        parameters = {key: numbers.number(key, 0) for key in numbers.data}
-        found[name] = DosProgram(name, one.text("title"), one.text("source"), parameters)
-    return found
-
-
-def check_job(lab: Lab, job: str) -> None:
-    """Raises UserError for a word in --args that is not KEY=NUMBER with a parameter of one of the
-    programs."""
-    known = sorted({key for one in load(lab).values() for key in one.parameters})
-    for word in job.split():
-        key, _, value = word.partition("=")
-        if key not in known:
-            raise unknown("parameter of the programs for DOS", key, known, where="--args")
-        if not value.isdecimal() or not 0 < int(value) <= 0x7FFFFFFF:
-            raise UserError(f"--args: {word}: expected {key}=NUMBER, a whole number above 0")
+def load(lab: Lab) -> dict[str, Program]:
+    """All programs by name, in the order of their description. Raises UserError for a wrong
+    description."""
+    return supplied.read(lab.root / PLACE)
 
 
 def made(lab: Lab) -> list[Path]:
@@ -78,7 +43,7 @@ def made(lab: Lab) -> list[Path]:
     return [store_bytes(lab.root / "build/dos" / START, batch), *files]
 
 
-def _program(lab: Lab, one: DosProgram, parts: list[bytes]) -> Path:
+def _program(lab: Lab, one: Program, parts: list[bytes]) -> Path:
     source = lab.root / PLACE / f"{one.name}.c"
     defaults = [f"-DDEFAULT_{key}={value}" for key, value in one.parameters.items()]
     said = "\0".join((version("ziglang"), *FLAGS, *defaults)).encode()
@@ -97,3 +62,6 @@ def _program(lab: Lab, one: DosProgram, parts: list[bytes]) -> Path:
         except CompilerError as error:
             raise error.about(f"--programs {NAME}: {source.name}") from None
         return store_bytes(path, linked.read_bytes())
+
+
+SYSTEM = System(NAME, FAT, load, made)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""The programs that p5lab supplies for systems with their own media (`run --programs`)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from p5lab.describe import tomlfile
+from p5lab.lab import Lab
+
+# The forms of the floppy with the programs: a file system of DOS, and an archive for Unix systems.
+FAT, TAR = "FAT", "tar"
+LIST = "programs.toml"
+KEYS = ("title", "source", "parameters")
+
+
+@dataclass(frozen=True)
+class Program:
+    """`parameters`: the numbers of the job (`run --args`) that the program reads, with their
+    defaults."""
+
+    name: str
+    title: str
+    source: str
+    parameters: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class System:
+    """The programs for one system.
+
+    `name`: the value of --programs.
+    `form`: the form of the floppy (FAT or TAR).
+    `load`: the programs by name, in the order in which they run; none if the laboratory has none.
+        Raises UserError for a wrong description.
+    `made`: the files for the floppy. Makes what is out of date. Raises UserError if that fails.
+    `phases`: the names of the phases that the programs do not name themselves.
+    """
+
+    name: str
+    form: str
+    load: Callable[[Lab], dict[str, Program]]
+    made: Callable[[Lab], list[Path]]
+    phases: Callable[[Lab], dict[int, str]] = lambda lab: {}
+
+
+def read(place: Path) -> dict[str, Program]:
+    """The programs that the list in a directory describes, by name; none if there is no list.
+    Raises UserError for a wrong description."""
+    if not (place / LIST).is_file():
+        return {}
+    table = tomlfile.load(place / LIST, schema_version=1)
+    found = {}
+    for name in table.data:
+        one = table.table(name)
+        one.only(KEYS)
+        numbers = one.table("parameters", {})
+        parameters = {key: numbers.number(key, 0) for key in numbers.data}
+        found[name] = Program(name, one.text("title"), one.text("source"), parameters)
+    return found

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""The programs of p5lab for MINIX 2: `run --programs minix`.
+
+The floppy has their source, and the compiler of the system makes the programs. Nothing is made on
+this host.
+"""
+
+from pathlib import Path
+
+from p5lab.describe import supplied
+from p5lab.describe.supplied import LIST, TAR, Program, System
+from p5lab.lab import Lab
+
+NAME, PLACE = "minix", "workloads/minix"
+
+
+def load(lab: Lab) -> dict[str, Program]:
+    """All benchmarks by name, in the order in which they run. Raises UserError for a wrong
+    description."""
+    return supplied.read(lab.root / PLACE)
+
+
+def made(lab: Lab) -> list[Path]:
+    """The files for the floppy: the source, and the script that compiles and starts it."""
+    return [one for one in sorted((lab.root / PLACE).iterdir()) if one.name != LIST]
+
+
+SYSTEM = System(NAME, TAR, load, made)

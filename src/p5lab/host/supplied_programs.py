@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""The systems for which p5lab supplies programs, and the check of the programs' job."""
+
+from p5lab.describe.supplied import System
+from p5lab.errors import UserError, unknown
+from p5lab.host import dos_programs, linux_programs, minix_programs
+from p5lab.lab import Lab
+
+_ALL = (dos_programs.SYSTEM, linux_programs.SYSTEM, minix_programs.SYSTEM)
+SYSTEMS = {one.name: one for one in _ALL}
+LARGEST = 0x7FFFFFFF  # of a parameter
+
+
+def check_job(lab: Lab, system: System, job: str) -> None:
+    """Raises UserError for a word in --args that is not KEY=NUMBER with a parameter of one of the
+    programs."""
+    known = sorted({key for one in system.load(lab).values() for key in one.parameters})
+    for word in job.split():
+        key, _, value = word.partition("=")
+        if key not in known:
+            raise unknown(
+                f"parameter of the programs for {system.name}", key, known, where="--args"
+            )
+        if not value.isdecimal() or not 0 < int(value) <= LARGEST:
+            raise UserError(f"--args: {word}: expected {key}=NUMBER, a whole number above 0")

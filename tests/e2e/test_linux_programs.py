@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""p5lab's programs for Linux 2.0 to 2.6, on our own guest `linux`. A later Linux also has the
+system calls of Linux 2.0."""
+
+import pytest
+from boot_sector import new_runs
+
+from p5lab.host import linux_programs
+from p5stats import calls, events
+
+NEWEST = 163  # mremap, the last system call of Linux 2.0 (include/asm-i386/unistd.h)
+ARGUMENTS = {
+    "getpid": "iterations=7",
+    "dup": "iterations=7",
+    "mem-read": "placement=guest iterations=1000 max=1K",
+    "cached-read": "files=3 iterations=2",
+    "create": "files=3 iterations=2",
+    "pipe": "iterations=2",
+    "cswitch": "iterations=7",
+}
+BRACKETS = {"mem-read": 1, "pipe": 1, "cached-read": 2, "create": 2}
+
+
+@pytest.fixture(scope="module", params=ARGUMENTS)
+def made(request, lab, own_lab, built):
+    """The name of a program and the directory of its run with --calls."""
+    name = request.param
+    program = built(f"{linux_programs.MADE}/{name}")
+    words = ("--program", program, "--guest", "linux", "--args", ARGUMENTS[name], "--calls")
+    (directory,) = new_runs(own_lab, *words)
+    return name, directory
+
+
+def test_a_program_calls_nothing_newer_than_linux_2_0(made):
+    _, directory = made
+    found = {
+        one.function
+        for phase in calls.read(directory / "calls.jsonl").values()
+        for one in phase.calls
+        if one.kind == "int" and one.vector == 0x80
+    }
+    # The bracket of the whole program also has the calls of the guest's init, which waits for it.
+    init = {114, 174, 175, 252}
+    assert found - init
+    assert max(found - init) <= NEWEST
+
+
+def test_its_phases_have_numbers_of_their_own(made, lab):
+    name, directory = made
+    first = linux_programs.sources(lab)[name][1]
+    parsed = events.parse(directory / "events.jsonl")
+    own = [one.phase for one in parsed.brackets if one.phase < 1 << 31]
+    assert own
+    assert {phase // linux_programs.PHASES for phase in own} == {first // linux_programs.PHASES}
+    assert max(own.count(phase) for phase in own) == BRACKETS.get(name, 7)
+    assert set(own) <= linux_programs.phases(lab).keys()
