@@ -31,18 +31,19 @@ def made(request, lab, own_lab, built):
     return name, directory
 
 
-def test_a_program_calls_nothing_newer_than_linux_2_0(made):
-    _, directory = made
+def test_a_bracket_calls_nothing_newer_than_linux_2_0(made):
+    """The build removes the numbers of newer calls, so the rest of a program cannot make them. (The
+    bracket of the whole program also has the calls of the guest's init.)"""
+    name, directory = made
     found = {
         one.function
-        for phase in calls.read(directory / "calls.jsonl").values()
-        for one in phase.calls
+        for phase, counted in calls.read(directory / "calls.jsonl").items()
+        if phase < 1 << 31
+        for one in counted.calls
         if one.kind == "int" and one.vector == 0x80
     }
-    # The bracket of the whole program also has the calls of the guest's init, which waits for it.
-    init = {114, 174, 175, 252}
-    assert found - init
-    assert max(found - init) <= NEWEST
+    assert found or name == "mem-read"
+    assert max(found, default=0) <= NEWEST
 
 
 def test_its_phases_have_numbers_of_their_own(made, lab):

@@ -24,12 +24,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[2] / "tools"))
-sys.path.insert(0, str(HERE.parent / "musl"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "musl"))
 from build_musl import CONFIGURE, CPU, TARGET, run
 from building import check_isa, find_zig, keep, status_of, unpack, zig_caches
 
+HERE = Path(__file__).resolve().parent
 NEWEST = 163  # mremap, the last system call of Linux 2.0 (include/asm-i386/unistd.h)
 OLDER = {"exit_group": "exit", "set_tid_address": "getpid", "rt_sigprocmask": "sigprocmask"}
 # A lock that is taken, a program with the set-user-id bit, and a clock other than the real time.

@@ -223,6 +223,11 @@ def directories() -> list[Path]:
     return [Path(part).absolute() for part in os.environ.get(VARIABLE, "").split(":") if part]
 
 
+def placed(name: str) -> Path | None:
+    """The path of a file in the directories of P5LAB_MEDIA; None if no directory has it."""
+    return next((one / name for one in directories() if (one / name).exists()), None)
+
+
 def inserted(wanted: Sequence[Wanted], present: Sequence[Medium]) -> tuple[Medium, ...]:
     """The floppies that a script inserts, without those that are already `present`. Raises
     UserError for a missing file and a wrong image."""
