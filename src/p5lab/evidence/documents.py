@@ -20,6 +20,7 @@ from p5lab.evidence import (
     lower_bound,
     matrix,
     numbers,
+    period,
     validate,
 )
 from p5lab.execute import runner
@@ -137,6 +138,12 @@ ALL = (
         "docs/evidence/chen95-method.md",
         (counter_method.EXPERIMENT, lower_bound.EXPERIMENT),
         _method,
+    ),
+    Document(
+        "period",
+        "docs/evidence/period.md",
+        (period.EXPERIMENT,),
+        lambda of, text: period.render(of.lab, text, of.execute),
     ),
     Document(
         "cross-check",
