@@ -34,6 +34,7 @@ BEGINNINGS = {
     "boards": r"\./p5lab docs boards",
     "crossings": r"(steps|services) of \S+ on \S+",
     "mach": r"(steps|services) of \S+ on \S+",
+    "period": r"\./p5lab docs period: (systems|core|calls|claims|record)",
     "chen95-method": r"method of \S+|lower bound",
     "cross-check": r"\./p5lab cross-check( .*)?",
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/evidence/period.md follows from its record, and a damaged record or description is one line."""
+"""docs/evidence/period.md follows from its record. A damaged page is refused in one line."""
 
 import json
 
