@@ -419,23 +419,37 @@ static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
   if (i->p5.cls == p5::Class::MovToDr) change_breakpoints();
 }
 
+// The instruction is not at hand. Nearly always its code is in another line or still on its way.
+static __attribute__((noinline)) void p5_before_elsewhere(bxInstruction_c* i) {
+  if (__builtin_expect(state_stale || i->p5.flags & p5::kUncommon || model.aside(), 0)) {
+    return p5_before_slow(i);
+  }
+  const Linear linear = code_linear(cpu()->get_instruction_pointer());
+  last_linear = linear;
+  model.retire_elsewhere(i->p5, linear);
+}
+
 void p5_before(bxInstruction_c* i) {
   // After each event that sets state_stale, the model must fetch again. at_hand() therefore returns
   // false, and p5_before_slow() refreshes the state.
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
-  if (__builtin_expect(!model.at_hand(i->p5, linear), 0)) return p5_before_slow(i);
+  if (__builtin_expect(!model.at_hand(i->p5, linear), 0)) return p5_before_elsewhere(i);
   last_linear = linear;
   model.complete(i->p5);
 }
 
-static __attribute__((noinline)) void p5_branch_watched(bx_address target, bool taken) {
+static __attribute__((noinline)) void p5_branch_watched(bx_address rip, bx_address target,
+                                                        bool taken, bool conditional) {
+  model.branch(code_linear(rip), code_linear(target), taken, conditional);
   if (blocks) blocks->branch(code_linear(taken ? target : cpu()->get_instruction_pointer()));
   if (attribution) attribution->branch(last_class, stack_pointer());
 }
 
 void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional) {
+  if (__builtin_expect(branches_watched, 0)) {
+    return p5_branch_watched(rip, target, taken, conditional);
+  }
   model.branch(code_linear(rip), code_linear(target), taken, conditional);
-  if (__builtin_expect(branches_watched, 0)) p5_branch_watched(target, taken);
 }
 
 void p5_repeat(void) { model.repeat(); }

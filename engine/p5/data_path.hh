@@ -30,6 +30,13 @@ class DataPath {
     translated(core, caches, pipes, linear, physical, bytes, kind, first_piece);
   }
 
+  // Whether a write misses in the same way as the last write, which missed and filled no line. Its
+  // page must be the page of the last write. If so, write_again() executes the aligned write.
+  bool misses_again(const Caches& caches, uint32_t physical) const {
+    return line_of(physical) == caches.missed && !locked_;
+  }
+  void write_again();
+
   // With `on`, the accesses of the current instruction are locked.
   void lock(bool on) { locked_ = on; }
   // Forgets a line fill that is in progress.
@@ -76,7 +83,6 @@ class DataPath {
   [[gnu::always_inline]] void part(uint32_t physical, DataKind kind);
   void read(uint32_t physical);
   void write(uint32_t physical);
-  void write_again();
   [[gnu::always_inline]] void write_uncached();
   void start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access);
   uint32_t line_of(uint32_t physical) const { return physical & ~(line_ - 1); }

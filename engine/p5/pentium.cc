@@ -116,19 +116,34 @@ void Pentium::charge_system(const Insn& insn) {
   }
 }
 
+// Adds the clocks of iteration `i`. Returns false if the block ends before these clocks.
+inline bool Pentium::end_iteration(uint32_t i, uint32_t count, Pace* pace) {
+  if (i + 1 == count) return false;
+  const uint64_t end = chip_.core.clock + repeats_.iteration_clocks(chip_.core);
+  if (end - pace->reported >= pace->interval) {
+    if (end >= pace->due) return false;
+    pace->reported = end;
+  }
+  chip_.core.clock = end;
+  repeats_.iterated();
+  return true;
+}
+
 uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
   for (uint32_t i = 0;; i++) {
     const uint32_t at = i * block.bytes;
     if (block.reads) data(block.from + at, block.from_physical + at, block.bytes, DataKind::Read);
     data(block.to + at, block.to_physical + at, block.bytes, DataKind::Write);
-    if (i + 1 == count) return count;
-    const uint64_t end = chip_.core.clock + repeats_.iteration_clocks(chip_.core);
-    if (end - pace->reported >= pace->interval) {
-      if (end >= pace->due) return i + 1;
-      pace->reported = end;
+    if (!end_iteration(i, count, pace)) return i + 1;
+    if (block.reads || special_ || !chip_.translation.quick_data(block.to)) continue;
+    // The next writes to the same line miss again. They need no look-up.
+    while (
+        chip_.data_path().misses_again(chip_.caches, block.to_physical + (i + 1) * block.bytes)) {
+      i++;
+      chip_.pipes.access(chip_.core, block.to_physical + i * block.bytes);
+      chip_.data_path().write_again();
+      if (!end_iteration(i, count, pace)) return i + 1;
     }
-    chip_.core.clock = end;
-    repeats_.iterated();
   }
 }
 

@@ -187,8 +187,7 @@ class Pentium {
   void branch(Linear linear, Linear target, bool taken, bool conditional) {
     chip_.core.count(Branches);
     if (kX86_64 || __builtin_expect(!chip_.core.timing_on, 0)) return;
-    chip_.prediction.branch(chip_.core, chip_.pipes, linear, target, taken, conditional,
-                            chip_.fetch().next());
+    chip_.prediction.branch(chip_.pipes, linear, target, taken, conditional, chip_.fetch().next());
   }
   void repeat() {
     chip_.core.clock += repeats_.iteration_clocks(chip_.core);
@@ -294,6 +293,7 @@ class Pentium {
   bool retire_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
   bool warm(const Insn& insn, Linear linear);
+  bool end_iteration(uint32_t i, uint32_t count, Pace* pace);
   // This function is not inline, and data() calls this function as its last action. For these two
   // reasons data() needs no stack frame.
   void data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,

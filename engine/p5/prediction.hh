@@ -16,33 +16,14 @@ class Prediction {
   Prediction(Core& core, Pipes& pipes);
 
   // The last instruction is a near branch to `target`. `next` is the address after the branch.
-  void branch(Core& core, const Pipes& pipes, Linear linear, Linear target, bool taken,
-              bool conditional, Linear next) {
-    if (__builtin_expect(predicted_after_ != kNoPair, 0)) {
-      if (predicted_after_ != pipes.pair_before()) false_hit();
-      predicted_after_ = kNoPair;
+  void branch(const Pipes& pipes, Linear linear, Linear target, bool taken, bool conditional,
+              Linear next) {
+    if (!taken && rule(Rule::BtbEnterTaken) && predicted_after_ == kNoPair &&
+        !btb_.may_hold(key_of(pipes, linear)) && !btb_.may_hold(uint32_t(pipes.pair()))) {
+      flushed_ = kNoPair;
+      return;
     }
-    const uint32_t key =
-        uint32_t(rule(Rule::BtbPairBefore) && by_pair_ ? pipes.pair_before() : linear);
-    // There is no look-up directly after a mispredicted branch [AGN-MA 3.2].
-    Btb::Entry* entry =
-        rule(Rule::BtbBehindFlush) && pipes.pair_before() == flushed_ ? nullptr : btb_.find(key);
-    flushed_ = kNoPair;
-    if (!entry && !taken) {
-      if (!rule(Rule::BtbEnterTaken)) btb_.insert(key, uint32_t(target));
-      return predict(pipes);
-    }
-    core.count(TakenOrBtbHit);
-    bool right = false;
-    if (entry) {
-      core.count(BtbHits);
-      right = entry->predicts(taken, uint32_t(target));
-      Btb::update(entry, taken, uint32_t(target), core.pairs());
-    } else if (target != next || !rule(Rule::BtbNextInstruction)) {
-      btb_.insert(key, uint32_t(target));
-    }
-    if (!right) return mispredicted(core, pipes, conditional && linear != pipes.pair());
-    predict(pipes);
+    look_up(linear, target, taken, conditional, next);
   }
 
   // An instruction begins, and its code is new in L1I. The pairing of this instruction may differ
@@ -76,6 +57,13 @@ class Prediction {
  private:
   static constexpr Linear kNoPair = 1;
 
+  // The key of the buffer's entry for the branch at `linear`.
+  uint32_t key_of(const Pipes& pipes, Linear linear) const {
+    return uint32_t(rule(Rule::BtbPairBefore) && by_pair_ ? pipes.pair_before() : linear);
+  }
+  // branch() for a branch that is taken, or about which the buffer may know something.
+  void look_up(Linear linear, Linear target, bool taken, bool conditional, Linear next);
+
   // Some entries of the buffer belong to a pair that contains a branch, or to a pair that was split
   // when its code was new. Such an entry predicts a branch in the next pair, even if the next pair
   // contains no branch [AGN-MA 3.2]. The model detects the wrong prediction at the next branch.
@@ -89,15 +77,7 @@ class Prediction {
   }
   void predict_behind(Linear pair);  // look_behind(), but not inline, so branch() stays small
   void false_hit();
-  void mispredicted(Core& core, const Pipes& pipes, bool conditional_in_v) {
-    core.count(PipelineFlushes);
-    const bool late = rule(Rule::MispredictV) && conditional_in_v;
-    if (rule(Rule::Mispredict)) {
-      core.spend(CpiBranches,
-                 late ? core.config.mispredict_v_clocks : core.config.mispredict_clocks);
-    }
-    flushed_ = pipes.pair();
-  }
+  void mispredicted(bool conditional_in_v);
 
   bool by_pair_;
   Linear flushed_ = kNoPair;          // pair of the last branch, if it was mispredicted
