@@ -69,6 +69,9 @@ Config Config::read(Settings& settings) {
 
   c.memory.dram_page = uint32_t(settings.number("dram.page"));
   c.memory.page_miss = uint32_t(settings.number("dram.page_miss"));
+  c.memory.pipelined = settings.flag("dram.pipelined");
+  c.memory.refresh_interval = uint32_t(settings.real("dram.refresh_us") * c.clock_mhz + 0.5);
+  c.memory.refresh_clocks = uint32_t(settings.number("dram.refresh_bus_clocks"));
 
   c.memory.post_buffer = uint32_t(settings.number("bus.post_buffer_qwords"));
   c.memory.snoop_clocks = uint32_t(settings.number("bus.snoop_bus_clocks"));

@@ -23,10 +23,10 @@ void MemoryConfig::answer_at_once() {
   core_clocks = bus_clocks = 1;
   l2_read = l2_write = dram_read = dram_write = BusPattern();
   miss_overhead = walk_overhead = 0;
-  snoop_clocks = page_miss = buffer_clocks = 0;
+  snoop_clocks = page_miss = buffer_clocks = refresh_interval = 0;
 }
 
-Memory::Answer Memory::read_answer(uint32_t address, Bank& bank, Fill fill) {
+Memory::Answer Memory::read_answer(uint32_t address, uint64_t now, Bank& bank, Fill fill) {
   if (config_.l2_present) {
     bank.count[L2Reads]++;
     const CacheAccess access = l2_.access(address, false, fill);
@@ -37,7 +37,7 @@ Memory::Answer Memory::read_answer(uint32_t address, Bank& bank, Fill fill) {
       bank.count[DramWrites] += access.victim_dirty;
       return {config_.l2_read, 0, 0};
     }
-    const Answer answer = dram_answer(address);
+    const Answer answer = dram_answer(address, now);
     if (access.victim_dirty) {
       // The chipset delivers the new line before the last word of a dirty victim has left the
       // chipset's buffer [Intel 290479, LBX]. The write of the victim therefore costs no bus
@@ -48,7 +48,7 @@ Memory::Answer Memory::read_answer(uint32_t address, Bank& bank, Fill fill) {
     return answer;
   }
   bank.count[DramReads]++;
-  return dram_answer(address);
+  return dram_answer(address, now);
 }
 
 bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
@@ -64,17 +64,22 @@ bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
 }
 
 Memory::Line Memory::read_line(uint32_t address, uint64_t now, Bank& bank) {
-  const Answer from = read_answer(address, bank, Fill::Exclusive);
-  const uint64_t t = start(now, rule(Rule::MissOverhead) ? config_.miss_overhead : 0, from.ready);
-  occupy(t, t + uint64_t(from.lead + from.pattern.burst_total()) * edge_, CpiBusReads);
-  const uint64_t first =
-      rule(Rule::FillFirst) ? t + uint64_t(from.lead + from.pattern.burst[0]) * edge_ : free_;
-  return {clocks(first), clocks(free_)};
+  const Answer from = read_answer(address, now, bank, Fill::Exclusive);
+  const uint32_t overhead = rule(Rule::MissOverhead) ? config_.miss_overhead : 0;
+  const uint64_t lead = uint64_t(from.lead + from.pattern.burst[0]) * edge_;
+  const uint64_t rest = uint64_t(from.pattern.burst_total() - from.pattern.burst[0]) * edge_;
+  const bool overlaps = takes_address_ && now * unit_ < free_ && rule(Rule::Pipelined);
+  const uint64_t t = start(now, overhead, from.ready, overlaps ? 0 : free_);
+  // If the address left early, the first 8 bytes arrive behind the line before them.
+  const uint64_t first = overlaps ? std::max(t + lead, free_ + edge_) : t + lead;
+  occupy(overlaps ? std::max(t, free_) : t, first + rest, CpiBusReads);
+  takes_address_ = config_.pipelined && &from.pattern == &config_.dram_read;
+  return {clocks(rule(Rule::FillFirst) ? first : free_), clocks(free_)};
 }
 
 uint64_t Memory::read_single(uint32_t address, uint64_t now, Bank& bank, uint32_t overhead,
                              Fill fill) {
-  const Answer from = read_answer(address, bank, fill);
+  const Answer from = read_answer(address, now, bank, fill);
   const uint64_t t = start(now, overhead, from.ready);
   occupy(t, t + uint64_t(from.lead + from.pattern.single_read) * edge_, CpiBusReads);
   return clocks(free_);
@@ -102,6 +107,7 @@ void Memory::use(const MemoryConfig& config) {
   by_unit_ = Divider(unit_);
   by_edge_ = Divider(edge_);
   free_ = dram_free_ = writes_[0] = writes_[1] = 0;
+  schedule_refresh();
   std::fill(posted_.begin(), posted_.end(), 0);
 }
 
@@ -141,8 +147,9 @@ uint64_t Memory::post_write(uint64_t now, Pipe pipe, uint32_t page_clocks) {
 uint64_t Memory::write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& bank) {
   last_write_hit_ = write_hits_l2(address, bank);
   if (config_.ideal_writes) return now;
-  last_write_fast_ = last_write_hit_ || config_.ideal_l2;
-  return post_write(now, pipe, last_write_fast_ ? 0 : open_page(address));
+  last_write_fast_ = (last_write_hit_ && config_.l2.write_back) || config_.ideal_l2;
+  last_write_ = address;
+  return post_write(now, pipe, last_write_fast_ ? 0 : open_for_write(now));
 }
 
 uint64_t Memory::write_again(uint64_t now, Pipe pipe, Bank& bank) {
@@ -153,7 +160,7 @@ uint64_t Memory::write_again(uint64_t now, Pipe pipe, Bank& bank) {
   } else {
     bank.count[DramWrites] += !config_.l2.write_back;
   }
-  return post_write(now, pipe, 0);  // the last write has already opened the DRAM page
+  return post_write(now, pipe, last_write_fast_ ? 0 : open_for_write(now));
 }
 
 uint64_t Memory::write_uncached(uint64_t now, Pipe pipe) {
@@ -166,6 +173,7 @@ uint64_t Memory::write_uncached(uint64_t now, Pipe pipe) {
 
 void Memory::write_line(uint32_t address, uint64_t now, Bank& bank) {
   const bool hit = write_hits_l2(address, bank) || config_.ideal_l2;
+  if (!hit) refresh(std::max(now * unit_, free_));
   const uint64_t t = start(now, 0, hit ? 0 : dram_free_);
   const uint32_t bus_clocks =
       hit ? config_.l2_write.burst_total() : open_page(address) + config_.dram_write.burst_total();

@@ -3,6 +3,8 @@
 // and the two write buffers of the processor. The model computes times and contains no data.
 //
 // The bus executes one transaction after another. Each transaction starts at a bus clock edge.
+// There is one exception: some chipsets accept the address of the next read while DRAM delivers a
+// line (NA#). The processor has at most two reads on the bus [INTEL-DM 6].
 // There are two clock domains: `core_clocks` clocks of the core take as long as `bus_clocks` clocks
 // of the bus. Some reads make the core wait. Such a read starts `miss_overhead` core clocks after
 // two conditions hold: the core has requested the read, and the bus is free. With a `miss_overhead`
@@ -10,6 +12,7 @@
 // boards have the same burst patterns. Reads never overtake writes [INTEL-DM 3].
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -53,6 +56,11 @@ struct MemoryConfig {
   uint32_t dram_page = 4096;  // bytes of one open DRAM page (row), a power of two
   uint32_t snoop_clocks = 2;  // bus clocks of one inquire cycle
   uint32_t page_miss = 0;     // bus clocks that a change of the DRAM page adds
+  // Core clocks from one refresh of DRAM to the next (0: no refresh), and the bus clocks that one
+  // refresh takes. A refresh closes the DRAM page.
+  uint32_t refresh_interval = 0, refresh_clocks = 0;
+  // The chipset accepts the address of the next read while DRAM delivers a line (NA#).
+  bool pipelined = false;
   bool ideal_l2 = false;      // an access that misses L2 takes the time of a hit
   bool ideal_writes = false;  // writes of the write buffers take no time
 
@@ -88,7 +96,9 @@ class Memory {
         by_unit_(config.bus_clocks),
         by_edge_(config.core_clocks),
         posted_(config.post_buffer, 0),
-        page_mask_(~(config.dram_page - 1)) {}
+        page_mask_(~(config.dram_page - 1)) {
+    schedule_refresh();
+  }
 
   // The core clocks at which the requested 8 bytes and the whole line arrive.
   struct Line {
@@ -108,7 +118,7 @@ class Memory {
   }
 
   // Count a line fill, a read of up to 8 bytes, or a write-back that takes no time.
-  void count_read(uint32_t address, Bank& bank, Fill fill) { read_answer(address, bank, fill); }
+  void count_read(uint32_t address, Bank& bank, Fill fill) { read_answer(address, 0, bank, fill); }
   void count_write(uint32_t address, Bank& bank) { write_hits_l2(address, bank); }
 
   // Makes one transfer to or from uncached space. Returns the core clock at which the transfer
@@ -148,11 +158,17 @@ class Memory {
   Cache& l2() { return l2_; }
 
  private:
+  static constexpr uint64_t kNever = ~uint64_t(0);
+  static constexpr uint32_t kNoPage = 1;  // no page begins at this address
+
   // Bus time is counted in units of 1/bus_clocks of a core clock. All clock edges are then whole
   // numbers. Core clocks start at multiples of unit_, and bus clocks start at multiples of edge_.
   uint64_t start(uint64_t now, uint32_t overhead, uint64_t ready = 0) const {
+    return start(now, overhead, ready, free_);
+  }
+  uint64_t start(uint64_t now, uint32_t overhead, uint64_t ready, uint64_t free) const {
     uint64_t t = now * unit_;
-    if (t < free_ && rule(Rule::BusOne)) t = free_;
+    if (t < free && rule(Rule::BusOne)) t = free;
     if (t < ready) t = ready;
     t += uint64_t(overhead) * unit_;
     return rule(Rule::BusEdge) ? by_edge_.round_up(t) : t;
@@ -165,11 +181,29 @@ class Memory {
     page_ = address & page_mask_;
     return config_.page_miss;
   }
+  // Before an access at `t`: DRAM executes the refreshes that were due. The last of them may delay
+  // the access, and it has closed the page.
+  void refresh(uint64_t t) {
+    if (t < next_refresh_ || !rule(Rule::Refresh)) return;
+    const uint64_t interval = uint64_t(config_.refresh_interval) * unit_;
+    const uint64_t last = t - (t - next_refresh_) % interval;
+    next_refresh_ = last + interval;
+    page_ = kNoPage;
+    dram_free_ = std::max(dram_free_, last + uint64_t(config_.refresh_clocks) * edge_);
+  }
+  void schedule_refresh() {
+    next_refresh_ = config_.refresh_interval ? uint64_t(config_.refresh_interval) * unit_ : kNever;
+  }
   // Waits until the write buffer of the pipe is empty, and then uses this buffer. Returns the core
   // clock at which the core may continue.
   uint64_t take_buffer(uint64_t now, Pipe pipe);
   void release_buffer(uint64_t start, uint64_t end);
   uint64_t finish_write(uint64_t t, uint32_t page_clocks);
+  // Opens the DRAM page of the last write. Returns the bus clocks that this takes.
+  uint32_t open_for_write(uint64_t now) {
+    refresh(std::max(now * unit_, free_));
+    return open_page(last_write_);
+  }
   uint64_t post_write(uint64_t now, Pipe pipe, uint32_t page_clocks);
   // The timing of a read. The timing depends on the source of the data (L2 or DRAM).
   struct Answer {
@@ -177,10 +211,11 @@ class Memory {
     uint32_t lead;   // bus clocks in addition to the pattern
     uint64_t ready;  // time at which the source is free
   };
-  Answer dram_answer(uint32_t address) {
+  Answer dram_answer(uint32_t address, uint64_t now) {
+    refresh(std::max(now * unit_, free_));
     return {config_.dram_read, open_page(address), rule(Rule::PostedFirst) ? dram_free_ : 0};
   }
-  Answer read_answer(uint32_t address, Bank& bank, Fill fill);
+  Answer read_answer(uint32_t address, uint64_t now, Bank& bank, Fill fill);
   uint64_t read_single(uint32_t address, uint64_t now, Bank& bank, uint32_t overhead, Fill fill);
   // The bus is busy from `start` to `end`. `component`: the component of the CPI stack for a read
   // that must wait for the end.
@@ -188,6 +223,7 @@ class Memory {
     busy_ += end - start;
     free_ = end;
     taken_by_ = component;
+    takes_address_ = false;
   }
   bool write_hits_l2(uint32_t address, Bank& bank);
 
@@ -198,15 +234,18 @@ class Memory {
   uint64_t free_ = 0;  // time at which the bus is free
   uint64_t busy_ = 0;  // sum of all times in which the bus was busy
   Event taken_by_ = CpiBusReads;
+  bool takes_address_ = false;   // the chipset accepts the next address before the bus is free
   uint64_t writes_[2] = {0, 0};  // core clock at which each write buffer is empty
   Pipe newest_ = Pipe::U;
   std::vector<uint64_t> posted_;  // time at which each entry of the chipset's post buffer is free
   size_t next_posted_ = 0;
+  uint32_t last_write_ = 0;  // address of the last single write
   bool last_write_hit_ = false;
   bool last_write_fast_ = false;  // takes the time of a hit
   uint64_t dram_free_ = 0;        // time at which DRAM completes the last posted write
   uint32_t page_mask_;
   uint32_t page_ = 0;  // the open DRAM page
+  uint64_t next_refresh_ = kNever;
 };
 
 }  // namespace p5

@@ -103,6 +103,8 @@ namespace p5 {
   X(WriteOrder,         "writes: one to an E or M line waits for those before it") \
   X(WritePosted,        "writes: the chip set posts some to DRAM") \
   X(PageMiss,           "DRAM: an access to another page than the open one takes longer") \
+  X(Refresh,            "DRAM: a refresh delays the accesses behind it and closes the page") \
+  X(Pipelined,          "DRAM: the next address leaves while DRAM delivers a line") \
   X(PostedFirst,        "DRAM: a read waits for the writes posted before it") \
   X(WriteOnce,          "L1D: the first write to a line that came in shared goes to the bus") \
   X(PageNoCache,        "pages with PCD are not cached") \

@@ -129,6 +129,8 @@ const Moves kMoves[] = {
     {Rule::WriteOrder, {}, kBus},
     {Rule::WritePosted, {}, kBus},
     {Rule::PageMiss, {}, kMemory},
+    {Rule::Refresh, {}, kMemory},
+    {Rule::Pipelined, {}, kMemory},
     {Rule::PostedFirst, {}, kMemory},
     {Rule::WriteOnce, {}, kMemory},
     {Rule::PageNoCache, {}, kMemory},

@@ -992,6 +992,54 @@ Config pages() {
   return config;
 }
 
+// The same DRAM. A refresh every 1000 clocks takes 8 bus clocks.
+Config refreshed() {
+  Config config = pages();
+  config.memory.refresh_interval = 1000;
+  config.memory.refresh_clocks = 8;
+  return config;
+}
+
+// The chipset accepts the address of the next read while DRAM delivers a line.
+Config pipelined() {
+  Config config = even();
+  config.memory.pipelined = true;
+  return config;
+}
+
+void dram() {
+  // A read takes 4 clocks, and then 7-4-4-4 bus clocks of two clocks each. The opening of a page
+  // takes 6 bus clocks more.
+  const auto line = [](uint32_t before, uint32_t at, uint64_t now) {
+    return [=](Memory& memory, Bank& bank) {
+      memory.read_line(before, kQuiet / 2, bank);
+      return memory.read_line(at, now, bank).complete - now;
+    };
+  };
+  constexpr uint64_t refresh = kQuiet / 1000 * 1000 + 1000;
+  rule_has(
+      Rule::Refresh,
+      {board("a refresh has closed the page", refreshed(), 4 + 38 + 12,
+             line(0x301000, 0x301020, kQuiet)),
+       board("a refresh begins", refreshed(), 16 + 4 + 38 + 12, line(0x301000, 0x301020, refresh))},
+      {board("no refresh", pages(), 4 + 38, line(0x301000, 0x301020, refresh)),
+       board("the board cache", refreshed(), 4 + 18, line(0x301000, 0x2000, refresh))});
+  // The line before has its address on the bus at kQuiet, and arrives from clock 14 to clock 38.
+  const auto behind = [](uint32_t before, uint64_t after) {
+    return [=](Memory& memory, Bank& bank) {
+      memory.read_line(before, kQuiet - 4, bank);
+      return memory.read_line(0x320000, kQuiet + after, bank).first - kQuiet;
+    };
+  };
+  rule_has(
+      Rule::Pipelined,
+      {board("address at 34", pipelined(), 34 + 14, behind(0x310000, 30)),
+       board("address at 18: behind the line before", pipelined(), 38 + 2, behind(0x310000, 14))},
+      {board("address on an idle bus", pipelined(), 44 + 14, behind(0x310000, 40)),
+       board("another chip set", even(), 38 + 4 + 14, behind(0x310000, 14)),
+       board("behind a line of L2", pipelined(), 18 + 4 + 14, behind(0x2000, 6))});
+}
+
 Config write_once() {
   Config config = even();
   config.write_once = true;
@@ -1107,6 +1155,7 @@ const std::vector<RuleCase>& rule_cases() {
     transfers();
     memory();
     states();
+    dram();
   }
   return all;
 }
