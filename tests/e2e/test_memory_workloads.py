@@ -131,7 +131,9 @@ def test_a_pair_of_writes_takes_both_buffers(rates):
         rates("p133-triton", "mem-bandwidth", routine, size="512K")[512 << 10]
         for routine in ("write", "memset")
     )
-    assert paired == pytest.approx(4 * 66.67 / 2, rel=0.05)  # 2 bus clocks per word
+    # 2 bus clocks per word, on the bus and in memory. So memory makes up for no refresh and for no
+    # change of its page.
+    assert paired == pytest.approx(4 * 66.67 / 2, rel=0.07)
     assert single == pytest.approx(4 * 66.67 / 3, rel=0.05)  # 3 clocks per word
     assert single == pytest.approx(83, rel=0.10)  # lmbench, FreeBSD/i586
 

@@ -41,6 +41,7 @@ SOURCES = (
     "RW94",
     "SCSI-2",
     "IEEE-802.3",
+    "JEDEC",
     "P996",
     "estimate",
     "choice",
