@@ -106,6 +106,15 @@ bool Settings::flag(const std::string& key) {
   return false;
 }
 
+std::vector<std::string> Settings::keys(const std::string& prefix) const {
+  std::vector<std::string> found;
+  for (auto at = entries_.lower_bound(prefix); at != entries_.end(); ++at) {
+    if (at->first.compare(0, prefix.size(), prefix) != 0) break;
+    found.push_back(at->first);
+  }
+  return found;
+}
+
 bool Settings::replace(const std::string& key, const std::string& value) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return false;

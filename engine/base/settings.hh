@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace base {
 
@@ -29,6 +30,9 @@ class Settings {
   double real(const std::string& key);
   bool flag(const std::string& key);  // on|off|true|false
   bool has(const std::string& key) const { return entries_.count(key) != 0; }
+
+  // Returns all keys that begin with a prefix.
+  std::vector<std::string> keys(const std::string& prefix) const;
 
   // Changes the value of a key. Returns false if the key does not exist.
   bool replace(const std::string& key, const std::string& value);

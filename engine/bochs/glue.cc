@@ -91,7 +91,13 @@ class BochsPlatform : public session::Emulator {
   session::Screen screen() override { return stopped ? session::Screen() : glue::screen(); }
   session::Picture picture() override { return stopped ? session::Picture() : glue::picture(); }
 
+  session::Picture view() override { return stopped ? session::Picture() : glue::view(); }
+
   bool key(const std::string& code, bool down) override { return glue::key(code, down); }
+
+  bool mouse(int right, int down, unsigned buttons) override {
+    return glue::mouse(right, down, buttons);
+  }
 
   bool insert(unsigned drive, const std::string& path) override {
     return glue::insert(drive, path);

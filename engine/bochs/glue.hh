@@ -33,13 +33,18 @@ session::Place place(unsigned segment, unsigned general);
 // Returns what the video card shows (screen.cc). Changes nothing in the emulated machine.
 session::Screen screen();
 
-// The functions of session::Console (keyboard.cc, floppy.cc).
+// The functions of session::Console (keyboard.cc, mouse.cc, floppy.cc).
 bool key(const std::string& code, bool down);
+bool mouse(int right, int down, unsigned buttons);
 bool insert(unsigned drive, const std::string& path);
 
 // Returns the picture of a graphics mode; an empty picture in a text mode (picture.cc). Changes
 // nothing in the emulated machine.
 session::Picture picture();
+
+// Returns a picture of the screen, also in a text mode (picture.cc). Changes nothing in the
+// emulated machine.
+session::Picture view();
 
 // Writes the present content of an IDE disk to a file. `drive` is the number of the disk in the
 // order of the configuration. Returns false if the disk does not exist or the write fails

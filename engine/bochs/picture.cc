@@ -101,6 +101,33 @@ bool blank(bx_vgacore_c& card) {
          !s.sequencer.reset2 || (s.sequencer.reg1 & kScreenOff);
 }
 
+// A text mode, with the characters of the card's own font: plane 2 has 32 bytes for each character,
+// one for each line of 8 dots.
+session::Picture of_text(bx_vgacore_c& card) {
+  const auto& s = Card::state(card);
+  const session::Screen screen = glue::screen();
+  constexpr unsigned kDots = 8, kLines = 32, kPlanes = 4, kUnderline = 2;
+  const unsigned height = (s.CRTC.reg[9] & 0x1Fu) + 1, columns = screen.columns;
+  const unsigned width = columns * kDots, rows = unsigned(screen.rows.size());
+  std::vector<uint8_t> dots(size_t(width) * rows * height);
+  for (size_t at = 0; at < screen.attributes.size(); at++) {
+    const unsigned row = unsigned(at / columns), column = unsigned(at % columns);
+    const Bit32u place = s.CRTC.start_addr * 2u + row * s.line_offset + column * 2;
+    const unsigned code = Bit64u(place) * kPlanes < s.memsize ? s.memory[place * kPlanes] : 0u;
+    const unsigned colours = uint8_t(screen.attributes[at]);
+    const uint8_t front = s.attribute_ctrl.palette_reg[colours & 15];
+    const uint8_t back = s.attribute_ctrl.palette_reg[colours >> 4 & 7];
+    for (unsigned line = 0; line < height; line++) {
+      const Bit32u byte = (s.charmap_address1 + code * kLines + line) * kPlanes + 2;
+      const bool cursor = at == screen.cursor && line + kUnderline >= height;
+      const unsigned shape = cursor ? 0xFF : byte < s.memsize ? s.memory[byte] : 0u;
+      uint8_t* to = &dots[(size_t(row) * height + line) * width + column * kDots];
+      for (unsigned dot = 0; dot < kDots; dot++) to[dot] = shape >> (7 - dot) & 1 ? front : back;
+    }
+  }
+  return session::coloured(width, rows * height, dots, palette_of(card));
+}
+
 }  // namespace
 
 bool in_graphics_mode(bx_vgacore_c& card, unsigned* width, unsigned* height) {
@@ -122,6 +149,13 @@ session::Picture picture() {
   if (blank(*card)) return session::black(width, height);
   if (Vbe::get("bpp") == Vbe::kPlanes) return of_planes(*card, width, height);
   return of_frame_buffer(*card, width, height);
+}
+
+session::Picture view() {
+  bx_vgacore_c* card = Card::find();
+  unsigned width = 0, height = 0;
+  if (!card) return {};
+  return in_graphics_mode(*card, &width, &height) ? picture() : of_text(*card);
 }
 
 }  // namespace glue

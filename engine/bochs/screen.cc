@@ -19,13 +19,21 @@ session::Screen screen() {
   // has an even address in plane 0, and the card's memory holds the four planes byte by byte.
   const unsigned height = (s.CRTC.reg[9] & 0x1Fu) + 1;
   const unsigned rows = std::max(1u, lines / height);
+  // CRTC registers 14 and 15: the address of the cursor. Bit 5 of register 10 switches it off.
+  const Bit32u cursor = s.CRTC.reg[0x0A] & 0x20 ? ~0u : s.CRTC.reg[0x0E] << 8 | s.CRTC.reg[0x0F];
+  screen.columns = columns;
   for (unsigned row = 0; row < rows; row++) {
     std::vector<uint8_t> codes(columns);
+    std::string attributes(columns, 0);
     for (unsigned column = 0; column < columns; column++) {
       const Bit32u at = s.CRTC.start_addr * 2u + row * s.line_offset + column * 2;
-      if (Bit64u(at) * 4 < s.memsize) codes[column] = s.memory[at * 4];
+      if (Bit64u(at) * 4 + 1 >= s.memsize) continue;
+      codes[column] = s.memory[at * 4];
+      attributes[column] = char(s.memory[at * 4 + 1]);
+      if (at == cursor * 2) screen.cursor = row * columns + column;
     }
     screen.rows.push_back(session::row_of(codes));
+    screen.attributes += attributes;
   }
   return screen;
 }

@@ -17,6 +17,9 @@ class Console {
   // Presses or releases a key. `code` contains the bytes that this key sends when it is pressed, in
   // scan code set 1. Returns false if the keyboard has no such key.
   virtual bool key(const std::string& code, bool down) = 0;
+  // Moves the mouse, in counts to the right and down, and sets its buttons: 1 is the left button, 2
+  // the right button. Returns false if the guest has not switched the mouse on.
+  virtual bool mouse(int right, int down, unsigned buttons) = 0;
   // Replaces the floppy in a drive. Returns false if the drive cannot take this floppy.
   virtual bool insert(unsigned drive, const std::string& path) = 0;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "media.hh"
 
+#include <sstream>
+
 namespace session {
 
 MediaConfig MediaConfig::read(base::Settings& settings) {
@@ -11,6 +13,12 @@ MediaConfig MediaConfig::read(base::Settings& settings) {
   c.serial = settings.text("run.serial");
   c.steps = Step::read_all(settings);
   if (settings.has("run.step_screens")) c.step_screens = settings.text("run.step_screens");
+  c.live = settings.has("run.live") && settings.flag("run.live");
+  if (settings.has("run.save_state")) c.save_state = settings.text("run.save_state");
+  if (settings.has("run.floppies")) {
+    std::istringstream names(settings.text("run.floppies"));
+    for (std::string name; names >> name;) c.floppies.push_back(name);
+  }
   if (settings.has("run.keep")) {
     c.keep = settings.text("run.keep");
     const uint64_t drive = settings.number("run.keep_drive");

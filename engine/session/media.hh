@@ -20,6 +20,13 @@ struct MediaConfig {
   int keep_drive = -1;         // the IDE disk whose content is written to `keep`; -1: none
   std::string keep;
 
+  bool live = false;       // a person sees and drives the machine (viewer.hh)
+  std::string save_state;  // directory for the state at the ready point; empty: none
+  // The floppies that the run may have changed at the ready point of its script: paths of files.
+  std::vector<std::string> floppies;
+
+  bool has_ready_point() const { return Step::ready_point(steps) < steps.size(); }
+
   // Reads run.media and the keys that depend on it; `settings` keeps the first error.
   static MediaConfig read(base::Settings& settings);
 };

@@ -11,6 +11,11 @@ namespace session {
 struct Screen {
   std::vector<std::string> rows;   // UTF-8, without spaces at the end; empty in a graphics mode
   unsigned width = 0, height = 0;  // dots and lines of the signal; only in a graphics mode
+  // For a person: characters in a row, one byte for each place of all rows (the colours, as in the
+  // memory of the card), and the place of the cursor. kNoCursor: the card shows none.
+  static constexpr unsigned kNoCursor = ~0u;
+  unsigned columns = 0, cursor = kNoCursor;
+  std::string attributes;
 
   // The content of the run's screen file: the rows, or one line about the graphics mode. Empty if
   // the machine has no picture.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "script.hh"
 
+#include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace session {
@@ -54,7 +56,7 @@ void Script::forget() {
 void Script::begin_step() {
   if (state_ != State::Runs) return;
   if (at_ == steps_.size()) {
-    state_ = State::Ended;
+    if (!live_) state_ = State::Ended;
     return;
   }
   act(step());
@@ -72,6 +74,12 @@ void Script::act(const Step& step) {
     case Step::Kind::Keys:
       forget();
       return press(0, 0);
+    case Step::Kind::Move:
+      forget();
+      return move(0);
+    case Step::Kind::Click:
+      forget();
+      return click(0, true);
     case Step::Kind::Pause:
       return agenda_.at(now_ + step.pause, [this](base::Time) { end_step(); });
     case Step::Kind::Insert:
@@ -92,6 +100,25 @@ void Script::end_step() {
   done_(step());
   at_++;
   begin_step();
+}
+
+void Script::append(Step step) {
+  steps_.push_back(std::move(step));
+  if (at_ + 1 == steps_.size()) agenda_.at(now_, [this](base::Time) { begin_step(); });
+}
+
+std::string Script::prompt() {
+  const Screen screen = console_.screen();
+  screen_.look(screen.rows);
+  if (screen.cursor == Screen::kNoCursor) return "";
+  const std::string& row = screen.rows[screen.cursor / screen.columns];
+  const std::string before = row.substr(0, screen.cursor % screen.columns);
+  const size_t begin = before.find_first_not_of(' '), end = before.find_last_not_of(' ');
+  if (begin == std::string::npos) return "";
+  const std::string text = before.substr(begin, end + 1 - begin);
+  const auto printable = [](char c) { return c >= ' ' && c <= '~'; };
+  if (!std::all_of(row.begin(), row.end(), printable)) return "";
+  return screen_.has(Pattern::exactly(text)) ? text : "";
 }
 
 bool Script::key(const std::string& code, bool down) {
@@ -118,6 +145,37 @@ void Script::release(size_t chord, size_t keys) {
     if (keys > 1) return release(chord, keys - 1);
     if (chord + 1 < step().chords.size()) return press(chord + 1, 0);
     end_step();
+  });
+}
+
+bool Script::mouse(int right, int down, unsigned buttons) {
+  if (console_.mouse(right, down, buttons)) return true;
+  problem_ = "the guest has not switched the mouse on";
+  state_ = State::Refused;
+  return false;
+}
+
+// Sends a report of a motion. Report 0 presses the buttons, and the last one releases them.
+void Script::move(int report) {
+  const Step& step = this->step();
+  const int most = std::max(std::abs(step.right), std::abs(step.down));
+  const int reports = (most + kMostCounts - 1) / kMostCounts;
+  if (report > reports + 1) return end_step();
+  const auto part = [&](int way) {
+    return report && report <= reports ? way * report / reports - way * (report - 1) / reports : 0;
+  };
+  const unsigned buttons = report > reports ? 0 : step.holding;
+  if (!mouse(part(step.right), part(step.down), buttons)) return;
+  agenda_.at(now_ + kReport, [this, report](base::Time) { move(report + 1); });
+}
+
+// Presses or releases the buttons of a click.
+void Script::click(size_t number, bool down) {
+  const std::vector<unsigned>& clicks = step().clicks;
+  if (number == clicks.size()) return end_step();
+  if (!mouse(0, 0, down ? clicks[number] : 0)) return;
+  agenda_.at(now_ + (down ? kKeyDown : kKeyUp), [this, number, down](base::Time) {
+    down ? click(number, false) : click(number + 1, true);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agenda.hh"
@@ -24,6 +25,12 @@ class Script {
   static constexpr base::Time kKeyUp = 20 * base::kMillisecond;
   // The time between two looks at the screen and the serial line.
   static constexpr base::Time kLook = 10 * base::kMillisecond;
+
+  // The mouse reports its motion 100 times in a second, as a PS/2 mouse does by default. A report
+  // has at most 5 counts, because Windows accelerates longer ones (WIN.INI: MouseThreshold1=5), and
+  // then a guest does not move as many dots as the step says.
+  static constexpr base::Time kReport = 10 * base::kMillisecond;
+  static constexpr int kMostCounts = 5;
 
   enum class State : uint8_t {
     Runs,
@@ -44,8 +51,22 @@ class Script {
   // The guest has stopped for good: completes the steps that need nothing more from the guest.
   State run_out(base::Time now);
 
-  // The step that is not done yet, or the last step.
-  const Step& step() const { return steps_[at_ < steps_.size() ? at_ : steps_.size() - 1]; }
+  // Adds a step that a person does. A script with such steps never ends by itself.
+  void append(Step step);
+  void wait_for_person() { live_ = true; }
+  // Returns the text before the cursor if the guest has written some of it since the last input;
+  // otherwise an empty text.
+  std::string prompt();
+
+  // Replaces all steps that follow the current step. The steps before are the same in both scripts.
+  void replace(std::vector<Step> steps) { steps_ = std::move(steps); }
+
+  // The step that is not done yet, or the last step. A pause if there is none.
+  const Step& step() const {
+    static const Step none;
+    if (steps_.empty()) return none;
+    return steps_[at_ < steps_.size() ? at_ : steps_.size() - 1];
+  }
   // The number of this step; the first step is 1.
   size_t number() const { return at_ + 1; }
   // Where the last step that waited has found its text.
@@ -62,8 +83,11 @@ class Script {
   void press(size_t chord, size_t key);
   void release(size_t chord, size_t keys);
   bool key(const std::string& code, bool down);
+  void move(int report);
+  void click(size_t number, bool down);
+  bool mouse(int right, int down, unsigned buttons);
 
-  const std::vector<Step> steps_;
+  std::vector<Step> steps_;
   Console& console_;
   const Done done_;
   SerialLine serial_;
@@ -71,6 +95,7 @@ class Script {
   base::Agenda agenda_;
   base::Time now_ = 0;
   size_t at_ = 0;         // number of the step
+  bool live_ = false;     // a person adds steps
   bool pressed_ = false;  // the step has pressed all of its keys
   State state_ = State::Runs;
   const char* place_ = "";

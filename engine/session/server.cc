@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "server.hh"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,23 +15,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "copy.hh"
 #include "ending.hh"
+#include "own_files.hh"
 
 namespace session {
 namespace {
 
 constexpr int kRequests = STDIN_FILENO;
-
-[[noreturn]] void die(int status, const std::string& what) {
-  std::fprintf(stderr, "%s: %s\n", what.c_str(), std::strerror(errno));
-  std::fflush(nullptr);
-  _exit(status);
-}
 
 struct Request {
   std::string directory;
@@ -70,72 +61,7 @@ void say(int pipe, const char* what, int number) {
   dprintf(pipe, "%s %d\n", what, number);
 }
 
-struct OpenFile {
-  int descriptor, flags;
-  std::string path;
-};
-
-// Returns the open regular files of this process.
-std::vector<OpenFile> open_files() {
-  std::vector<OpenFile> files;
-  DIR* directory = opendir("/proc/self/fd");
-  if (!directory) die(kNoOutput, "/proc/self/fd");
-  while (const dirent* entry = readdir(directory)) {
-    const int descriptor = std::atoi(entry->d_name);
-    struct stat status;
-    if (entry->d_name[0] == '.' || descriptor == dirfd(directory)) continue;
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    char target[PATH_MAX];
-    const ssize_t length =
-        readlink(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), target, sizeof target);
-    if (length <= 0) continue;
-    files.push_back({descriptor, fcntl(descriptor, F_GETFL), std::string(target, size_t(length))});
-  }
-  closedir(directory);
-  return files;
-}
-
-int checked(int descriptor, const std::string& name) {
-  if (descriptor < 0) die(kNoOutput, name);
-  return descriptor;
-}
-
-void replace(int descriptor, int by, off_t offset) {
-  lseek(by, offset, SEEK_SET);
-  dup2(by, descriptor);
-  close(by);
-}
-
-// Copies the open files of the server's directory to the current directory. Opens each copy with a
-// separate file offset.
-void take_files(const std::string& below) {
-  std::map<std::string, int> taken;  // files open for writing: path, descriptor
-  for (const OpenFile& file : open_files()) {
-    const bool written = (file.flags & O_ACCMODE) != O_RDONLY;
-    const bool inside = file.path.compare(0, below.size(), below) == 0;
-    if (written && !inside) continue;  // not a file of this run, but the lock
-    const std::string now = "/proc/self/fd/" + std::to_string(file.descriptor);
-    const off_t offset = lseek(file.descriptor, 0, SEEK_CUR);
-    if (!written) {
-      replace(file.descriptor, checked(open(now.c_str(), file.flags | O_CLOEXEC), file.path),
-              offset);
-      continue;
-    }
-    const std::string name = file.path.substr(below.size());
-    const auto [known, first] = taken.insert({name, file.descriptor});
-    if (!first) {  // standard output and error are the same file
-      dup2(known->second, file.descriptor);
-      continue;
-    }
-    const int content = checked(open(now.c_str(), O_RDONLY | O_CLOEXEC), name);
-    const int own = checked(open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), name);
-    if (!copy_content(content, own)) die(kNoOutput, name);
-    close(content);
-    replace(file.descriptor, own, offset);
-  }
-}
-
-void become(const Request& request, pid_t server) {
+void become(const Request& request, pid_t server, const std::vector<std::string>& closed) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != server) _exit(0);
   close(request.answer);
@@ -145,7 +71,7 @@ void become(const Request& request, pid_t server) {
   char below[PATH_MAX];
   if (!getcwd(below, sizeof below)) die(kNoOutput, "working directory");
   if (chdir(request.directory.c_str()) != 0) die(kNoOutput, request.directory);
-  take_files(std::string(below) + "/");
+  take_files(std::string(below) + "/", closed);
 }
 
 struct Child {
@@ -155,7 +81,7 @@ struct Child {
 
 }  // namespace
 
-void serve() {
+void serve(const std::vector<std::string>& closed) {
   signal(SIGPIPE, SIG_IGN);
   const pid_t server = getpid();
   std::vector<Child> children;
@@ -179,7 +105,7 @@ void serve() {
     if (pid < 0) die(kNoOutput, "fork");
     if (pid == 0) {
       for (const Child& child : children) close(child.answer), close(child.ended);
-      return become(request, server);
+      return become(request, server, closed);
     }
     say(request.answer, "pid", pid);
     close(request.keep);

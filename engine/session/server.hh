@@ -3,6 +3,9 @@
 // client requests.
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace session {
 
 // Serves requests from the socket on standard input. serve() does not return in the server's
@@ -17,8 +20,10 @@ namespace session {
 // serve() returns in each child, with the run directory as its working directory. The server may
 // have opened files for writing below the server's own working directory. The child writes to a
 // copy of each of these files in the run directory. At first, a copy contains everything that the
-// server has written to the file. The processes share no file offset. If the server ends, the
-// kernel kills the child. After the last request the server ends with status 0.
-void serve();
+// server has written to the file. `closed` contains the names of further files of the server, which
+// need not be open. The child gets a copy of each of them. The processes share no file offset. If
+// the server ends, the kernel kills the child. After the last request the server ends with status
+// 0.
+void serve(const std::vector<std::string>& closed);
 
 }  // namespace session

@@ -14,6 +14,7 @@
 #include "counted.hh"
 #include "declared.hh"
 #include "json.hh"
+#include "saved_state.hh"
 #include "server.hh"
 
 namespace session {
@@ -38,9 +39,15 @@ void Session::start(p5::Pentium* storage, Emulator& emulator) {
   open_files();
   if (config_.media.on) begin(kBoot);
   if (config_.media.on && intervals_) intervals_->begin();
-  if (config_.media.steps.empty()) return;
+  if (config_.media.steps.empty() && !config_.media.live) return;
+  // Programs that run before the ready point get no job, because runs with other jobs can share it.
+  if (config_.media.has_ready_point()) job_.command.clear();
   script_ = std::make_unique<Script>(config_.media.steps, config_.media.serial, emulator,
                                      [this](const Step& step) { step_done(step); });
+  if (!config_.media.live) return;
+  script_->wait_for_person();
+  viewer_ = std::make_unique<Viewer>(STDIN_FILENO, emulator, *script_,
+                                     [&emulator] { return emulator.view(); });
 }
 
 void Session::read_settings() {
@@ -170,7 +177,15 @@ bool Session::name_phase(uint32_t phase, const std::string& name) {
 void Session::ready() {
   if (phase_) emulator_->let_pass(std::exchange(phase_, 0));
   events_->marker("marker", "ready", 0);
-  if (server_) serve();
+  if (server_) {
+    session::serve(closed_files());
+    take_job();
+  } else if (!config_.media.save_state.empty() &&
+             session::save_state(config_.media.save_state, closed_files())) {
+    take_job();
+  } else if (config_.media.on) {
+    read_job(settings_);
+  }
   if (job_.trace_reads) {
     registers_->trace([this](const char* insn, uint32_t index, uint64_t value) {
       events_->read(insn, index, value);
@@ -184,21 +199,34 @@ void Session::ready() {
   model_->watch_each(true);  // the engine must see each instruction
 }
 
-// Serves runs. When this function returns, this process is a child with its own job.
-void Session::serve() {
+// Returns the names of files that a process of its own needs, also if they are closed.
+std::vector<std::string> Session::closed_files() const {
+  std::vector<std::string> closed = config_.media.floppies;
+  closed.insert(closed.end(), pictures_.begin(), pictures_.end());
+  return closed;
+}
+
+// This process has begun as a copy of another one. Takes the job of its own run.
+void Session::take_job() {
   server_ = false;
-  session::serve();
   base::Settings own;
   std::string error;
   if (!own.load(path_, &error)) reject(error);
-  std::set<std::string> free = {"run.job", "run.program", "run.region", "run.server",
-                                "run.trace_reads"};
+  std::set<std::string> free = {"run.job",    "run.program",     "run.region",
+                                "run.server", "run.trace_reads", "run.save_state"};
+  // A saved state may continue in another directory. p5lab has compared the contents of these
+  // files.
+  free.insert({"run.timing_table", "disk.image"});
   for (const std::string& key : devices_.job_keys()) free.insert(key);
+  for (const base::Settings* side : {&settings_, &own}) {
+    for (const std::string& key : Step::keys_after_ready_point(*side)) free.insert(key);
+  }
   const std::string other = own.difference(settings_, free);
   if (!other.empty())
     reject(path_ + ": " + other + ": differs from the value of the booted machine");
   settings_ = own;
   read_job(settings_);
+  if (script_) script_->replace(config_.media.steps = Step::read_all(settings_));
   if (!settings_.error().empty()) reject(settings_.error());
 }
 
@@ -290,13 +318,17 @@ void Session::end_run(const std::string& reason) { finish("ok", reason, 0, 0); }
 uint64_t Session::next_look() const {
   const uint64_t next = std::min(config_.limit, intervals_ ? intervals_->next() : config_.limit);
   if (!script_) return next;
-  const uint64_t due = clock().first_clock(script_->next());
+  const base::Time act = std::min(script_->next(), viewer_ ? viewer_->next() : base::kNever);
+  const uint64_t due = clock().first_clock(act);
   return std::min(next, due ? due - 1 : 0);
 }
 
 uint64_t Session::look(uint64_t now) {
   if (intervals_) intervals_->look(now);
   if (script_) follow(script_->run(clock().time(now)));
+  if (viewer_ && clock().time(now) >= viewer_->next() && !viewer_->look(clock().time(now))) {
+    end_run("the person has left at " + seconds(now));
+  }
   if (now > config_.limit) time_is_up();
   return next_look();
 }
@@ -334,13 +366,21 @@ void Session::step_done(const Step& step) {
   if (step.kind == Step::Kind::Begin) begin(step.phase);
   if (step.kind == Step::Kind::End) end(step.phase);
   keep_screen(step.title + ": done at " + seconds(model_->clock()));
+  if (step.kind == Step::Kind::Ready) ready_point();
+}
+
+void Session::ready_point() {
+  if (brackets_.is_open(kBoot)) end(kBoot);
+  ready();
 }
 
 void Session::keep_screen(const std::string& about) {
   if (!step_screens_) return;
   std::string shown = emulator_->screen().indented();
   const std::string picture = "step-" + std::to_string(script_->number());
-  if (write_picture(std::filesystem::path(config_.media.step_screens).replace_filename(picture))) {
+  const std::filesystem::path screens = config_.media.step_screens;
+  if (write_picture(screens.parent_path() / picture)) {
+    pictures_.push_back((screens.parent_path() / (picture + ".ppm")).string());
     shown += "  picture: " + picture + ".png\n";
   }
   step_screens_.write(about + "\n" + (shown == kept_screen_ ? "  (the same screen)\n" : shown));

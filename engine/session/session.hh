@@ -35,6 +35,7 @@
 #include "script.hh"
 #include "settings.hh"
 #include "timing.hh"
+#include "viewer.hh"
 
 namespace session {
 
@@ -49,6 +50,8 @@ class Emulator : public p5::Platform,
   // Returns the picture of a graphics mode; an empty picture in a text mode. The call changes
   // nothing in the machine.
   virtual Picture picture() = 0;
+  // Returns a picture of the screen, also in a text mode. The call changes nothing in the machine.
+  virtual Picture view() = 0;
   // Writes the content of an IDE disk. Returns false if the disk does not exist or the write fails.
   virtual bool save_disk(unsigned drive, std::FILE* file) = 0;
   // Lets time pass in which the processor executes nothing. Devices go on.
@@ -116,7 +119,10 @@ class Session {
   void read_job(base::Settings& settings);
   void open_files();
   void ready();
-  void serve();
+  // The ready point of a script.
+  void ready_point();
+  std::vector<std::string> closed_files() const;
+  void take_job();
   void begin(uint32_t phase);
   void end(uint32_t phase);
   [[noreturn]] void abort(uint32_t code);
@@ -168,11 +174,13 @@ class Session {
   Output output_;                         // output of the guest's program
   std::list<Output> created_;             // files that devices have created
   std::unique_ptr<Script> script_;        // null: the limit ends the run
+  std::unique_ptr<Viewer> viewer_;        // null: nobody drives the machine
   Output step_screens_;
-  std::string kept_screen_;  // the last one in step_screens_
-  uint64_t resets_ = 0;      // by a guest that boots from its own media
-  uint64_t phase_ = 0;       // clocks that pass before the first ready marker
-  bool server_ = false;      // must serve runs, and no run has begun
+  std::string kept_screen_;            // the last one in step_screens_
+  std::vector<std::string> pictures_;  // of steps
+  uint64_t resets_ = 0;                // by a guest that boots from its own media
+  uint64_t phase_ = 0;                 // clocks that pass before the first ready marker
+  bool server_ = false;                // must serve runs, and no run has begun
   bool finished_ = false;
 };
 

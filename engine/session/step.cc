@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "step.hh"
 
+#include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 namespace session {
 namespace {
+
+std::string prefix_of(size_t number) { return "run.step." + std::to_string(number) + "."; }
 
 // Returns the bytes of a text of hexadecimal digits. Returns an empty text if the digits are wrong.
 std::string bytes_of(const std::string& digits) {
@@ -40,6 +44,35 @@ void read_insert(base::Settings& settings, const std::string& key, Step* step) {
   }
 }
 
+// Reads whole numbers, each from -`most` to `most`.
+std::vector<int> numbers_of(base::Settings& settings, const std::string& key, int most) {
+  std::istringstream words(settings.text(key));
+  std::vector<int> numbers;
+  for (int number; words >> number;) numbers.push_back(number);
+  const auto beyond = [most](int number) { return std::abs(number) > most; };
+  if (!words.eof() || std::any_of(numbers.begin(), numbers.end(), beyond)) {
+    settings.fail(key, "expected whole numbers, at most " + std::to_string(most));
+  }
+  return numbers;
+}
+
+void read_mouse(base::Settings& settings, const std::string& prefix, Step* step) {
+  if (step->kind == Step::Kind::Click) {
+    for (const int buttons : numbers_of(settings, prefix + "click", Step::kButtons)) {
+      if (buttons < 1) settings.fail(prefix + "click", "expected the numbers of buttons");
+      step->clicks.push_back(unsigned(buttons));
+    }
+    if (step->clicks.empty()) settings.fail(prefix + "click", "expected one or more buttons");
+    return;
+  }
+  const std::vector<int> way = numbers_of(settings, prefix + "move", Step::kFarthest);
+  if (way.size() != 2) return settings.fail(prefix + "move", "expected `RIGHT DOWN`");
+  step->right = way[0];
+  step->down = way[1];
+  if (!settings.has(prefix + "holding")) return;
+  step->holding = unsigned(settings.number(prefix + "holding")) & unsigned(Step::kButtons);
+}
+
 Step read(base::Settings& settings, const std::string& prefix) {
   Step step;
   const auto has = [&](const char* key) { return settings.has(prefix + key); };
@@ -60,6 +93,12 @@ Step read(base::Settings& settings, const std::string& prefix) {
   } else if (has("begin") || has("end")) {
     step.kind = has("begin") ? Step::Kind::Begin : Step::Kind::End;
     step.phase = uint32_t(settings.number(prefix + (has("begin") ? "begin" : "end")));
+  } else if (has("move") || has("click")) {
+    step.kind = has("move") ? Step::Kind::Move : Step::Kind::Click;
+    read_mouse(settings, prefix, &step);
+  } else if (has("ready")) {
+    step.kind = Step::Kind::Ready;
+    if (!settings.flag(prefix + "ready")) settings.fail(prefix + "ready", "expected on");
   } else {
     step.pause = settings.number(prefix + "pause_us") * base::kMicrosecond;
   }
@@ -75,10 +114,27 @@ Step read(base::Settings& settings, const std::string& prefix) {
 
 }  // namespace
 
+size_t Step::ready_point(const std::vector<Step>& steps) {
+  const auto is_ready = [](const Step& step) { return step.kind == Kind::Ready; };
+  return size_t(std::find_if(steps.begin(), steps.end(), is_ready) - steps.begin());
+}
+
+std::vector<std::string> Step::keys_after_ready_point(const base::Settings& settings) {
+  size_t number = 0;
+  while (settings.has(prefix_of(number) + "title") && !settings.has(prefix_of(number) + "ready")) {
+    number++;
+  }
+  std::vector<std::string> keys;
+  while (settings.has(prefix_of(number) + "title")) {
+    for (const std::string& key : settings.keys(prefix_of(++number))) keys.push_back(key);
+  }
+  return keys;
+}
+
 std::vector<Step> Step::read_all(base::Settings& settings) {
   std::vector<Step> steps;
   for (;;) {
-    const std::string prefix = "run.step." + std::to_string(steps.size()) + ".";
+    const std::string prefix = prefix_of(steps.size());
     if (!settings.has(prefix + "title")) return steps;
     steps.push_back(read(settings, prefix));
     steps.back().title = settings.text(prefix + "title");

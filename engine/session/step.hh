@@ -13,9 +13,12 @@
 namespace session {
 
 struct Step {
-  enum class Kind : uint8_t { Wait, Keys, Pause, Insert, Begin, End };
+  enum class Kind : uint8_t { Wait, Keys, Pause, Insert, Begin, End, Ready, Move, Click };
   // The codes of keys that are pressed together (Console::key), the first one first.
   using Chord = std::vector<std::string>;
+
+  static constexpr int kButtons = 3;         // both buttons of the mouse
+  static constexpr int kFarthest = 100'000;  // counts
 
   Kind kind = Kind::Pause;
   Pattern wanted;                    // Wait
@@ -25,8 +28,16 @@ struct Step {
   unsigned drive = 0;                // Insert: 0 is A, 1 is B
   std::string path;                  // Insert
   uint32_t phase = 0;                // Begin, End
+  int right = 0, down = 0;           // Move: counts of the mouse
+  unsigned holding = 0;              // Move: the buttons that are down (Console::mouse)
+  std::vector<unsigned> clicks;      // Click: the buttons of each click
   std::string title;                 // for messages; empty: the text of --until
 
+  // Returns the number of the ready point among the steps; the number of steps if there is none.
+  static size_t ready_point(const std::vector<Step>& steps);
+  // Returns the keys of the steps that follow the ready point. Runs with different values of these
+  // keys can share a boot.
+  static std::vector<std::string> keys_after_ready_point(const base::Settings& settings);
   // Reads the keys run.step.0.*, run.step.1.* and so on; `settings` keeps the first error.
   static std::vector<Step> read_all(base::Settings& settings);
 };

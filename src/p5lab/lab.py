@@ -117,6 +117,11 @@ class Lab:
         return self.root / "build/engine/p5bochs"
 
     @property
+    def restorer(self) -> Path:
+        """The program that continues a saved state of an engine."""
+        return self.root / "build/engine/p5restore"
+
+    @property
     def engine64(self) -> Path:
         """The built engine for x86-64 guests."""
         return self.root / "build/engine/p5bochs64"

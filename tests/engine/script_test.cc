@@ -33,12 +33,21 @@ class FakeConsole : public Console {
     if (on_key) on_key(name, down);
     return code != "\x7f";
   }
+  bool mouse(int right, int down, unsigned buttons) override {
+    moved[0] += right;
+    moved[1] += down;
+    const std::string report = std::to_string(right) + " " + std::to_string(down) + " ";
+    inputs.push_back({now / kMillisecond, report + std::to_string(buttons)});
+    return mouse_is_on;
+  }
   bool insert(unsigned drive, const std::string& path) override {
     inputs.push_back({now / kMillisecond, std::to_string(drive) + " " + path});
     return path != "bad.img";
   }
 
   Screen shown;
+  bool mouse_is_on = true;
+  int moved[2] = {0, 0};
   Time now = 0;
   std::vector<std::pair<Time, std::string>> inputs;
   std::function<void(const std::string& name, bool down)> on_key;
@@ -343,4 +352,68 @@ TEST_CASE("script: wrong steps in the parameter file") {
     CHECK(error.find("test.conf") == 0);
     CHECK(error.find("run.step.") != std::string::npos);
   }
+}
+
+TEST_CASE("script: the mouse reports small parts of a motion, and all of it") {
+  Bench bench({"move = 12 -3", "click = 1 2", "move = 4 0, holding = 1"});
+  CHECK(bench.run(kSecond) == Ended);
+  CHECK(bench.console.inputs == Inputs{{0, "0 0 0"},
+                                       {10, "4 -1 0"},
+                                       {20, "4 -1 0"},
+                                       {30, "4 -1 0"},
+                                       {40, "0 0 0"},
+                                       {50, "0 0 1"},
+                                       {80, "0 0 0"},
+                                       {100, "0 0 2"},
+                                       {130, "0 0 0"},
+                                       {150, "0 0 1"},
+                                       {160, "4 0 1"},
+                                       {170, "0 0 0"}});
+  CHECK(bench.done == Inputs{{50, "0"}, {150, "1"}, {180, "2"}});
+  for (const int way : {1, 5, 7, 639, -1, -479}) {
+    CAPTURE(way);
+    Bench far({"move = " + std::to_string(way) + " " + std::to_string(-2 * way)});
+    CHECK(far.run(100 * kSecond) == Ended);
+    CHECK(far.console.moved[0] == way);
+    CHECK(far.console.moved[1] == -2 * way);
+  }
+  Bench off({"move = 1 1"});
+  off.console.mouse_is_on = false;
+  CHECK(off.run(kSecond) == Refused);
+  CHECK(off.script.problem() == "the guest has not switched the mouse on");
+}
+
+TEST_CASE("script: wrong steps of the mouse") {
+  for (const char* wrong : {"move = 1", "move = 1 2 3", "move = a 1", "move = 1 100001",
+                            "click =", "click = 4", "click = left", "ready = off"}) {
+    CAPTURE(wrong);
+    std::string error;
+    steps_of(std::string("run.step.0.") + wrong + "\nrun.step.0.title =\n", &error);
+    CHECK(error != "");
+  }
+}
+
+TEST_CASE("script: the steps after the ready point can be replaced at this point") {
+  std::string error;
+  const std::string text =
+      "run.step.0.ready = on\nrun.step.0.title = a\nrun.step.1.keys = 1e\n"
+      "run.step.1.title = b\nrun.step.10.keys = 1e\n";
+  base::Settings settings;
+  REQUIRE(settings.parse(text, "test.conf", &error));
+  CHECK(Step::keys_after_ready_point(settings) ==
+        std::vector<std::string>{"run.step.1.keys", "run.step.1.title"});
+  base::Settings none;
+  REQUIRE(none.parse("run.step.0.keys = 1e\nrun.step.0.title = b\n", "test.conf", &error));
+  CHECK(Step::keys_after_ready_point(none).empty());
+
+  Bench bench({"pause_us = 1000", "ready = on", "keys = 1e"});
+  CHECK(Step::ready_point(steps_of(text, &error)) == 0);
+  CHECK(bench.run(0) == Runs);
+  std::vector<Step> others = steps_of(
+      "run.step.0.title = 0\nrun.step.0.pause_us = 1000\nrun.step.1.title = 1\n"
+      "run.step.1.ready = on\nrun.step.2.title = 2\nrun.step.2.keys = 1c\n",
+      &error);
+  bench.script.replace(std::move(others));
+  CHECK(bench.run(kSecond) == Ended);
+  CHECK(bench.console.inputs == Inputs{{1, "+1c"}, {31, "-1c"}});
 }

@@ -276,7 +276,7 @@ def test_the_engine_leaves_what_is_declared():
     asked = {one.file: one.when for one in outputs.here().values() if one.when}
     kinds = {name: kind.option for kind in observation.KINDS for name in kind.outputs}
     changed = {f"{role}.img" for role in (*media.FLOPPIES, *media.DISKS)}
-    of_media = {"screen.txt", "screen.png", "steps.txt", *changed}
+    of_media = {"screen.txt", "screen.png", "steps.txt", "state.zip", *changed}
     assert asked.keys() - kinds.keys() == of_media
     assert kinds == {file: when.split()[0] for file, when in asked.items() if file in kinds}
     lines = Lab.here().bochsrc.read_text().splitlines()

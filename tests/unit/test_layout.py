@@ -22,7 +22,8 @@ ENGINE_PARTS = {
     "p5": ("base",),
     "measure": ("base", "p5"),
     "devices": ("base",),
-    "session": ("base", "p5", "measure", "devices"),
+    "restore": (),
+    "session": ("restore", "base", "p5", "measure", "devices"),
     "bochs": ("base", "p5", "measure", "devices", "session"),
 }
 # Packages of p5lab in the order of docs/architecture.md. A package may import packages in an

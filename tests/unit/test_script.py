@@ -36,7 +36,7 @@ def floppy(place, name, size=FLOPPY):
 
 def boot(place, steps, until=""):
     """The boot of a floppy with a script."""
-    asked = from_media.Asked((floppy(place, "my.img"),), until=until, script=steps)
+    asked = from_media.Asked((floppy(place, "my.img"),), until=until, scripts=(steps,))
     choice = from_media.Filter(machines=("p90-premiere2",))
     (run,) = from_media.expand(Lab(REPO, place / "results"), asked, choice).runs
     return run
@@ -95,8 +95,8 @@ def test_each_action_is_read(load, tmp_path):
     assert found.name == "steps.toml"
     wait, typed, pressed, pause, wait_pattern, insert = found.steps
     assert (wait.value, wait.within) == ("A:\\>", 30_000_000)
-    assert wait.title == 'step 1, wait "A:\\\\>", steps.toml:2'
-    assert typed.title == 'step 2 (list), type "dir\\n", steps.toml:5'
+    assert found.titles[0] == 'step 1, wait "A:\\\\>", steps.toml:2'
+    assert found.titles[1] == 'step 2 (list), type "dir\\n", steps.toml:5'
     assert typed.chords == (("20",), ("17",), ("13",), ("1c",))
     assert pressed.chords == (("e050",), ("1d", "2e"))
     assert (pause.microseconds, wait_pattern.value) == (500_000, "[0-9]+ file")
@@ -133,6 +133,20 @@ def test_each_action_is_read(load, tmp_path):
         ('begin = "a b"', "begin: 'a b': expected a name of letters"),
         ('begin = "a"', "steps.toml:3: script[0]: begin: 'a' begins and does not end"),
         ('end = "a"', "end: expected 'boot', the window that began last, found 'a'"),
+        ("ready = false", "steps.toml:3: script[0]: ready: expected true"),
+        ("move = 3", "move: expected [RIGHT, DOWN], two whole numbers from -100000 to 100000"),
+        ("move = [1]", "move: expected [RIGHT, DOWN]"),
+        ("move = [1, 2.0]", "move: expected [RIGHT, DOWN]"),
+        ("move = [1, 100001]", "move: expected [RIGHT, DOWN]"),
+        ("move = [true, 1]", "move: expected [RIGHT, DOWN]"),
+        ('move = [1, 2]\nholding = "lef"', "holding: unknown button 'lef'; did you mean 'left'?"),
+        ('move = [1, 2]\nholding = ["left"]', "holding: expected a text in quotes"),
+        (
+            'pause = 1\nholding = "left"',
+            "steps.toml:4: script[0]: holding: expected only with",
+        ),
+        ("click = []", "click: expected the names of buttons"),
+        ('click = "middle"', "click: unknown button 'middle'"),
     ],
 )
 def test_a_wrong_step_is_one_line(load, step, expected):
@@ -152,6 +166,33 @@ def test_windows_nest(load):
     ):
         with pytest.raises(UserError):
             load(*wrong)
+
+
+def test_the_mouse_has_steps(load, tmp_path):
+    steps = load("move = [-30, 7]", 'move = [1, 0]\nholding = "right"', 'click = ["left", "left"]')
+    assert [one.value for one in steps.steps] == ["-30 7", "1 0 holding right", "left left"]
+    assert steps.titles[0] == "step 1, move -30 7, steps.toml:2"
+    assert conf.conf(boot(tmp_path, steps).boot)[0] == {
+        "run.step.0.move": "-30 7",
+        "run.step.1.move": "1 0",
+        "run.step.1.holding": "2",
+        "run.step.2.click": "1 1",
+    }
+
+
+def test_a_ready_point_is_outside_of_all_windows(load):
+    found = load('wait = "a"', "ready = true", 'begin = "b"', 'end = "b"')
+    assert [one.action for one in found.boot] == ["wait", "ready"]
+    assert load('end = "boot"', "ready = true").boot
+    assert load('wait = "a"').boot == ()
+    for wrong, expected in {
+        ("ready = true", "ready = true"): "ready: expected once in a script",
+        ('begin = "b"', "ready = true"): "ready: expected after the end of the window 'b'",
+        ("ready = true", 'end = "boot"'): "end: expected no window, the window that began last",
+    }.items():
+        with pytest.raises(UserError) as caught:
+            load(*wrong)
+        assert expected in str(caught.value)
 
 
 NESTED = [("begin", "a"), ("begin", "b"), ("end", "b"), ("end", "a"), ("begin", "a"), ("end", "a")]
@@ -192,7 +233,9 @@ def test_the_engine_gets_the_steps(load, tmp_path):
         ),
         until="A:\\>",
     )
-    assert conf.conf(run.boot) == {
+    first, after = conf.conf(run.boot)
+    assert after == {}  # there is no ready point
+    assert first == {
         "run.step.0.wait": "A:\\>",
         "run.step.0.within_us": "2500000",
         "run.step.1.end": str(from_media.BOOT_PHASE),
@@ -266,6 +309,49 @@ def lab(tmp_path):
     return Lab(REPO, tmp_path / "results", (tmp_path / "mine",))
 
 
+READY = GUEST.replace("login:", "a").replace(
+    "[[script]]\ninsert",
+    """[[script]]
+insert = {floppy_b = "./early.img"}
+[[script]]
+ready = true
+[[script]]
+insert""",
+)
+
+
+def test_scripts_of_the_command_line_follow_the_ready_point(lab, load, tmp_path):
+    place = tmp_path / "mine/guests/small"
+    (place / "guest.toml").write_text(READY)
+    floppy(place, "early.img")
+    for name in ("one.img", "other.img"):
+        floppy(tmp_path, name)
+    choice = from_media.Filter(machines=("p90-premiere2",), guests=("small",))
+    (own,) = from_media.expand(lab, from_media.Asked(), choice).runs
+    assert own.boot.early == ("floppy_a", "insert_1")
+    assert [one.role for one in own.boot.inserted] == ["insert_1", "insert_2"]
+    scripts = (
+        load('insert = {floppy_a = "./one.img"}', 'begin = "w"', 'end = "w"'),
+        load('insert = {floppy_a = "./other.img"}', "pause = 1"),
+    )
+    runs = from_media.expand(lab, from_media.Asked(scripts=scripts), choice).runs
+    (first, after), (other, after_other) = (conf.conf(run.boot) for run in runs)
+    assert first == other == conf.conf(own.boot)[0]
+    assert list(first) == ["run.step.0.wait", "run.step.1.insert", "run.step.2.ready"]
+    assert after["run.step.3.insert"] == "0 insert_2.img"
+    assert after_other["run.step.4.pause_us"] == "1000000"
+    assert runs[0].boot.script.titles[3] == ("step 4, insert floppy_a one.img, steps.toml:2")
+    assert [run.boot.until for run in runs] == ["", ""]
+    with pytest.raises(UserError) as caught:
+        from_media.expand(lab, from_media.Asked(scripts=(load("ready = true"),)), choice)
+    assert str(caught.value) == (
+        "step 1, ready true, steps.toml:2: not possible after the ready point of the guest, which"
+        " is in guest.toml"
+    )
+    with pytest.raises(UserError):
+        from_media.expand(lab, from_media.Asked(scripts=(load('end = "boot"'),)), choice)
+
+
 def test_a_floppy_of_the_current_directory_is_found(load, tmp_path, monkeypatch):
     step = 'insert = {floppy_a = "two.img"}'
     assert load(step).floppies[0].file == "two.img"  # in P5LAB_MEDIA, if anywhere
@@ -283,7 +369,7 @@ def test_a_guest_has_its_own_script(lab, load):
     assert (own.boot.until, own.boot.script) == ("ready", system.script)
     assert own.label == "boot until 'ready', small, p90-premiere2"
     # A script of the command line replaces the steps and the text of the guest.
-    asked = from_media.Asked(script=load('wait = "x"'))
+    asked = from_media.Asked(scripts=(load('wait = "x"'),))
     (other,) = from_media.expand(lab, asked, choice).runs
     assert (other.boot.until, len(other.boot.script.steps)) == ("", 1)
     assert other.boot.inserted == ()

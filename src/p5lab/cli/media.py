@@ -5,20 +5,24 @@ import argparse
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from p5lab import engines
 from p5lab.describe import from_media, guest, media, put, script
 from p5lab.describe.from_media import Asked
 from p5lab.describe.run import Run
 from p5lab.describe.supplied import FAT
 from p5lab.engines.bochs.engine import KEPT
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.execute import forkserver
 from p5lab.execute.runner import Result
 from p5lab.host.supplied_programs import SYSTEMS, check_job
+from p5lab.keep import gc, saved_state, store
 from p5lab.lab import Lab
 
 KEEP, SCRIPT, PROGRAMS = "--keep", "--script", "--programs"
+STATE, SAVE_STATE = "--state", "--save-state"
 LONGEST_JOB = 255  # characters; programs have a buffer of this size
 
 
@@ -70,9 +74,19 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         SCRIPT,
         type=Path,
+        action="append",
+        default=[],
         metavar="FILE",
-        help="drive the guest by the steps of this TOML file: wait for texts, type, press keys,"
-        " insert floppies (docs/concepts/media.md)",
+        help="drive the guest by the steps of this TOML file: wait for texts, type, use the mouse,"
+        " insert floppies (docs/concepts/media.md). Each further --script FILE makes a further run."
+        " If the guest has a ready point, the steps follow this point, and all runs share the boot",
+    )
+    parser.add_argument(
+        STATE,
+        type=Path,
+        metavar="FILE",
+        help="begin at the ready point with a system of --save-state, instead of a boot."
+        " The machine, the media and the steps before the ready point are those of that run",
     )
 
 
@@ -84,6 +98,17 @@ def add_keep(parser: argparse.ArgumentParser) -> None:
         metavar="[MEDIUM=]FILE",
         help="save the changed image of a floppy or disk as a new file. MEDIUM is one of"
         f" {', '.join(KEPT)}; needed only if there are several",
+    )
+
+
+def add_save_state(parser: argparse.ArgumentParser) -> None:
+    """Adds --save-state. Only `run` has this option."""
+    parser.add_argument(
+        SAVE_STATE,
+        type=Path,
+        metavar="FILE",
+        help="save the system at the ready point of its script as a new file, which --state"
+        " continues (docs/concepts/media.md)",
     )
 
 
@@ -112,8 +137,10 @@ def asked(args: argparse.Namespace, lab: Lab) -> Asked:
     if system:
         check_job(lab, system, args.args)
     role, file = _keep(args)
-    if file:
-        _check_new(file)
+    saved = getattr(args, "save_state", None)
+    for option, new in ((KEEP, file), (SAVE_STATE, saved)):
+        if new:
+            _check_new(new, option)
     return Asked(
         tuple(args.floppy),
         tuple(args.disk),
@@ -121,12 +148,21 @@ def asked(args: argparse.Namespace, lab: Lab) -> Asked:
         args.geometry,
         args.until,
         role,
-        script.load(args.script) if args.script else None,
+        tuple(map(script.load, args.script)),
         args.args,
         (*args.put, *(system.made(lab) if system else ())),
         system.form if system else FAT,
         system.phases(lab) if system else {},
+        save_state=saved is not None,
+        state=_state(args.state) if args.state else None,
     )
+
+
+def _state(file: Path) -> Path:
+    """The path of --state. Raises UserError if it is no file."""
+    if not file.is_file():
+        raise UserError(f"{STATE} {file}: no such file")
+    return file.absolute()
 
 
 def check_text_of_job(text: str) -> None:
@@ -145,6 +181,8 @@ def check_not_asked(args: argparse.Namespace) -> None:
         put.OPTION: args.put,
         PROGRAMS: args.programs,
         KEEP: getattr(args, "keep", ""),
+        STATE: args.state,
+        SAVE_STATE: getattr(args, "save_state", None),
     }
     for option, value in given.items():
         if value:
@@ -164,14 +202,15 @@ def _keep(args: argparse.Namespace) -> tuple[str, Path | None]:
     return from_media.FIRST, Path(text)
 
 
-def _check_new(file: Path) -> None:
+def _check_new(file: Path, option: str) -> None:
     """Raises UserError if a file exists already or cannot be created."""
+    where = f"{option} {file}"
     if os.path.lexists(file):
-        raise UserError(f"{KEEP} {file}: the file exists already; expected the name of a new file")
+        raise UserError(f"{where}: the file exists already; expected the name of a new file")
     if not file.parent.is_dir():
-        raise UserError(f"{KEEP} {file}: no directory {file.parent}")
+        raise UserError(f"{where}: no directory {file.parent}")
     if not os.access(file.parent, os.W_OK):
-        raise UserError(f"{KEEP} {file}: the directory {file.parent} cannot be written")
+        raise UserError(f"{where}: the directory {file.parent} cannot be written")
 
 
 def keep(args: argparse.Namespace, results: Sequence[Result]) -> str:
@@ -182,19 +221,38 @@ def keep(args: argparse.Namespace, results: Sequence[Result]) -> str:
     (result,) = results if file else (None,)
     if file is None or result is None or result.status != "ok":
         return ""
-    source = result.directory / KEPT[_role(result.run)]
+    _copy(result.directory / KEPT[_role(result.run)], file, KEEP, lambda copy: None)
+    return f"Saved {_role(result.run)} as {file}."
+
+
+def keep_state(args: argparse.Namespace, lab: Lab, results: Sequence[Result]) -> str:
+    """As keep(), for the state of --save-state."""
+    file = args.save_state
+    (result,) = results if file else (None,)
+    if result is None or result.status != "ok":
+        return ""
+    plan = engines.get(result.run.engine).prepare(lab, result.run, result.directory)
+    made_of = forkserver.made_of(plan, store.identity(plan)["digests"])
+    source = result.directory / saved_state.ARCHIVE
+    _copy(source, file, SAVE_STATE, lambda copy: saved_state.describe(copy, made_of))
+    return f"Saved the system at its ready point as {file}, {gc.human(file.stat().st_size)}."
+
+
+def _copy(source: Path, file: Path, option: str, finish: Callable[[Path], None]) -> None:
+    """Copies a file of a run to a new file. `finish` completes the copy. Raises UserError if the
+    new file exists by now or cannot be written; then no part of it stays."""
     if not source.is_file():
         raise UserError(f"{source} is missing; repeat the run with --force", status=STATUS_FAILED)
     try:
         with tempfile.TemporaryDirectory(prefix=".p5lab-keep-", dir=file.parent) as place:
-            copy = Path(place) / "image"
+            copy = Path(place) / "copy"
             shutil.copyfile(source, copy)
+            finish(copy)
             os.link(copy, file)  # fails if the file exists
     except FileExistsError:
-        raise UserError(f"{KEEP} {file}: the file exists already", status=STATUS_FAILED) from None
+        raise UserError(f"{option} {file}: the file exists already", status=STATUS_FAILED) from None
     except OSError as error:
         raise disk_error(error, file) from None
-    return f"Saved {_role(result.run)} as {file}."
 
 
 def _role(run: Run) -> str:

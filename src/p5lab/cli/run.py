@@ -46,6 +46,7 @@ def add(commands: options.Commands) -> None:
     options.add_choice(run)
     media.add_choice(run)
     media.add_keep(run)
+    media.add_save_state(run)
     run.add_argument(
         "--quiet",
         action="store_true",
@@ -248,8 +249,9 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     ]
     if not args.quiet:
         _show_output(lab, stored)
-    if saved := media.keep(args, results):
-        Progress().say(saved)
+    for saved in (media.keep(args, results), media.keep_state(args, lab, results)):
+        if saved:
+            Progress().say(saved)
     if args.form in counter_method.FORMS and counter_method.applies(stored):
         counter_method.show(counts.stdout(), stored, args.form)
     elif args.ideal:

@@ -20,6 +20,7 @@ from p5lab.describe.script import BOOT, Script
 from p5lab.describe.supplied import FAT
 from p5lab.describe.workload import EMPTY_NAME, EMPTY_PHASE, Workload
 from p5lab.errors import UserError
+from p5lab.host.files import digest_of
 from p5lab.lab import Lab
 
 NAME = experiment.MEDIA  # of the experiment in the record
@@ -43,11 +44,13 @@ WORKLOAD = Workload(
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line says about media. `until`: the text that ends the runs. `script`: the
-    steps that replace those of the guest. `keep`: the role of the medium whose changed content is
+    """What the command line says about media. `until`: the text that ends the runs. `scripts`: the
+    steps that replace those of the guest, or only those after its ready point; one run for each
+    script. `keep`: the role of the medium whose changed content is
     kept, or "first" for the only medium that a guest can write. `job`: the text that programs with
     markers receive. `put`: files for a floppy of our own in drive B. `form`: of this floppy
-    (FAT or TAR). `phases`: the names of phases that programs on it do not name."""
+    (FAT or TAR). `phases`: the names of phases that programs on it do not name.
+    `save_state` and `state`: as in Boot."""
 
     floppies: tuple[Path, ...] = ()
     disks: tuple[Path, ...] = ()
@@ -55,11 +58,13 @@ class Asked:
     geometry: str = ""
     until: str = ""
     keep: str = ""
-    script: Script | None = None
+    scripts: tuple[Script, ...] = ()
     job: str = ""
     put: tuple[Path, ...] = ()
     form: str = FAT
     phases: Mapping[int, str] = field(default_factory=dict)
+    save_state: bool = False
+    state: Path | None = None
 
     @property
     def names_media(self) -> bool:
@@ -71,8 +76,8 @@ FIRST = "first"  # Asked.keep
 
 
 def expand(lab: Lab, asked: Asked, choice: Filter) -> Expansion:
-    """The runs: one for each machine and guest. Raises UserError for media that cannot be used, and
-    for options that have no meaning for such runs."""
+    """The runs: one for each machine, guest and script. Raises UserError for media that
+    cannot be used, and for options that have no meaning for such runs."""
     _check(choice)
     if asked.names_media:
         if choice.guests:
@@ -85,12 +90,14 @@ def expand(lab: Lab, asked: Asked, choice: Filter) -> Expansion:
             raise UserError(f"guest {system.name} has no [media] to boot from")
     systems = [_with_put(lab, system, asked) for system in systems]
     runs = [
-        _run(experiment.with_isa("--guest", system, board), system, asked, choice)
+        _run(experiment.with_isa("--guest", system, board), system, steps, asked, choice)
         for board in experiment.boards(lab, choice)
         for system in systems
+        for steps in _scripts(system, asked)
     ]
-    if asked.keep and len(runs) > 1:
-        raise UserError(f"--keep: expected one run, found {len(runs)}")
+    for option, given in (("--keep", asked.keep), ("--save-state", asked.save_state)):
+        if given and len(runs) > 1:
+            raise UserError(f"{option}: expected one run, found {len(runs)}")
     return Expansion(runs, [], sweep.keys(choice.sweeps))
 
 
@@ -172,8 +179,16 @@ def _wanted(option: str, roles: tuple[str, ...], paths: tuple[Path, ...]) -> lis
     ]
 
 
-def _run(board: Machine, system: Guest, asked: Asked, choice: Filter) -> Run:
-    boot = _boot(system, asked)
+def _scripts(system: Guest, asked: Asked) -> list[Script | None]:
+    """The script of each run of a guest. The scripts of the command line replace the guest's own,
+    or only its steps after the ready point."""
+    if system.script and system.script.boot and asked.scripts:
+        return [one.after(system.script) for one in asked.scripts]
+    return [*asked.scripts] or [system.script]
+
+
+def _run(board: Machine, system: Guest, script: Script | None, asked: Asked, choice: Filter) -> Run:
+    boot = _boot(system, script, asked)
     parameters: dict[str, int | str] = {
         one.role: one.sha256[:12] for one in (*boot.media, *boot.inserted)
     }
@@ -185,6 +200,8 @@ def _run(board: Machine, system: Guest, asked: Asked, choice: Filter) -> Run:
         parameters["until"] = boot.until.replace(" ", "_")
     if boot.job:
         parameters["args"] = boot.job.replace(" ", ",")
+    if boot.state:
+        parameters["state"] = digest_of(boot.state)[:12]
     return Run(
         NAME,
         board,
@@ -202,14 +219,26 @@ def _run(board: Machine, system: Guest, asked: Asked, choice: Filter) -> Run:
     )
 
 
-def _boot(system: Guest, asked: Asked) -> Boot:
-    """The media and the end of a run. The script of the command line replaces the script and the
-    text of the guest."""
-    script = asked.script or system.script
-    until = asked.until or ("" if asked.script else system.until)
+def _boot(system: Guest, script: Script | None, asked: Asked) -> Boot:
+    """The media and the end of a run. A script of the command line replaces the text of the
+    guest."""
+    until = asked.until or ("" if asked.scripts else system.until)
     found = media.found(system.media)
     more = media.inserted(script.floppies, found) if script else ()
-    boot = Boot(found, until, script=script, inserted=more, job=asked.job)
+    boot = Boot(
+        found,
+        until,
+        script=script,
+        inserted=more,
+        job=asked.job,
+        save_state=asked.save_state,
+        state=asked.state,
+    )
+    for option, given in (("--save-state", boot.save_state), ("--state", boot.state)):
+        if given and not boot.has_ready_point:
+            raise UserError(f"{option}: expected a script with a ready point (`ready = true`)")
+        if given and boot.get(media.CDROM):
+            raise UserError(f"{option}: not possible with a CD-ROM in the machine")
     for role in media.FLOPPIES:
         boot.drive(role)  # raises UserError
     return replace(boot, keep=_kept(boot, asked.keep))
@@ -237,7 +266,10 @@ def again(
     LookupError or TypeError if the entry is not complete."""
     system = guests.load(lab, name)
     asked = Asked(
-        until=str(request["until"]), keep=str(request["keep"]), job=str(request.get("args", ""))
+        until=str(request["until"]),
+        keep=str(request["keep"]),
+        job=str(request.get("args", "")),
+        save_state=request.get("state") == "saved",
     )
     choice = Filter(
         feedback=bool(request["feedback"]),
@@ -245,4 +277,4 @@ def again(
         limit=int(str(request["limit_seconds"])),
         observation=observation,
     )
-    return _run(experiment.with_isa(name, system, board), system, asked, choice)
+    return _run(experiment.with_isa(name, system, board), system, system.script, asked, choice)

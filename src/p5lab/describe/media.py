@@ -78,7 +78,8 @@ class Boot:
     serial line. `script`: the steps before. Without both, the limit ends the run. `keep`: the role
     of the medium whose changed content the run stores; empty for none. `inserted`: the floppies
     that only the script uses, with the roles insert_1, insert_2 and so on. `job`: the text that
-    programs with markers receive."""
+    programs with markers receive. `save_state`: the run also saves its state at the ready point.
+    `state`: the file of a saved state that the run continues."""
 
     media: tuple[Medium, ...]
     until: str = ""
@@ -86,12 +87,26 @@ class Boot:
     script: "Script | None" = None
     inserted: tuple[Medium, ...] = ()
     job: str = ""
+    save_state: bool = False
+    state: Path | None = None
 
     @property
     def floppies(self) -> tuple[Medium, ...]:
         """All floppies of the run. Each is one copy in the run directory, also if it is inserted
         several times."""
         return tuple(one for one in self.media if one.role in FLOPPIES) + self.inserted
+
+    @property
+    def has_ready_point(self) -> bool:
+        """Whether the script has a ready point, from which several runs can begin."""
+        return bool(self.script and self.script.boot)
+
+    @property
+    def early(self) -> tuple[str, ...]:
+        """The roles of the floppies that the machine has used at the ready point of the script."""
+        steps = self.script.boot if self.script else ()
+        used = {self.floppy(one.floppy).role for one in steps if one.floppy}
+        return tuple(one.role for one in self.floppies if one.role in (*FLOPPIES, *used))
 
     def floppy(self, wanted: Wanted) -> Medium:
         """The floppy that a step of the script inserts."""

@@ -19,14 +19,29 @@ from p5lab.describe.keyboard import Chord
 from p5lab.describe.media import Wanted
 from p5lab.describe.tomlfile import Table
 from p5lab.describe.workload import EMPTY_NAME
-from p5lab.errors import UserError
+from p5lab.errors import UserError, unknown
 
 SCHEMA_VERSION = 1
 KEY = "script"
-ACTIONS = ("wait", "wait_pattern", "type", "press", "pause", "insert", "begin", "end")
+ACTIONS = (
+    "wait",
+    "wait_pattern",
+    "type",
+    "press",
+    "move",
+    "click",
+    "pause",
+    "insert",
+    "begin",
+    "end",
+    "ready",
+)
 WAITS = ("wait", "wait_pattern")
-KEYS = (*ACTIONS, "within", "name")
+KEYS = (*ACTIONS, "within", "holding", "name")
+BUTTONS = {"left": 1, "right": 2}  # of a PS/2 mouse (engine/session/console.hh)
+FARTHEST = 100_000  # counts of the mouse
 BOOT = "boot"  # the window that the engine opens at reset
+READY = "ready"
 LONGEST = 1_000_000  # seconds
 MICROSECONDS = 1_000_000  # in a second
 
@@ -34,9 +49,10 @@ MICROSECONDS = 1_000_000  # in a second
 @dataclass(frozen=True)
 class Step:
     """One step. `action`: one of ACTIONS. `value`: what the file says, as text. `title`: the step
-    in messages, with its number, file and line. `microseconds`: the length of a pause.
-    `within`: the longest time of a wait in microseconds, 0 without a limit. `chords`: the keys.
-    `floppy`: the medium to insert."""
+    in messages, with its file and line. `microseconds`: the length of a pause. `within`: the
+    longest time of a wait in microseconds, 0 without a limit. `chords`: the keys. `floppy`: the
+    medium to insert. `way`: counts of the mouse to the right and down. `buttons`: of the mouse, as
+    numbers of the engine: of each click, or the buttons that are held in a motion."""
 
     action: str
     value: str
@@ -45,6 +61,8 @@ class Step:
     within: int = 0
     chords: tuple[Chord, ...] = ()
     floppy: Wanted | None = None
+    way: tuple[int, int] = (0, 0)
+    buttons: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,6 +71,28 @@ class Script:
 
     name: str
     steps: tuple[Step, ...]
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The steps in messages, each with its number."""
+        return tuple(f"step {number}{one.title}" for number, one in enumerate(self.steps, 1))
+
+    @property
+    def boot(self) -> tuple[Step, ...]:
+        """The steps up to the ready point. Empty if the script has no ready point."""
+        actions = [one.action for one in self.steps]
+        return self.steps[: actions.index(READY) + 1] if READY in actions else ()
+
+    def after(self, guest: "Script") -> "Script":
+        """This script, executed after the ready point of a guest's script. Raises UserError if this
+        script has steps that belong before a ready point."""
+        for title, one in zip(self.titles, self.steps, strict=True):
+            if one.action == READY or (one.action, one.value) == ("end", BOOT):
+                raise UserError(
+                    f"{title}: not possible after the ready point of the guest, which is in"
+                    f" {guest.name}"
+                )
+        return Script(self.name, guest.boot + self.steps)
 
     @property
     def windows(self) -> tuple[str, ...]:
@@ -114,7 +154,7 @@ def read(table: Table) -> Script | None:
     if not steps:
         return None
     _check_windows(steps)
-    found = tuple(_step(one, number) for number, one in enumerate(steps, 1))
+    found = tuple(_step(one) for one in steps)
     return Script(Path(table.file.name).name, found)
 
 
@@ -127,7 +167,7 @@ def check_text(text: str, where: str) -> None:
         )
 
 
-def _step(table: Table, number: int) -> Step:
+def _step(table: Table) -> Step:
     table.only(KEYS)
     actions = [key for key in ACTIONS if key in table.data]
     if len(actions) != 1:
@@ -139,20 +179,24 @@ def _step(table: Table, number: int) -> Step:
     within = _microseconds(table, "within") if "within" in table.data else 0
     if within and action not in WAITS:
         raise UserError(f"{table.at('within')}: expected only with {' or '.join(WAITS)}")
+    if "holding" in table.data and action != "move":
+        raise UserError(f"{table.at('holding')}: expected only with move")
     value = _value(table, action)
     chords: tuple[Chord, ...] = ()
     if action == "type":
         chords = keyboard.typed(value, table.at(action))
     elif action == "press":
-        chords = tuple(keyboard.pressed(keys, table.at(action)) for keys in _presses(table))
+        chords = tuple(keyboard.pressed(keys, table.at(action)) for keys in _several(table, action))
     return Step(
         action,
         value,
-        _title(table, number, action, value),
+        _title(table, action, value),
         _microseconds(table, action) if action == "pause" else 0,
         within,
         chords,
         _floppy(table) if action == "insert" else None,
+        _way(table) if action == "move" else (0, 0),
+        _buttons(table, {"move": "holding"}.get(action, action)),
     )
 
 
@@ -160,8 +204,15 @@ def _value(table: Table, action: str) -> str:
     """The value of the action as a text. Raises UserError for a value of another type."""
     if action == "pause":
         return f"{_microseconds(table, action) / MICROSECONDS:g}"
-    if action == "press":
-        return " ".join(_presses(table))
+    if action in ("press", "click"):
+        return " ".join(_several(table, action))
+    if action == "move":
+        held = f" holding {table.text('holding')}" if "holding" in table.data else ""
+        return "{} {}".format(*_way(table)) + held
+    if action == READY:
+        if table.data[READY] is not True:
+            raise UserError(f"{table.at(READY)}: expected true")
+        return "true"
     if action == "insert":
         floppy = _floppy(table)
         return f"{floppy.role} {Path(floppy.file).name}"
@@ -177,12 +228,37 @@ def _value(table: Table, action: str) -> str:
     return text
 
 
-def _presses(table: Table) -> list[str]:
-    value = table.data["press"]
-    found = [value] if isinstance(value, str) else table.texts("press")
+def _several(table: Table, action: str) -> list[str]:
+    """The names of keys or buttons: one text or a list."""
+    value = table.data[action]
+    found = [value] if isinstance(value, str) else table.texts(action)
     if not found or not all(found):
-        raise UserError(f"{table.at('press')}: expected the names of keys")
+        kind = "keys" if action == "press" else "buttons"
+        raise UserError(f"{table.at(action)}: expected the names of {kind}")
     return found
+
+
+def _buttons(table: Table, key: str) -> tuple[int, ...]:
+    """The numbers of the buttons of a mouse."""
+    if key not in ("click", "holding") or key not in table.data:
+        return ()
+    names = _several(table, key)
+    for name in names:
+        if name not in BUTTONS:
+            raise unknown("button", name, BUTTONS, where=table.at(key))
+    return tuple(BUTTONS[name] for name in names)
+
+
+def _way(table: Table) -> tuple[int, int]:
+    """The motion of a mouse in counts: to the right, and down."""
+    value = table.data["move"]
+    numbers = [one for one in value if type(one) is int] if isinstance(value, list) else []
+    if len(numbers) != 2 or len(value) != 2 or max(map(abs, numbers)) > FARTHEST:
+        raise UserError(
+            f"{table.at('move')}: expected [RIGHT, DOWN], two whole numbers from -{FARTHEST} to"
+            f" {FARTHEST}"
+        )
+    return numbers[0], numbers[1]
 
 
 def _microseconds(table: Table, key: str) -> int:
@@ -212,19 +288,20 @@ def _floppy(table: Table) -> Wanted:
     return Wanted(role, inner.text(role), table.at("insert"))
 
 
-def _title(table: Table, number: int, action: str, value: str) -> str:
+def _title(table: Table, action: str, value: str) -> str:
     name = table.text("name", "")
     if not name.isprintable():
         raise UserError(f"{table.at('name')}: expected printable text in one line")
     place = table.file.where(table.place)
-    shown = value if action in ("pause", "insert") else json.dumps(value)
+    shown = value if action in ("pause", "insert", "move", READY) else json.dumps(value)
     named = f" ({name})" if name else ""
-    return f"step {number}{named}, {action} {shown}, {place.rpartition('/')[2]}"
+    return f"{named}, {action} {shown}, {place.rpartition('/')[2]}"
 
 
 def _check_windows(steps: Sequence[Table]) -> None:
     """Raises UserError if the windows do not nest: a window ends before the window around it."""
     opened = [BOOT]
+    ready: Table | None = None
     for step in steps:
         if "begin" in step.data:
             name = step.text("begin")
@@ -244,7 +321,18 @@ def _check_windows(steps: Sequence[Table]) -> None:
                     f" {step.text('end')!r}"
                 )
             opened.pop()
+        elif READY in step.data:
+            _check_ready(step, opened, is_first=ready is None)
+            ready, opened = step, []
     for name in opened[::-1]:
         if name != BOOT:
             last = next(one for one in reversed(steps) if one.data.get("begin") == name)
             raise UserError(f"{last.at('begin')}: {name!r} begins and does not end")
+
+
+def _check_ready(step: Table, opened: Sequence[str], *, is_first: bool) -> None:
+    """Raises UserError for a second ready point, and for one inside of a window of the script."""
+    if not is_first:
+        raise UserError(f"{step.at(READY)}: expected once in a script")
+    if opened and opened[-1] != BOOT:
+        raise UserError(f"{step.at(READY)}: expected after the end of the window {opened[-1]!r}")

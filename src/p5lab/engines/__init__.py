@@ -50,6 +50,9 @@ class Plan:
         directory, which contains the files of `write`. If `server` contains a file of the same
         name, this file replaces the file of `write`. The booted engine then forks each run
         (p5lab.execute.forkserver). `server` is empty if the engine cannot share a boot.
+    `shared`: further data that runs of one boot have in common. These data have no effect on the
+        events.
+    `state`: the role of the input with a saved state that the command continues; empty for none.
     """
 
     inputs: Mapping[str, Path]
@@ -62,6 +65,8 @@ class Plan:
     console: str = files.file("console")
     after_boot: frozenset[str] = frozenset()
     server: Mapping[str, bytes] = field(default_factory=dict)
+    shared: Mapping[str, object] = field(default_factory=dict)
+    state: str = ""
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ def _run(lab: Lab, one: System) -> Run:
     supplied = SYSTEMS[one.programs]
     files = [media.placed(name) for name in one.files]
     asked = Asked(
-        script=script.load(one.script),
+        scripts=(script.load(one.script),),
         put=(*(path for path in files if path), *supplied.made(lab)),
         form=supplied.form,
         phases=supplied.phases(lab),

@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 from p5lab.engines import Plan
 from p5lab.errors import UserError
@@ -34,17 +35,15 @@ def key(plan: Plan, digests: Mapping[str, str]) -> str:
     contains the digests of the plan's inputs (store.identity)."""
     if not plan.server:
         return ""
-    return store.run_id(
-        {
-            "digests": {
-                role: digest for role, digest in digests.items() if role not in plan.after_boot
-            },
-            "settings": {
-                name: value for name, value in plan.settings.items() if name not in plan.after_boot
-            },
-            "command": plan.command,
-        }
-    )
+    return store.run_id({**made_of(plan, digests), "command": plan.command, "shared": plan.shared})
+
+
+def made_of(plan: Plan, digests: Mapping[str, str]) -> dict[str, Any]:
+    """Returns everything that has an effect on the events before the ready marker."""
+    return {
+        kind: {name: value for name, value in values.items() if name not in plan.after_boot}
+        for kind, values in (("digests", digests), ("settings", plan.settings))
+    }
 
 
 def start(
@@ -83,7 +82,9 @@ class Server:
             undo.callback(shutil.rmtree, self.directory, ignore_errors=True)
             self._lock = undo.enter_context((self.directory / store.LOCK).open("w"))
             fcntl.flock(self._lock, fcntl.LOCK_EX)
-            for file, content in {**plan.write, **plan.server}.items():
+            given = {**plan.write, **plan.server}
+            self._given = {*given, store.LOCK}
+            for file, content in given.items():
                 (self.directory / file).write_bytes(content)
             self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             undo.enter_context(self._socket)
@@ -99,8 +100,9 @@ class Server:
         time in seconds from the fork to the end. This time is 0 if the engine did not fork the run.
 
         The forked process holds `lock` (a file descriptor) while it runs. If the boot fails, the
-        result is the exit status of the booting engine. The output files (`outputs`) of the booting
-        engine are then copied to `directory`.
+        result is the exit status of the booting engine. The files that the booting engine has
+        written are then copied to `directory`. `outputs` contains the names of files that are its
+        outputs also if they were there before.
         """
         answer, theirs = os.pipe()
         with os.fdopen(answer, "rb", buffering=0) as pipe:
@@ -130,9 +132,9 @@ class Server:
         if status is not None:
             return os.waitstatus_to_exitcode(status), seconds
         if _number(said, b"pid") is None:
-            for name in outputs:
-                if (self.directory / name).exists():
-                    shutil.copyfile(self.directory / name, directory / name)
+            for written in self.directory.iterdir():
+                if written.name in outputs or written.name not in self._given:
+                    shutil.copyfile(written, directory / written.name)
         return self._process.wait(), seconds
 
     @property

@@ -22,7 +22,7 @@ from p5lab.execute import forkserver
 from p5lab.execute.forkserver import Server
 from p5lab.host.files import digest_of
 from p5lab.host.processors import cores
-from p5lab.keep import store
+from p5lab.keep import saved_state, store
 from p5lab.keep.phase_names import named_by_programs
 from p5stats import StatsError, events, tidy
 
@@ -102,6 +102,8 @@ def _simulate(
     engine = engines.get(task.run.engine)
     for file, content in task.plan.write.items():
         (directory / file).write_bytes(content)
+    if task.plan.state:
+        saved_state.unpack(task.plan.inputs[task.plan.state], directory)
     deadline = time.monotonic() + task.host_limit
 
     def give_up() -> bool:

@@ -35,6 +35,7 @@ def _of_boot(run: Run, boot: Boot) -> dict[str, str]:
         "keep": boot.keep,
         "script": boot.script.name if boot.script and not own else "",
         "args": boot.job,
+        "state": "saved" if boot.save_state else "continued" if boot.state else "",
     }
 
 
@@ -105,6 +106,11 @@ def _from_media(lab: Lab, stored: Stored, asked: dict[str, Any]) -> Run:
         raise UserError(
             f"run {stored.id} executed the steps of {script}, and its record contains only their"
             f" digest; use `./p5lab run --guest {name} --script FILE` instead"
+        )
+    if (state := asked.get("state")) and state != "saved":
+        raise UserError(
+            f"run {stored.id} continued a saved state, and its record contains only the digest of"
+            f" this state; use `./p5lab run --guest {name} --state FILE` instead"
         )
     if put.ROLE in stored.record["media"] and all(
         one.role != put.ROLE for one in guest.load(lab, name).media

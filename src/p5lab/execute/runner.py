@@ -28,7 +28,7 @@ from p5lab.execute import forkserver, one_run, repeat, rerun
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
 from p5lab.execute.place import Here, Lost, Place
 from p5lab.host.files import read_json
-from p5lab.keep import store
+from p5lab.keep import saved_state, store
 from p5lab.keep.store import Stored
 from p5lab.lab import PLACES, Lab
 
@@ -190,7 +190,10 @@ class Runner:
         place = self.lab.results / run.experiment / "run"
         plan = engines.get(run.engine).prepare(self.lab, run, place)
         identity = {**store.identity(plan), "described": _described(run)}
-        made_of = {
+        if plan.state:
+            made_of = forkserver.made_of(plan, identity["digests"])
+            saved_state.check(plan.inputs[plan.state], made_of)
+        facts = {
             "identity": identity,
             "versions": {
                 "p5lab": __version__,
@@ -207,7 +210,7 @@ class Runner:
         name = store.run_id(identity)
         directory = self.lab.results / run.experiment / name
         boot = forkserver.key(plan, identity["digests"]) if self.fork else ""
-        return _Job(run, name, directory, made_of, boot)
+        return _Job(run, name, directory, facts, boot)
 
     def _described_in(self, run: Run) -> dict[str, str]:
         """The files that describe the machine, guest, workload and experiment of a run. Files from
@@ -375,7 +378,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
 def _media(boot: Boot) -> dict[str, Any]:
     return {
         "media": {one.role: one.recorded for one in (*boot.media, *boot.inserted)},
-        "script": [one.title for one in boot.script.steps] if boot.script else [],
+        "script": list(boot.script.titles) if boot.script else [],
     }
 
 

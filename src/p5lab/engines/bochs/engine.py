@@ -22,6 +22,7 @@ from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.engines.bochs import bochsrc, boot, pictures, script
 from p5lab.errors import UserError
 from p5lab.host.logs import last_line, last_line_about, panic, printable, signal_name
+from p5lab.keep import saved_state
 from p5lab.lab import Lab
 from p5stats import StatsError, events
 
@@ -30,6 +31,9 @@ BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
 CONSOLE, SERIAL, OUTPUT, LOG = map(files.file, ("console", "serial", "output", "log"))
 SCREEN, PICTURE = files.file("screen"), files.file("picture")
 CONF, SETUP = "engine.conf", "setup.bin"
+STATE = "state"  # the role of a saved state
+JOB = "job"  # the settings that have an effect only after the ready marker
+SERVER = b"run.server = on\n"  # the line of engine.conf for a boot that several runs share
 STEP_SCREENS = files.file("step_screens")
 # The ends of the messages about limits.
 LONGER = "`run --limit SECONDS` sets another limit"
@@ -60,15 +64,18 @@ class Bochs(Engine):
         SCREEN,
         STEP_SCREENS,
         PICTURE,
+        saved_state.ARCHIVE,
         *KEPT.values(),
         *observation.outputs(observation.KINDS),
     )
 
     def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
         """The engines for the guests' processors, the BIOS images, the boot ROM, the formatted
-        disk, and the guests themselves."""
+        disk, and the guests themselves. A guest with media can also have a saved state."""
         engines = {_program(lab, guest.isa) for guest in guests}
         made = {lab.short(path) for one in engines for path in (one, lab.record_of(one))}
+        if any(guest.media for guest in guests):
+            made.add(lab.short(lab.restorer))
         ours = (*sorted(made), "build/engine/bios", "build/bootrom", "build/disks")
         return (*ours, *super().targets(lab, guests))
 
@@ -105,7 +112,7 @@ class Bochs(Engine):
             inputs=inputs,
             settings={
                 CONF: conf,
-                "job": job,
+                JOB: job,
                 "bochsrc": emulator.values,
                 # The digest of this file depends on the kernel's command line. No other setting
                 # contains this command line.
@@ -117,14 +124,15 @@ class Bochs(Engine):
             environment={"P5LAB_ENGINE_CONF": CONF, "LC_ALL": "C"},
             versions={"guest kernel": _kernel_version(kernel)},
             built_from={"engine": lab.record_of(inputs["engine"]), "guest": run.guest.record},
-            after_boot=frozenset({"job", "program", "workload"}),
-            server={CONF: text + b"run.server = on\n"},
+            after_boot=frozenset({JOB, "program", "workload"}),
+            server={CONF: text + SERVER},
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
         """The outcome, from the exit status, the end line of the events and the logs. Also converts
         the pictures of the screen to PNG."""
         pictures.convert(directory)
+        saved_state.pack(directory)
         end = events.end_line(directory / EVENTS)
         said = end[1] if end else last_line(directory / CONSOLE)
         if status < 0:
@@ -154,32 +162,56 @@ def _from_media(
 ) -> Plan:
     """The plan of a run that boots from media. Each floppy gets a private copy in the run
     directory, because the emulator writes to the file of a floppy."""
+    early, late = script.conf(boot)
+    shares = not boot.save_state and not boot.state
     conf = _conf(run, inputs) | {
-        "run.job": run.job,
         "run.media": "on",
         "run.screen": SCREEN,
         "run.serial": SERIAL,
     }
     if boot.script:
         conf["run.step_screens"] = STEP_SCREENS
-    conf |= script.conf(boot)
+    if boot.has_ready_point:
+        conf["run.floppies"] = " ".join(f"{role}.img" for role in boot.early)
+    conf |= early
+    job = {"run.job": run.job, **late}
     if boot.keep in media.DISKS:
         drives = [one.role for one in boot.media if one.role in media.DISKS]
         conf |= {"run.keep": KEPT[boot.keep], "run.keep_drive": str(drives.index(boot.keep))}
     emulator = bochsrc.make(lab, run, paths)
     floppies = {f"{one.role}.img": one.path.read_bytes() for one in boot.floppies}
+    titles = script.titles(boot)
+    if boot.save_state:
+        job["run.save_state"] = saved_state.DIRECTORY
+    text = _conf_text({**conf, **job, **titles}, paths).encode()
+    settings = {CONF: conf, JOB: job} if boot.has_ready_point else {CONF: {**job, **conf}}
     return Plan(
         inputs=inputs,
-        settings={CONF: conf, "bochsrc": emulator.values},
+        settings={**settings, "bochsrc": emulator.values},
         write={
-            CONF: _conf_text({**conf, **script.titles(boot)}, paths).encode(),
+            CONF: text,
             "bochsrc": emulator.text.encode(),
             **floppies,
         },
-        command=(paths["engine"], "-q", "-f", "bochsrc"),
+        command=(
+            (paths["restore"], saved_state.IMAGE)
+            if boot.state
+            else (paths["engine"], "-q", "-f", "bochsrc")
+        ),
         environment={"P5LAB_ENGINE_CONF": CONF, "LC_ALL": "C"},
         versions={},
         built_from={"engine": lab.record_of(inputs["engine"])},
+        after_boot=frozenset({JOB, STATE, "restore", *(one.role for one in boot.inserted)})
+        - {*boot.early},
+        # A run that saves or continues a state is not forked.
+        server={CONF: text + SERVER} if boot.has_ready_point and shares else {},
+        state=STATE if boot.state else "",
+        shared={
+            # The screens of the steps before the ready point have these titles.
+            "titles": list(boot.script.titles[: len(boot.script.boot)]) if boot.script else [],
+            # A drive must take all floppies of its run.
+            "drives": [boot.drive(role) for role in media.FLOPPIES],
+        },
     )
 
 
@@ -200,6 +232,8 @@ def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
     }
     if run.boot:
         inputs |= {one.role: one.path for one in (*run.boot.media, *run.boot.inserted)}
+    if run.boot and run.boot.state:
+        inputs |= {STATE: run.boot.state, "restore": lab.restorer}
     if run.machine.values["disk.count"]:
         inputs["scsi"] = lab.formatted_disk
     if run.has_clocks:

@@ -1,28 +1,37 @@
 # SPDX-License-Identifier: MIT
 """The script of a boot from media in engine.conf: the keys run.step.* (engine/session/step.hh)."""
 
+from collections.abc import Mapping, Sequence
+
 from p5lab.describe import media
 from p5lab.describe.from_media import BOOT_PHASE, WINDOW_PHASE
 from p5lab.describe.media import Boot
-from p5lab.describe.script import BOOT, Script, Step
+from p5lab.describe.script import BOOT, READY, Script, Step
 
 
-def conf(boot: Boot) -> dict[str, str]:
-    """The lines that can change a result. The text of --until is the last step."""
-    lines: dict[str, str] = {}
-    steps = boot.script.steps if boot.script else ()
-    for number, step in enumerate(steps):
-        own = _step(boot, step)
-        lines |= {f"run.step.{number}.{key}": value for key, value in own.items()}
+def conf(boot: Boot) -> tuple[dict[str, str], dict[str, str]]:
+    """The lines that can change a result: those up to the ready point, and those after it. Without
+    a ready point, all lines are in the first part. The text of --until is the last step."""
+    steps, shared = (boot.script.steps, boot.script.boot) if boot.script else ((), ())
+    each = [_step(boot, step) for step in steps]
     if boot.until:
-        lines[f"run.step.{len(steps)}.wait"] = boot.until
-    return lines
+        each.append({"wait": boot.until})
+    first = len(shared) or len(each)
+    return _lines(each[:first], 0), _lines(each[first:], first)
+
+
+def _lines(steps: Sequence[Mapping[str, str]], first: int) -> dict[str, str]:
+    return {
+        f"run.step.{number}.{key}": value
+        for number, step in enumerate(steps, first)
+        for key, value in step.items()
+    }
 
 
 def titles(boot: Boot) -> dict[str, str]:
     """The title of each step for the engine's messages. The only step of --until has an empty
     title."""
-    titles = [step.title for step in boot.script.steps] if boot.script else []
+    titles = list(boot.script.titles) if boot.script else []
     if boot.until:
         titles.append(f'step {len(titles) + 1}, until "{boot.until}"' if titles else "")
     return {f"run.step.{number}.title": title for number, title in enumerate(titles)}
@@ -36,6 +45,14 @@ def _step(boot: Boot, step: Step) -> dict[str, str]:
         floppy = boot.floppy(step.floppy)
         drive = media.FLOPPIES.index(step.floppy.role)
         lines["insert"] = f"{drive} {floppy.role}.img"
+    elif step.action == "move":
+        lines["move"] = "{} {}".format(*step.way)
+        if step.buttons:
+            lines["holding"] = str(step.buttons[0])
+    elif step.action == "click":
+        lines["click"] = " ".join(map(str, step.buttons))
+    elif step.action == READY:
+        lines["ready"] = "on"
     elif step.action == "pause":
         lines["pause_us"] = str(step.microseconds)
     elif boot.script and step.action in ("begin", "end"):
