@@ -176,6 +176,9 @@ ONLY_PARSED = {
     r"./p5lab run smoke --set l1d.replacement=NAME": "the reader's own policy",
     r"./p5lab run smoke --guest NAME": "the reader's own guest",
     r"./p5lab shell NAME": "the reader's own guest",
+    r"./p5lab shell --(disk|floppy) .*": (
+        "needs the reader's own media (e2e/test_screen_shell.py has small systems)"
+    ),
     r"./p5lab run --program matrix.c --attribute functions": (
         "SESSION counts a workload by function; e2e/test_region_and_lines.py counts by line"
     ),

@@ -110,6 +110,7 @@ void Script::append(Step step) {
 std::string Script::prompt() {
   const Screen screen = console_.screen();
   screen_.look(screen.rows);
+  if (at_ < steps_.size()) return "";  // the guest has not got the last input yet
   if (screen.cursor == Screen::kNoCursor) return "";
   const std::string& row = screen.rows[screen.cursor / screen.columns];
   const std::string before = row.substr(0, screen.cursor % screen.columns);

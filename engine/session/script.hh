@@ -54,8 +54,8 @@ class Script {
   // Adds a step that a person does. A script with such steps never ends by itself.
   void append(Step step);
   void wait_for_person() { live_ = true; }
-  // Returns the text before the cursor if the guest has written some of it since the last input;
-  // otherwise an empty text.
+  // Returns the text before the cursor if all steps are done and the guest has written some of the
+  // text since the last input. Otherwise returns an empty text.
   std::string prompt();
 
   // Replaces all steps that follow the current step. The steps before are the same in both scripts.

@@ -23,6 +23,7 @@ ENGINE_PARTS = {
     "measure": ("base", "p5"),
     "devices": ("base",),
     "restore": (),
+    "vnc": (),
     "session": ("restore", "base", "p5", "measure", "devices"),
     "bochs": ("base", "p5", "measure", "devices", "session"),
 }

@@ -253,7 +253,7 @@ def test_no_workload_runs_on_a_guest_with_media(lab, capsys):
 @pytest.mark.parametrize(
     "words, expected",
     [
-        (["shell", "small"], "shell cannot show a screen yet; use `./p5lab run --guest small`"),
+        (["shell", "small"], "shell: the screen of a guest needs a terminal, or --vnc"),
         (["run", "--program", "guest:/bin/ls", "--guest", "small"], "boots from its own media"),
         (["run", "--guest", "small", "--workers", "2"], "--workers, --scheduler: not possible"),
         (["run", "--guest", "small", "--guest", "linux"], "expected an experiment or --program"),

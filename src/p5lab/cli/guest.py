@@ -2,13 +2,14 @@
 """`shell` opens the console of a guest. `image` makes the root file system of a distribution."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from p5lab import engines
-from p5lab.cli import options
-from p5lab.describe import experiment, guest, machine
+from p5lab.cli import media, options
+from p5lab.describe import experiment, from_media, guest, machine
 from p5lab.errors import UserError
-from p5lab.execute import shell
+from p5lab.execute import screen, shell, viewers
 from p5lab.host import build, image
 from p5lab.host.files import sha256_of
 from p5lab.host.progress import Progress
@@ -22,12 +23,35 @@ def add(commands: options.Commands) -> None:
     console = commands.add_parser(
         "shell",
         help="open the console of a guest in this terminal",
-        description="Boots a guest and connects the guest's serial console to this terminal."
+        description="Boots a guest and connects the guest's serial console to this terminal. For a"
+        " guest that boots from its own media, shows its screen and takes its keys instead."
         " Press Ctrl-A, then x to end the session. If the input is a file or a pipe, the command"
         " types the lines of the input one by one. The session then ends at the end of the input.",
     )
-    console.add_argument("guest", help="a name that `p5lab list guests` shows")
+    console.add_argument("guest", nargs="?", help="a name that `p5lab list guests` shows")
+    console.add_argument(
+        "--screen",
+        action="store_true",
+        help="show the screen of a guest that boots from its own media, and type on its keyboard."
+        " This is the default for such a guest, and for --floppy, --disk and --cdrom",
+    )
+    console.add_argument(
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help="write what you do as a script for `run --script FILE`. Only with a screen",
+    )
+    console.add_argument(
+        "--vnc",
+        type=int,
+        nargs="?",
+        const=0,
+        metavar="PORT",
+        help="also show the screen, with graphics and mouse, to a VNC viewer on 127.0.0.1 (default:"
+        " the first free port from 5900 on). Only with a screen",
+    )
     options.add_system(console)
+    media.add_media(console)
     console.add_argument(
         "--model",
         choices=("on", "off"),
@@ -81,18 +105,66 @@ def _shell(args: argparse.Namespace, lab: Lab) -> int:
     board = machine.load(lab, args.machine)
     if args.settings:
         board = board.with_set(machine.parse_settings(args.settings), "--set")
+    if _has_screen(args, lab):
+        return _screen(args, lab)
+    if args.guest is None:
+        raise UserError("shell: expected a guest, or media (--floppy, --disk, --cdrom)")
+    media.check_no_media(args)
     system = guest.load(lab, args.guest)
-    if system.media:
-        raise UserError(
-            f"guest {system.name} boots from its own media, and shell cannot show a screen yet; use"
-            f" `./p5lab run --guest {system.name}`"
-        )
+    for option, given in (
+        ("--screen", args.screen),
+        ("--record", args.record),
+        ("--vnc", args.vnc is not None),
+    ):
+        if given:
+            raise UserError(
+                f"{option}: guest {system.name} has its console on the serial line; expected a"
+                " guest with [media], or --floppy, --disk or --cdrom"
+            )
     board = experiment.with_isa("shell", system, board)
     image.check(lab, system)
     planned = shell.plan(board, system, seed, args.model == "on")
     if not args.no_build:
         build.ensure(lab, Progress(), engines.targets(lab, [planned]))
     return shell.run(lab, planned)
+
+
+def _has_screen(args: argparse.Namespace, lab: Lab) -> bool:
+    """Whether the machine boots from media, so that a person needs its screen."""
+    if args.floppy or args.disk or args.cdrom:
+        return True
+    return args.guest is not None and bool(guest.load(lab, args.guest).media)
+
+
+def _screen(args: argparse.Namespace, lab: Lab) -> int:
+    """Opens the screen of a guest that boots from its own media."""
+    options.one_seed(args, "a shell")
+    if args.vnc is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError("shell: the screen of a guest needs a terminal, or --vnc")
+    if args.record:
+        media.check_new(args.record, "--record")
+    choice = experiment.Filter(
+        machines=(args.machine,),
+        guests=(args.guest,) if args.guest else (),
+        settings=tuple(machine.parse_settings(args.settings).items()),
+        model=args.model == "on",
+        seeds=args.seed if args.seed != (0,) else (),
+        limit=shell.LIMIT_SECONDS,
+    )
+    (planned,) = from_media.expand(lab, media.asked_by_shell(args, lab), choice).runs
+    if not args.no_build:
+        targets = [*engines.targets(lab, [planned])]
+        if args.vnc is not None:
+            targets.append(lab.short(viewers.program(lab)))
+        build.ensure(lab, Progress(), tuple(targets))
+    server = viewers.Viewers(viewers.program(lab), args.vnc) if args.vnc is not None else None
+    if server:
+        Progress().say(f"A VNC viewer on this host shows the screen at {server.address}.")
+    try:
+        return screen.run(lab, planned, server, args.record)
+    finally:
+        if server:
+            server.close()
 
 
 def _image(args: argparse.Namespace, lab: Lab) -> int:

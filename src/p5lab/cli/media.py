@@ -28,6 +28,12 @@ LONGEST_JOB = 255  # characters; programs have a buffer of this size
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
     """Adds the options that choose media and the end of the run."""
+    add_media(parser)
+    _add_ending(parser)
+
+
+def add_media(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that choose media."""
     for option, kind, most in (("--floppy", "floppy", 2), ("--disk", "IDE disk", 2)):
         parser.add_argument(
             option,
@@ -64,6 +70,10 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         metavar="C/H/S",
         help="cylinders, heads and sectors of the first --disk (default: from its partition table)",
     )
+
+
+def _add_ending(parser: argparse.ArgumentParser) -> None:
+    """Adds the options about the end of the run."""
     parser.add_argument(
         "--until",
         default="",
@@ -140,7 +150,7 @@ def asked(args: argparse.Namespace, lab: Lab) -> Asked:
     saved = getattr(args, "save_state", None)
     for option, new in ((KEEP, file), (SAVE_STATE, saved)):
         if new:
-            _check_new(new, option)
+            check_new(new, option)
     return Asked(
         tuple(args.floppy),
         tuple(args.disk),
@@ -163,6 +173,32 @@ def _state(file: Path) -> Path:
     if not file.is_file():
         raise UserError(f"{STATE} {file}: no such file")
     return file.absolute()
+
+
+def asked_by_shell(args: argparse.Namespace, lab: Lab) -> Asked:
+    """What the command line of `shell` says about media."""
+    if args.guest and (args.floppy or args.disk or args.cdrom):
+        raise UserError(f"guest {args.guest}: expected without --floppy, --disk and --cdrom")
+    system = SYSTEMS.get(args.programs)
+    return Asked(
+        tuple(args.floppy),
+        tuple(args.disk),
+        args.cdrom,
+        args.geometry,
+        put=(*args.put, *(system.made(lab) if system else ())),
+        form=system.form if system else FAT,
+    )
+
+
+def check_no_media(args: argparse.Namespace) -> None:
+    """Raises UserError for an option about media in a shell of another guest."""
+    for option, value in (
+        ("--geometry", args.geometry),
+        (put.OPTION, args.put),
+        (PROGRAMS, args.programs),
+    ):
+        if value:
+            raise UserError(f"{option}: expected with --floppy, --disk, --cdrom")
 
 
 def check_text_of_job(text: str) -> None:
@@ -202,7 +238,7 @@ def _keep(args: argparse.Namespace) -> tuple[str, Path | None]:
     return from_media.FIRST, Path(text)
 
 
-def _check_new(file: Path, option: str) -> None:
+def check_new(file: Path, option: str) -> None:
     """Raises UserError if a file exists already or cannot be created."""
     where = f"{option} {file}"
     if os.path.lexists(file):

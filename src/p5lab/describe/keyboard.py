@@ -67,7 +67,7 @@ NAMED = {
     **{f"kp{digit}": f"{0x4E + digit:02x}" for digit in (1, 2, 3)},
 }
 _CONTROL = {"\n": "enter", "\t": "tab", "\b": "backspace", "\x1b": "esc", " ": "space"}
-_PLAIN = {
+PLAIN = {
     character: f"{first + number:02x}"
     for first, plain, _ in _ROWS
     for number, character in enumerate(plain)
@@ -88,8 +88,8 @@ def typed(text: str, where: str) -> tuple[Chord, ...]:
     for character in text:
         if character in _CONTROL:
             chords.append((NAMED[_CONTROL[character]],))
-        elif character in _PLAIN:
-            chords.append((_PLAIN[character],))
+        elif character in PLAIN:
+            chords.append((PLAIN[character],))
         elif character in _SHIFTED:
             chords.append((SHIFT, _SHIFTED[character]))
         else:
@@ -104,7 +104,7 @@ def pressed(names: str, where: str) -> Chord:
     """The keys of a combination such as `ctrl-alt-delete`. Each part is the name of a key, or the
     character of a key without Shift. Raises UserError for an unknown key; `where` begins its
     message."""
-    known = NAMED | _PLAIN
+    known = NAMED | PLAIN
     parts = names.split("-")
     for name in parts:
         if name not in known:

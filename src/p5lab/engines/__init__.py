@@ -52,6 +52,7 @@ class Plan:
         (p5lab.execute.forkserver). `server` is empty if the engine cannot share a boot.
     `shared`: further data that runs of one boot have in common. These data have no effect on the
         events.
+    `live`: files that replace those of `write` if a person drives the machine.
     `state`: the role of the input with a saved state that the command continues; empty for none.
     """
 
@@ -67,6 +68,7 @@ class Plan:
     server: Mapping[str, bytes] = field(default_factory=dict)
     shared: Mapping[str, object] = field(default_factory=dict)
     state: str = ""
+    live: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

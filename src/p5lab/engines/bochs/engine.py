@@ -34,6 +34,7 @@ CONF, SETUP = "engine.conf", "setup.bin"
 STATE = "state"  # the role of a saved state
 JOB = "job"  # the settings that have an effect only after the ready marker
 SERVER = b"run.server = on\n"  # the line of engine.conf for a boot that several runs share
+LIVE = b"run.live = on\n"  # a person drives the machine
 STEP_SCREENS = files.file("step_screens")
 # The ends of the messages about limits.
 LONGER = "`run --limit SECONDS` sets another limit"
@@ -206,6 +207,7 @@ def _from_media(
         # A run that saves or continues a state is not forked.
         server={CONF: text + SERVER} if boot.has_ready_point and shares else {},
         state=STATE if boot.state else "",
+        live={CONF: text + LIVE},
         shared={
             # The screens of the steps before the ready point have these titles.
             "titles": list(boot.script.titles[: len(boot.script.boot)]) if boot.script else [],
