@@ -126,9 +126,17 @@ void Calls::arrive(Place here) {
   landed_ = delivered_ = false;
 }
 
-// The kernel switches from one address space to another. The calls of the old space wait.
+// The kernel switches from one address space to another. The calls of the old space wait. If it has
+// an open INT3, a debugger takes control, and the program does not continue after the INT3.
 void Calls::change_space(Space to) {
   const Space from = state_.cr3;
+  for (uint32_t at = current_; at != kOutside && frames_[at].cr3 == from; at = frames_[at].parent) {
+    const CallKey& key = rows_[frames_[at].row];
+    if (key.kind == CallKind::Int && key.vector == kBreakpoint) {
+      finish(at, false);
+      break;
+    }
+  }
   uint32_t ended = kOutside;
   bool ends = false;
   for (uint32_t at = current_; at != kOutside && frames_[at].cr3 == from; at = frames_[at].parent) {

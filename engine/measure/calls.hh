@@ -95,6 +95,7 @@ class Calls {
 
  private:
   static constexpr uint32_t kOutside = 0;       // number of the frame that is no call
+  static constexpr uint8_t kBreakpoint = 3;     // the vector of INT3
   static constexpr size_t kMostOpen = 1 << 16;  // open calls
   static constexpr size_t kMostRows = 1 << 14;  // further functions share a row of their vector
   static constexpr Linear kMostParameters = 31 * 4;  // bytes that a gate's return releases

@@ -339,6 +339,35 @@ TEST_CASE("calls: exec moves to another address space, and exit ends all calls o
   CHECK(kernel.row(CallKind::Int, 0x80, 1).returned == 0);
 }
 
+TEST_CASE("calls: INT3 ends when a debugger takes it, and the call around it waits") {
+  Kernel kernel;
+  kernel.load_cr3(0x1000);
+  const uint32_t back = kernel.ip + 2, stack = kernel.esp;
+  kernel.system_call(7);
+  kernel.to_user(kProgram + 0x1000, kUserStack - 0x1000);  // a handler of signals
+  kernel.calls.before({kernel.ip + 1, kernel.esp}, 0);
+  kernel.insn("cc");
+  kernel.calls.interrupt(3);
+  kernel.model.soft_interrupt(3);
+  kernel.set(MachineMode::Prot32, 0);
+  kernel.arrive(kKernel, kKernelStack);
+  kernel.work();
+  kernel.load_cr3(0x2000);  // the debugger
+  kernel.to_user(kProgram, kUserStack);
+  kernel.work(200);
+  kernel.system_call(26, kKernelStack + 0x2000);
+  kernel.load_cr3(0x1000);
+  kernel.to_user(kProgram + 0x2000, kUserStack - 0x2000);
+  kernel.work(500);
+  kernel.to_user(back, stack);
+  CHECK(kernel.row(CallKind::Int, 3).calls == 1);
+  CHECK(kernel.row(CallKind::Int, 3).returned == 0);
+  CHECK(kernel.row(CallKind::Int, 3).own.cycles < 500);
+  CHECK(kernel.row(CallKind::Int, 0x80, 7).returned == 1);
+  CHECK(kernel.row(CallKind::Int, 0x80, 7).own.cycles >= 500);
+  CHECK(kernel.row(CallKind::Int, 0x80, 7).waited >= 200);
+}
+
 TEST_CASE("calls: a handler of signals is inside the call, until the call returns") {
   Kernel kernel;
   const uint32_t back = kernel.ip + 2, stack = kernel.esp;
