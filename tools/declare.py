@@ -130,7 +130,9 @@ class Translator:
 
 def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) -> str:
     """events.hh: the enumeration of events, and the declaration of each."""
-    program = [event for event in events if event.depends == "program" and event.isa != "x86-64"]
+    program = [
+        event for event in events if event.depends == "program" and event.isa in ("", "pentium")
+    ]
     codes = sorted(
         (code, number, event.enum) for number, event in enumerate(events) for code in event.codes
     )
@@ -156,14 +158,15 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
         "  Part part;",
         "  Depends depends;",
         "  bool pentium, x86_64;  // the engines that count it",
+        "  bool newer;            // only the level pentium+cmov counts it",
         "  bool asked;            // only a run with an option counts it",
         "};",
         "constexpr EventInfo kEvents[] = {",
         *(
             f"    {{{quoted(event.name)}, {quoted(event.unit)}, Part::{class_name(event.part)},"
             f" Depends::{event.depends.capitalize()}, {_flag(event.isa != 'x86-64')},"
-            f" {_flag(event.isa != 'pentium' and event.depends != 'clocks')},"
-            f" {_flag(event.when)}}},"
+            f" {_flag(event.isa in ('', 'x86-64') and event.depends != 'clocks')},"
+            f" {_flag(event.isa == 'pentium+cmov')}, {_flag(event.when)}}},"
             for event in events
         ),
         "};\n",

@@ -266,9 +266,9 @@ void Decoder::choose_flags() {
     insn_.flags &= uint16_t(~kRefused);
     insn_.reads = insn_.writes = insn_.address = insn_.agi_writes = 0;
   }
-  if ((insn_.flags & (kRep | kFar | kIo | kSystem | kFpu)) || insn_.segment_loads > 0 ||
-      insn_.cls == Class::Unknown || insn_.cls == Class::EnterN || insn_.cls == Class::Verr ||
-      multiplies(insn_.cls)) {
+  if ((insn_.flags & (kRep | kFar | kIo | kSystem | kFpu | kNotOnPentium)) ||
+      insn_.segment_loads > 0 || insn_.cls == Class::Unknown || insn_.cls == Class::EnterN ||
+      insn_.cls == Class::Verr || multiplies(insn_.cls)) {
     insn_.flags |= kUncommon;
   }
 }

@@ -32,9 +32,9 @@ enum InsnFlag : uint16_t {
   kDisp = 1 << 9,           // has an address displacement
   kImm = 1 << 10,           // has an immediate operand
   kMemory = 1 << 11,        // has a ModRM (or moffs) memory operand that is accessed
-  kUncommon = 1 << 12,      // kRep, kFar, kIo, kSystem, kFpu, segment_loads, ENTER with levels, a
-                            // multiplication, VERR or VERW, or an unknown class. decode() sets this
-                            // bit. The model's fast path tests only this bit.
+  kUncommon = 1 << 12,      // kRep, kFar, kIo, kSystem, kFpu, kNotOnPentium, segment_loads, ENTER
+                            // with levels, a multiplication, VERR or VERW, or an unknown class.
+                            // decode() sets this bit. The model's fast path tests only this bit.
   kFpu = 1 << 13,           // D8-DF
   kNotOnPentium = 1 << 14,  // a P54C raises #UD (CMOV, MMX, SSE, RDPMC, 0F 1F...)
   kNotOnPentiumCmov = 1 << 15,  // ISA level pentium+cmov raises #UD too
@@ -76,5 +76,10 @@ struct alignas(8) Insn {
   uint8_t modrm = 0;   // ModRM byte if there is one; the nesting level of ENTER
   uint8_t has_modrm = 0;
 };
+
+// Whether ISA level pentium+cmov executes the instruction, and a Pentium does not.
+inline bool is_newer(const Insn& insn) {
+  return (insn.flags & (kNotOnPentium | kNotOnPentiumCmov)) == kNotOnPentium;
+}
 
 }  // namespace p5

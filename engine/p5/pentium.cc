@@ -83,6 +83,10 @@ bool Pentium::retire_uncommon(const Insn& insn, Linear linear) {
   if (!chip_.core.timing_on) return true;
   chip_.core.count(SegmentLoads, insn.segment_loads);
   chip_.core.count(Flops, flops(insn.cls));
+  if (is_newer(insn)) {
+    chip_.core.count(NewerInstructions);
+    chip_.core.count(NewerCycles, chip_.core.clocks[insn.cls]);
+  }
   if (!kX86_64 && insn.cls == Class::Unknown) unknown_[uint16_t(insn.map << 8 | insn.opcode)]++;
   charge_system(insn);
   if (repeats_.active()) repeats_.put_off_setup();

@@ -77,7 +77,7 @@ void Session::read_job(base::Settings& settings) {
 
 void Session::open_files() {
   const auto has = [this](p5::Part part) { return p5::present(settings_, p5::declaration(part)); };
-  events_ = std::make_unique<EventStream>(*model_, counted_events(has, config_.cpi),
+  events_ = std::make_unique<EventStream>(*model_, counted_events(has, config_.cpi, config_.cmov),
                                           config_.shadow_names, observers_->shadows());
   events_->open(config_.events, config_.machine.clock_hz());
   output_.create(config_.output);

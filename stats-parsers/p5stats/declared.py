@@ -36,8 +36,9 @@ FIELDS = {
 class Event:
     """One event. `part`: the directory that declares the event ("p5" or the name of a device).
     `isa`: the instruction set of the only engine that counts the event, or empty if all engines
-    count it. `when`: the option that requests the event, or empty. `codes`: the chip's event codes.
-    `report`: the name of the event's row in reports, or empty."""
+    count it; "pentium+cmov" is a level of the engine for a Pentium. `when`: the option that
+    requests the event, or empty. `codes`: the chip's event codes. `report`: the name of the event's
+    row in reports, or empty."""
 
     name: str
     enum: str
@@ -106,7 +107,7 @@ def _event(where: str, name: str, part: str, fields: Any) -> Event:  # noqa: ANN
     for field, value, known in (
         ("unit", event.unit, UNITS),
         ("depends", event.depends, DEPENDS),
-        ("isa", event.isa, ("", "pentium", "x86-64")),
+        ("isa", event.isa, ("", "pentium", "pentium+cmov", "x86-64")),
     ):
         if value not in known:
             raise StatsError(f"{where}: {field}: expected one of {', '.join(filter(None, known))}")

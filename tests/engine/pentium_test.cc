@@ -665,6 +665,28 @@ TEST_CASE("pentium: segment loads") {
   CHECK(bench.grows(SegmentLoads, [&] { bench.insn("8c d8"); }) == 0);
 }
 
+TEST_CASE("pentium: instructions that a Pentium lacks, and their clocks in the timing table") {
+  Bench bench;
+  const std::pair<const char*, uint64_t> newer[] = {
+      {"0f 44 c1", 1},    // CMOVE EAX, ECX
+      {"0f 4f 06", 2},    // CMOVG EAX, [ESI]
+      {"da c1", 2},       // FCMOVB
+      {"df e9", 2},       // FUCOMIP
+      {"0f 1f 00", 1},    // NOP [EAX]
+      {"f3 0f 1e fb", 1}  // ENDBR32
+  };
+  for (const auto& [code, clocks] : newer) {
+    CAPTURE(code);
+    CHECK(bench.grows(NewerInstructions, [&] { bench.insn(code); }) == 1);
+    CHECK(bench.grows(NewerCycles, [&] { bench.insn(code); }) == clocks);
+  }
+  // Ordinary instructions, and an instruction that both levels refuse.
+  for (const char* other : {"89 c8", "90", "d9 c1", "f3 0f 10 c1"}) {
+    CAPTURE(other);
+    CHECK(bench.grows(NewerInstructions, [&] { bench.insn(other); }) == 0);
+  }
+}
+
 TEST_CASE("pentium: locked cycles go to the bus and drop the line") {
   Bench bench;
   bench.load(0x6000);

@@ -140,10 +140,10 @@ TEST_CASE("guest files: a missing or short file gives a message of one line") {
 }
 
 TEST_CASE("counted events: a device's events count only if the machine has the device") {
-  const auto names = [](const std::set<p5::Part>& parts) {
+  const auto names = [](const std::set<p5::Part>& parts, bool newer = true) {
     std::set<std::string> names;
     for (const uint32_t event :
-         counted_events([&](p5::Part part) { return parts.count(part) != 0; }, true)) {
+         counted_events([&](p5::Part part) { return parts.count(part) != 0; }, true, newer)) {
       names.insert(p5::event_name(event));
     }
     return names;
@@ -158,4 +158,7 @@ TEST_CASE("counted events: a device's events count only if the machine has the d
   CHECK(names({p5::Part::Scsi}).count("net.busy") == 0);
   CHECK(names({p5::Part::Ne2000}).count("net.remote_busy") == 1);
   CHECK(both.size() == p5::kEventCount - 1);
+  // Only the level pentium+cmov has the instructions that these events count.
+  CHECK(none.count("newer.instructions") == 1);
+  CHECK(names({p5::Part::P5}, false).size() == none.size() - 2);
 }

@@ -278,7 +278,8 @@ def test_what_an_engine_does_not_count_is_missing_and_not_zero(frame):
 
 def test_metrics_use_the_engines_event_names():
     disks = ("disk.reads", "disk.writes", "disk.busy")
-    names = [*EVENTS, *disks, compare.KERNEL]
+    newer = ("newer.instructions", "newer.cycles")
+    names = [*EVENTS, *disks, *newer, compare.KERNEL]
     got = compare.evaluate(dict.fromkeys(names, 1.0), 1, CLOCK_HZ, 48, 4)
     missing = {name for name, value in got.items() if math.isnan(value)}
     assert missing == {"processor time", "context switches"}  # only a host reports these

@@ -21,10 +21,11 @@ from p5lab.describe.keys import readable
 from p5lab.describe.workload import EMPTY_NAME
 from p5lab.keep import swept
 from p5lab.keep.store import Stored
-from p5lab.present.tables import ratio
+from p5lab.present.tables import number, ratio
 from p5stats import StatsError, compare, tidy
 
 CYCLES, TIME, INSTRUCTIONS = "busy cycles", "microseconds", "instructions"
+NEWER, NEWER_CYCLES = "newer instructions", "clocks of newer instructions"
 LOWEST, HIGHEST = ", lowest", ", highest"  # CYCLES or TIME of the lowest and highest iteration
 DEVIATION = "gem5 differs from the machine"
 SCHEMA_VERSION = 1
@@ -340,6 +341,23 @@ class Comparison:
                     " but there are no cycles and times of a Pentium"
                 )
         return list(dict.fromkeys(found))
+
+    @property
+    def estimated(self) -> list[str]:
+        """A note for each phase that executed instructions that a Pentium does not have."""
+        found = []
+        for (question, system), cell in self._cells.items():
+            if not cell.has(NEWER) or not cell.mean(NEWER):
+                continue
+            parts = (cell.mean(name) for name in (NEWER, INSTRUCTIONS, NEWER_CYCLES, CYCLES))
+            newer, instructions, clocks, cycles = (number(part) for part in parts)
+            name = self.names()[system].replace("\n", ", ")
+            found.append(
+                f"{self.label(question)}, {name}: {newer} of {instructions}"
+                f" instructions do not exist on a Pentium; their {clocks} of {cycles} busy cycles"
+                " are estimates"
+            )
+        return found
 
     @property
     def not_timed(self) -> list[str]:

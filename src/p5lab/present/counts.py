@@ -86,7 +86,7 @@ def notes(found: Comparison, reference: str = "") -> list[str]:
         seeds = ", ".join(map(str, found.seeds))
         beside = " The lowest and the highest value of these seeds are beside each mean."
         lines.append(f"Values are means over the seeds {seeds}.{'' if reference else beside}")
-    lines += [f"{line}." for line in (*found.without_clocks, *found.not_counted)]
+    lines += [f"{line}." for line in (*found.without_clocks, *found.estimated, *found.not_counted)]
     lines += [f"{line}." for line in (*found.deviations, *found.not_timed)]
     return lines + [f"Not run: {reason}." for reason in found.cannot]
 
