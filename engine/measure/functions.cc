@@ -33,6 +33,7 @@ bool Functions::parse(const std::string& text, const std::string& name, std::str
     if (kind == "fixed") {
       module.first = Linear(first);
       module.bytes = Linear(second);
+      fixed_.push_back(uint32_t(modules_.size() - 1));
     } else if (kind == "page") {
       by_content_.insert({second, uint32_t(pages_.size())});
       pages_.push_back({uint32_t(modules_.size() - 1), Linear(first)});
@@ -55,7 +56,8 @@ bool Functions::parse(const std::string& text, const std::string& name, std::str
 }
 
 bool Functions::at(Linear linear, Place* place) const {
-  for (const Module& module : modules_) {
+  for (const uint32_t number : fixed_) {
+    const Module& module = modules_[number];
     if (linear - module.first >= module.bytes) continue;
     *place = look_up(module, linear);
     return true;

@@ -71,6 +71,7 @@ class Functions {
 
   std::vector<Function> functions_{{"[unknown]", "[unknown]"}};
   std::vector<Module> modules_;
+  std::vector<uint32_t> fixed_;  // the modules with fixed addresses
   std::vector<Page> pages_{{}};
   std::unordered_map<uint64_t, uint32_t> by_content_;
 };

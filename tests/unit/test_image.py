@@ -142,7 +142,8 @@ def test_the_command_has_the_hosts_way_to_its_mirror(monkeypatch):
             'Acquire::Retries "2";',
         ],
     )
-    assert image.command("noble", "deb http://m noble main", ("--hook-dir=/h",)) == [
+    ubuntu = guest.Image("ubuntu", "noble", ("--hook-dir=/h",))
+    assert image.command("noble", "deb http://m noble main", ubuntu) == [
         "mmdebstrap",
         "--variant=essential",
         "--architectures=amd64",
@@ -153,6 +154,18 @@ def test_the_command_has_the_hosts_way_to_its_mirror(monkeypatch):
         "noble",
         "-",
         "deb http://m noble main",
+    ]
+
+
+def test_another_architecture_and_more_packages(monkeypatch):
+    monkeypatch.setattr(image.apt, "host_settings", list)
+    debian = guest.Image("debian", "bookworm", (), "i386")
+    words = image.command("bookworm", "deb http://m bookworm main", debian, ("tk", "g++"))
+    assert words[1:5] == [
+        "--variant=essential",
+        "--architectures=i386",
+        "--format=tar",
+        "--include=tk,g++",
     ]
 
 

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from fakelab import GUEST, REPO
 
-from p5lab.describe import experiment, program
+from p5lab.describe import experiment, guest, program
 from p5lab.describe.experiment import Filter
 from p5lab.errors import UserError
 from p5lab.host import fetch
+from p5lab.lab import Lab
 
 MEMORY = 32 << 20
+REAL = Lab(REPO)
 IMAGE = """[image]
 distribution = "dist"
 suite = "one"
@@ -167,13 +169,15 @@ def test_a_program_of_the_guest_itself(lab):
 @pytest.mark.parametrize("name", ["guest:", "guest:sort", "guest:/a b", "guest:/ä", "guest:/a\nb"])
 def test_no_path_of_a_guest(name):
     with pytest.raises(UserError, match="expected guest: and an absolute path"):
-        program.in_guest(name, "")
+        program.in_guest(REAL, guest.load(REAL, "debian64"), name, "")
 
 
 def test_arguments_of_a_program_of_the_guest():
-    assert program.in_guest("guest:/a", "x " * 62).job.endswith("/a" + " x" * 62)
+    system = guest.load(REAL, "debian64")
+    made = program.in_guest(REAL, system, "guest:/a", "x " * 62)
+    assert made.job.endswith("/a" + " x" * 62)
     with pytest.raises(UserError, match=r"63 arguments, .* at most 62 arguments"):
-        program.in_guest("guest:/a", "x " * 63)
+        program.in_guest(REAL, system, "guest:/a", "x " * 63)
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")

@@ -10,9 +10,10 @@
  *   @run PATH arguments ... a program of a distribution, inside a bracket of its own
  *   @shell                  a shell on the console
  *
- * The root is a RAM disk, and init is /init. On x86-64 the root may instead be the file system of a
- * distribution on the first IDE disk (kernel parameters root=/dev/sda rw init=/p5/init). Then the
- * program NAME is /p5/bin/NAME, and /data is a directory of that disk.
+ * The root is a RAM disk, and init is /init. On x86-64, and if DISTRIBUTION is defined, the root may
+ * instead be the file system of a distribution on the first IDE disk (kernel parameters
+ * root=/dev/sda rw init=/p5/init). Then the program NAME is /p5/bin/NAME, and /data is a directory
+ * of that disk. With DISTRIBUTION a job may also bring files along (distribution.h).
  *
  * With an engine, the job and the program's output go through markers, and the exit marker ends the
  * run. Without an engine (on another emulator or on a real PC), the job is the kernel parameter
@@ -38,9 +39,14 @@
 #include "ide.h"
 #include "marker.h"
 #include "seed.h"
+#ifdef DISTRIBUTION
+#include "distribution.h"
+#define ARGUMENTS_MAX 1024
+#else
+#define ARGUMENTS_MAX 64
+#endif
 
 #define JOB_SIZE 1024
-#define ARGUMENTS_MAX 64
 #define STATUS_NO_JOB 2
 #define STATUS_NOT_RUN 127 /* as in a shell: the program could not be started */
 #define PHASE_WHOLE 0xFFFFFFFEu /* bracket around a delivered program */
@@ -49,7 +55,7 @@
 
 /* Whether the root is on a disk: file systems in memory have the device number 0:N. */
 static int root_is_disk(void) {
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(DISTRIBUTION)
   struct stat root;
   return stat("/", &root) == 0 && major(root.st_dev) != 0;
 #else
@@ -116,6 +122,9 @@ struct job {
 };
 
 static _Noreturn void run_program(struct job *job) {
+#ifdef DISTRIBUTION
+  take_input();
+#endif
   job->arguments[0] = job->path;
   execv(job->path, job->arguments);
   fprintf(stderr, "init: %s: %s\n", job->path, strerror(errno));
@@ -272,6 +281,13 @@ static int run_named(struct job *job, int engine) {
   memmove(job->arguments, job->arguments + 1, sizeof(job->arguments) - sizeof(*job->arguments));
   strcpy(job->path, job->arguments[0]);
   job->whole = 1;
+#ifdef DISTRIBUTION
+  char path[JOB_SIZE];
+  if (unpack_brought(path, sizeof(path)) != 0)
+    return refuse(path, strerror(errno), STATUS_NOT_RUN);
+  if (read_arguments(job->arguments, ARGUMENTS_MAX) != 0)
+    return refuse(BROUGHT_ARGUMENTS, strerror(errno), STATUS_NOT_RUN);
+#endif
   return engine ? run_piped(job) : run_on_console(job);
 }
 
@@ -296,6 +312,9 @@ int main(void) {
   mount_one("devtmpfs", "/dev");
   mount_one("tmpfs", "/tmp");
   mount_disk();
+#ifdef DISTRIBUTION
+  prepare_distribution();
+#endif
   place_pages();
   sync(); /* later writes of the mount would disturb a measurement */
 

@@ -70,6 +70,21 @@ def add(commands: options.Commands) -> None:
         " the mirror. The command needs no root rights.",
     )
     disk.add_argument("distribution", help="debian or ubuntu")
+    disk.add_argument(
+        "--arch",
+        choices=guest.ARCHITECTURES,
+        default=guest.AMD64,
+        help="the processor of the programs: amd64 is x86-64; i386 is a 32-bit processor, for guest"
+        " debian32 with clocks (default: %(default)s)",
+    )
+    disk.add_argument(
+        "--packages",
+        type=image.parse_packages,
+        default=(),
+        metavar="A,B",
+        help="packages of the distribution that the disk contains in addition to the essential"
+        " packages. The packages that these need come with them",
+    )
     disk.add_argument("--suite", default="", help="default: the suite in the guest's file")
     disk.add_argument(
         "--mirror",
@@ -93,8 +108,8 @@ def add(commands: options.Commands) -> None:
     disk.add_argument(
         "--size",
         type=image.parse_size,
-        default=image.DEFAULT_SIZE,
-        help="size of the disk (default: 128M)",
+        default=0,
+        help="size of the disk (default: 128M, or more if the files need more)",
     )
     options.add_json(disk)
     disk.set_defaults(command=_image)
@@ -170,6 +185,8 @@ def _screen(args: argparse.Namespace, lab: Lab) -> int:
 def _image(args: argparse.Namespace, lab: Lab) -> int:
     request = image.Request(
         args.distribution,
+        args.arch,
+        args.packages,
         args.suite,
         args.mirror,
         args.keyring,

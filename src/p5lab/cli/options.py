@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from p5lab.describe import engine, experiment, ideal, observation, seeds
+from p5lab.describe import brought, engine, experiment, ideal, observation, seeds
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError
@@ -43,6 +43,21 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar='"A B"',
         help="arguments of the program, with the quotes of a shell",
+    )
+    parser.add_argument(
+        brought.FILE,
+        action="append",
+        default=[],
+        metavar="HOST:GUEST",
+        dest="files",
+        help="copy a file of this host to a path of the guest before the program guest:PATH begins;"
+        " may be repeated. The guest must be debian32",
+    )
+    parser.add_argument(
+        brought.STDIN,
+        type=Path,
+        metavar="FILE",
+        help="standard input of the program guest:PATH of guest debian32 (default: empty)",
     )
     parser.add_argument(
         "--limit",

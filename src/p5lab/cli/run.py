@@ -9,7 +9,7 @@ from pathlib import Path
 from p5lab import engines
 from p5lab.cli import media, next_steps, options
 from p5lab.cli.execute import execute, report_failures
-from p5lab.describe import experiment, from_media, ideal, machine, sweep
+from p5lab.describe import brought, experiment, from_media, ideal, machine, sweep
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Observation
 from p5lab.describe.run import is_named
@@ -184,7 +184,12 @@ def _expanded(
         if media.is_asked(args, lab):
             return from_media.expand(lab, media.asked(args, lab), choice)
         media.check_not_asked(args)
-    for option, given in (("--args", args.args), ("--cflags", args.cflags)):
+    brings = brought.parse(args.files, args.stdin)
+    for option, given in (
+        ("--args", args.args),
+        ("--cflags", args.cflags),
+        *((option, True) for option in brings.options),
+    ):
         if given and not args.program:
             raise UserError(
                 f"{option}: expected with --program; set parameters of workloads in the"
@@ -201,7 +206,7 @@ def _expanded(
             f" --program {shlex.quote(args.experiment)}?"
         )
     if args.program:
-        return experiment.of_program(lab, args.program, args.args, choice, args.cflags)
+        return experiment.of_program(lab, args.program, args.args, choice, args.cflags, brings)
     return experiment.expand(lab, args.experiment, choice)
 
 

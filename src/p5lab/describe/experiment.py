@@ -14,10 +14,12 @@ from p5lab.describe import guest as guests
 from p5lab.describe import machine as machines
 from p5lab.describe import program as programs
 from p5lab.describe import sweep, this_host
+from p5lab.describe.brought import NOTHING as NO_FILES
+from p5lab.describe.brought import Brought
 from p5lab.describe.experiment_file import LIMIT_SECONDS, Entry, File, Job, Variant
 from p5lab.describe.experiment_file import names as names
 from p5lab.describe.experiment_file import title as title
-from p5lab.describe.guest import X86_64, Guest
+from p5lab.describe.guest import CMOV, X86_64, Guest
 from p5lab.describe.machine import Machine
 from p5lab.describe.observation import NOTHING, Observation, Region, Shadow, Shadows
 from p5lab.describe.run import Run
@@ -259,16 +261,27 @@ def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
     )
 
 
-def of_program(lab: Lab, path: Path, arguments: str, choice: Filter, cflags: str = "") -> Expansion:
+def of_program(
+    lab: Lab,
+    path: Path,
+    arguments: str,
+    choice: Filter,
+    cflags: str = "",
+    brings: Brought = NO_FILES,
+) -> Expansion:
     """The runs of a program of the user or of the guest: one run for each machine, guest and seed.
-    A source file is compiled for each guest, with `cflags` behind p5lab's own options. Raises
-    UserError for a source file that cannot be compiled, for a program that a guest cannot run, and
-    for options that exclude each other."""
+    A source file is compiled for each guest, with `cflags` behind p5lab's own options. A program of
+    the guest can bring files along. Raises UserError for a source file that cannot be compiled, for
+    a program that a guest cannot run, and for options that exclude each other."""
     if choice.workloads:
         raise UserError("--workload: expected without --program, which replaces the workload")
-    programs.split_arguments(arguments)  # a mistake is reported before the source file is compiled
     can = engines.capabilities(choice.engine)
     in_guest = str(path).startswith(programs.IN_GUEST)
+    if not in_guest:
+        # A mistake is reported before the source file is compiled.
+        programs.split_arguments(arguments)
+        if brings.options:
+            raise UserError(f"{brings.options[0]}: expected with --program guest:PATH")
     if not can.simulates:
         if in_guest:
             raise UserError(
@@ -294,7 +307,7 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter, cflags: str
                 )
             memory = int(board.values["dram.size"])
             program = (
-                programs.in_guest(str(path), arguments)
+                programs.in_guest(lab, guest, str(path), arguments, brings)
                 if in_guest
                 else _program(lab, path, arguments, memory, guest.isa, cflags)
             )
@@ -386,13 +399,13 @@ def _check_host(choice: Filter) -> None:
 
 
 def with_isa(where: str, guest: Guest, machine: Machine) -> Machine:
-    """The machine for a guest. If the guest is built for x86-64, the machine gets an x86-64
-    processor. Raises UserError if the processor lacks instructions that the guest uses."""
+    """The machine for a guest. If the guest is built for x86-64 or needs CMOV, the machine gets
+    such a processor. Raises UserError if the processor lacks instructions that the guest uses."""
     isa = machine.values["cpu.isa"]
-    if guest.isa == X86_64 and "cpu.isa" not in machine.overlay:
+    if guest.isa in (CMOV, X86_64) and "cpu.isa" not in machine.overlay:
         return replace(
             machine,
-            values=machine.values | {"cpu.isa": X86_64},
+            values=machine.values | {"cpu.isa": guest.isa},
             sources=machine.sources | {"cpu.isa": f"choice: required by guest {guest.name}"},
         )
     if guest.isa != isa and (isa == "pentium" or X86_64 in (guest.isa, isa)):

@@ -29,8 +29,9 @@ SCHEMA_VERSION = 1
 STRUCTURES = ("monolithic", "server", "microkernel", "single address space")
 LINUX, MULTIBOOT, BIOS = PROTOCOLS = ("linux", "multiboot", "bios")
 BIOS_CLOCK_VECTOR = 8  # IRQ 0 as the BIOS programs the interrupt controller
-X86_64 = "x86-64"
-ISAS = ("pentium", "pentium+cmov", X86_64)
+X86_64, CMOV = "x86-64", "pentium+cmov"
+ISAS = ("pentium", CMOV, X86_64)
+AMD64, I386 = ARCHITECTURES = ("amd64", "i386")  # of distributions, as Debian names them
 KEYS = (
     "name",
     "title",
@@ -51,18 +52,27 @@ KEYS = (
 CALL_KEYS = ("domains", "ring_crossings", "cr3_loads")
 BOOT_KEYS = ("protocol", "kernel", "initramfs", "modules", "disk", "cmdline", "until")
 NO_PROGRAMS = "boots from its own media, where p5lab has no programs yet"
-IMAGE_KEYS = ("distribution", "suite", "options")
+IMAGE_KEYS = ("distribution", "suite", "architecture", "options", "brings")
 CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # keys of a variant
 
 
 @dataclass(frozen=True)
 class Image:
     """The root file system on a guest's disk. The user makes this file system with `./p5lab image`
-    (p5lab.host.image)."""
+    (p5lab.host.image). `brings`: the guest's init takes files that a run brings along
+    (p5lab.describe.brought)."""
 
     distribution: str  # ID in os-release
     suite: str
     options: tuple[str, ...]  # further options of mmdebstrap
+    architecture: str = AMD64
+    brings: bool = False
+
+    @property
+    def command(self) -> str:
+        """The command that makes the file system."""
+        arch = "" if self.architecture == AMD64 else f" --arch {self.architecture}"
+        return f"./p5lab image {self.distribution}{arch}"
 
 
 @dataclass(frozen=True)
@@ -297,7 +307,13 @@ def _beside(table: Table, boot: Table, directory: Path) -> None:
 
 def _image(table: Table) -> Image:
     table.only(IMAGE_KEYS)
-    return Image(table.text("distribution"), table.text("suite"), tuple(table.texts("options", [])))
+    return Image(
+        table.text("distribution"),
+        table.text("suite"),
+        tuple(table.texts("options", [])),
+        table.choice("architecture", ARCHITECTURES) if "architecture" in table.data else AMD64,
+        table.flag("brings", False),
+    )
 
 
 def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:

@@ -8,6 +8,7 @@ distribution has programs on its own disk. The engine delivers no file for such 
 """
 
 import hashlib
+import re
 import shlex
 import struct
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from p5lab.describe import brought
+from p5lab.describe.brought import Brought
 from p5lab.describe.guest import Guest
 from p5lab.describe.workload import (
     EMPTY_NAME,
@@ -29,6 +32,7 @@ from p5lab.lab import Lab
 # The limits of the guest's init (guest-images/parts/rootfs/init.c: JOB_SIZE, ARGUMENTS_MAX).
 JOB_BYTES, ARGUMENTS = 1023, 63
 IN_GUEST = "guest:"
+LABEL = 60  # characters
 ELF_EXECUTABLE, ELF_SHARED = 2, 3  # e_type
 MACHINES = {2: "SPARC", 8: "MIPS", 20: "PowerPC", 40: "Arm", 62: "x86-64", 183: "AArch64"}
 PT_LOAD, PT_INTERP = 1, 3
@@ -97,6 +101,13 @@ class Program:
     in_guest: str = ""  # absolute path in the guest; empty for the shell
     source: Path | None = None  # the source file from which p5lab compiled the program
     cflags: str = ""  # the user's options of the compiler
+    brought: Brought = brought.NOTHING
+    archive: Path | None = None  # on the host; `brought` and the arguments (p5lab.describe.brought)
+
+    @property
+    def delivered(self) -> Path | None:
+        """The file that the engine delivers to the guest."""
+        return self.path or self.archive
 
     @property
     def name(self) -> str:
@@ -110,9 +121,23 @@ class Program:
         return f"{self.name} ({self.cflags})" if self.cflags else self.name
 
     @property
+    def summary(self) -> str:
+        """The title and the arguments, for the label of a run. A long text is cut, because the
+        arguments of a program that brings something along can contain a whole script."""
+        text = " ".join((self.title, *self.arguments))
+        if not self.archive:
+            return text
+        text = re.sub(r",?\s+", " ", text)  # a label consists of parts with ", " between them
+        return text if len(text) <= LABEL else f"{text[: LABEL - 3]}..."
+
+    @property
     def recorded(self) -> dict[str, object]:
-        """The entry `program` of run.json: the name and the arguments."""
-        return {"name": self.title, "arguments": list(self.arguments)}
+        """The entry `program` of run.json: the name, the arguments, and what it brings along."""
+        return {
+            "name": self.title,
+            "arguments": list(self.arguments),
+            **self.brought.parameters,
+        }
 
     @property
     def job(self) -> str:
@@ -120,7 +145,7 @@ class Program:
         if self == SHELL:
             return "@shell"
         words = ("@program",) if self.path else ("@run", self.in_guest)
-        return " ".join((*words, *self.arguments))
+        return " ".join(words if self.archive else (*words, *self.arguments))
 
     @property
     def workload(self) -> Workload:
@@ -145,11 +170,13 @@ class Program:
         given = {
             "cflags": ",".join(self.cflags.split()),
             "arguments": ",".join(self.arguments),
+            **self.brought.parameters,
         }
         # A space would end the parameter.
         return {
-            "file": self.name.replace(" ", "_"),
-            **{name: text for name, text in given.items() if text},
+            name: re.sub(r"\s", "_", text)
+            for name, text in {"file": self.name, **given}.items()
+            if text
         }
 
 
@@ -251,14 +278,26 @@ def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Progr
     return Program(path.resolve(), split_arguments(arguments, "@program"))
 
 
-def in_guest(name: str, arguments: str) -> Program:
-    """The program `guest:PATH` of a guest that is a distribution. Raises UserError for a bad
-    path."""
+def in_guest(
+    lab: Lab, system: Guest, name: str, arguments: str, brings: Brought = brought.NOTHING
+) -> Program:
+    """The program `guest:PATH` of a guest that is a distribution, with what it brings along. Raises
+    UserError for a bad path, and if the guest cannot take what the program brings along."""
     path = name.removeprefix(IN_GUEST)
     if not path.startswith("/") or " " in path or not path.isascii() or not path.isprintable():
         raise UserError(
             f"--program {name}: expected guest: and an absolute path of printable ASCII"
             " without spaces, such as guest:/usr/bin/sort"
+        )
+    if system.image and system.image.brings:
+        words = _words(arguments)
+        return Program(
+            None, words, path, brought=brings, archive=brought.archive(lab, brings, words)
+        )
+    if brings.options:
+        raise UserError(
+            f"{brings.options[0]}: guest {system.name} takes no files; expected a guest whose init"
+            " does, such as debian32"
         )
     return Program(None, split_arguments(arguments, "@run", path), path)
 
@@ -303,10 +342,7 @@ def split_arguments(text: str, *before: str) -> tuple[str, ...]:
     """Checks the words of --args and returns them. `before`: the words that precede these arguments
     in the job. Raises UserError for a word that the guest's init cannot pass to the program, and
     for too many words."""
-    try:
-        words = tuple(shlex.split(text))
-    except ValueError as error:
-        raise UserError(f"--args: {str(error).lower()}") from None
+    words = _words(text)
     for word in words:
         if not word or " " in word:
             what = "contain a space" if word else "be empty"
@@ -324,3 +360,11 @@ def split_arguments(text: str, *before: str) -> tuple[str, ...]:
             f" arguments and {JOB_BYTES} bytes with {' '.join(before)}"
         )
     return words
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The words of --args. Raises UserError for a missing quote."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise UserError(f"--args: {str(error).lower()}") from None

@@ -133,7 +133,7 @@ class Run:
             until = f" until {self.boot.until!r}" if self.boot.until else ""
             return f"{name}{until}"
         if program := self.own_program:
-            return " ".join((program.title, *program.arguments))
+            return program.summary
         given = "".join(
             f" {self.parameters[name]}"
             if self.workload.parameters[name].choices

@@ -31,7 +31,11 @@ SCHEMA_VERSION = 1
 DEFAULT_SIZE = 128 << 20
 SIZES = (32 << 20, 2 << 30)  # smallest and largest; the i-nodes of ext2 and IDE set these limits
 LOG = "mmdebstrap.log"
+# A disk that p5lab sizes: for each file, space beside its content (the rest of its last block, its
+# i-node); space for work; and the unit of the size. All in bytes.
+FILE_BYTES, SPARE, STEP = 4096, 48 << 20, 16 << 20
 _SIZE = re.compile(r"([0-9]{1,6})([MG])")
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")  # Debian Policy 5.6.1
 
 
 @dataclass(frozen=True)
@@ -39,12 +43,14 @@ class Request:
     """The options of the command line. An empty field means that the option was not given."""
 
     distribution: str
+    architecture: str = guest.AMD64
+    packages: tuple[str, ...] = ()  # in addition to the essential packages
     suite: str = ""
     mirror: str = ""
     keyring: Path | None = None
     tarball: Path | None = None
     sha256: str = ""
-    size: int = DEFAULT_SIZE
+    size: int = 0  # bytes of the disk; 0: as much as the files need
 
 
 @dataclass(frozen=True)
@@ -58,11 +64,15 @@ class Made:
     size: int  # bytes of the disk
 
 
-def guests(lab: Lab) -> dict[str, Guest]:
-    """Returns the guests that use the root file system of a distribution. The keys are the names of
-    the distributions."""
+def guests(lab: Lab, architecture: str = guest.AMD64) -> dict[str, Guest]:
+    """Returns the guests that use the root file system of a distribution for this architecture. The
+    keys are the names of the distributions."""
     found = (guest.load(lab, name) for name in guest.names(lab))
-    return {system.image.distribution: system for system in found if system.image}
+    return {
+        system.image.distribution: system
+        for system in found
+        if system.image and system.image.architecture == architecture
+    }
 
 
 def check(lab: Lab, system: Guest) -> None:
@@ -70,14 +80,14 @@ def check(lab: Lab, system: Guest) -> None:
     if system.image and not lab.rootfs(system.name).is_file():
         raise UserError(
             f"guest {system.name}: its root file system has not been made; make it with"
-            f" `./p5lab image {system.image.distribution}`"
+            f" `{system.image.command}`"
         )
 
 
 def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
     """Makes the archive and its record. On failure, raises UserError and does not change the old
     archive and record."""
-    known = guests(lab)
+    known = guests(lab, request.architecture)
     if request.distribution not in known:
         raise unknown("distribution", request.distribution, known)
     system = known[request.distribution]
@@ -95,12 +105,13 @@ def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
                 given = work / f"{request.distribution}.tar"
                 origin = _bootstrap(lab, request, image, given, place / LOG, step)
             step(f"reading {given.name}")
-            contents = rootfs.repack(given, work / "rootfs.tar")
+            contents = rootfs.repack(given, work / "rootfs.tar", image.architecture)
             if (found := contents.os_release["ID"]) != request.distribution:
                 raise UserError(
                     f"{given}: os-release: ID: expected {request.distribution}, found {found}"
                 )
-            made = Made(system.name, contents, sha256_of(work / "rootfs.tar"), request.size)
+            size = request.size or size_for(contents)
+            made = Made(system.name, contents, sha256_of(work / "rootfs.tar"), size)
             record = {
                 "schema_version": SCHEMA_VERSION,
                 "origin": origin,
@@ -114,6 +125,31 @@ def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
     except OSError as error:
         raise disk_error(error, place) from None
     return made
+
+
+def size_for(contents: rootfs.Contents) -> int:
+    """The size of a disk that has room for the files and for work, in bytes. Raises UserError if
+    this size is out of range."""
+    needed = contents.bytes + contents.files * FILE_BYTES + SPARE
+    size = max(DEFAULT_SIZE, -(-needed // STEP) * STEP)
+    if size > SIZES[1]:
+        raise UserError(
+            f"image: {contents.files} files of {contents.bytes >> 20} MB need a disk of"
+            f" {size >> 20} MB; expected at most {SIZES[1] >> 20} MB; use fewer --packages"
+        )
+    return size
+
+
+def parse_packages(text: str) -> tuple[str, ...]:
+    """The argument of --packages: names of Debian packages. Raises UserError for another text."""
+    names = tuple(text.split(","))
+    for name in names:
+        if not _PACKAGE.fullmatch(name):
+            raise UserError(
+                "--packages: expected names of packages with commas between, such as"
+                f" tk,ghostscript; found {name!r}"
+            )
+    return names
 
 
 def parse_size(text: str) -> int:
@@ -132,7 +168,7 @@ def _check(request: Request) -> None:
         if request.sha256:
             raise UserError("--sha256: expected only with --tarball FILE; it is the file's digest")
         return
-    for option in ("suite", "mirror", "keyring"):
+    for option in ("suite", "mirror", "keyring", "packages"):
         if getattr(request, option):
             raise UserError(f"--{option}: expected without --tarball")
     if not re.fullmatch(r"[0-9a-f]{64}", request.sha256):
@@ -175,9 +211,10 @@ def _bootstrap(
                 raise UserError(f"--keyring {request.keyring}: {error.strerror}") from None
             keyring.chmod(0o644)
         source = source_line(lab, request.distribution, suite, request.mirror, keyring)
-        _run(command(suite, source, image.options), output, log, step)
+        _run(command(suite, source, image, request.packages), output, log, step)
     version = subprocess.run(["mmdebstrap", "--version"], capture_output=True, text=True)
-    return {"mmdebstrap": version.stdout.strip(), "suite": suite}
+    made = {"mmdebstrap": version.stdout.strip(), "suite": suite}
+    return made | ({"packages": list(request.packages)} if request.packages else {})
 
 
 def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: Path | None) -> str:
@@ -205,9 +242,9 @@ def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: P
     return fetcher.source_line(entry, suite).strip()
 
 
-def command(suite: str, source: str, options: tuple[str, ...]) -> list[str]:
-    """The command line of mmdebstrap, which installs only the essential packages of the
-    distribution.
+def command(suite: str, source: str, image: Image, packages: tuple[str, ...] = ()) -> list[str]:
+    """The command line of mmdebstrap, which installs the essential packages of the distribution,
+    the given `packages`, and the packages that these need.
 
     mmdebstrap chooses one of several methods: root, user namespaces or fakechroot. All methods
     produce the same bytes. mmdebstrap writes the archive to standard output, because some methods
@@ -217,9 +254,10 @@ def command(suite: str, source: str, options: tuple[str, ...]) -> list[str]:
     return [
         "mmdebstrap",
         "--variant=essential",
-        "--architectures=amd64",
+        f"--architectures={image.architecture}",
         "--format=tar",
-        *options,
+        *([f"--include={','.join(packages)}"] if packages else []),
+        *image.options,
         *settings,
         suite,
         "-",

@@ -61,8 +61,31 @@ LEFT_OUT = (
 files of the package manager except its list of packages. A pattern for a directory also matches
 everything below the directory."""
 
-LOADER = re.compile(r"(?:usr/)?lib64/ld-linux-x86-64\.so\.2|(?:usr/)?lib/x86_64-linux-gnu/ld-.*")
-LIBC = re.compile(r"(?:usr/)?lib/x86_64-linux-gnu/libc(?:-2\.\d+\.so|\.so\.6)")
+
+@dataclass(frozen=True)
+class _Libc:
+    """The paths of glibc's loader and of glibc, for one architecture of a distribution."""
+
+    processor: str
+    loader: re.Pattern[str]
+    libc: re.Pattern[str]
+
+
+def _libc(processor: str, loader: str, directory: str) -> _Libc:
+    place = rf"(?:usr/)?lib/{directory}"
+    return _Libc(
+        processor,
+        re.compile(rf"(?:usr/)?{loader}|{place}/ld-.*"),
+        re.compile(rf"{place}/libc(?:-2\.\d+\.so|\.so\.6)"),
+    )
+
+
+LIBCS = {
+    "amd64": _libc("x86-64", r"lib64/ld-linux-x86-64\.so\.2", "x86_64-linux-gnu"),
+    "i386": _libc("32-bit x86", r"lib/ld-linux\.so\.2", "i386-linux-gnu"),
+}
+"""By the architecture of the distribution."""
+
 LIBC_VERSION = re.compile(rb"GNU C Library \([^)\n]*\) \w+ release version (2\.\d+)")
 OS_RELEASE = ("usr/lib/os-release", "etc/os-release")
 NAMES = {"ID": True, "PRETTY_NAME": True, "VERSION_ID": False, "VERSION_CODENAME": False}
@@ -95,11 +118,11 @@ class _Member:
 _Members = dict[str, _Member]  # by path
 
 
-def repack(archive: Path, output: Path) -> Contents:
+def repack(archive: Path, output: Path, architecture: str = "amd64") -> Contents:
     """Writes the archive from which disk images are made.
 
-    Raises UserError if the given archive is not a root file system for amd64 with glibc. Also
-    raises UserError if the archive contains members that a root file system must not contain.
+    Raises UserError if the given archive is not a root file system for `architecture` with glibc.
+    Also raises UserError if the archive contains members that a root file system must not contain.
     """
     where = str(archive)
     with tempfile.TemporaryFile() as spool:
@@ -108,7 +131,7 @@ def repack(archive: Path, output: Path) -> Contents:
             for path, member in _read(archive, where, spool).items()
             if not _left_out(path)
         }
-        contents = _contents(members, where, spool)
+        contents = _contents(members, where, spool, architecture)
         with tarfile.open(output, "w", format=tarfile.GNU_FORMAT) as tar:
             for path in sorted(members, key=lambda path: path.split("/")):
                 spool.seek(members[path].offset)
@@ -215,7 +238,9 @@ def _left_out(path: str) -> bool:
     )
 
 
-def _contents(members: _Members, where: str, spool: IO[bytes]) -> Contents:
+def _contents(members: _Members, where: str, spool: IO[bytes], architecture: str) -> Contents:
+    known = LIBCS[architecture]
+
     def content(path: str) -> bytes:
         member = members.get(path)
         if member is None or not member.info.isreg():
@@ -231,10 +256,13 @@ def _contents(members: _Members, where: str, spool: IO[bytes]) -> Contents:
     versions = [
         match[1].decode()
         for path in members
-        if LIBC.fullmatch(path) and (match := LIBC_VERSION.search(content(path)))
+        if known.libc.fullmatch(path) and (match := LIBC_VERSION.search(content(path)))
     ]
-    if not versions or not any(map(LOADER.fullmatch, members)):
-        raise UserError(f"{where}: no glibc for x86-64 in it; expected a distribution for amd64")
+    if not versions or not any(map(known.loader.fullmatch, members)):
+        raise UserError(
+            f"{where}: no glibc for {known.processor} in it; expected a distribution for"
+            f" {architecture}"
+        )
     if _number(versions[0]) < _number(GLIBC):
         raise UserError(f"{where}: glibc {versions[0]}; expected {GLIBC} or newer")
     sizes = [member.info.size for member in members.values() if member.info.isreg()]

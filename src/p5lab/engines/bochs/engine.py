@@ -242,8 +242,8 @@ def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
         inputs["timing"] = lab.timing(str(run.machine.values["cpu.timing"]))
     if not run.program and not run.boot:
         inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
-    elif run.program and run.program.path:
-        inputs["program"] = run.program.path
+    elif run.program and run.program.delivered:
+        inputs["program"] = run.program.delivered
     if run.guest.protocol == MULTIBOOT:
         inputs["multiboot"] = lab.multiboot
     return inputs
