@@ -167,6 +167,7 @@ TUTORIAL = "docs/start/tutorial.md"  # evidence/tutorial.py runs all commands of
 # Commands that would take minutes, or that need a host that the tests do not have. The parser of
 # the command line reads them, and the experiments, machines, guests, workloads and keys exist.
 ONLY_PARSED = {
+    r"./p5lab run .* --clocks nominal( --cpi)?": "e2e/test_nominal_clocks.py boots this guest",
     r"./p5lab run .*--engine (gem5|native|NAME).*": "needs gem5, or measures this host",
     r"./p5lab cross-check.*": "needs gem5",
     r"./p5lab run (micro|geometries|chen95|what-if|disk)( .*)?": "takes minutes",

@@ -141,6 +141,7 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
         "// The events. The engine counts each event per address space (CR3) and privilege ring.",
         "#pragma once\n",
         "#include <cstdint>\n",
+        '#include "isa.hh"\n',
         "namespace p5 {\n",
         "// The parts that declare keys or events: the chip, and a directory for each device.",
         f"enum class Part : uint8_t {{ {', '.join(map(class_name, parts))} }};",
@@ -153,20 +154,22 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
         "// caches and TLBs (Caches), or on clocks or the pipeline (Clocks).",
         "enum class Depends : uint8_t { Program, Caches, Clocks };\n",
         "struct EventInfo {",
-        "  const char* name;  // data_reads",
+        "  const char* name;  // data_reads; with nominal clocks, nominal.cycles.busy",
         "  const char* unit;  // events or cycles",
         "  Part part;",
         "  Depends depends;",
         "  bool pentium, x86_64;  // the engines that count it",
         "  bool newer;            // only the level pentium+cmov counts it",
+        "  bool nominal;          // the engine for x86-64 counts it with nominal clocks",
         "  bool asked;            // only a run with an option counts it",
         "};",
         "constexpr EventInfo kEvents[] = {",
         *(
-            f"    {{{quoted(event.name)}, {quoted(event.unit)}, Part::{class_name(event.part)},"
+            f"    {{{_name(event)}, {quoted(event.unit)}, Part::{class_name(event.part)},"
             f" Depends::{event.depends.capitalize()}, {_flag(event.isa != 'x86-64')},"
-            f" {_flag(event.isa in ('', 'x86-64') and event.depends != 'clocks')},"
-            f" {_flag(event.isa == 'pentium+cmov')}, {_flag(event.when)}}},"
+            f" {_flag(event.isa in ('', 'x86-64') and not event.has_nominal)},"
+            f" {_flag(event.isa == 'pentium+cmov')}, {_flag(event.has_nominal)},"
+            f" {_flag(event.when)}}},"
             for event in events
         ),
         "};\n",
@@ -189,6 +192,13 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
         "}  // namespace p5",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _name(event: Event) -> str:
+    """The C++ expression for the name of an event."""
+    if not event.has_nominal:
+        return quoted(event.name)
+    return f"kX86_64 ? {quoted(event.nominal.name)} : {quoted(event.name)}"
 
 
 def _flag(value: object) -> str:

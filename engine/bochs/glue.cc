@@ -451,11 +451,22 @@ static __attribute__((noinline)) void p5_branch_watched(bx_address rip, bx_addre
   if (attribution) attribution->branch(last_class, stack_pointer());
 }
 
+// Not inline: without nominal clocks, p5_branch() of an x86-64 processor needs no addresses.
+static __attribute__((noinline)) void p5_branch_nominal(bx_address rip, bx_address target,
+                                                        bool taken, bool conditional) {
+  model.branch(code_linear(rip), code_linear(target), taken, conditional);
+}
+
 void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional) {
   if (__builtin_expect(branches_watched, 0)) {
     return p5_branch_watched(rip, target, taken, conditional);
   }
-  model.branch(code_linear(rip), code_linear(target), taken, conditional);
+  if (!p5::kX86_64)
+    model.branch(code_linear(rip), code_linear(target), taken, conditional);
+  else if (__builtin_expect(model.flat(), 1))
+    model.count(p5::Branches, 1);
+  else
+    p5_branch_nominal(rip, target, taken, conditional);
 }
 
 void p5_repeat(void) { model.repeat(); }

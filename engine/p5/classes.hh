@@ -269,9 +269,45 @@ namespace p5 {
   X(Fidiv24, "fidiv.24")              \
   X(Fidiv53, "fidiv.53")
 
+// Classes of instructions that only 64-bit code has here: no Pentium has an equivalent. The decoder
+// assigns these classes (decode_long.cc). A name of SSE gives the number of 64-bit parts or of
+// elements that the instruction processes.
+#define P5_LONG_CLASSES(X)               \
+  X(Syscall, "syscall")                  \
+  X(Sysret, "sysret")                    \
+  X(Swapgs, "swapgs")                    \
+  X(Fxsave, "fxsave")                    \
+  X(Fxrstor, "fxrstor")                  \
+  X(Ldmxcsr, "ldmxcsr")                  \
+  X(Stmxcsr, "stmxcsr")                  \
+  X(Fence, "fence")                      \
+  X(Clflush, "clflush")                  \
+  X(Emms, "emms")                        \
+  X(SimdMove64, "simd.move.64")          \
+  X(SimdMove128, "simd.move.128")        \
+  X(SimdLogic64, "simd.logic.64")        \
+  X(SimdLogic128, "simd.logic.128")      \
+  X(SimdProduct64, "simd.product.64")    \
+  X(SimdProduct128, "simd.product.128")  \
+  X(SimdConvert, "simd.convert")         \
+  X(SimdAdd1, "simd.add.1")              \
+  X(SimdAdd2, "simd.add.2")              \
+  X(SimdAdd4, "simd.add.4")              \
+  X(SimdMul1, "simd.mul.1")              \
+  X(SimdMul2, "simd.mul.2")              \
+  X(SimdMul4, "simd.mul.4")              \
+  X(SimdDivSingle1, "simd.div.single.1") \
+  X(SimdDivSingle4, "simd.div.single.4") \
+  X(SimdDivDouble1, "simd.div.double.1") \
+  X(SimdDivDouble2, "simd.div.double.2") \
+  X(SimdRoot1, "simd.root.1")            \
+  X(SimdRoot2, "simd.root.2")            \
+  X(SimdRoot4, "simd.root.4")
+
 #define P5_CLASSES(X)   \
   P5_DECODED_CLASSES(X) \
-  P5_OUTCOME_CLASSES(X)
+  P5_OUTCOME_CLASSES(X) \
+  P5_LONG_CLASSES(X)
 
 // This is a struct and not an enum class, because a class id is stored and used as a plain ClassId.
 struct Class {
@@ -289,6 +325,9 @@ inline constexpr const char* kClassNames[] = {
 #undef P5_NAME
 };
 static_assert(sizeof(kClassNames) / sizeof(kClassNames[0]) == std::size_t{Class::Count});
+
+// The first of P5_LONG_CLASSES. All later classes are in this list too.
+constexpr ClassId kFirstLong = Class::Syscall;
 
 // Whether the class is an integer multiplication.
 constexpr bool multiplies(ClassId cls) { return cls >= Class::Mul8 && cls <= Class::ImulRM; }

@@ -125,6 +125,7 @@ Config Config::without_feedback() const {
 
 Config Config::without_clocks() const {
   Config c = without_feedback();
+  c.flat = true;
   c.prefix_clocks = c.agi_clocks = c.misaligned_clocks = 0;
   c.mispredict_clocks = c.mispredict_v_clocks = 0;
   c.isa_clocks = c.isa16_clocks = c.pci_clocks = c.inta_clocks = 0;

@@ -46,6 +46,7 @@ struct Config {
   uint32_t inta_clocks = 0;          // core clocks of both interrupt acknowledge cycles
   Ideal ideal;
   bool feedback = true;  // false: the result of without_feedback()
+  bool flat = false;     // the result of without_clocks(): each instruction takes one clock
   // Ranges of uncached memory within DRAM: first and last physical address.
   std::vector<std::pair<uint32_t, uint32_t>> uncached;
 

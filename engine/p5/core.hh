@@ -75,6 +75,10 @@ struct Core {
     count(kStalls[stall - kStalls[0].event].component, uint64_t(0) - clocks);
   }
 
+  // Whether each instruction takes one clock, as on x86-64 without nominal clocks. A Pentium always
+  // has clocks.
+  bool flat() const { return kX86_64 && machine.flat; }
+
   // Number of executed pairs of instructions, modulo 2^32.
   uint32_t pairs() const {
     return uint32_t(bank->count[Instructions] - bank->count[InstructionsV]);

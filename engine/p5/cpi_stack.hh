@@ -35,7 +35,7 @@ class CpiStack {
   // Call begin() before an instruction is retired. After that, call end() with the result of
   // Pipes::blocks() before the instruction.
   void begin(Core& core) { add_iterations(core); }
-  void end(Core& core, const Pipes& pipes, const Insn& insn, uint16_t blocks) {
+  void end(Core& core, const Pipes& pipes, const Insn& insn, PairMask blocks) {
     const uint64_t clocks = core.clock - core.explained;
     core.explained = core.clock;
     if (pipes.pipe() == Pipe::V) return pair(core, insn, clocks);
@@ -66,7 +66,7 @@ class CpiStack {
     if (clocks) core.count(further(insn), clocks);
   }
   // The instruction has gone into U.
-  void alone(Core& core, const Pipes& pipes, const Insn& insn, uint16_t blocks, uint64_t clocks) {
+  void alone(Core& core, const Pipes& pipes, const Insn& insn, PairMask blocks, uint64_t clocks) {
     if (open_) close(core, reason(pipes, insn, blocks));
     if (__builtin_expect(insn.flags & kWhole, 0)) return core.count(whole(insn), clocks);
     open_ = true;
@@ -81,9 +81,9 @@ class CpiStack {
   }
   // Why `next` has not gone into V, beside the last instruction. `blocks`: what that instruction
   // prevented.
-  Event reason(const Pipes& pipes, const Insn& next, uint16_t blocks) const {
+  Event reason(const Pipes& pipes, const Insn& next, PairMask blocks) const {
     if (alone_) return CpiSingleFirst;
-    const uint16_t both = blocks & next.as_v;
+    const PairMask both = blocks & next.as_v;
     if (both == 0) return pipes.in_new_code() ? CpiSingleNewCode : CpiSingleOther;
     if (blocks == kNothingJoins) return CpiSingleOther;  // control has gone to another place
     return both & (kAlways | kFx | kNotFx) ? CpiSingleSecond : CpiSingleRegisters;

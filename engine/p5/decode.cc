@@ -11,11 +11,14 @@ namespace {
 
 using namespace opcodes;
 
-constexpr uint8_t kRexW = 8;  // bit of a REX prefix: operands have 64 bits
+// Bits of a REX prefix. W: operands have 64 bits. R, X and B extend the register in ModRM.reg, the
+// index, and the register in ModRM.rm, the base or the opcode.
+constexpr uint8_t kRexW = 8, kRexR = 4, kRexX = 2, kRexB = 1;
 
-RegMask register_bit(unsigned number, bool byte) {
-  if (byte && !rule(Rule::PairWholeRegister)) return number < 4 ? RegMask(1u << number) : 0;
-  return RegMask(1u << (byte ? number & 3 : number & 7));
+// `high`: the register may be AH, CH, DH or BH.
+RegMask register_bit(unsigned number, bool high) {
+  if (high && !rule(Rule::PairWholeRegister)) return number < 4 ? RegMask(1u << number) : 0;
+  return RegMask(1u << (high ? number & 3 : number));
 }
 
 // The address of a ModRM memory operand: its registers, and the lengths of SIB and displacement.
@@ -33,7 +36,9 @@ Address address16(uint8_t modrm) {
   return {kRegisters[rm], 0, mod};
 }
 
-Address address32(uint8_t modrm, uint8_t sib) {
+// `rex` is the REX prefix of 64-bit code, or 0. Without a base, an address without SIB is relative
+// to RIP in 64-bit code, and the instruction has a displacement in both cases.
+Address address32(uint8_t modrm, uint8_t sib, uint8_t rex) {
   static constexpr unsigned kDisplacement[3] = {0, 1, 4};
   const unsigned mod = modrm >> 6, rm = modrm & 7;
   Address a;
@@ -42,13 +47,13 @@ Address address32(uint8_t modrm, uint8_t sib) {
   if (rm == 4) {
     a.sib = 1;
     base = sib & 7;
-    const unsigned index = sib >> 3 & 7;
-    if (index != 4) a.registers |= 1u << index;
+    const unsigned index = (sib >> 3 & 7) | (rex & kRexX ? 8 : 0);
+    if (index != 4) a.registers |= RegMask(1u << index);
   }
   if (mod == 0 && base == 5) {
     a.displacement = 4;
   } else {
-    a.registers |= 1u << base;
+    a.registers |= RegMask(1u << (base | (rex & kRexB ? 8 : 0)));
   }
   return a;
 }
@@ -65,14 +70,14 @@ class Decoder {
         code64_(code == Code::Bits64),
         wide_(code != Code::Bits16) {}
 
-  bool decode(const TimingTable& timing, Insn* out) {
+  bool decode(const TimingTable& timing, DecodedInsn* out) {
     if (!read_prefixes() || !read_opcode() || !read_operand() || !read_immediate()) return false;
     insn_.length = uint8_t(at_);
     choose_class();
     choose_refusal();
     choose_registers();
     choose_flags();
-    decode_pairing(code64_ ? Pairing::NP : timing.pairing(insn_.cls), op_->bits & kPushPop, &insn_);
+    decode_pairing(timing.pairing(insn_.cls), op_->bits & kPushPop, &insn_);
     *out = insn_;
     return true;
   }
@@ -86,8 +91,10 @@ class Decoder {
   void choose_refusal();
   void choose_registers();
   void choose_flags();
-  void use_register(unsigned number, bool byte, bool read, bool written) {
-    const RegMask bit = register_bit(number, byte);
+  // `rex`: the bit of REX that extends the number. With REX, bytes 4 to 7 are SPL, BPL, SIL and
+  // DIL.
+  void use_register(unsigned number, uint8_t rex, bool byte, bool read, bool written) {
+    const RegMask bit = register_bit(number | (rex_ & rex ? 8 : 0), byte && !rex_);
     if (read) insn_.reads |= bit;
     if (written) insn_.writes |= bit;
   }
@@ -96,8 +103,10 @@ class Decoder {
   unsigned available_;
   const bool code64_, wide_;
   unsigned at_ = 0;
-  Insn insn_;
+  DecodedInsn insn_;
   bool operand32_ = wide_, addr32_ = wide_, operand64_ = false, rep_ = false;
+  uint8_t rex_ = 0;
+  SimdPrefix simd_ = SimdPrefix::None;
   const Op* op_ = nullptr;
   Address address_;
   bool memory_ = false;     // the operand is in memory
@@ -105,28 +114,30 @@ class Decoder {
 };
 
 bool Decoder::read_prefixes() {
-  uint8_t rex = 0;  // a REX prefix has an effect only directly before the opcode
+  // A REX prefix has an effect only directly before the opcode.
   for (; at_ < available_; at_++) {
     const uint8_t byte = bytes_[at_];
     if (code64_ && (byte & 0xF0) == 0x40) {
-      rex = byte;
-      insn_.prefixes++;
+      rex_ = byte;
       continue;
     }
-    if (byte == 0x66)
+    if (byte == 0x66) {
       operand32_ = !wide_;
-    else if (byte == 0x67)
+      if (simd_ == SimdPrefix::None) simd_ = SimdPrefix::Operand;
+    } else if (byte == 0x67) {
       addr32_ = !wide_;
-    else if (byte == 0xF0)
+    } else if (byte == 0xF0) {
       insn_.flags |= kLocked;
-    else if (byte == 0xF2 || byte == 0xF3)
+    } else if (byte == 0xF2 || byte == 0xF3) {
       rep_ = true;
-    else if ((byte & 0xE7) != 0x26 && byte != 0x64 && byte != 0x65)
+      simd_ = byte == 0xF2 ? SimdPrefix::Double : SimdPrefix::Single;
+    } else if ((byte & 0xE7) != 0x26 && byte != 0x64 && byte != 0x65) {
       break;
+    }
     insn_.prefixes++;
-    rex = 0;
+    rex_ = 0;
   }
-  operand64_ = rex & kRexW;
+  operand64_ = rex_ & kRexW;
   operand32_ |= operand64_;
   return at_ < available_;
 }
@@ -161,7 +172,7 @@ bool Decoder::read_operand() {
       if (addr32_ || code64_) {
         const bool sib = (insn_.modrm & 7) == 4;
         if (sib && at_ >= available_) return false;
-        address_ = address32(insn_.modrm, sib ? bytes_[at_] : 0);
+        address_ = address32(insn_.modrm, sib ? bytes_[at_] : 0, rex_);
       } else {
         address_ = address16(insn_.modrm);
       }
@@ -203,6 +214,9 @@ void Decoder::choose_class() {
     insn_.writes |= kEcx;
   }
   if ((op_->bits & kSized) && operand32_) insn_.cls++;
+  if (code64_ && insn_.map == 1 && insn_.cls == Class::Unknown && !(op_->bits & kThird)) {
+    insn_.cls = long_class(insn_.opcode, insn_.modrm, simd_);
+  }
   // The time of ENTER depends on its nesting level. The level is the last byte, modulo 32.
   if (insn_.map == 0 && insn_.opcode == 0xC8) {
     insn_.modrm = bytes_[at_ - 1] & 31;
@@ -233,9 +247,9 @@ void Decoder::choose_registers() {
   insn_.reads |= op_->reads;
   insn_.writes |= op_->writes;
   insn_.address = op_->address | address_.registers;
-  if (!memory_) use_register(insn_.modrm & 7, bits & kRm8, bits & kRmR, bits & kRmW);
-  use_register(insn_.modrm >> 3 & 7, bits & kReg8, bits & kRegR, bits & kRegW);
-  use_register(insn_.opcode & 7, bits & kOp8, bits & kOpR, bits & kOpW);
+  if (!memory_) use_register(insn_.modrm & 7, kRexB, bits & kRm8, bits & kRmR, bits & kRmW);
+  use_register(insn_.modrm >> 3 & 7, kRexR, bits & kReg8, bits & kRegR, bits & kRegW);
+  use_register(insn_.opcode & 7, kRexB, bits & kOp8, bits & kOpR, bits & kOpW);
   // For the pairing rules, a store of the accumulator to an absolute address also writes the
   // accumulator [AGN-IT]. For AGI stalls, such a store does not write the accumulator.
   if (bits & kMoffs && insn_.reads && !rule(Rule::PairAccumulator)) insn_.writes = 0;
@@ -260,11 +274,10 @@ void Decoder::choose_flags() {
   if (memory_ && !(op_->bits & kNoAccess)) insn_.flags |= kMemory;
   if (insn_.flags & kFpu) decode_fpu(&insn_);
   if (code64_) {
-    // The emulator decides which instructions exist. The register masks stay 0 in 64-bit code. A
-    // mask has too few bits for sixteen registers, and the masks are not needed, because
-    // instructions of 64-bit code do not pair.
+    // The emulator decides which instructions exist.
     insn_.flags &= uint16_t(~kRefused);
-    insn_.reads = insn_.writes = insn_.address = insn_.agi_writes = 0;
+    // The number of clocks of an instruction without an equivalent contains its prefixes.
+    if (insn_.cls >= kFirstLong || insn_.cls == Class::NopLong) insn_.prefixes = 0;
   }
   if ((insn_.flags & (kRep | kFar | kIo | kSystem | kFpu | kNotOnPentium)) ||
       insn_.segment_loads > 0 || insn_.cls == Class::Unknown || insn_.cls == Class::EnterN ||
@@ -275,13 +288,24 @@ void Decoder::choose_flags() {
 
 }  // namespace
 
-bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingTable& timing,
-            Insn* out) {
+bool decode_registers(const uint8_t* bytes, unsigned available, bool code32,
+                      const TimingTable& timing, DecodedInsn* out) {
   return Decoder(code32 ? Code::Bits32 : Code::Bits16, bytes, available).decode(timing, out);
 }
 
+bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingTable& timing,
+            Insn* out) {
+  DecodedInsn decoded;
+  const bool whole = decode_registers(bytes, available, code32, timing, &decoded);
+  if (whole) *out = decoded;
+  return whole;
+}
+
 bool decode64(const uint8_t* bytes, unsigned available, const TimingTable& timing, Insn* out) {
-  return Decoder(Code::Bits64, bytes, available).decode(timing, out);
+  DecodedInsn decoded;
+  const bool whole = Decoder(Code::Bits64, bytes, available).decode(timing, &decoded);
+  if (whole) *out = decoded;
+  return whole;
 }
 
 }  // namespace p5

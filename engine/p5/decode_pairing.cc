@@ -10,10 +10,14 @@ using namespace opcodes;
 
 // An instruction with a prefix pairs only in U. An instruction with both a displacement and an
 // immediate does not pair [INTEL-OPT]. An instruction in V is therefore never longer than 7 bytes,
-// which is the limit in V [INTEL-OPT 3.9].
+// which is the limit in V [INTEL-OPT 3.9]. In 64-bit code the limit does not count REX. Only moves
+// with an address or an immediate of 8 bytes are longer.
+constexpr unsigned kLongestInV = 7;
+
 Pairing restrict_pairing(Pairing pairing, const Insn& insn) {
   if (rule(Rule::PairDispImm) && (insn.flags & kDisp) && (insn.flags & kImm)) return Pairing::NP;
-  if (rule(Rule::PairPrefix) && insn.prefixes > 0) {
+  const bool too_long = kX86_64 && insn.length > kLongestInV + 1;
+  if (too_long || (rule(Rule::PairPrefix) && insn.prefixes > 0)) {
     if (pairing == Pairing::UV) return Pairing::PU;
     if (pairing == Pairing::PV) return Pairing::NP;
   }
@@ -22,7 +26,7 @@ Pairing restrict_pairing(Pairing pairing, const Insn& insn) {
 
 }  // namespace
 
-void decode_pairing(Pairing listed, bool implicit, Insn* insn) {
+void decode_pairing(Pairing listed, bool implicit, DecodedInsn* insn) {
   insn->pairing = restrict_pairing(listed, *insn);
   const bool pops = insn->cls == C::PopReg;
   implicit = implicit && rule(Rule::PairStack);
@@ -30,7 +34,7 @@ void decode_pairing(Pairing listed, bool implicit, Insn* insn) {
   if (implicit) insn->as_u |= pops ? kPopsEsp : kPushesEsp;
   if (insn->length > 1 || !rule(Rule::PairColdByte)) insn->as_u |= kLong;
   if (insn->pairing == Pairing::FX) {
-    insn->as_u = kAlways | (rule(Rule::PairFxAlone) ? kFx : 0);
+    insn->as_u = kAlways | (rule(Rule::PairFxAlone) ? PairMask(kFx) : 0);
     if (!rule(Rule::PairFxch)) insn->as_u |= kNotFx;
   }
   if (rule(Rule::PairFirst) && (insn->pairing == Pairing::NP || insn->pairing == Pairing::PV)) {

@@ -66,7 +66,7 @@ ClassId fpu_single(uint8_t opcode, uint8_t modrm) {
 
 }  // namespace
 
-void decode_fpu(Insn* out) {
+void decode_fpu(DecodedInsn* out) {
   const unsigned escape = out->opcode & 7, reg = out->modrm >> 3 & 7;
   if (out->modrm < 0xC0) {
     out->cls = kFpuMem[escape][reg];

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+
+#include "isa.hh"
 
 namespace p5 {
 
@@ -11,9 +14,11 @@ namespace p5 {
 // Class::Unknown (0), and the model reports it.
 using ClassId = uint16_t;
 
-// General registers as bits: EAX=0 ECX EDX EBX ESP EBP ESI EDI=7. AL, AH and AX have the bit of
-// EAX.
-using RegMask = uint8_t;
+// General registers as bits: EAX=0 ECX EDX EBX ESP EBP ESI EDI=7, and R8 to R15. AL, AH, AX and RAX
+// have the bit of EAX.
+using RegMask = std::conditional_t<kX86_64, uint16_t, uint8_t>;
+// General registers and PairBits.
+using PairMask = std::conditional_t<kX86_64, uint32_t, uint16_t>;
 
 // How an instruction may pair (INTEL-OPT ch. 3; AGN-IT).
 enum class Pairing : uint8_t { NP, UV, PU, PV, FX };
@@ -41,33 +46,32 @@ enum InsnFlag : uint16_t {
 };
 
 // The pairing rules as masks [INTEL-OPT ch. 3, AGN-MA 3.2]. Instruction B can go into V, beside
-// instruction A in U, if B's `as_v` and A's `as_u` have no common bit. The low byte of `as_u`
-// contains the general registers that A writes. The low byte of `as_v` contains the general
-// registers that B reads, writes or uses in an address. Implicit changes of ESP have separate bits,
-// because two PUSHes pair, two POPs pair, and a PUSH pairs with a CALL.
-enum PairBit : uint16_t {
-  kAlways = 1 << 8,  // set in every as_u; in as_v: this instruction cannot enter V
-  kNever = 1 << 9,   // set in every as_v; in as_u: no instruction can join this one
-  kPushesEsp = 1 << 10,
-  kPopsEsp = 1 << 11,
-  kLong = 1 << 12,   // in as_u: longer than one byte; this matters in new code
-  kFx = 1 << 13,     // in as_u: Pairing::FX, only FXCH can join; in as_v: not FXCH
-  kNotFx = 1 << 14,  // in as_u: not Pairing::FX; in as_v: FXCH
+// instruction A in U, if B's `as_v` and A's `as_u` have no common bit. The low bits of `as_u`
+// (a RegMask) contain the general registers that A writes. The low bits of `as_v` contain the
+// general registers that B reads, writes or uses in an address. Implicit changes of ESP have
+// separate bits, because two PUSHes pair, two POPs pair, and a PUSH pairs with a CALL.
+enum PairBit : PairMask {
+  kAlways = 1 << kRegisters,       // set in every as_u; in as_v: this instruction cannot enter V
+  kNever = 1 << (kRegisters + 1),  // set in every as_v; in as_u: no instruction can join this one
+  kPushesEsp = 1 << (kRegisters + 2),
+  kPopsEsp = 1 << (kRegisters + 3),
+  kLong = 1 << (kRegisters + 4),   // in as_u: longer than one byte; this matters in new code
+  kFx = 1 << (kRegisters + 5),     // in as_u: Pairing::FX, only FXCH can join; in as_v: not FXCH
+  kNotFx = 1 << (kRegisters + 6),  // in as_u: not Pairing::FX; in as_v: FXCH
 };
-constexpr uint16_t kNothingJoins = 0xFFFF;
+constexpr PairMask kNothingJoins = PairMask(~PairMask(0));
 
 // Bochs stores this record, 24 bytes, in its own instruction object.
 struct alignas(8) Insn {
   ClassId cls = 0;                                               // row of timing.csv
   uint16_t flags = 0;                                            // InsnFlag bits
-  uint16_t as_u = kNothingJoins, as_v = kAlways | kNever | kFx;  // PairBit and registers
+  PairMask as_u = kNothingJoins, as_v = kAlways | kNever | kFx;  // PairBit and registers
   uint8_t length = 0;  // bytes, with prefixes; 0: no instruction
   // Prefix bytes that cost one clock each: 66 67 F0 F2 F3, segment, and 0F except in a near Jcc.
+  // Not REX. An instruction without an equivalent on the Pentium has none (kFirstLong, classes.hh).
   uint8_t prefixes = 0;
-  RegMask reads = 0;          // general registers read as data
-  RegMask writes = 0;         // general registers written
   RegMask address = 0;        // registers used in an address (base, index, implicit ESP)
-  RegMask agi_writes = 0;     // `writes` without implicit changes of ESP: these can cause an AGI
+  RegMask agi_writes = 0;     // registers written, except an implicit ESP: these can cause an AGI
   uint8_t segment_loads = 0;  // loads of segment and system-table registers by MOV, POP, LxS,
                               // LLDT, LTR, LGDT and LIDT; without far transfers
   Pairing pairing = Pairing::NP;

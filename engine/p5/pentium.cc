@@ -60,7 +60,7 @@ void Pentium::retire_slow(const Insn& insn, Linear linear) {
   chip_.fetch().wait_for_line(chip_.core, linear, last);
   chip_.prediction.enter_new_code(chip_.pipes, insn);
   if (insn.flags & kFpu) chip_.x87.follow_exchange();
-  if (!kX86_64 && insn.flags & kFpu) return retire_fpu(insn, linear);
+  if (insn.flags & kFpu && !chip_.core.flat()) return retire_fpu(insn, linear);
   if (multiplies(insn.cls)) chip_.x87.wait_for_divider();
   chip_.fetch().go_to(linear);
   complete(insn);
@@ -87,7 +87,8 @@ bool Pentium::retire_uncommon(const Insn& insn, Linear linear) {
     chip_.core.count(NewerInstructions);
     chip_.core.count(NewerCycles, chip_.core.clocks[insn.cls]);
   }
-  if (!kX86_64 && insn.cls == Class::Unknown) unknown_[uint16_t(insn.map << 8 | insn.opcode)]++;
+  if (insn.cls == Class::Unknown && !chip_.core.flat())
+    unknown_[uint16_t(insn.map << 8 | insn.opcode)]++;
   charge_system(insn);
   if (repeats_.active()) repeats_.put_off_setup();
   if (rule(Rule::EnterLevels) && insn.cls == Class::EnterN) {
@@ -172,7 +173,7 @@ void Pentium::retire_aside(const Insn& insn, Linear linear) {
     breakpoints_.match_code(insn, linear);
   else if (warming_ && warm(insn, linear))
     return;
-  const uint16_t blocks = chip_.pipes.blocks();
+  const PairMask blocks = chip_.pipes.blocks();
   if (chip_.core.explains) stack_.begin(chip_.core);
   chip_.fetch().hold(false);
   if (at_hand(insn, linear))

@@ -182,11 +182,13 @@ class Pentium {
     chip_.data_path().access(chip_.core, chip_.caches, chip_.translation, chip_.pipes, linear,
                              physical, bytes, kind, first_piece);
   }
+  // Whether each instruction takes one clock (Core::flat).
+  bool flat() const { return chip_.core.flat(); }
   // The last retired instruction is a near branch. `target` is valid even if the branch is not
   // taken.
   void branch(Linear linear, Linear target, bool taken, bool conditional) {
     chip_.core.count(Branches);
-    if (kX86_64 || __builtin_expect(!chip_.core.timing_on, 0)) return;
+    if (chip_.core.flat() || __builtin_expect(!chip_.core.timing_on, 0)) return;
     chip_.prediction.branch(chip_.pipes, linear, target, taken, conditional, chip_.fetch().next());
   }
   void repeat() {

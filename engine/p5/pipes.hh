@@ -106,11 +106,11 @@ class Pipes {
   }
   bool in_new_code() const { return cold_ & kLong; }
   // What prevents an instruction from going into V now: PairBit and registers (insn.hh).
-  uint16_t blocks() const { return u_; }
+  PairMask blocks() const { return u_; }
 
   // TR12.SE: no instruction goes into V. The setting applies to the next fetch and to all later
   // fetches.
-  void set_single(bool on) { single_pipe_ = on ? kAlways : 0; }
+  void set_single(bool on) { single_pipe_ = on ? PairMask(kAlways) : 0; }
 
   // Control goes to another place. The next instruction does not pair with the last executed
   // instruction.
@@ -157,9 +157,9 @@ class Pipes {
   uint32_t prefix_cost_;
   uint32_t u_clocks_ = 1;  // clocks of the instruction in U if all its accesses hit
   uint32_t agi_cost_;
-  uint16_t u_ = kNothingJoins;  // Insn::as_u of the instruction in U
-  uint16_t cold_ = 0;           // kLong: the code is new; kAlways: no instruction goes into V
-  uint16_t single_pipe_ = 0;    // kAlways: no instruction goes into V
+  PairMask u_ = kNothingJoins;  // Insn::as_u of the instruction in U
+  PairMask cold_ = 0;           // kLong: the code is new; kAlways: no instruction goes into V
+  PairMask single_pipe_ = 0;    // kAlways: no instruction goes into V
   uint8_t u_bank_ = kNoBank;    // bank of L1D that the instruction in U accessed
   // While the instruction in V is executed, v_bank_ is the bank of the instruction in U. After the
   // first access in V, v_bank_ is kNoBank. If no instruction is in V, v_bank_ is kNotInV.

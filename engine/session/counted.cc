@@ -5,12 +5,13 @@
 
 namespace session {
 
-std::vector<uint32_t> counted_events(const HasPart& has, bool cpi, bool newer) {
+std::vector<uint32_t> counted_events(const HasPart& has, bool cpi, bool newer, bool nominal) {
   std::vector<uint32_t> events;
   for (uint32_t event = 0; event < p5::kEventCount; event++) {
     const p5::EventInfo& info = p5::kEvents[event];
     const bool asked = (cpi || !info.asked) && (newer || !info.newer);
-    if (asked && (p5::kX86_64 ? info.x86_64 : info.pentium) && has(info.part)) {
+    const bool on_x86_64 = info.x86_64 || (nominal && info.nominal);
+    if (asked && (p5::kX86_64 ? on_x86_64 : info.pentium) && has(info.part)) {
       events.push_back(event);
     }
   }

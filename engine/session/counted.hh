@@ -16,8 +16,9 @@ using HasPart = std::function<bool(p5::Part part)>;
 
 // Returns the events that this engine counts and that belong to a part of the machine. The events
 // are in the order of the output. `cpi`: with the components of the CPI stack. `newer`: with the
-// events of instructions that a Pentium does not have.
-std::vector<uint32_t> counted_events(const HasPart& has, bool cpi, bool newer);
+// events of instructions that a Pentium does not have. `nominal`: with the events that x86-64
+// counts only with nominal clocks.
+std::vector<uint32_t> counted_events(const HasPart& has, bool cpi, bool newer, bool nominal);
 
 // Returns the names of events, for the header of a file.
 std::vector<std::string> event_names(const std::vector<uint32_t>& events);

@@ -34,7 +34,7 @@ RunConfig RunConfig::read(Settings& settings) {
     if (!c.shadows.empty() || !c.accesses.empty()) {
       settings.fail("run", "expected no shadows and no run.accesses on x86-64");
     }
-    c.machine = c.machine.without_clocks();
+    if (!c.nominal) c.machine = c.machine.without_clocks();
   }
   if (settings.has("run.feedback") && !settings.flag("run.feedback")) {
     c.machine = c.machine.without_feedback();
@@ -54,7 +54,11 @@ void RunConfig::read_processor(Settings& settings) {
     settings.fail("cpu.isa", "`" + isa + "` is not pentium or pentium+cmov");
   }
   cmov = isa == "pentium+cmov";
-  timing_table = kX86_64 ? "" : settings.text("run.timing_table");
+  if (settings.has("run.clocks")) {
+    nominal = kX86_64 && settings.text("run.clocks") == "nominal";
+    if (!nominal) settings.fail("run.clocks", "expected `nominal`, and x86-64");
+  }
+  if (!kX86_64 || nominal) timing_table = settings.text("run.timing_table");
 }
 
 void RunConfig::read_accesses(Settings& settings) {
@@ -134,7 +138,9 @@ void RunConfig::read_attribution(Settings& settings) {
 
 void RunConfig::read_calls(Settings& settings) {
   cpi = settings.has("run.cpi") && settings.flag("run.cpi");
-  if (cpi && kX86_64) settings.fail("run.cpi", "expected a Pentium: x86-64 has no clocks");
+  if (cpi && kX86_64 && !nominal) {
+    settings.fail("run.cpi", "expected a Pentium, or run.clocks = nominal on x86-64");
+  }
   if (cpi && !sample.empty()) settings.fail("run.cpi", "expected no run.sample in the same run");
   if (settings.has("run.modes")) modes = settings.text("run.modes");
   if (settings.has("run.intervals")) {

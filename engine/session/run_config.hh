@@ -19,9 +19,11 @@ namespace session {
 
 struct RunConfig {
   p5::Config machine;
-  uint32_t signature = 0;    // of CPUID
-  bool cmov = false;         // the instruction CMOV exists
-  std::string timing_table;  // path; empty on x86-64: each instruction costs one clock
+  uint32_t signature = 0;  // of CPUID
+  bool cmov = false;       // the instruction CMOV exists
+  // On x86-64: instructions take clocks. Without, each instruction takes one clock.
+  bool nominal = false;
+  std::string timing_table;  // path; empty if each instruction takes one clock
   bool timing = true;        // off: no caches, no TLBs and no stalls
   // If `fast_paths` is off, the model does not use its fast paths. A fast path must not change a
   // result, and tests check this.

@@ -63,7 +63,7 @@ void Session::read_settings() {
   read_job(settings_);
   if (!config_.media.on) files_ = GuestFiles::read(settings_);
   if (!settings_.finish().empty()) reject(settings_.error());
-  if (p5::kX86_64)
+  if (config_.machine.flat)
     timing_ = p5::TimingTable::flat();
   else if (!timing_.load(config_.timing_table, &error))
     reject(error);
@@ -77,8 +77,9 @@ void Session::read_job(base::Settings& settings) {
 
 void Session::open_files() {
   const auto has = [this](p5::Part part) { return p5::present(settings_, p5::declaration(part)); };
-  events_ = std::make_unique<EventStream>(*model_, counted_events(has, config_.cpi, config_.cmov),
-                                          config_.shadow_names, observers_->shadows());
+  events_ = std::make_unique<EventStream>(
+      *model_, counted_events(has, config_.cpi, config_.cmov, config_.nominal),
+      config_.shadow_names, observers_->shadows());
   events_->open(config_.events, config_.machine.clock_hz());
   output_.create(config_.output);
   if (!config_.media.step_screens.empty()) step_screens_.create(config_.media.step_screens);

@@ -410,7 +410,7 @@ def _columns(found: Attribution, event: str) -> dict[int, tuple[Function, ...]]:
     return {
         column: (Function(name, "CPI stack"),)
         for column, name in enumerate(found.events)
-        if name.startswith(cpi.PREFIX)
+        if cpi.plain(name).startswith(cpi.PREFIX)
     }
 
 

@@ -2,7 +2,8 @@
 """The CPI stack: the component to which each busy clock belongs.
 
 A run with --cpi counts the events cpi.* (engine/p5/events.toml). In each bracket, ring and address
-space, their sum equals the event cycles.busy. `check` verifies this.
+space, their sum equals the event cycles.busy. `check` verifies this. With nominal clocks, the names
+of all these events begin with declared.NOMINAL. A run has the events of one kind of clock only.
 """
 
 from collections.abc import Iterable, Mapping
@@ -75,15 +76,27 @@ def reference() -> str:
 
 def is_in(events: Iterable[str]) -> bool:
     """Whether the components are among these events: the run was made with --cpi."""
-    return any(event.startswith(PREFIX) for event in events)
+    return any(plain(event).startswith(PREFIX) for event in events)
+
+
+def plain(event: str) -> str:
+    """The name of an event without the prefix of nominal clocks."""
+    return event.removeprefix(declared.NOMINAL)
+
+
+def _plain(counts: Mapping[str, int]) -> dict[str, int]:
+    return {plain(event): value for event, value in counts.items()}
 
 
 def check(where: str, counts: Mapping[str, int]) -> None:
     """Raises StatsError if the sum of the components is not the number of busy cycles. `counts`: of
     one ring and address space in one bracket, by event. An event that is not among them counts 0. A
     run without --cpi has no components."""
-    busy = counts.get(BUSY, 0)
-    if is_in(counts) and (total := _sum(counts)) != busy:
+    if not is_in(counts):
+        return
+    own = _plain(counts)
+    busy = own.get(BUSY, 0)
+    if (total := _sum(own)) != busy:
         raise StatsError(
             f"{where}: the components of the CPI stack add up to {total} cycles, and"
             f" {BUSY} is {busy}"
@@ -112,10 +125,12 @@ def stack(frame: pd.DataFrame, empty: str = EMPTY) -> pd.DataFrame:
     cycles.idle and instructions. The empty bracket is subtracted, as in the reports: its cycles are
     the median over all empty brackets, and its components are those of the brackets in the middle.
     For each phase and ring, the components therefore still add up to the busy cycles. A value can
-    be negative. StatsError if the run has no components.
+    be negative. With nominal clocks, the events have the names without the prefix. StatsError if
+    the run has no components.
     """
-    own = frame[frame["event"].isin([*components(), BUSY, IDLE, INSTRUCTIONS])]
-    if not is_in(own["event"].unique()):
+    own = frame.assign(event=frame["event"].map({name: plain(name) for name in _names(frame)}))
+    own = own[own["event"].isin([*components(), BUSY, IDLE, INSTRUCTIONS])]
+    if not is_in(_names(own)):
         raise StatsError("no CPI stack: expected a run with --cpi")
     keys = ["phase", "iteration", "ring", "event"]
     counts = own.groupby(keys, sort=False)["value"].sum()
@@ -126,6 +141,10 @@ def stack(frame: pd.DataFrame, empty: str = EMPTY) -> pd.DataFrame:
         phases = phases - _cost(wide[is_empty])
     values = phases.stack(["ring", "event"], future_stack=True)
     return values.rename("value").reset_index()[list(COLUMNS)]
+
+
+def _names(frame: pd.DataFrame) -> list[str]:
+    return [str(name) for name in frame["event"].unique()]
 
 
 def _cost(brackets: pd.DataFrame) -> "pd.Series[float]":

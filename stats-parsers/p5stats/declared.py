@@ -6,7 +6,7 @@ engine, the parsers and the reports share one list of events.
 """
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from p5stats.problems import StatsError
 ENGINE = Path(__file__).resolve().parents[2] / "engine"
 FILES = ("*/events.toml", "devices/*/device.toml")
 SCHEMA_VERSION = 1
+NOMINAL = "nominal."  # begins the names of the events that depend on nominal clocks (x86-64)
 UNITS = ("events", "cycles")
 DEPENDS = ("program", "caches", "clocks")
 FIELDS = {
@@ -53,6 +54,24 @@ class Event:
     report_unit: str = ""
     shadow_after: str = ""
 
+    @property
+    def has_nominal(self) -> bool:
+        """Whether the engine for x86-64 counts the event only with nominal clocks."""
+        return self.depends == "clocks" and self.isa in ("", "x86-64")
+
+    @property
+    def nominal(self) -> "Event":
+        """The event in nominal clocks. It has a name, a row in reports and a unit of its own, so
+        that no table or ratio contains it together with the event of a Pentium."""
+        clocks = self.unit == "cycles"
+        return replace(
+            self,
+            name=NOMINAL + self.name,
+            counts=f"{self.counts}, in nominal clocks" if clocks else f"{self.counts} ({NOMINAL}*)",
+            report=self.report and f"nominal {self.report}",
+            report_unit=self.report_unit and f"nominal {self.report_unit}",
+        )
+
 
 @cache
 def events(engine: Path = ENGINE) -> dict[str, Event]:
@@ -75,6 +94,14 @@ def events(engine: Path = ENGINE) -> dict[str, Event]:
             found[name] = event
             enums.add(event.enum)
     return found
+
+
+@cache
+def nominal(engine: Path = ENGINE) -> dict[str, Event]:
+    """The events that only an x86-64 guest with nominal clocks counts, by name, in the order of
+    `events`."""
+    found = (event.nominal for event in events(engine).values() if event.has_nominal)
+    return {event.name: event for event in found}
 
 
 def load(path: Path) -> dict[str, Any]:

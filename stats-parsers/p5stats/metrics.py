@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 
-from p5stats.declared import events
+from p5stats import declared
+from p5stats.declared import NOMINAL, events
 from p5stats.problems import StatsError
 from p5stats.tidy import VECTOR
 
@@ -72,6 +73,8 @@ def _microseconds(c: Counts, hz: int) -> float:
 _CYCLES = (
     "cycles.busy",
     "cycles.idle",
+    NOMINAL + "cycles.busy",
+    NOMINAL + "cycles.idle",
     Metric(
         "microseconds",
         "us",
@@ -92,6 +95,12 @@ _INSTRUCTIONS = (
         "cycles/instruction",
         "busy cycles per instruction",
         lambda c, hz: c.ratio(c["cycles.busy"], c["instructions"]),
+    ),
+    Metric(
+        "nominal CPI (busy)",
+        "nominal cycles/instruction",
+        "busy nominal cycles per instruction",
+        lambda c, hz: c.ratio(c[NOMINAL + "cycles.busy"], c["instructions"]),
     ),
 )
 _MEMORY = (
@@ -233,8 +242,8 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
     )
     rows = tuple(_row_of(one) if isinstance(one, str) else one for one in order)
     placed = {row.name for row in rows}
-    declared = (_row_of(name) for name, event in events().items() if event.report)
-    return rows + tuple(row for row in declared if row.name not in placed)
+    others = (_row_of(name) for name, event in events().items() if event.report)
+    return rows + tuple(row for row in others if row.name not in placed)
 
 
 class _Noted(Counts):
@@ -261,7 +270,7 @@ def reported() -> frozenset[str]:
 
 def _row_of(name: str) -> Metric:
     """The row that an event declares."""
-    event = events()[name]
+    event = (declared.nominal() if name.startswith(NOMINAL) else events())[name]
     return Metric(event.report, event.report_unit, event.counts, lambda c, hz: c[name])
 
 

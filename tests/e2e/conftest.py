@@ -21,6 +21,7 @@ from p5lab.describe import experiment, guest, machine, workload
 from p5lab.describe import program as programs
 from p5lab.describe.observation import (
     Attribution,
+    Clocks,
     Observation,
     PowerCut,
     Shadows,
@@ -288,7 +289,7 @@ def boot(lab, workloads, servers):
     further cache geometries. `trace` lists the data to record, and `accesses` is the limit of the
     access trace. `attribute` selects how the engine counts by function. `conf` contains additional
     lines for engine.conf. `power_cut` is the number of microseconds between the ready marker and
-    the power cut. Each run has its own directory.
+    the power cut. `clocks` is the value of --clocks. Each run has its own directory.
 
     `typed` contains pairs of texts: when the serial line prints the first text, the second text is
     typed.
@@ -322,6 +323,7 @@ def boot(lab, workloads, servers):
         conf=(),
         isa=None,
         power_cut=0,
+        clocks="",
         typed=(),
     ):
         name = job.split()[0]
@@ -345,6 +347,7 @@ def boot(lab, workloads, servers):
                 Attribution(tuple(attribute)) if attribute else None,
                 sample,
                 PowerCut(power_cut) if power_cut else None,
+                Clocks.of(clocks),
             ),
             program=programs.load(program, "", 32 << 20) if program else None,
         )

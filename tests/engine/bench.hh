@@ -74,10 +74,11 @@ class Bench : public p5::Platform {
 
   // Implements p5::Platform. If the test sets no other values, memory contains zeros, and the
   // linear addresses of code are equal to the physical addresses.
-  uint32_t read_physical(uint32_t address) override { return memory[address]; }
-  uint32_t code_physical(uint32_t linear) override {
-    const auto page = code_pages.find(linear >> 12);
-    return page == code_pages.end() ? linear : page->second << 12 | (linear & 0xFFF);
+  p5::PageEntry read_physical(uint32_t address) override { return memory[address]; }
+  uint32_t code_physical(p5::Linear linear) override {
+    const auto page = code_pages.find(uint32_t(linear >> 12));
+    if (page == code_pages.end()) return uint32_t(linear);
+    return page->second << 12 | uint32_t(linear & 0xFFF);
   }
 
   uint16_t x87_control() override { return x87_control_word; }
@@ -89,7 +90,7 @@ class Bench : public p5::Platform {
 
   // Executes one instruction at the instruction pointer.
   p5::Insn insn(const std::string& hex) {
-    p5::Insn decoded = decode_text(hex);
+    const p5::Insn decoded = decode_text(hex, state.mode == p5::MachineMode::Long64);
     model.retire(decoded, ip);
     ip += decoded.length;
     return decoded;
@@ -141,7 +142,7 @@ class Bench : public p5::Platform {
     return count(event) - before;
   }
 
-  static p5::Insn decode_text(const std::string& hex) {
+  static p5::Insn decode_text(const std::string& hex, bool code64 = false) {
     uint8_t bytes[16] = {};
     unsigned size = 0;
     for (size_t at = 0; at < hex.size(); at += 3) {
@@ -149,7 +150,8 @@ class Bench : public p5::Platform {
     }
     p5::Insn decoded;
     INFO(hex);
-    REQUIRE(p5::decode(bytes, size, true, timing_table(), &decoded));
+    REQUIRE((code64 ? p5::decode64(bytes, size, timing_table(), &decoded)
+                    : p5::decode(bytes, size, true, timing_table(), &decoded)));
     return decoded;
   }
 

@@ -18,19 +18,19 @@ constexpr RegMask kEax = 1, kEcx = 2, kEdx = 4, kEbx = 8, kEsp = 16, kEbp = 32, 
                   kEdi = 128;
 
 // Decodes a text like "8b 46 04". The whole text must be one instruction.
-Insn decode_hex(const std::string& hex, bool code32 = true) {
+DecodedInsn decode_hex(const std::string& hex, bool code32 = true) {
   std::vector<uint8_t> bytes;
   for (size_t at = 0; at < hex.size(); at += 3) {
     bytes.push_back(uint8_t(std::stoul(hex.substr(at, 2), nullptr, 16)));
   }
-  Insn insn;
+  DecodedInsn insn;
   INFO(hex);
-  REQUIRE(decode(bytes.data(), unsigned(bytes.size()), code32, timing_table(), &insn));
+  REQUIRE(decode_registers(bytes.data(), unsigned(bytes.size()), code32, timing_table(), &insn));
   CHECK(insn.length == bytes.size());
   return insn;
 }
 
-Insn decode16(const std::string& hex) { return decode_hex(hex, false); }
+DecodedInsn decode16(const std::string& hex) { return decode_hex(hex, false); }
 
 std::string class_of(const std::string& hex) { return kClassNames[decode_hex(hex).cls]; }
 
@@ -39,7 +39,7 @@ bool has(const Insn& insn, InsnFlag flag) { return insn.flags & flag; }
 }  // namespace
 
 TEST_CASE("decode: registers of ModRM operands") {
-  Insn insn = decode_hex("01 d8");  // add eax,ebx
+  DecodedInsn insn = decode_hex("01 d8");  // add eax,ebx
   CHECK(insn.cls == Class::AluRR);
   CHECK(insn.reads == (kEax | kEbx));
   CHECK(insn.writes == kEax);
@@ -152,7 +152,7 @@ TEST_CASE("decode: which ESP updates can cause an AGI") {  // [AGN-MA]
   for (const char* implicit : {"50", "58", "6a 01", "e8 00 00 00 00", "c3", "ff 30", "ff d0", "60",
                                "9c", "9d", "1e", "1f", "cd 80", "cf", "0f a0", "8f 00"}) {
     CAPTURE(implicit);
-    const Insn insn = decode_hex(implicit);
+    const DecodedInsn insn = decode_hex(implicit);
     CHECK(has(insn, kStack));
     CHECK((insn.address & kEsp) != 0);
     CHECK((insn.writes & kEsp) != 0);
@@ -172,7 +172,7 @@ TEST_CASE("decode: which ESP updates can cause an AGI") {  // [AGN-MA]
 }
 
 TEST_CASE("decode: the accumulator of MOV moffs") {
-  const Insn load = decode_hex("a1 00 00 00 00"), store = decode_hex("a3 00 00 00 00");
+  const DecodedInsn load = decode_hex("a1 00 00 00 00"), store = decode_hex("a3 00 00 00 00");
   CHECK(load.cls == Class::MovAccLoad);
   CHECK(load.agi_writes == kEax);
   CHECK(store.cls == Class::MovAccStore);

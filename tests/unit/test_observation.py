@@ -15,6 +15,7 @@ from p5lab.describe.observation import (
     Attribution,
     Calls,
     Capture,
+    Clocks,
     Cpi,
     Interval,
     Intervals,
@@ -39,6 +40,7 @@ WISHES = [
     Calls(),
     Modes(),
     Cpi(),
+    Clocks(),
     Intervals(1000),
     Region("main"),
     SAMPLE,
@@ -60,7 +62,7 @@ REQUEST = {
     "sample": None,
 }
 # Members that later versions have added.
-LATER = {"region": "", "calls": False, "modes": False, "cpi": False, "interval": 0}
+LATER = {"region": "", "calls": False, "modes": False, "cpi": False, "clocks": "", "interval": 0}
 
 
 def parsed(*words):

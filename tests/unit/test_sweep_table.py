@@ -248,7 +248,8 @@ def test_programs_get_the_point_of_every_run(p5lab, swept):
         (
             ["--metric", "zzz"],
             "--metric: unknown metric or event 'zzz'; known: bandwidth, cpi, cycles, l1i misses,"
-            " time, us, rows of a report such as 'L2 misses', and events such as 'l2_read_misses'",
+            " nominal cycles, time, us, rows of a report such as 'L2 misses', and events such as"
+            " 'l2_read_misses'",
         ),
         (["--metric", "cycles,"], "--metric cycles,: expected NAME,NAME,..., such as cycles"),
         (["--metric", "cycles", "--json"], "--metric: expected with --format table or markdown;"),

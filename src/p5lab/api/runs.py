@@ -15,7 +15,7 @@ from p5lab.cli.execute import execute
 from p5lab.describe import engine as engine_names
 from p5lab.describe import experiment, program, sweep
 from p5lab.describe.engine import capabilities
-from p5lab.describe.observation import Cpi, Intervals, Observation
+from p5lab.describe.observation import Clocks, Cpi, Intervals, Observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute.runner import Result
 from p5lab.host.processors import cores
@@ -39,6 +39,7 @@ def run(
     args: str | Iterable[str] = "",
     cpi: bool = False,
     interval: int = 0,
+    clocks: str = "",
     engine: str = engine_names.DEFAULT,
     jobs: int | None = None,
     force: bool = False,
@@ -56,9 +57,10 @@ def run(
     parameters (`parameters.NAME`); the function runs all combinations. seed: seeds of the page
     placement and of the phase of the clock tick. args: arguments of the program, as a shell takes
     them or as a list. cpi: whether to count what each clock is spent on, for `stack`. interval: the
-    length of an interval in core clocks, for `intervals`; 0 for none. engine: the engine that
-    counts. jobs: runs at a time, by default the number of cores. force: repeat stored runs. build:
-    whether to build what is missing.
+    length of an interval in core clocks, for `intervals`; 0 for none. clocks: "nominal" for nominal
+    cycles of x86-64 guests (docs/concepts/nominal-clocks.md). engine: the engine that counts. jobs:
+    runs at a time, by default the number of cores. force: repeat stored runs. build: whether to
+    build what is missing.
 
     The result is the tidy table of `p5stats.tidy`: one row for each run, phase, iteration, ring,
     address space and event. Each key of `set` and `sweep` is a column. `measure` converts the
@@ -75,7 +77,7 @@ def run(
         settings=tuple((key, plain(value)) for key, value in (set or {}).items()),
         seeds=(seed,) if isinstance(seed, int) else tuple(seed),
         engine=engine,
-        observation=_observation(cpi, interval),
+        observation=_observation(cpi, interval, clocks),
         sweeps=_axes(sweep or {}),
     )
     expansion = _expansion(lab, what, args if isinstance(args, str) else shlex.join(args), choice)
@@ -95,11 +97,13 @@ def run(
     return tidy.of_runs([result.directory for result in results], keys=list(keys) or None)
 
 
-def _observation(cpi: bool, interval: int) -> Observation:
+def _observation(cpi: bool, interval: int, clocks: str) -> Observation:
     """What the runs count in addition to the events."""
     if type(interval) is not int or interval < 0:
         raise UserError(f"interval: expected a number of core clocks, or 0; found {interval!r}")
-    return Observation.of(Cpi() if cpi else None, Intervals(interval) if interval else None)
+    return Observation.of(
+        Cpi() if cpi else None, Intervals(interval) if interval else None, Clocks.of(clocks)
+    )
 
 
 def _expansion(

@@ -17,7 +17,7 @@ from p5lab.lab import Lab
 from p5lab.present import by_interval
 from p5lab.present import screen as screens
 from p5lab.present.screen import Screen
-from p5stats import StatsError, cpi, papers, tidy
+from p5stats import StatsError, cpi, declared, papers, tidy
 
 # The columns of the tidy table that differ within a run.
 _OF_A_COUNT = ("phase", "iteration", "ring", "address_space", "symbol", "event", "unit", "value")
@@ -140,9 +140,10 @@ def stack(table: pd.DataFrame) -> pd.DataFrame:
 
     table: the result of `run` with `cpi=True`, or of `load`. The result has one row for each run,
     phase, ring and component, with the columns of `table` that describe a run, and `phase`, `ring`,
-    `component` and `cycles`. The empty bracket is subtracted, and the cycles are a mean over the
-    iterations. The cycles of all components and rings of a phase add up to its busy cycles.
-    docs/concepts/cpi-stack.md explains the components. UserError if a run has no CPI stack.
+    `component` and `cycles`. Nominal cycles are in a column of their own, `nominal cycles`. The
+    empty bracket is subtracted, and the cycles are a mean over the iterations. The cycles of all
+    components and rings of a phase add up to its busy cycles. docs/concepts/cpi-stack.md explains
+    the components. UserError if a run has no CPI stack.
     """
     rows = []
     for run, frame in table.groupby("run", sort=False):
@@ -154,9 +155,12 @@ def stack(table: pd.DataFrame) -> pd.DataFrame:
         first = frame.iloc[0]
         same = {name: first[name] for name in table.columns if name not in _OF_A_COUNT}
         own = found.rename(columns={"event": "component"}).drop(columns="value")
-        rows.append(own.assign(cycles=found["value"] / first["operations"], **same))
+        nominal = frame["event"].str.startswith(declared.NOMINAL).any()
+        unit = "nominal cycles" if nominal else "cycles"
+        rows.append(own.assign(**{unit: found["value"] / first["operations"]}, **same))
     result = pd.concat(rows, ignore_index=True)
-    return result[[*(name for name in table.columns if name in result), "component", "cycles"]]
+    units = [unit for unit in ("cycles", "nominal cycles") if unit in result]
+    return result[[*(name for name in table.columns if name in result), "component", *units]]
 
 
 def compare(

@@ -165,6 +165,8 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
     )
     expansion = _expanded(args, lab, choice)
     ideal.check(args.ideal, (run.machine for run in expansion.runs))
+    if args.ideal and args.clocks:
+        raise UserError(f"{ideal.OPTION}: expected without --clocks {args.clocks}")
     if not args.only:
         return expansion
     chosen = [run for run in expansion.runs if is_named(run.label, args.only)]

@@ -11,6 +11,7 @@ from p5lab.describe.machine import Machine
 from p5lab.describe.media import Boot
 from p5lab.describe.observation import (
     NOTHING,
+    Clocks,
     Observation,
     Region,
     Sample,
@@ -83,9 +84,16 @@ class Run:
 
     @property
     def has_clocks(self) -> bool:
-        """Whether the engine models the clocks of the run's processor. Some engines model the
-        clocks of only some processors."""
-        return self.machine.values["cpu.isa"] not in self.can.without_clocks
+        """Whether instructions take clocks in this run: the engine models the clocks of the run's
+        processor, or the run has nominal clocks. Some engines model the clocks of only some
+        processors."""
+        own = self.machine.values["cpu.isa"] not in self.can.without_clocks
+        return own or self.has_nominal_clocks
+
+    @property
+    def has_nominal_clocks(self) -> bool:
+        """Whether the run counts nominal cycles (--clocks nominal)."""
+        return self.observation.get(Clocks) is not None
 
     @property
     def has_feedback(self) -> bool:

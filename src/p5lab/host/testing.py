@@ -31,7 +31,7 @@ CXX = ("*.cc", "*.hh", "*.h")
 TESTS = ("tests/e2e", "tests/unit")
 MOST = 8  # the largest number of processes; each process keeps some booted guests
 _DISTRIBUTED = ("--dist=loadfile", "--no-loadscope-reorder")
-ENGINE_TESTS = ("build/tests/engine_tests", "build/tests/mutation_tests")
+ENGINE_TESTS = tuple(f"build/tests/{name}_tests" for name in ("engine", "mutation", "nominal"))
 # The summary of doctest, the C++ test framework, without its colours.
 DOCTEST = re.compile(r"test cases: +\d+ \| +(\d+) passed \| +(\d+) failed \| +(\d+) skipped")
 # The parts that can run alone, and the targets that must be built before each part. None means that

@@ -53,7 +53,7 @@ def _about_column(connection: "DuckDBPyConnection", name: str, said: Sequence[st
     """Returns what the user may have meant, and how to list all columns."""
     if name in _texts(connection):
         return f"a text needs single quotes: '{name}'. {COLUMNS}"
-    events = list(declared.events())
+    events = [*declared.events(), *declared.nominal()]
     if name in events:
         return f"{_about_event(name, [name])}. {COLUMNS}"
     columns = connection.execute(

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from p5lab.describe import experiment
+from p5lab.describe.observation.clocks import is_nominal
 from p5lab.describe.run import Run, is_named
 from p5lab.errors import STATUS_FAILED, UserError, nearest, unknown
 from p5lab.keep import store, swept
@@ -21,8 +22,9 @@ def kind(stored: Stored, keys: Iterable[str] = ()) -> Kind:
     earlier run in reports.
 
     Two runs are of the same kind if their engine, machine, guest, seed, workload and parameters are
-    equal, and if both or none of them simulate samples. The build products may differ. Two machines
-    are equal if they have the same overlay, and the same values of the machine keys in `keys`.
+    equal, and if both or none of them simulate samples or have nominal clocks. The build products
+    may differ. Two machines are equal if they have the same overlay, and the same values of the
+    machine keys in `keys`.
     """
     record = stored.record
     machine = record["machine"]
@@ -37,6 +39,7 @@ def kind(stored: Stored, keys: Iterable[str] = ()) -> Kind:
         record["workload"]["name"],
         tuple(sorted(record["parameters"].items())),
         bool(record.get("request", {}).get("sample")),
+        is_nominal(record),
     )
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from p5lab.errors import UserError, nearest, unknown
-from p5lab.present.comparison import CYCLES, INSTRUCTIONS, TIME, Cell
+from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Cell
 from p5stats import compare, declared
 
 OPTION = "--metric"
 # Short names for metrics. All metrics and events also have their own names.
 SHORT = {
     "cycles": CYCLES,
+    "nominal cycles": NOMINAL,
     "us": TIME,
     "time": TIME,
     "cpi": "CPI (busy)",
@@ -23,8 +24,10 @@ EXAMPLES = ("L2 misses", "l2_read_misses")  # a row of a report and an event, fo
 # Heads of columns that differ from the name of the metric.
 HEADS = {
     CYCLES: "cycles",
+    NOMINAL: "nominal\ncycles",
     TIME: "us",
     "CPI (busy)": "CPI",
+    "nominal CPI (busy)": "nominal\nCPI",
     INSTRUCTIONS: "instruc-\ntions",
     "L2 misses": "L2\nmisses",
     "I-cache misses": "I-cache\nmisses",
@@ -100,7 +103,7 @@ def _units() -> dict[str, str]:
 
 
 def _events() -> list[declared.Event]:
-    return list(declared.events().values())
+    return [*declared.events().values(), *declared.nominal().values()]
 
 
 def _plain(name: str) -> str:

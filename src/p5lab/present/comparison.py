@@ -18,6 +18,7 @@ from p5lab.describe import engine
 from p5lab.describe.engine import DEVIATIONS, UNCOUNTED
 from p5lab.describe.experiment import Cannot
 from p5lab.describe.keys import readable
+from p5lab.describe.observation.clocks import Clocks, is_nominal
 from p5lab.describe.workload import EMPTY_NAME
 from p5lab.keep import swept
 from p5lab.keep.store import Stored
@@ -26,7 +27,9 @@ from p5stats import StatsError, compare, tidy
 
 CYCLES, TIME, INSTRUCTIONS = "busy cycles", "microseconds", "instructions"
 NEWER, NEWER_CYCLES = "newer instructions", "clocks of newer instructions"
-LOWEST, HIGHEST = ", lowest", ", highest"  # CYCLES or TIME of the lowest and highest iteration
+NOMINAL = "nominal busy cycles"
+SPREAD = (CYCLES, TIME, NOMINAL)  # a lowest and a highest iteration are shown for each
+LOWEST, HIGHEST = ", lowest", ", highest"  # of SPREAD: the lowest and the highest iteration
 DEVIATION = "gem5 differs from the machine"
 SCHEMA_VERSION = 1
 BATCH = 50  # number of runs that are evaluated as one table
@@ -121,8 +124,8 @@ def _phases(
             if not len(rows):
                 continue  # the phase is the empty bracket
             found = values(rows.mean(axis=0))
-            each = [values(row, (CYCLES, TIME)) for row in rows]
-            for name in (CYCLES, TIME):
+            each = [values(row, SPREAD) for row in rows]
+            for name in SPREAD:
                 found[name + LOWEST] = min(one[name] for one in each)
                 found[name + HIGHEST] = max(one[name] for one in each)
             each_event = (rows.mean(axis=0) / operations).tolist()
@@ -149,6 +152,7 @@ class System:
     geometry: str
     feedback: str
     engine: str
+    clocks: str = ""  # "nominal clocks" (p5lab.describe.observation.clocks), or empty
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> "System":
@@ -161,6 +165,7 @@ class System:
             machine["geometry"],
             feedback,
             record["engine"],
+            Clocks().label if is_nominal(record) else "",
         )
 
     @classmethod
@@ -328,14 +333,21 @@ class Comparison:
 
     @property
     def without_clocks(self) -> list[str]:
-        """A note for each guest on a processor that the engine models without clocks."""
+        """A note for each guest on a processor that the engine models without clocks, or with
+        nominal clocks."""
         found = []
         for cell in self._cells.values():
             guest, isa = (
                 cell.record["guest"]["name"],
                 cell.record["machine"]["values"].get("cpu.isa"),
             )
-            if isa in engine.recorded(cell.record["engine"]).without_clocks:
+            if is_nominal(cell.record):
+                found.append(
+                    f"Guest {guest} ran on a processor of {isa} with nominal clocks. They are the"
+                    " clocks of no processor: compare them only with each other"
+                    " (docs/concepts/nominal-clocks.md)"
+                )
+            elif isa in engine.recorded(cell.record["engine"]).without_clocks:
                 found.append(
                     f"Guest {guest} ran on a processor of {isa}. Events of this guest are counted,"
                     " but there are no cycles and times of a Pentium"
@@ -402,8 +414,12 @@ class Comparison:
 
     @cached_property
     def cost(self) -> str:
-        """The metric of ratios: TIME, or INSTRUCTIONS if no system has a time."""
-        return TIME if any(cell.has(TIME) for cell in self._cells.values()) else INSTRUCTIONS
+        """The metric of ratios: TIME; NOMINAL if all systems have nominal clocks; INSTRUCTIONS if
+        no system has a time."""
+        cells = self._cells.values()
+        if any(cell.has(TIME) for cell in cells):
+            return TIME
+        return NOMINAL if all(cell.has(NOMINAL) for cell in cells) else INSTRUCTIONS
 
     def why_missing(self, question: Question, system: System) -> str:
         """Returns the reason why a cell is missing: `failed`, `cannot`, or `-` if there is no
@@ -425,7 +441,7 @@ class Comparison:
         If the systems differ only in overlays, the name of the machine without an overlay is the
         name of its file.
         """
-        fields = ("guest", "machine", "geometry", "feedback", "engine")
+        fields = ("guest", "machine", "geometry", "feedback", "clocks", "engine")
         differ = [
             name for name in fields if len({getattr(one, name) for one in self.systems}) > 1
         ] or ["guest"]
@@ -438,7 +454,7 @@ class Comparison:
         """Yields a row for each question, system and metric, for programs. A missing value is
         None."""
         units = {metric.name: metric.unit for metric in compare.metrics(0)}
-        units |= {name + end: units[name] for name in (CYCLES, TIME) for end in (LOWEST, HIGHEST)}
+        units |= {name + end: units[name] for name in SPREAD for end in (LOWEST, HIGHEST)}
         for question in self.questions:
             first: Cell | None = None
             for system in self.systems:

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from p5lab.describe.keys import readable
 from p5lab.describe.observation import Cpi
+from p5lab.describe.observation.clocks import is_nominal
 from p5lab.errors import UserError
 from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
@@ -16,6 +17,7 @@ from p5lab.present.tables import MISSING, Grid, clocks, rows_as
 from p5stats import cpi, tidy
 
 SCHEMA_VERSION = 1
+CYCLES, NOMINAL_CYCLES = "cycles", "nominal cycles"
 SMALL = 0.005  # the table sums up components with a smaller share of the cycles in all runs
 NOTE = (
     "Each number is the mean of one operation over the iterations, without the empty bracket. The"
@@ -34,6 +36,11 @@ class Stack:
     cycles: dict[tuple[str, int, str], float]
     instructions: float
     idle: float = 0.0
+
+    @property
+    def unit(self) -> str:
+        """The unit of all cycles: CYCLES or NOMINAL_CYCLES."""
+        return NOMINAL_CYCLES if is_nominal(self.stored.record) else CYCLES
 
     @property
     def busy(self) -> float:
@@ -97,7 +104,7 @@ def of_places(stored: Stored, by: str) -> list[Stack]:
         each = stored.record["workload"]["operations"] * int(brackets[phase])
         sums = rows.groupby(["event", "ring", by])["count"].sum()
         values = {
-            (str(event), int(ring), str(place)): float(value) / each
+            (cpi.plain(str(event)), int(ring), str(place)): float(value) / each
             for (event, ring, place), value in sums.items()
         }
         stacks.append(_stack(stored, phase, values))
@@ -131,13 +138,16 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
 
 
 def _rows(stacks: Sequence[Stack]) -> list[dict[str, object]]:
+    # Nominal cycles have a column of their own.
+    units = {stack.unit: "" for stack in stacks}
     return [
         {
             "run": stack.stored.id,
             "phase": stack.phase,
             "component": component,
             "ring": ring,
-            "cycles": value,
+            **units,
+            stack.unit: value,
         }
         for stack in stacks
         for (component, ring, _), value in stack.cycles.items()
@@ -146,11 +156,13 @@ def _rows(stacks: Sequence[Stack]) -> list[dict[str, object]]:
 
 def by_phase(stacks: Sequence[Stack]) -> dict[str, list[Stack]]:
     """The stacks of each phase of each workload, by the name of the workload and the phase. A phase
-    with the name of its workload is not named twice."""
+    with the name of its workload is not named twice. Stacks of nominal cycles are apart."""
     same: dict[str, list[Stack]] = {}
     for stack in stacks:
         what = comparison.head(stack.stored.record)
-        same.setdefault(what if stack.phase == what else f"{what}, {stack.phase}", []).append(stack)
+        title = what if stack.phase == what else f"{what}, {stack.phase}"
+        title += f" ({NOMINAL_CYCLES})" if stack.unit == NOMINAL_CYCLES else ""
+        same.setdefault(title, []).append(stack)
     return same
 
 
@@ -165,8 +177,9 @@ def _grids(stacks: Sequence[Stack]) -> list[Grid]:
 def _one(title: str, stack: Stack) -> Grid:
     """The table of one run, with a column for each ring."""
     rings = stack.rings
-    heads = ["component", "cycles", "%", *(f"ring {ring}" for ring in rings)]
-    grid = Grid(f"CPI stack of {title}: cycles of one {_operation(stack)}", heads)
+    unit = stack.unit
+    heads = ["component", unit, "%", *(f"ring {ring}" for ring in rings)]
+    grid = Grid(f"CPI stack of {title}: {unit} of one {_operation(stack)}", heads)
     for name, components in _chosen([stack]):
         cycles = sum(map(stack.of, components))
         each = [
@@ -176,18 +189,18 @@ def _one(title: str, stack: Stack) -> Grid:
     each = [
         sum(value for (_, at, _), value in stack.cycles.items() if at == ring) for ring in rings
     ]
-    grid.add("busy cycles", clocks(stack.busy), _share(1, 1), *map(clocks, each))
+    grid.add(f"busy {unit}", clocks(stack.busy), _share(1, 1), *map(clocks, each))
     grid.add("instructions", clocks(stack.instructions))
-    grid.add("cycles/instruction", _per(stack.busy, stack.instructions))
+    grid.add(f"{unit}/instruction", _per(stack.busy, stack.instructions))
     return grid
 
 
 def _several(title: str, stacks: Sequence[Stack]) -> Grid:
     """The table of several runs, with two columns for each run."""
-    heads = ["component"]
+    heads, unit = ["component"], stacks[0].unit
     for name in names(stacks):
-        heads += [f"{name}\ncycles", f"{name}\n%"]
-    grid = Grid(f"CPI stack of {title}: cycles of one {_operation(stacks[0])}", heads)
+        heads += [f"{name}\n{unit}", f"{name}\n%"]
+    grid = Grid(f"CPI stack of {title}: {unit} of one {_operation(stacks[0])}", heads)
     for name, components in _chosen(stacks):
         cells = []
         for stack in stacks:
@@ -195,9 +208,9 @@ def _several(title: str, stacks: Sequence[Stack]) -> Grid:
             cells += [clocks(cycles), _share(cycles, stack.busy)]
         grid.add(name, *cells)
     rows = {
-        "busy cycles": [(clocks(stack.busy), _share(1, 1)) for stack in stacks],
+        f"busy {unit}": [(clocks(stack.busy), _share(1, 1)) for stack in stacks],
         "instructions": [(clocks(stack.instructions), "") for stack in stacks],
-        "cycles/instruction": [(_per(stack.busy, stack.instructions), "") for stack in stacks],
+        f"{unit}/instruction": [(_per(stack.busy, stack.instructions), "") for stack in stacks],
     }
     for name, pairs in rows.items():
         grid.add(name, *(cell for pair in pairs for cell in pair))

@@ -23,7 +23,7 @@ from p5lab.present.tables import MISSING, Grid, lines_of, number, times
 from p5stats import metrics
 
 OPTION = "--all-rows"
-FIRST = ("time.wall", "cycles.busy", diff.INSTRUCTIONS)
+FIRST = ("time.wall", "cycles.busy", "nominal.cycles.busy", diff.INSTRUCTIONS)
 INPUTS = 8  # rows of inputs on a screen
 RESERVED = 2  # lines of a screen: the command, and the prompt after the output
 EACH = 3  # the fewest rows of a phase that say more than its first row

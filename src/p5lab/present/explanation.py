@@ -14,12 +14,15 @@ from functools import cached_property
 
 from rich.console import Console
 
+from p5lab.describe.observation.clocks import is_nominal
+from p5lab.errors import UserError
 from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep.store import Stored
 from p5lab.present import comparison, cpi_stack
 from p5lab.present.cpi_stack import Stack
 from p5lab.present.tables import MISSING, Grid, clocks, number, rows_as, times
 from p5stats import cpi
+from p5stats.declared import NOMINAL
 
 SCHEMA_VERSION = 1
 ByRing = dict[int, float]  # cycles
@@ -99,6 +102,11 @@ class Explanation:
         )
 
     @property
+    def unit(self) -> str:
+        """The unit of all cycles: cycles or nominal cycles."""
+        return self.first[0].unit
+
+    @property
     def cycles(self) -> tuple[float, float]:
         """The mean busy cycles of one operation of both systems."""
         return self._means(lambda stack: stack.busy)
@@ -129,7 +137,13 @@ def between(
 ) -> Iterator[Explanation]:
     """Explains each phase that both systems have. `first`, `second`: the runs of each system, with
     one run for each workload and seed. `by`: empty, or the place of p5lab.present.cpi_stack
-    .of_places. Raises UserError for a run without a CPI stack, or without counts by place."""
+    .of_places. Raises UserError for a run without a CPI stack, for a run without counts by place,
+    and if only one system has nominal clocks."""
+    if len({is_nominal(stored.record) for stored in (*first, *second)}) > 1:
+        raise UserError(
+            f"{names[0]} and {names[1]}: one has nominal cycles, and the other has cycles of a"
+            " Pentium; expected two systems with the same clocks"
+        )
     one, other = _by_phase(first, by), _by_phase(second, by)
     for (what, phase), stacks in one.items():
         if (what, phase) in other:
@@ -223,7 +237,7 @@ def in_words(one: Explanation) -> str:
     (a, b), (first, second) = one.names, one.cycles
     change = second - first
     said = [
-        f"{one.what}: {b} takes {_amount(change)} busy cycles {_more(change)} than {a}:"
+        f"{one.what}: {b} takes {_amount(change)} busy {one.unit} {_more(change)} than {a}:"
         f" {_amount(second)} instead of {_amount(first)} ({_times(second, first)})."
     ]
     if one.is_small:
@@ -234,8 +248,8 @@ def in_words(one: Explanation) -> str:
     idle = one.idle[1] - one.idle[0]
     if abs(idle) > SMALL * first:
         said.append(
-            f"It also is idle for {_amount(idle)} cycles {_more(idle)}; with the idle cycles, it"
-            f" takes {_times(second + one.idle[1], first + one.idle[0])} the time."
+            f"It also is idle for {_amount(idle)} {one.unit} {_more(idle)}; with the idle cycles,"
+            f" it takes {_times(second + one.idle[1], first + one.idle[0])} the time."
         )
     said += _of_instructions(one)
     groups = {
@@ -251,8 +265,8 @@ def in_words(one: Explanation) -> str:
         largest = one.named[0]
         where = f" in {largest.place}" if largest.place else ""
         said.append(
-            f"The largest cause is {short(largest)}{where}: {_signed(largest.difference)} cycles"
-            f" ({_share(largest.difference, change)} %)."
+            f"The largest cause is {short(largest)}{where}: {_signed(largest.difference)}"
+            f" {one.unit} ({_share(largest.difference, change)} %)."
         )
     else:
         said.append("No component differs for certain: each range includes zero.")
@@ -266,7 +280,7 @@ def _of_instructions(one: Explanation) -> list[str]:
     change = second - first
     said = [
         f"It executes {_times(others, retired)} the instructions, and needs {second / others:.2f}"
-        f" cycles for each instead of {first / retired:.2f}."
+        f" {one.unit} for each instead of {first / retired:.2f}."
     ]
     extra = (others - retired) * first / retired
     if extra * change > 0:
@@ -274,8 +288,8 @@ def _of_instructions(one: Explanation) -> list[str]:
         part = f"{100 * extra / change:.0f} % of the difference"
         part = "more than the difference" if extra / change > 1 else part
         said.append(
-            f"At {first / retired:.2f} cycles each, the {what} instructions are"
-            f" {_amount(extra)} cycles, {part}."
+            f"At {first / retired:.2f} {one.unit} each, the {what} instructions are"
+            f" {_amount(extra)} {one.unit}, {part}."
         )
     return said
 
@@ -293,7 +307,7 @@ def _grid(one: Explanation) -> Grid:
     placed = any(cause.place for cause in one.causes)
     ranged = _is_ranged(one)
     rings = one.rings[:-1]  # the part of the last ring is the rest
-    heads = ["component", *(["where"] if placed else []), f"{a}\ncycles", f"{b}\ncycles"]
+    heads = ["component", *(["where"] if placed else []), f"{a}\n{one.unit}", f"{b}\n{one.unit}"]
     heads += ["difference", *([SPREAD] if ranged else []), "%", *(f"ring {at}\n%" for at in rings)]
     grid = Grid("", heads, left={1} if placed else set())
     change = one.cycles[1] - one.cycles[0]
@@ -311,7 +325,7 @@ def _grid(one: Explanation) -> Grid:
         add(short(cause), cause.place, [cause], clocks(cause.spread))
     if one.rest:
         add(f"({len(one.rest)} others)", "", one.rest)
-    add("busy cycles", "", one.causes, clocks(_spread(one)))
+    add(f"busy {one.unit}", "", one.causes, clocks(_spread(one)))
     retired, others = one.instructions
     cells = clocks(retired), clocks(others), _signed(others - retired)
     grid.add(cpi.INSTRUCTIONS, *([""] if placed else []), *cells)
@@ -320,10 +334,15 @@ def _grid(one: Explanation) -> Grid:
 
 def _rows(one: Explanation, rings: Sequence[int]) -> list[dict[str, object]]:
     """A row for each component, and rows for the busy cycles, idle cycles and instructions."""
-    totals = {cpi.BUSY: one.cycles, cpi.IDLE: one.idle, cpi.INSTRUCTIONS: one.instructions}
+    prefix = NOMINAL if one.unit == cpi_stack.NOMINAL_CYCLES else ""
+    totals = {
+        prefix + cpi.BUSY: one.cycles,
+        prefix + cpi.IDLE: one.idle,
+        cpi.INSTRUCTIONS: one.instructions,
+    }
     rows: list[dict[str, object]] = []
     for cause in one.causes:
-        rows.append(_row(one, cause.component, cause.place, (cause.first, cause.second)))
+        rows.append(_row(one, prefix + cause.component, cause.place, (cause.first, cause.second)))
         rows[-1] |= {"lowest": cause.low, "highest": cause.high, "named": one.is_named(cause)}
         rows[-1] |= {f"ring {ring}": cause.rings.get(ring, 0.0) for ring in rings}
     empty = {"lowest": "", "highest": "", "named": ""} | {f"ring {ring}": "" for ring in rings}

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from p5lab.present import comparison
-from p5lab.present.comparison import CYCLES, HIGHEST, LOWEST, TIME, Cell
+from p5lab.present.comparison import CYCLES, HIGHEST, LOWEST, NOMINAL, TIME, Cell
 from p5lab.present.tables import Grid, number
 from p5stats import compare
 
@@ -13,7 +13,9 @@ from p5stats import compare
 CURVE_HEADS = {
     "MB/s": "MB/s",
     "busy cycles": "cycles",
+    "nominal busy cycles": "nominal\ncycles",
     "CPI (busy)": "CPI",
+    "nominal CPI (busy)": "nominal\nCPI",
     "read misses/reference": "L1D/ref",
     "L2 misses": "L2",
     "DTLB misses": "DTLB",
@@ -58,11 +60,11 @@ def rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
     """
     found = []
     several = any(cell.iterations != 1 for cell in cells)
-    spread = CYCLES if any(cell.has(CYCLES) for cell in cells) else TIME
+    spreads = [name for name in (CYCLES, NOMINAL) if any(cell.has(name) for cell in cells)]
     for name in METRICS:
         if any(cell.has(name) for cell in cells):
             found.append((name, name))
-            if name == spread and several:
+            if name in (spreads or [TIME]) and several:
                 found += [("  lowest", name + LOWEST), ("  highest", name + HIGHEST)]
     return found
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from p5lab.describe.keys import readable
 from p5lab.present import comparison
-from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
+from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Cell, Comparison, Question
 from p5lab.present.one_system import COLUMN_WIDTH, CURVE_HEADS, LABEL_WIDTH, POINT_WIDTH, rows
 from p5lab.present.tables import MISSING, Grid, number, ratio, times
 
 # The metrics in the table of a curve for several systems.
-CURVES_COMPARED = ("busy cycles", "MB/s", "read misses/reference", "L2 misses", "DTLB misses")
+CURVES_COMPARED = (CYCLES, NOMINAL, "MB/s", "read misses/reference", "L2 misses", "DTLB misses")
 # Events that have their own table, and the place of the table in chen95.
 EVENT_TABLES = {
     "interrupts, other": "Non-clock interrupts (chen95 tables 4, 5 and 8)",
@@ -31,6 +31,12 @@ MISS_HEADS = {
     "L2 misses": "L2",
 }
 RATIO_WIDTH, SPREAD_WIDTH = 9, 21
+# The words for Comparison.cost in a title, and its unit.
+COSTS = {
+    TIME: ("Time", "us"),
+    NOMINAL: ("Nominal cycles", "nominal cycles"),
+    INSTRUCTIONS: ("Instructions", INSTRUCTIONS),
+}
 
 
 def last_points(found: Comparison) -> list[Question]:
@@ -47,8 +53,8 @@ def summary(found: Comparison, width: int) -> list[Grid]:
     """Returns tables with a row for each benchmark. A table is at most `width` characters wide.
 
     For each system, a row contains the time, the busy cycles and a ratio. The ratio is the system's
-    time divided by the first system's time. If no system has a time, the tables show instructions
-    and the ratio of instructions.
+    time divided by the first system's time. If no system has a time, the tables show
+    Comparison.cost and its ratio.
     """
     cost = 2 * COLUMN_WIDTH + (SPREAD_WIDTH if len(found.seeds) > 1 else RATIO_WIDTH)
     result = []
@@ -65,7 +71,7 @@ def _summary(found: Comparison, chosen: Sequence[int], *, cycles: bool) -> Grid:
     """Returns the summary of the chosen systems."""
     names, first = list(found.names().values()), found.cost
     seeds = len(found.seeds) > 1
-    title, unit = ("Time", "us") if first == TIME else ("Instructions", "instructions")
+    title, unit = COSTS[first]
     heads = [""]
     heads += [f"{names[i]}\n{unit}" for i in chosen]
     heads += [f"{names[i]}\nmin-max" for i in chosen if seeds]
@@ -158,7 +164,7 @@ def curves(found: Comparison, what: str, width: int) -> list[Grid]:
         if not any(cell.has(metric) for cell in points):
             continue
         group = [(metric, "mean", i) for i in range(len(names))]
-        if metric == "busy cycles":
+        if metric in (CYCLES, NOMINAL):
             group += [(metric, "spread", i) for i in range(len(names)) if seeds]
             group += [(metric, "ratio", i) for i in range(1, len(names))]
         used += sum(

@@ -16,7 +16,7 @@ from p5lab.keep import swept
 from p5lab.keep.store import Stored
 from p5lab.present import column, counts
 from p5lab.present.column import Column
-from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question, System
+from p5lab.present.comparison import CYCLES, NOMINAL, TIME, Cell, Comparison, Question, System
 from p5lab.present.several_systems import last_points
 from p5lab.present.tables import BORDER, EDGE, MISSING, Grid, number, ratio, times
 
@@ -29,9 +29,11 @@ RATIO = "ratio"
 DEFAULT = (
     TIME,
     CYCLES,
+    NOMINAL,
     "MB/s",
     "instructions",
     "CPI (busy)",
+    "nominal CPI (busy)",
     "L2 misses",
     "I-cache misses",
     "read misses/reference",
@@ -192,7 +194,7 @@ def _rows(found: Comparison, questions: Sequence[Question]) -> Subject:
 
 
 def _system_names(system: System) -> tuple[str, ...]:
-    return system.guest, system.machine, system.feedback, system.engine
+    return system.guest, system.machine, system.feedback, system.clocks, system.engine
 
 
 def _title(found: Comparison, question: Question) -> str:
@@ -271,7 +273,7 @@ class _Table:
                 "" if found.keys and place and titles[place - 1] == title else title
                 for place, title in enumerate(titles)
             ]
-        for field in ("guest", "machine", "feedback", "engine"):
+        for field in ("guest", "machine", "feedback", "clocks", "engine"):
             texts = [getattr(system, field) for _, system in self._rows]
             if len({getattr(system, field) for system in found.systems}) > 1:
                 names[field] = texts

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from p5lab.describe.observation.attribute import Attribution
 from p5lab.describe.observation.calls import Calls
 from p5lab.describe.observation.capture import Capture
+from p5lab.describe.observation.clocks import Clocks
 from p5lab.describe.observation.cpi import Cpi
 from p5lab.describe.observation.intervals import Intervals
 from p5lab.describe.observation.kind import Conf, Kind
@@ -39,6 +40,7 @@ __all__ = [
     "Attribution",
     "Calls",
     "Capture",
+    "Clocks",
     "Cpi",
     "Interval",
     "Intervals",
@@ -63,6 +65,7 @@ KINDS: tuple[type[Kind], ...] = (
     Calls,
     Modes,
     Cpi,
+    Clocks,
     Intervals,
     Region,
     Sample,
@@ -119,6 +122,8 @@ class Observation:
         """Raises UserError if a kind needs something that the machine or the guest of a run
         lacks."""
         for wish in self:
+            if run.has_nominal_clocks and not wish.with_nominal:
+                raise UserError(f"{wish.option}: expected without --clocks nominal")
             if wish.needs_clocks and not run.has_clocks:
                 raise UserError(
                     f"{wish.every_access or wish.option}: expected a guest for a processor whose"

@@ -78,6 +78,11 @@ class Attribution(Kind):
         return "--attribute misses" if "misses" in self.by else ""
 
     @property
+    def with_nominal(self) -> bool:
+        """True unless the misses are classified."""
+        return not self.needs_clocks
+
+    @property
     def label(self) -> str:
         """The values of --attribute, such as "by functions, stacks"."""
         return f"by {', '.join(self.by)}"

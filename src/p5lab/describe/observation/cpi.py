@@ -32,6 +32,11 @@ class Cpi(Flag):
         return True
 
     @property
+    def with_nominal(self) -> bool:
+        """The stack of nominal cycles."""
+        return True
+
+    @property
     def label(self) -> str:
         """The text "CPI stack"."""
         return "CPI stack"

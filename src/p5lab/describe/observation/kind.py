@@ -59,6 +59,11 @@ class Kind(ABC):
         return False
 
     @property
+    def with_nominal(self) -> bool:
+        """Whether this kind is possible with nominal clocks (--clocks nominal)."""
+        return False
+
+    @property
     def every_access(self) -> str:
         """The name of this kind if it needs a report of every access to L1, else empty. An engine
         reports the accesses to only one kind in a run."""

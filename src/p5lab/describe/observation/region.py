@@ -58,6 +58,11 @@ class Region(Kind):
         return {"region": self.function}
 
     @property
+    def with_nominal(self) -> bool:
+        """A region has the counts of any run."""
+        return True
+
+    @property
     def label(self) -> str:
         """The text "region" and the function."""
         return f"region {self.function}"

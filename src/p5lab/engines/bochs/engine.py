@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Bochs with our Pentium model: build/engine/p5bochs, and p5bochs64 for x86-64 guests.
 
-p5bochs64 models the same caches and TLBs for an x86-64 processor, but counts no clocks.
+p5bochs64 models the same caches and TLBs for an x86-64 processor. It counts clocks only with
+--clocks nominal.
 """
 
 import hashlib

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from p5lab.keep.store import Stored
 from p5lab.present import cpi_stack
-from p5lab.present.comparison import CYCLES
+from p5lab.present.comparison import CYCLES, NOMINAL
 from p5lab.present.cpi_stack import Stack
 from p5lab.present.page.figure import UNITS, Figure, frame, identifier, mark
 from p5stats import cpi
@@ -31,6 +31,7 @@ def _figure(title: str, stacks: Sequence[Stack]) -> Figure:
         for group, components in cpi.GROUPS.items()
         if any(stack.of(one) for stack in stacks for one in components)
     ]
+    cycles = CYCLES if stacks[0].unit == cpi_stack.CYCLES else NOMINAL
     marks = [
         mark(
             benchmark=name.replace("\n", " "),
@@ -42,7 +43,7 @@ def _figure(title: str, stacks: Sequence[Stack]) -> Figure:
         )
         for name, stack in zip(cpi_stack.names(stacks), stacks, strict=True)
         for metric, unit, factor in (
-            (CYCLES, UNITS[CYCLES], 1.0),
+            (cycles, UNITS[cycles], 1.0),
             (SHARE, "%", 100 / stack.busy if stack.busy else 0.0),
         )
         for group in used

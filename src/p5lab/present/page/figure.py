@@ -10,15 +10,17 @@ from typing import Any
 import pandas as pd
 
 from p5lab.host.terminal import for_terminal
-from p5lab.present.comparison import CYCLES, TIME
+from p5lab.present.comparison import CYCLES, NOMINAL, TIME
 from p5stats import compare
 
 BANDWIDTH = "MB/s"
 TITLES = {
     CYCLES: "busy cycles",
+    NOMINAL: "nominal busy cycles",
     TIME: "time",
     BANDWIDTH: "bandwidth",
     "CPI (busy)": "busy cycles per instruction",
+    "nominal CPI (busy)": "nominal busy cycles per instruction",
     "read misses/reference": "L1D read misses per data reference",
     "write misses/reference": "L1D write misses per data reference",
     "I-cache misses/instr": "I-cache misses per instruction",

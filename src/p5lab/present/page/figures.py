@@ -20,7 +20,7 @@ from typing import Any
 from p5lab.describe.observation import Region
 from p5lab.keep import swept
 from p5lab.present.column import Column, of_metric
-from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
+from p5lab.present.comparison import CYCLES, NOMINAL, TIME, Cell, Comparison, Question
 from p5lab.present.page import figure, sweep_figure
 from p5lab.present.page.figure import BANDWIDTH, TIMES, WIDE_RANGE, Figure, title_of
 from p5lab.present.page.marks import Marks
@@ -33,6 +33,7 @@ from p5stats.claims import Claim
 # instruction.
 BARS = (
     CYCLES,
+    NOMINAL,
     "instructions",
     "data reads",
     "data writes",
@@ -51,15 +52,16 @@ MISSES = (
     "L2 misses",
 )
 BY_KEY = (TIME, *BARS, "L2 misses")  # the panels of a sweep over a machine key
-OVERVIEW = (TIME, CYCLES, "instructions", "data reads", "data writes")
+OVERVIEW = (TIME, CYCLES, NOMINAL, "instructions", "data reads", "data writes")
 RATES = (
     "CPI (busy)",
+    "nominal CPI (busy)",
     "read misses/reference",
     "write misses/reference",
     "I-cache misses/instr",
     "kernel share",
 )
-CURVES = (BANDWIDTH, CYCLES, "read misses/reference", "L2 misses", "DTLB misses")
+CURVES = (BANDWIDTH, CYCLES, NOMINAL, "read misses/reference", "L2 misses", "DTLB misses")
 LEVELS = (CYCLES,)
 SIZE = "size of the array, bytes"
 SWEEP_POINTS = 3  # a parameter gets a curve if it has at least this number of values

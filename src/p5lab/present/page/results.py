@@ -113,4 +113,5 @@ def _asked(run: Run, geometry: str) -> selection.Kind:
         run.workload.name,
         tuple(sorted(run.parameters.items())),
         run.sample is not None,
+        run.has_nominal_clocks,
     )

@@ -2,12 +2,21 @@
 """The first table of a page. Ratios come first, so that a narrow window shows them."""
 
 from p5lab.present.column import HEADS
-from p5lab.present.comparison import CYCLES, INSTRUCTIONS, TIME, Comparison
-from p5lab.present.several_systems import last_points, ratio_of, value_or_why
+from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Comparison
+from p5lab.present.several_systems import COSTS, last_points, ratio_of, value_or_why
 from p5lab.present.tables import Grid, number
 
 # The columns for one system, the most important first.
-ONE_SYSTEM = (TIME, CYCLES, INSTRUCTIONS, "CPI (busy)", "L2 misses", "ring crossings")
+ONE_SYSTEM = (
+    TIME,
+    CYCLES,
+    NOMINAL,
+    INSTRUCTIONS,
+    "CPI (busy)",
+    "nominal CPI (busy)",
+    "L2 misses",
+    "ring crossings",
+)
 
 
 def of(found: Comparison) -> list[Grid]:
@@ -24,11 +33,10 @@ def of(found: Comparison) -> list[Grid]:
 def _several(found: Comparison) -> Grid:
     names = list(found.names().values())
     first, is_timed = found.cost, found.cost == TIME
-    unit = "us" if is_timed else INSTRUCTIONS
+    what, unit = COSTS[first]
     heads = ["", *(f"{name}\nratio" for name in names[1:]), *(f"{name}\n{unit}" for name in names)]
     if is_timed:
         heads += [f"{name}\ncycles" for name in names]
-    what = "Time" if is_timed else "Instructions"
     reference = names[0].replace("\n", ", ")
     grid = Grid(f"{what} of one operation, with ratios to {reference}", heads)
     for question in last_points(found):

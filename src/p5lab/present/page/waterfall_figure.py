@@ -2,8 +2,8 @@
 """Figures of the difference between two systems: a step for each cause, from the busy cycles of the
 first system to the busy cycles of the second system (a waterfall)."""
 
-from p5lab.present import explanation
-from p5lab.present.comparison import CYCLES
+from p5lab.present import cpi_stack, explanation
+from p5lab.present.comparison import CYCLES, NOMINAL
 from p5lab.present.explanation import Cause, Explanation
 from p5lab.present.page.figure import UNITS, Figure, frame, identifier, mark
 
@@ -27,6 +27,8 @@ def of(one: Explanation) -> Figure:
     if one.rest:
         marks.append(_step(f"({len(one.rest)} others)", at, second - at))
     marks.append(_mark(one.names[1], WHOLE, 0.0, second))
+    metric = NOMINAL if one.unit == cpi_stack.NOMINAL_CYCLES else CYCLES
+    marks = [{**own, "metric": metric, "unit": UNITS[metric]} for own in marks]
     names = " and ".join(one.names)
     link = identifier(f"explain-{one.what}-{'-'.join(one.names)}")
     title = f"{one.what}: the difference between {names}"
@@ -46,9 +48,7 @@ def _step(
 
 
 def _mark(name: str, series: str, at: float, value: float) -> dict[str, object]:
-    return mark(
-        benchmark=name, series=series, point=at, metric=CYCLES, unit=UNITS[CYCLES], value=value
-    )
+    return mark(benchmark=name, series=series, point=at, value=value)
 
 
 def _name(cause: Cause) -> str:
