@@ -84,8 +84,10 @@ void find_regions() {
     restore::Region region{};
     char rights[5] = "";
     if (std::sscanf(line, "%lx-%lx %4s", &region.begin, &region.end, rights) != 3) continue;
-    if (std::strstr(line, "[v")) continue;  // vdso, vvar, vsyscall: the kernel's own
-    if (std::strstr(line, "[stack]")) header.stack = region.begin;
+    // The name is the last word. A path may contain any other word.
+    const char* name = std::strrchr(line, ' ') + 1;
+    if (std::strncmp(name, "[v", 2) == 0) continue;  // vdso, vvar, vsyscall: the kernel's own
+    if (std::strcmp(name, "[stack]") == 0) header.stack = region.begin;
     region.protection = (rights[0] == 'r' ? PROT_READ : 0) | (rights[1] == 'w' ? PROT_WRITE : 0) |
                         (rights[2] == 'x' ? PROT_EXEC : 0);
     check(header.regions < restore::kMostRegions, "too many regions of memory");

@@ -41,6 +41,7 @@ void Viewer::execute(const std::string& line, base::Time now) {
 }
 
 void Viewer::do_step(const std::string& text) {
+  if (text.empty()) return answer(base::JsonLine("refused").member("reason", "no step").line());
   base::Settings settings;
   std::string error;
   settings.parse("run.step.0.title =\nrun.step.0." + text.substr(1) + "\n", "command", &error);

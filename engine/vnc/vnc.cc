@@ -104,6 +104,7 @@ int main(int count, char** arguments) {
     rfbInitServer(screen);
     if (rfbIsActive(screen) && screen->listenSock >= 0) break;
     if (port) return 1;
+    rfbShutdownSockets(screen);  // otherwise the next call changes nothing
   }
   if (screen->listenSock < 0) return 1;
   std::printf("port %d\n", screen->port);

@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -17,12 +18,13 @@ from boot_sector import FLOPPY, assembled, bootable, new_runs, record
 
 from p5lab import engines
 from p5lab.describe import from_media, script
-from p5lab.execute import screen
+from p5lab.execute import screen, viewers
 from p5lab.lab import Lab
 
 HERE = Path(__file__).parent
 ROOT = Lab.here().root
 PATIENCE = 120  # seconds for a guest on a busy host
+LONG = 3600  # virtual seconds: the pauses of a recorded script are as long as those of the session
 tmux = pytest.mark.skipif(not shutil.which("tmux"), reason="needs tmux")
 
 
@@ -30,7 +32,9 @@ def shell(*words):
     """The command line of a shell, and its environment."""
     path = os.pathsep.join(str(ROOT / name) for name in ("src", "stats-parsers"))
     command = [sys.executable, "-m", "p5lab", "shell", *map(str, words), "--model", "off"]
-    return [*command, "--no-build"], {**os.environ, "PYTHONPATH": path}
+    # Without these two, a terminal's size is that of the terminal.
+    ours = {name: text for name, text in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    return [*command, "--no-build"], {**ours, "PYTHONPATH": path}
 
 
 def eventually(found, what):
@@ -47,13 +51,14 @@ class Terminal:
     """A terminal of 100 columns and 30 lines, which tmux keeps."""
 
     def __init__(self, command, environment):
-        self.server = f"p5lab-test-{os.getpid()}"
+        self._place = tempfile.TemporaryDirectory()  # the name of a socket must be short
         words = ["new-session", "-d", "-x", "100", "-y", "30", *command]
-        self._tmux(*words, env=environment)
+        self._tmux(*words, env=environment, check=True)
 
-    def _tmux(self, *words, env=None):
-        command = ["tmux", "-L", self.server, "-f", "/dev/null", *words]
-        return subprocess.run(command, env=env, check=False, capture_output=True, text=True).stdout
+    def _tmux(self, *words, env=None, check=False):
+        command = ["tmux", "-S", f"{self._place.name}/tmux", "-f", "/dev/null", *words]
+        done = subprocess.run(command, env=env, check=check, capture_output=True, text=True)
+        return done.stdout
 
     def rows(self, *options):
         return self._tmux("capture-pane", "-p", *options).splitlines()
@@ -72,6 +77,7 @@ class Terminal:
 
     def close(self):
         self._tmux("kill-server")
+        self._place.cleanup()
 
 
 @pytest.fixture
@@ -89,8 +95,8 @@ def test_a_person_types_in_a_terminal_and_the_script_repeats_it(keys, own_lab, t
     terminal = Terminal(*shell("--floppy", keys, "--record", recorded))
     try:
         terminal.wait(">")
-        terminal.type("Hello, W0rld!")
-        terminal.keys("Enter")
+        # In one write, because a pause between the keys is a step of its own in the script.
+        terminal.type("Hello, W0rld!\r")
         terminal.wait("floppy one")
         for name in ("F1", "C-c", "M-x", "Up", "C-a", "C-a"):
             terminal.keys(name)
@@ -106,7 +112,7 @@ def test_a_person_types_in_a_terminal_and_the_script_repeats_it(keys, own_lab, t
     assert 'type = "Hello, W0rld!\\n"' in text
     assert [re.findall(r'press = "(.*)"', text)] == [["f1", "ctrl-c", "alt-x", "up", "ctrl-a"]]
 
-    (made,) = new_runs(own_lab, "--floppy", keys, "--script", recorded, "--limit", 60)
+    (made,) = new_runs(own_lab, "--floppy", keys, "--script", recorded, "--limit", LONG)
     assert record(made)["status"] == "ok"
     rows = [row for row in (made / "screen.txt").read_text().splitlines() if row]
     assert rows[-3:] == [">Hello, W0rld!", "floppy one", "><3b>^C<2d><48>^A"]
@@ -201,7 +207,7 @@ class Viewer:
 @pytest.fixture
 def viewed():
     """Starts a shell with a VNC server. Returns the process and a viewer."""
-    if not (ROOT / "build/engine/p5vnc").exists():
+    if not (viewers.HEADER.exists() and (ROOT / "build/engine/p5vnc").exists()):
         pytest.skip("needs build/engine/p5vnc, which needs LibVNCServer")
     processes = []
 
@@ -256,7 +262,7 @@ def test_the_mouse_of_a_viewer_is_recorded(viewed, own_lab, tmp_path):
     text = recorded.read_text()
     assert "move = [12, -3]" in text
     assert 'click = "right"' in text
-    (made,) = new_runs(own_lab, "--floppy", floppy, "--script", recorded, "--limit", 60)
+    (made,) = new_runs(own_lab, "--floppy", floppy, "--script", recorded, "--limit", LONG)
     rows = [row.strip() for row in (made / "screen.txt").read_text().splitlines() if row]
     assert rows[-2:] == ["000c 0003 0002", "000c 0003 0000"]
 

@@ -127,7 +127,8 @@ class Server:
                     else:
                         self._process.kill()
                     return None, 0.0
-        seconds = round(time.monotonic() - forked, 3) if forked else 0.0
+        # A short run may end before its number is read. Zero stands for a run that was not forked.
+        seconds = max(0.001, round(time.monotonic() - forked, 3)) if forked else 0.0
         status = _number(said, b"status")
         if status is not None:
             return os.waitstatus_to_exitcode(status), seconds

@@ -241,7 +241,9 @@ class Person:
 
     def _from_viewers(self, viewers: Viewers) -> None:
         for kind, value in viewers.events():
-            if kind == "want":
+            if kind == "gone":
+                self.viewers = None
+            elif kind == "want":
                 self.link.send("picture")
             elif kind == "keys":
                 self._press(value)
@@ -251,7 +253,7 @@ class Person:
                 self._note(partial(_note_mouse, (right, down), buttons))
 
     def _note(self, note: Note) -> None:
-        """Records an input when the engine has told its virtual time and the text before it."""
+        """Records an input when the engine has reported its virtual time and the text before it."""
         if self.recorder:
             self._notes.append(note)
             self.link.send("prompt")

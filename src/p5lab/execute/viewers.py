@@ -103,8 +103,11 @@ class Viewers:
             self._process.stdin.flush()
 
     def events(self) -> Iterator[tuple[str, Any]]:
-        """What has come: ("want", None), ("keys", keys) or ("mouse", (right, down, buttons))."""
-        *lines, self._said = (self._said + os.read(self.source.fileno(), 1 << 16)).split(b"\n")
+        """What has come: ("want", None), ("keys", keys), ("mouse", (right, down, buttons)), or
+        ("gone", None) if the server has ended."""
+        if not (more := os.read(self.source.fileno(), 1 << 16)):
+            yield "gone", None
+        *lines, self._said = (self._said + more).split(b"\n")
         for line in lines:
             kind, *numbers = line.split()
             values = [int(one) for one in numbers]
