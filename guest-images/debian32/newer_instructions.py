@@ -3,8 +3,8 @@
 """List the instructions of a distribution for i386 that a Pentium does not have.
 
 Disassembles the programs and libraries of a root file system (build/images/GUEST/rootfs.tar) and
-prints a table: for each kind of newer instruction, how many instructions and files have it, and the
-files with most of them. The guest's ISA level, pentium+cmov, has the kinds `cmov`, `fcmov`, `fcomi`
+prints, for each kind of newer instruction, how many instructions and files have it, and the files
+with most of them. The guest's ISA level, pentium+cmov, has the kinds `cmov`, `fcmov`, `fcomi`
 and `hint`. A program executes the other kinds only after it has asked CPUID for them, or it fails.
 """
 
