@@ -181,6 +181,8 @@ def test_options_that_do_not_fit_are_one_line(refused, tmp_path):
         ("--disk", disk, "smoke"): "smoke: expected without --floppy, --disk and --cdrom",
         ("--disk", disk, "--program", "x.c"): "--program: expected without --floppy",
         ("--disk", disk, "--guest", "linux"): "--guest: expected without",
+        ("--disk", disk, "--file", f"{disk}:/a"): "--put brings files to this guest",
+        ("--disk", disk, "--stdin", disk): "--stdin: expected with --program guest:PATH",
         ("--disk", disk, "--disk", disk, "--disk", disk): "--disk: expected at most 2 times",
         ("--disk", disk, "--until", "two\nlines"): "expected printable ASCII in one line",
         ("--disk", disk, "--until", " x"): "without spaces at its ends",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from p5lab import engines
-from p5lab.describe import from_media, guest, media, put, script
+from p5lab.describe import brought, from_media, guest, media, put, script
 from p5lab.describe.from_media import Asked
 from p5lab.describe.run import Run
 from p5lab.describe.supplied import FAT
@@ -142,6 +142,12 @@ def asked(args: argparse.Namespace, lab: Lab) -> Asked:
     script.check_text(args.until, "--until")
     if args.cflags:
         raise UserError("--cflags: expected with --program")
+    for option, given in ((brought.FILE, args.files), (brought.STDIN, args.stdin)):
+        if given:
+            raise UserError(
+                f"{option}: expected with --program guest:PATH; {put.OPTION} brings files to this"
+                " guest"
+            )
     check_text_of_job(args.args)
     system = SYSTEMS.get(args.programs)
     if system:
