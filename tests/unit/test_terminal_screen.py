@@ -110,7 +110,13 @@ def test_symbols_of_a_viewer_become_keys():
     assert viewers._key(0xFFFF, 1) == [Typed("press", "ctrl-alt-delete")]
     viewers._key(0xFFE3, 0)
     assert viewers._key(0xFFBE, 1) == [Typed("press", "alt-f1")]
-    assert viewers._key(0x20AC, 1) == []  # no key of a US keyboard
+    (minus,) = viewers._key(ord("-"), 1)
+    assert minus.chord == (keyboard.NAMED["alt"], keyboard.PLAIN["-"])
+    for held in (1, 0):
+        viewers._key(0xFFE9, held)
+        # Not on a US keyboard: the euro sign, its character U+20AC, and a key for the volume.
+        for symbol in (0x20AC, 0x10020AC, 0x1008FF11):
+            assert viewers._key(symbol, 1) == []
 
 
 # --- recorded scripts -----------------------------------------------------------------------------

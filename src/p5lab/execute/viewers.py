@@ -128,10 +128,11 @@ class Viewers:
         held = [name for one, name in HELD.items() if one in self._held]
         if symbol in SYMBOLS:
             return [Typed("press", "-".join([*held, SYMBOLS[symbol]]))]
-        character = chr(symbol)
+        character = chr(symbol) if symbol < 256 else ""
+        key = "minus" if character == "-" else character.lower()
         plain = [name for name in held if "shift" not in name]
-        if plain and character.lower() in keyboard.PLAIN:
-            return [Typed("press", "-".join([*held, character.lower()]))]
+        if plain and (key == "minus" or key in keyboard.PLAIN):
+            return [Typed("press", "-".join([*held, key]))]
         return [Typed("type", character)] if " " <= character <= "~" else []
 
     def _pointer(self, x: int, y: int, mask: int) -> tuple[int, int, int]:
