@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The parts of a shell with a screen: what a terminal shows and sends, and recorded scripts."""
 
+import socket
+from types import SimpleNamespace
+
 import pytest
 
 from p5lab.describe import keyboard, script
+from p5lab.execute import screen
 from p5lab.execute.recorder import Recorder
 from p5lab.execute.viewers import Viewers
 from p5lab.host.painter import CLEAR, Painter, Text, sequence
@@ -155,6 +159,24 @@ def test_a_script_waits_for_prompts_and_else_as_long_as_the_person(tmp_path):
         ("pause", "7.5"),
     ]
     assert recorder.script.startswith("# Recorded on a test.\nschema_version = 1\n")
+
+
+def test_a_motion_that_the_engine_refused_is_not_recorded(tmp_path):
+    recorder = Recorder("")
+    ours, theirs = socket.socketpair()
+    viewers = SimpleNamespace(events=lambda: events)
+    with ours, theirs:
+        person = screen.Person(None, screen.Link(ours), viewers, recorder, interactive=False)
+        events = [("keys", [Typed("type", "a")]), ("mouse", (5, 5, 0)), ("mouse", (7, 7, 0))]
+        person._from_viewers(viewers)
+        sent = theirs.recv(4096).decode().splitlines()
+    assert [line.split()[0] for line in sent] == ["prompt", "step", *["mouse", "prompt"] * 2]
+    prompt = {"type": "prompt", "time_us": 3 * SECOND, "text": ""}
+    refused = {"type": "refused", "reason": "the mouse is off"}
+    for answer in (prompt, refused, prompt, prompt):  # the guest switches its mouse on
+        person._answer(answer, b"")
+    recorder.end(3 * SECOND, "")
+    assert recorded(tmp_path, recorder) == [("pause", "3"), ("type", "a"), ("move", "7 7")]
 
 
 def test_the_mouse_is_recorded_as_motions_and_clicks(tmp_path):

@@ -38,6 +38,7 @@ from p5lab.lab import Lab
 
 HELP = "Ctrl-A x leaves, Ctrl-A d sends Ctrl-Alt-Delete, Ctrl-A Ctrl-A sends Ctrl-A"
 RESTART = ord("d")
+MOUSE_OFF = "the mouse is off"  # a reason of the engine (engine/session/viewer.cc)
 REDRAW_SECONDS = 0.05
 # Records an input. The arguments are the virtual time in microseconds, and the new text before the
 # cursor.
@@ -203,6 +204,9 @@ class Person:
             self._show(about, content)
         elif about["type"] == "picture" and self.viewers:
             self.viewers.show(content)
+        elif about["type"] == "refused" and about["reason"] == MOUSE_OFF and self._notes:
+            # The commands before this motion are answered, so the first note is the motion's.
+            self._notes[0] = _note_nothing
         elif about["type"] == "prompt" and self.recorder:
             self._notes.popleft()(self.recorder, about["time_us"], about["text"])
 
@@ -276,6 +280,10 @@ def _note_mouse(
     way: tuple[int, int], buttons: int, recorder: Recorder, time_us: int, prompt: str
 ) -> None:
     recorder.mouse(way, buttons, time_us)
+
+
+def _note_nothing(recorder: Recorder, time_us: int, prompt: str) -> None:
+    """For an input that the engine refused: a script with it would fail."""
 
 
 def _write(text: str) -> None:
