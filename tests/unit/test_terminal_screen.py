@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The parts of a shell with a screen: what a terminal shows and sends, and recorded scripts."""
 
+import errno
+import os
 import socket
 from types import SimpleNamespace
 
 import pytest
 
 from p5lab.describe import keyboard, script
+from p5lab.errors import UserError
 from p5lab.execute import screen
 from p5lab.execute.recorder import Recorder
 from p5lab.execute.viewers import Viewers
@@ -177,6 +180,17 @@ def test_a_motion_that_the_engine_refused_is_not_recorded(tmp_path):
         person._answer(answer, b"")
     recorder.end(3 * SECOND, "")
     assert recorded(tmp_path, recorder) == [("pause", "3"), ("type", "a"), ("move", "7 7")]
+
+
+def test_a_full_disk_leaves_no_half_of_a_script(tmp_path, monkeypatch):
+    def full(number):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(screen, "_session", lambda *words: (None, "# a script"))
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(UserError, match=r"cannot write .*steps\.toml: No space left"):
+        screen.run(None, None, None, tmp_path / "steps.toml")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_mouse_is_recorded_as_motions_and_clicks(tmp_path):

@@ -31,6 +31,7 @@ from p5lab.errors import STATUS_FAILED
 from p5lab.execute.recorder import Recorder
 from p5lab.execute.shell import ESCAPE, LEAVE, raw_terminal
 from p5lab.execute.viewers import Viewers
+from p5lab.host.files import store_bytes
 from p5lab.host.painter import CLEAR, RESET, SHOW, Painter, Text
 from p5lab.host.terminal import for_terminal
 from p5lab.host.terminal_keys import Typed, typed
@@ -51,7 +52,7 @@ def run(lab: Lab, planned: Run, viewers: Viewers | None, record: Path | None) ->
     with tempfile.TemporaryDirectory(prefix="p5lab-shell-") as name:
         outcome, script = _session(lab, planned, Path(name), viewers, record is not None)
     if record:
-        record.write_text(script)
+        store_bytes(record, script.encode())
         print(f"p5lab: the script is in {record}", file=sys.stderr)
     if outcome is None or outcome.status == "ok":
         return 0
