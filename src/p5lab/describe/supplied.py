@@ -35,6 +35,7 @@ class System:
         Raises UserError for a wrong description.
     `made`: the files for the floppy. Makes what is out of date. Raises UserError if that fails.
     `phases`: the names of the phases that the programs do not name themselves.
+    `largest`: the largest value of a parameter.
     """
 
     name: str
@@ -42,6 +43,7 @@ class System:
     load: Callable[[Lab], dict[str, Program]]
     made: Callable[[Lab], list[Path]]
     phases: Callable[[Lab], dict[int, str]] = lambda lab: {}
+    largest: int = 0x7FFFFFFF
 
 
 def read(place: Path) -> dict[str, Program]:

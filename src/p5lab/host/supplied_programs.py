@@ -8,7 +8,6 @@ from p5lab.lab import Lab
 
 _ALL = (dos_programs.SYSTEM, linux_programs.SYSTEM, minix_programs.SYSTEM)
 SYSTEMS = {one.name: one for one in _ALL}
-LARGEST = 0x7FFFFFFF  # of a parameter
 
 
 def check_job(lab: Lab, system: System, job: str) -> None:
@@ -21,5 +20,7 @@ def check_job(lab: Lab, system: System, job: str) -> None:
             raise unknown(
                 f"parameter of the programs for {system.name}", key, known, where="--args"
             )
-        if not value.isdecimal() or not 0 < int(value) <= LARGEST:
-            raise UserError(f"--args: {word}: expected {key}=NUMBER, a whole number above 0")
+        if not value.isdecimal() or not 0 < int(value) <= system.largest:
+            raise UserError(
+                f"--args: {word}: expected {key}=NUMBER, a whole number from 1 to {system.largest}"
+            )
