@@ -2,6 +2,7 @@
 """`run --file`, `--stdin` and `--args` for a program of a distribution: the archive for the guest,
 and bad input."""
 
+import os
 import tarfile
 from pathlib import Path
 
@@ -98,6 +99,8 @@ def test_a_file_that_cannot_be_read_or_is_too_large(lab, tmp_path, monkeypatch):
         brought.archive(lab, brought.parse([f"{big}:/root/a"], None), ())
     with pytest.raises(UserError, match=r"1024 arguments, .* at most 1023"):
         brought.archive(lab, brought.NOTHING, ("x",) * 1024)
+    with pytest.raises(UserError, match="--args: expected text in UTF-8"):
+        brought.archive(lab, brought.NOTHING, (os.fsdecode(b"\xe9"),))
     assert not lab.root.exists()
 
 

@@ -119,7 +119,10 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes, mode: int) -> None:
 
 def _arguments(arguments: Sequence[str]) -> bytes:
     """The arguments, each with a zero byte at its end."""
-    text = b"".join(argument.encode() + b"\0" for argument in arguments)
+    try:
+        text = b"".join(argument.encode() + b"\0" for argument in arguments)
+    except UnicodeEncodeError:  # a byte of the command line that is not UTF-8
+        raise UserError("--args: expected text in UTF-8") from None
     if len(arguments) > ARGUMENTS or len(text) > ARGUMENTS_BYTES:
         raise UserError(
             f"--args: {len(arguments)} arguments, {len(text)} bytes; expected at most"
