@@ -86,7 +86,7 @@ def test_each_wrong_file_is_one_line(capsys, tmp_path):
         (tmp_path / "other",): "a directory",
         (tmp_path / "much-too-long.txt",): "rename the file",
         (run, tmp_path / "other/RUN.BAT"): "a second file with the name RUN.BAT",
-        (tmp_path / "big",): "do not fit on a floppy",
+        (tmp_path / "big",): "1,474,561 bytes; expected at most 1,474,560 bytes; this is a floppy",
         (run, "--floppy", other): "drive B has the floppy",
     }
     for words, expected in cases.items():

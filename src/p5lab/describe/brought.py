@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from p5lab.errors import UserError
-from p5lab.host.files import store_bytes
+from p5lab.host.files import read_at_most, store_bytes
 from p5lab.lab import Lab
 
 FILE, STDIN = "--file", "--stdin"
@@ -24,6 +24,7 @@ FILE, STDIN = "--file", "--stdin"
 ARGUMENTS_MEMBER, STDIN_MEMBER = "p5/arguments", "p5/stdin"
 ARGUMENTS, ARGUMENTS_BYTES = 1023, 65536
 MOST_BYTES = 64 << 20
+REMEDY = "put larger files into a package or a tarball of `./p5lab image`"
 TIME = 788918400  # 1995-01-01, the date in the guest at its start
 RESERVED = ("/dev", "/p5", "/proc", "/sys")  # of the kernel, and of p5lab
 
@@ -103,8 +104,8 @@ def archive(lab: Lab, brought: Brought, arguments: Sequence[str]) -> Path | None
     content = stream.getvalue()
     if len(content) > MOST_BYTES:
         raise UserError(
-            f"{FILE}, {STDIN}: {len(content) >> 20} MB; expected at most {MOST_BYTES >> 20} MB;"
-            " put larger files into a package or a tarball of `./p5lab image`"
+            f"{FILE}, {STDIN}: {len(content):,} bytes; expected at most {MOST_BYTES:,} bytes;"
+            f" {REMEDY}"
         )
     path = lab.root / "build/brought" / f"{hashlib.sha256(content).hexdigest()[:16]}.tar"
     store_bytes(path, content)
@@ -132,9 +133,4 @@ def _arguments(arguments: Sequence[str]) -> bytes:
 
 
 def _content(file: Path, where: str) -> bytes:
-    try:
-        if file.exists() and not file.is_file():
-            raise UserError(f"{where}: {'a directory' if file.is_dir() else 'not a file'}")
-        return file.read_bytes()
-    except OSError as error:
-        raise UserError(f"{where}: {(error.strerror or str(error)).lower()}") from None
+    return read_at_most(MOST_BYTES, file, where, REMEDY)

@@ -14,7 +14,7 @@ from p5lab.describe import fat_floppy, tar_floppy
 from p5lab.describe.media import FLOPPIES, Wanted
 from p5lab.describe.supplied import FAT, TAR
 from p5lab.errors import UserError
-from p5lab.host.files import store_bytes
+from p5lab.host.files import read_at_most, store_bytes
 from p5lab.lab import Lab
 
 OPTION, ROLE = "--put", FLOPPIES[1]
@@ -40,7 +40,9 @@ def floppy(lab: Lab, files: Sequence[Path], taken: Sequence[Wanted], form: str =
             raise UserError(f"{where}: {error}; rename the file") from None
         if name in contents:
             raise UserError(f"{where}: a second file with the name {name}")
-        contents[name] = _content(file, where)
+        contents[name] = read_at_most(
+            fat_floppy.SECTORS * fat_floppy.SECTOR, file, where, "this is a floppy of 1.44 MB"
+        )
     try:
         content = made.image(contents)
     except ValueError as error:
@@ -49,15 +51,3 @@ def floppy(lab: Lab, files: Sequence[Path], taken: Sequence[Wanted], form: str =
     path = lab.root / "build/put" / f"{sha256[:16]}.img"
     store_bytes(path, content)
     return Wanted(ROLE, str(path), OPTION, known={sha256: f"the files of {OPTION}"})
-
-
-def _content(file: Path, where: str) -> bytes:
-    if file.exists() and not file.is_file():
-        raise UserError(f"{where}: {'a directory' if file.is_dir() else 'not a file'}")
-    try:
-        size = file.stat().st_size
-        if size > fat_floppy.SECTORS * fat_floppy.SECTOR:
-            raise UserError(f"{where}: {size:,} bytes do not fit on a floppy of 1.44 MB")
-        return file.read_bytes()
-    except OSError as error:
-        raise UserError(f"{where}: {(error.strerror or str(error)).lower()}") from None

@@ -42,6 +42,21 @@ def _digest_of_settled(path: Path, inode: int, size: int, changed: int) -> str:
     return sha256_of(path)
 
 
+def read_at_most(most: int, path: Path, where: str, remedy: str) -> bytes:
+    """The content of a file that the user names. `where`: the beginning of messages. Raises
+    UserError if the file cannot be read. Also raises UserError if the file has more than `most`
+    bytes; this message ends with `remedy`."""
+    try:
+        if path.exists() and not path.is_file():
+            raise UserError(f"{where}: {'a directory' if path.is_dir() else 'not a file'}")
+        size = path.stat().st_size
+        if size > most:
+            raise UserError(f"{where}: {size:,} bytes; expected at most {most:,} bytes; {remedy}")
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{where}: {(error.strerror or str(error)).lower()}") from None
+
+
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
     """The object in a JSON file. Raises UserError if the file cannot be read or contains no object.
     If the file contains no object, the message ends with `remedy`."""
