@@ -13,6 +13,7 @@ from p5lab.cli import main as cli
 from p5lab.describe import disk_image, from_media, guest, media
 from p5lab.describe.disk_image import Geometry
 from p5lab.errors import UserError
+from p5lab.execute import viewers
 from p5lab.lab import Lab
 
 FLOPPY, CYLINDER = 1_474_560, 16 * 63 * 512
@@ -268,6 +269,16 @@ def test_what_is_not_possible_with_media_is_one_line(lab, tmp_path, capsys, word
     said = capsys.readouterr().err
     assert expected in said
     assert said.count("\n") == 1
+
+
+def test_a_shell_without_a_build_says_that_the_vnc_server_is_missing(
+    lab, tmp_path, capsys, monkeypatch
+):
+    here = lab()
+    image(tmp_path, "mine/guests/small/small.img", size=306 * 4 * 17 * 512)
+    monkeypatch.setattr(viewers, "program", lambda lab: tmp_path / "p5vnc")
+    assert cli.main(["shell", "small", "--vnc", "--no-build"], here) == 2
+    assert "--vnc: build/engine/p5vnc is missing" in capsys.readouterr().err
 
 
 def test_another_file_name_is_searched_in_the_directories_of_media(lab, tmp_path, monkeypatch):

@@ -172,6 +172,8 @@ def _screen(args: argparse.Namespace, lab: Lab) -> int:
         if args.vnc is not None:
             targets.append(lab.short(viewers.program(lab)))
         build.ensure(lab, Progress(), tuple(targets))
+    elif args.vnc is not None and not viewers.program(lab).exists():
+        raise UserError("--vnc: build/engine/p5vnc is missing; expected without --no-build")
     server = viewers.Viewers(viewers.program(lab), args.vnc) if args.vnc is not None else None
     if server:
         Progress().say(f"A VNC viewer on this host shows the screen at {server.address}.")
