@@ -182,6 +182,9 @@ def test_options_that_do_not_fit_are_one_line(refused, tmp_path):
         ("--disk", disk, "smoke"): "smoke: expected without --floppy, --disk and --cdrom",
         ("--disk", disk, "--program", "x.c"): "--program: expected without --floppy",
         ("--disk", disk, "--guest", "linux"): "--guest: expected without",
+        ("--disk", disk, "--state", disk, "--save-state", tmp_path / "new"): (
+            "--save-state: expected without --state"
+        ),
         ("--disk", disk, "--file", f"{disk}:/a"): "--put brings files to this guest",
         ("--disk", disk, "--stdin", disk): "--stdin: expected with --program guest:PATH",
         ("--disk", disk, "--disk", disk, "--disk", disk): "--disk: expected at most 2 times",

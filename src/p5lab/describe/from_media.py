@@ -234,6 +234,8 @@ def _boot(system: Guest, script: Script | None, asked: Asked) -> Boot:
         save_state=asked.save_state,
         state=asked.state,
     )
+    if boot.save_state and boot.state:
+        raise UserError("--save-state: expected without --state")
     for option, given in (("--save-state", boot.save_state), ("--state", boot.state)):
         if given and not boot.has_ready_point:
             raise UserError(f"{option}: expected a script with a ready point (`ready = true`)")
