@@ -24,9 +24,10 @@ def add(commands: options.Commands) -> None:
         "shell",
         help="open the console of a guest in this terminal",
         description="Boots a guest and connects the guest's serial console to this terminal. For a"
-        " guest that boots from its own media, shows its screen and takes its keys instead."
-        " Press Ctrl-A, then x to end the session. If the input is a file or a pipe, the command"
-        " types the lines of the input one by one. The session then ends at the end of the input.",
+        " guest that boots from its own media, the command shows the guest's screen and sends your"
+        " keys to the guest. Press Ctrl-A, then x to end the session. If the input is a file or a"
+        " pipe, the command types the lines of the input one by one. The session then ends at the"
+        " end of the input.",
     )
     console.add_argument("guest", nargs="?", help="a name that `p5lab list guests` shows")
     console.add_argument(
@@ -61,7 +62,10 @@ def add(commands: options.Commands) -> None:
     )
     options.add_no_build(console)
     console.set_defaults(command=_shell)
+    _add_image(commands)
 
+
+def _add_image(commands: options.Commands) -> None:
     disk = commands.add_parser(
         "image",
         help="make the root file system and disk of a distribution",

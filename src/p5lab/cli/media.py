@@ -95,8 +95,8 @@ def _add_ending(parser: argparse.ArgumentParser) -> None:
         STATE,
         type=Path,
         metavar="FILE",
-        help="begin at the ready point with a system of --save-state, instead of a boot."
-        " The machine, the media and the steps before the ready point are those of that run",
+        help="continue the system that --save-state saved, instead of a boot. Give the machine, the"
+        " media and the guest of that run",
     )
 
 

@@ -291,7 +291,10 @@ def print_json(what: dict[str, object]) -> None:
 def add_no_build(parser: argparse.ArgumentParser) -> None:
     """Adds --no-build, which uses the build products as they are."""
     parser.add_argument(
-        "--no-build", action="store_true", help="use the build products as they are"
+        "--no-build",
+        action="store_true",
+        help="use the build products as they are; --program FILE.c still builds its C library if it"
+        " is missing",
     )
 
 
