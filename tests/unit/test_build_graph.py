@@ -96,6 +96,7 @@ def test_another_checkout_takes_everything_from_the_cache(built_clone, tmp_path_
                 ("C++", "build/obj/engine/p5bochs64/p5/cache.cc.o"),
                 ("C++", "build/obj/tests/model/p5/cache.o"),
                 ("C++", "build/obj/tests/mutable/p5/cache.o"),
+                ("C++", "build/obj/tests/x86-64/p5/cache.o"),
                 ("record", "build/engine/engine.json"),
                 ("record", "build/engine/engine64.json"),
             },
@@ -116,6 +117,7 @@ def test_another_checkout_takes_everything_from_the_cache(built_clone, tmp_path_
             }
             | {
                 ("C++", "build/obj/tests/cases/config_test.o"),
+                ("C++", "build/obj/tests/x86-64/p5/replacement.o"),
                 ("record", "build/engine/engine.json"),
                 ("record", "build/engine/engine64.json"),
             },
