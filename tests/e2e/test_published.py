@@ -7,7 +7,9 @@ import pytest
 
 from p5lab.evidence import block, documents, published, validate
 from p5lab.execute.runner import Runner
+from p5lab.host import delivered
 from p5lab.host.processors import cores
+from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5stats.claims import FAILS, HOLDS
 
@@ -16,6 +18,7 @@ from p5stats.claims import FAILS, HOLDS
 # smaller versions of the other workloads.
 LONG = (
     "mem-bandwidth",
+    "hbench-bandwidth",
     "copy-routines",
     "ctx",
     "pipe-bandwidth",
@@ -58,7 +61,13 @@ def validation(tmp_path_factory, full):
         or not claim.measure
         or (claim.measure.workload not in LONG and claim.measure.experiment not in MANY_BOOTS)
     ]
-    found = validate.run(lab, asked, Runner(lab, jobs=cores()).run_all)
+    runner = Runner(lab, jobs=cores())
+
+    def execute(runs):
+        delivered.ensure(lab, runs, Progress())
+        return runner.run_all(runs)
+
+    found = validate.run(lab, asked, execute)
     assert [(one.run.label, one.reason) for one in found.failed] == []
     return found.results
 

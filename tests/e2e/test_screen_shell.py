@@ -299,21 +299,23 @@ def test_watching_changes_no_event(keys, own_lab, tmp_path):
     ours, theirs = socket.socketpair()
     with ours, screen._started(plan, place, theirs) as engine:
         link = screen.Link(ours)
-        looks, asked_for, rows = 0, 0, []
+        looks, asked_for, rows, prompt = 0, 0, [], ""
 
         def look():
-            nonlocal looks, asked_for, rows
+            nonlocal looks, asked_for, rows, prompt
             if looks == asked_for:
-                link.send("screen\npicture")
-                asked_for += 2
+                link.send("screen\npicture\nprompt")
+                asked_for += 3
             select.select([ours], [], [], 1)
             for about, content in link.answers():
                 looks += 1
                 rows = about.get("rows", rows)
-                assert about["type"] == "screen" or content.startswith(b"P6\n")
-            return "floppy one" in rows
+                prompt = about.get("text", prompt)
+                assert about["type"] in ("screen", "prompt") or content.startswith(b"P6\n")
+            # There is a prompt only after the last step of the script.
+            return "floppy one" in rows and prompt
 
-        eventually(look, "the text did not appear")
+        eventually(look, "the text did not appear, or the script did not end")
         ours.close()
         assert engine.wait(PATIENCE) == 0
     assert looks >= 2
