@@ -728,7 +728,10 @@ static void stand_still(Bit64u clocks) {
 
 void p5_idle(void) {
   if (from_media && !cpu()->get_IF()) the_run.guest_halted();
-  stand_still(bx_pc_system.getNumCpuTicksLeftNextEvent());
+  // The session looks at its own times, not at the next event of a device after them.
+  const Bit64u now = *p5_clock;
+  const Bit64u look = next_look < now ? 1 : next_look + 1 - now;
+  stand_still(std::min<Bit64u>(look, bx_pc_system.getNumCpuTicksLeftNextEvent()));
 }
 
 void BochsPlatform::let_pass(uint64_t clocks) {

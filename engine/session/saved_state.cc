@@ -47,9 +47,9 @@ p5_registers:
         .size   p5_registers, . - p5_registers
 )");
 
-// The emulator asks for the host's time, although nothing depends on it. The C library would jump
-// to the page vdso of the kernel, which is elsewhere in a restored process. These functions make
-// system calls instead.
+// The emulator asks for the host's time, although no event depends on it (test_host_clock.py). The
+// C library would jump to the page vdso of the kernel, which is elsewhere in a restored process.
+// These functions make system calls instead.
 extern "C" int gettimeofday(timeval* time, void* zone) noexcept {
   return int(syscall(SYS_gettimeofday, time, zone));
 }
