@@ -261,6 +261,17 @@ def test_curves_have_their_points_and_what_was_published(drawn):
     assert published["claim"].startswith("chen95 section 4.4: ")
 
 
+def test_a_small_effect_looks_small(drawn):
+    curve = drawn["curve"]
+    one = curve.frame[(curve.frame["metric"] == "busy cycles") & (curve.frame["series"] == "toy")]
+    for values, most in ((1.0, 0.9996), "1"), ((1.0, 1.5), "1.5"):
+        frame = one[one["kind"] == MODELLED].assign(value=values, unit=figures.TIMES)
+        panel = charts.panels(dataclasses.replace(curve, frame=frame))[0]
+        texts = [each.text for each in ElementTree.fromstring(svg.panel(panel)).iter() if each.text]
+        assert most in texts
+        assert ("0.96" in texts) == (most == "1")
+
+
 def test_functions_of_a_run_have_their_cycles():
     node = {"phase": 0, "space": "program", "crossing": "", "event": "cycles.busy"}
     counts = pd.DataFrame(

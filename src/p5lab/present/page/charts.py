@@ -41,6 +41,7 @@ INK, MUTED, GRID = "#1f2329", "#59626e", "#dde2e8"
 # These fonts have the widths of Arial, so that texts have the same width on every host.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 TICKS = 5
+SMALL_EFFECT = 0.05  # an axis of ratios goes at least this far from 1
 SIDE_BY_SIDE = 3  # maximum number of series that are drawn side by side
 # Prints large numbers as 20k or 2M, like d3. Prints 0.02 unchanged, but d3 would print 20m.
 NUMBER = "format(datum.value, abs(datum.value) < 1000 ? '~g' : '~s')"
@@ -241,9 +242,8 @@ def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
         if figure.log
         else alt.Scale(zero=False, nice=True),
     )
-    # On an axis of ratios, zero is no reference value, and small effects would be invisible.
-    zero = rows["unit"].iloc[0] != TIMES
-    y = alt.Y("value:Q", title=None, axis=_few_ticks(), scale=alt.Scale(zero=zero))
+    scale = _of_ratios() if rows["unit"].iloc[0] == TIMES else alt.Scale(zero=True)
+    y = alt.Y("value:Q", title=None, axis=_few_ticks(), scale=scale)
     base = _chart(data).encode(x=x, description="text:N", detail="series:N")
     modelled = base.transform_filter(alt.datum.kind == MODELLED)
     color = _color(figure)
@@ -270,6 +270,14 @@ def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
             edges.mark_rule(strokeDash=[2, 3], color=INK).encode(x=x, description="text:N")
         )
     return _layer(layers, CURVE_HEIGHT)
+
+
+def _of_ratios() -> alt.Scale:
+    """Returns the scale of an axis of ratios. Zero is no reference value there, and small effects
+    would be invisible. But the axis has at least SMALL_EFFECT on both sides of 1, so that no effect
+    looks much larger than it is."""
+    least = [1 - SMALL_EFFECT, 1 + SMALL_EFFECT]
+    return alt.Scale(zero=False, domain=alt.DomainUnionWith(unionWith=least))
 
 
 def _areas(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
