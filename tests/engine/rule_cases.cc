@@ -234,8 +234,8 @@ void interlocks() {
       Rule::AgiPrefix,
       {code("mov eax,ebx; mov ecx,fs:[eax]: 1, prefix, 1", {"89 d8", "64 8b 08"}, 3),
        code("the same with a companion that uses EAX as well", {"89 d8", "64 8b 08", "8b 30"}, 3)},
-      {code("imul eax,ebx (10 clocks, and its 0F) hides the prefix, not AGI",
-            {"0f af c3", "64 8b 08"}, 1 + 10 + 1 + 1),
+      {code("imul eax,ebx (9 clocks, and its 0F) hides the prefix, not AGI",
+            {"0f af c3", "64 8b 08"}, 1 + 9 + 1 + 1),
        code("mov eax,ebx; mov ecx,[eax]", {"89 d8", "8b 08"}, 3)});
   rule_has(Rule::Prefix,
            {code("mov ax,bx", {"66 89 d8"}, 2), code("mov cx,fs:[eax]", {"66 64 8b 08"}, 3),
@@ -583,10 +583,10 @@ void x87() {
            {divide("fdiv st,st1; fadd st,st2, 64 bits", 0x37F, {"d8 f1", "d8 c2"}, 39 + 1),
             divide("fmul st,st1; fadd st,st2, 24 bits", 0x07F, {"d8 c9", "d8 c2"}, 3 + 1)});
   rule_has(Rule::X87MultiplyWaits,
-           {code("fdiv st,st1; mul ecx", {"d8 f1", "f7 e1"}, 39 + 10),
-            code("fdiv st,st1; imul ecx,edx, 0F hidden", {"d8 f1", "0f af ca"}, 39 + 10)},
+           {code("fdiv st,st1; mul ecx", {"d8 f1", "f7 e1"}, 39 + 9),
+            code("fdiv st,st1; imul ecx,edx, 0F hidden", {"d8 f1", "0f af ca"}, 39 + 9)},
            {code("fdiv st,st1; div ecx", {"d8 f1", "f7 f1"}, 1 + 41),
-            code("fmul st,st1; mul ecx", {"d8 c9", "f7 e1"}, 1 + 10)});
+            code("fmul st,st1; mul ecx", {"d8 c9", "f7 e1"}, 1 + 9)});
   rule_has(Rule::X87Exchange,
            {code("fadd st,st1; fxch st1; fadd st2,st", {"d8 c1", "d9 c9", "dc c2"}, 2)},
            {code("fxch st1; mov ecx,edx", {"d9 c9", "89 d1"}, 2)});
