@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/random.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +27,12 @@
 #include "seed.h"
 
 #define UML "/bin/linux"
+#define GUEST "/guest.cpio" /* the RAM disk of User-Mode Linux */
 #define ABORT_NO_UML 1
 
 /* The memory of User-Mode Linux is a file in /tmp, which takes memory only for touched pages. 14 MB
  * of the file are free at the ready marker. A machine with 32 MB has enough memory for these 14 MB
- * and for the pages of a seed.
+ * and for the pages of a seed, because the RAM disk is removed when it has been read.
  */
 #define UML_MEMORY "mem=20M"
 #define TMP_OPTIONS "size=24m"
@@ -75,11 +77,37 @@ static void make_window(void) {
   close(file);
 }
 
-static _Noreturn void run_uml(void) {
+/* User-Mode Linux opens its RAM disk once and reads it into its own memory. Without this function,
+ * the file would take 4 MB of a machine with 32 MB until the end, and programs with many processes
+ * would have too little. A lease reports that the file is being opened: the open waits until the
+ * lease is given back. Returns the file with the lease, or -1 without one.
+ */
+static int lease_guest(sigset_t *awaited) {
+  sigemptyset(awaited);
+  sigaddset(awaited, SIGIO);
+  sigaddset(awaited, SIGCHLD); /* User-Mode Linux has ended and never opened the file */
+  sigprocmask(SIG_BLOCK, awaited, NULL);
+  int file = open(GUEST, O_RDONLY | O_CLOEXEC);
+  if (file >= 0 && fcntl(file, F_SETLEASE, F_WRLCK) == 0) return file;
+  fprintf(stderr, "init: " GUEST ": %s\n", strerror(errno));
+  return -1;
+}
+
+/* Wait until User-Mode Linux opens its RAM disk, and remove the file's name. Its memory is free
+ * when User-Mode Linux closes the file.
+ */
+static void drop_guest(int file, const sigset_t *awaited) {
+  int signal = sigwaitinfo(awaited, NULL);
+  if (signal == SIGIO) unlink(GUEST);
+  close(file); /* gives the lease back */
+}
+
+static _Noreturn void run_uml(const sigset_t *blocked) {
+  sigprocmask(SIG_UNBLOCK, blocked, NULL);
   char *arguments[16] = {
       UML,
       UML_MEMORY,
-      "initrd=/guest.cpio",
+      "initrd=" GUEST,
       ("iomem=p5ctr," WINDOW),
       /* Use this console only. */
       "con0=fd:0,fd:1",
@@ -121,13 +149,16 @@ int main(void) {
   give_entropy();
   make_window();
 
+  sigset_t awaited;
+  int guest = lease_guest(&awaited);
   int engine = p5_marker_init(), status = 0;
   pid_t uml = fork();
-  if (uml == 0) run_uml();
+  if (uml == 0) run_uml(&awaited);
   if (uml < 0) {
     fprintf(stderr, "init: fork: %s\n", strerror(errno));
     status = 127 << 8;
   }
+  if (uml > 0 && guest >= 0) drop_guest(guest, &awaited);
   /* Threads and traced processes of User-Mode Linux may end after it. Ignore their ends. */
   while (uml > 0 && waitpid(uml, &status, 0) < 0 && errno == EINTR) continue;
   if (engine || status != 0) {
