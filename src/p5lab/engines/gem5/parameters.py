@@ -150,8 +150,8 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     found += [
         "64-bit paging: a walk reads up to four entries of 8 bytes; penalty.walk is not added",
         "large pages are 2 MB",
-        "dram.page, dram.page_miss: no open page; each access takes the time of an access to an"
-        " open page",
+        "dram.page, dram.page_miss, dram.refresh_us: no open page and no refresh; each access takes"
+        " the time of an access to an open page",
         "single_read, single_write: a single transfer takes the time of the first transfer of"
         " a line",
         "memory.uncached: the ranges are cached",
