@@ -3,7 +3,8 @@
 # A small system with a driver for the PS/2 mouse, the first sector of a floppy (test_mouse.py). It
 # asks the BIOS for the packets of the mouse (INT 15h, functions C205h, C207h and C200h; IBM PS/2
 # BIOS Interface Technical Reference). After each packet it prints the sum of all motions to the
-# right, the sum of all motions upwards, and the buttons. A key switches the mouse on.
+# right, the sum of all motions upwards, and the buttons. A key switches the mouse on. After each line,
+# the first character of the screen has the next background colour: blue, green, cyan, red.
 
         .include "boot_sector.inc"
         movw    $off, %si
@@ -82,8 +83,16 @@ print:  lodsb
         jz      6f
         call    put
         jmp     print
-6:      ret
+6:      pushw   %es
+        movw    $0xB800, %ax                    # video memory
+        movw    %ax, %es
+        addb    $0x10, colour
+        movb    colour, %al
+        movb    %al, %es:1
+        popw    %es
+        ret
 
+colour: .byte   0x07                            # grey on black
 right:  .word   0
 up:     .word   0
 off:    .asciz  "mouse off"
