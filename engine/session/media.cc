@@ -8,11 +8,12 @@ namespace session {
 MediaConfig MediaConfig::read(base::Settings& settings) {
   MediaConfig c;
   c.on = settings.has("run.media") && settings.flag("run.media");
-  if (!c.on) return c;
+  if (!c.on && !settings.has("run.screen")) return c;
   c.screen = settings.text("run.screen");
   c.serial = settings.text("run.serial");
   c.steps = Step::read_all(settings);
   if (settings.has("run.step_screens")) c.step_screens = settings.text("run.step_screens");
+  if (!c.on) return c;
   c.live = settings.has("run.live") && settings.flag("run.live");
   if (settings.has("run.save_state")) c.save_state = settings.text("run.save_state");
   if (settings.has("run.floppies")) {

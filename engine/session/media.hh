@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What does a run do if its guest boots from its own media? Most programs of such a guest do not
-// call the engine. A script of steps drives the guest (script.hh).
+// What does a run do if its guest boots from its own media, or if its guest has a graphics screen?
+// A script of steps drives the guest (script.hh). Most programs of a guest with its own media do
+// not call the engine, so its script begins at reset. The script of another guest begins at the
+// ready marker.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +15,13 @@
 namespace session {
 
 struct MediaConfig {
-  bool on = false;             // the BIOS boots the guest from floppies, disks or a CD-ROM
-  std::string screen, serial;  // paths: the file to write, and the file of the serial line
-  std::vector<Step> steps;     // of the script; empty: the limit ends the run
-  std::string step_screens;    // path of the file with the screen of each step; empty: none
-  int keep_drive = -1;         // the IDE disk whose content is written to `keep`; -1: none
+  bool on = false;  // the BIOS boots the guest from floppies, disks or a CD-ROM
+  // Paths: the file to write (empty: none), and the file with the text of the guest, in which steps
+  // search: the serial line, or the output of the program.
+  std::string screen, serial;
+  std::vector<Step> steps;   // of the script; empty: the limit or the program ends the run
+  std::string step_screens;  // path of the file with the screen of each step; empty: none
+  int keep_drive = -1;       // the IDE disk whose content is written to `keep`; -1: none
   std::string keep;
 
   bool live = false;       // a person sees and drives the machine (viewer.hh)
@@ -27,7 +31,7 @@ struct MediaConfig {
 
   bool has_ready_point() const { return Step::ready_point(steps) < steps.size(); }
 
-  // Reads run.media and the keys that depend on it; `settings` keeps the first error.
+  // Reads run.media, run.screen and the keys that depend on them; `settings` keeps the first error.
   static MediaConfig read(base::Settings& settings);
 };
 

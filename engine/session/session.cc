@@ -39,15 +39,19 @@ void Session::start(p5::Pentium* storage, Emulator& emulator) {
   open_files();
   if (config_.media.on) begin(kBoot);
   if (config_.media.on && intervals_) intervals_->begin();
-  if (config_.media.steps.empty() && !config_.media.live) return;
+  if (!config_.media.on || (config_.media.steps.empty() && !config_.media.live)) return;
   // Programs that run before the ready point get no job, because runs with other jobs can share it.
   if (config_.media.has_ready_point()) job_.command.clear();
-  script_ = std::make_unique<Script>(config_.media.steps, config_.media.serial, emulator,
-                                     [this](const Step& step) { step_done(step); });
+  begin_script();
   if (!config_.media.live) return;
   script_->wait_for_person();
   viewer_ = std::make_unique<Viewer>(STDIN_FILENO, emulator, *script_,
                                      [&emulator] { return emulator.view(); });
+}
+
+void Session::begin_script() {
+  script_ = std::make_unique<Script>(config_.media.steps, config_.media.serial, *emulator_,
+                                     [this](const Step& step) { step_done(step); });
 }
 
 void Session::read_settings() {
@@ -122,6 +126,7 @@ MarkerResult Session::marker(const MarkerCall& call) {
     case kAbort:
       abort(call.arg0);
     case kExit:
+      if (script_ && !config_.media.on) end_script();
       exit(call.arg0);
     case kReadCounter:
       return read_counter(call.arg0);
@@ -195,6 +200,7 @@ void Session::ready() {
   devices_.ready();
   observers_->ready();
   if (intervals_) intervals_->begin();
+  if (!config_.media.on && !config_.media.steps.empty()) begin_script();
   if (job_.region.name.empty()) return;
   region_ = std::make_unique<Region>(job_.region, *emulator_);
   model_->watch_each(true);  // the engine must see each instruction
@@ -220,14 +226,17 @@ void Session::take_job() {
   free.insert({"run.timing_table", "disk.image"});
   for (const std::string& key : devices_.job_keys()) free.insert(key);
   for (const base::Settings* side : {&settings_, &own}) {
-    for (const std::string& key : Step::keys_after_ready_point(*side)) free.insert(key);
+    const std::vector<std::string> keys =
+        config_.media.on ? Step::keys_after_ready_point(*side) : side->keys("run.step.");
+    free.insert(keys.begin(), keys.end());
   }
   const std::string other = own.difference(settings_, free);
   if (!other.empty())
     reject(path_ + ": " + other + ": differs from the value of the booted machine");
   settings_ = own;
   read_job(settings_);
-  if (script_) script_->replace(config_.media.steps = Step::read_all(settings_));
+  config_.media.steps = Step::read_all(settings_);
+  if (script_) script_->replace(config_.media.steps);
   if (!settings_.error().empty()) reject(settings_.error());
 }
 
@@ -295,6 +304,7 @@ void Session::program_output(uint32_t bytes, uint32_t count) {
 void Session::finish(const std::string& status, const std::string& reason, uint32_t guest_status,
                      int exit_status) {
   finished_ = true;
+  if (!config_.media.screen.empty()) save_screens();
   if (config_.media.on) save_media(status == "ok");
   observers_->finish(events_->counted());
   if (region_) {
@@ -355,7 +365,9 @@ void Session::follow(Script::State state) {
     case Script::State::Runs:
       return;
     case Script::State::Ended:
-      script_ended();
+      if (config_.media.on) script_ended();
+      script_.reset();  // the program ends the run
+      return;
     case Script::State::Late:
       late("limit of the step of " + seconds(clock().first_clock(step.within)) + " reached");
     case Script::State::Refused:
@@ -401,6 +413,12 @@ std::string Session::not_done() {
   return step.title + ": " + (waits ? "did not appear: " : "");
 }
 
+// The program has ended. Its script must have nothing left that needs the program.
+void Session::end_script() {
+  follow(script_->run_out(clock().time(model_->clock())));
+  if (script_) fail(not_done() + "the program has ended");
+}
+
 void Session::script_ended() {
   const Step& last = script_->step();
   const std::string when = " at " + seconds(model_->clock());
@@ -438,9 +456,12 @@ bool Session::write_picture(const std::filesystem::path& path) {
   return true;
 }
 
-void Session::save_media(bool is_ok) {
+void Session::save_screens() {
   write_screen(config_.media.screen);
   if (step_screens_) step_screens_.finish();
+}
+
+void Session::save_media(bool is_ok) {
   if (resets_) events_->note("reset", "machine", resets_);
   // After a failure the emulator may have closed the image. Nobody needs it then.
   if (config_.media.keep.empty() || !is_ok) return;

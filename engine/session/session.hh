@@ -115,6 +115,7 @@ class Session {
   std::FILE* create(const std::string& path);
 
  private:
+  void begin_script();
   void read_settings();
   void read_job(base::Settings& settings);
   void open_files();
@@ -147,6 +148,8 @@ class Session {
   // Writes the picture of a graphics mode, with the extension `ppm`. Returns false in a text mode.
   bool write_picture(const std::filesystem::path& path);
   [[noreturn]] void script_ended();
+  void end_script();
+  void save_screens();
   void save_media(bool is_ok);
   base::Clock clock() const { return base::Clock(config_.machine.clock_hz()); }
   std::string seconds(uint64_t clocks) const;
@@ -173,7 +176,7 @@ class Session {
   PhaseNames names_;                      // of phases of the guest's programs
   Output output_;                         // output of the guest's program
   std::list<Output> created_;             // files that devices have created
-  std::unique_ptr<Script> script_;        // null: the limit ends the run
+  std::unique_ptr<Script> script_;        // null: the limit or the program ends the run
   std::unique_ptr<Viewer> viewer_;        // null: nobody drives the machine
   Output step_screens_;
   std::string kept_screen_;            // the last one in step_screens_

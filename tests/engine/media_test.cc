@@ -57,6 +57,21 @@ TEST_CASE("screen: the text of the file") {
   CHECK(Screen().text() == "");
 }
 
+TEST_CASE("media: a guest of the engine with a graphics screen and a script") {
+  std::string error;
+  const std::string needed = "run.screen = s\nrun.serial = o\nrun.step_screens = f\n";
+  const MediaConfig config =
+      read(needed + "run.step.0.wait = up\nrun.step.0.title = step 1\n", &error);
+  CHECK(error == "");
+  CHECK_FALSE(config.on);
+  CHECK(config.screen == "s");
+  CHECK(config.step_screens == "f");
+  REQUIRE(config.steps.size() == 1);
+  CHECK(config.steps[0].wanted.text() == "up");
+  read(needed + "run.live = on\n", &error);  // only for a guest with its own media
+  CHECK(error != "");
+}
+
 TEST_CASE("media: the keys of a run") {
   std::string error;
   CHECK_FALSE(read("", &error).on);

@@ -183,3 +183,10 @@ def test_the_multiboot_information():
 def test_what_multiboot_cannot_boot_is_said(arguments, message):
     with pytest.raises(UserError, match=message):
         loaded(**arguments)
+
+
+def test_a_graphics_mode_is_in_the_header():
+    plan = boot.linux(
+        bzimage(), Path("k"), Path("i"), 5000, "quiet", 32 * MB, Path("setup.bin"), 0x101
+    )
+    assert field(plan.setup, 0x1FA, "H") == 0x301  # vga=0x301 (Documentation/fb/vesafb.rst)

@@ -271,6 +271,7 @@ def test_a_guest_of_x86_64_brings_its_processor(lab):
         ("cmdline", "cmd", "unknown key 'cmd'; did you mean 'cmdline'"),
         ("console=", "console=\\n", "cmdline: expected printable ASCII"),
         ('name = "toy"', 'name = "joy"', 'name: expected "toy"'),
+        ("[boot]", '[boot]\nscreen = "640x480"', 'screen: expected "640x480x8" or'),
     ],
 )
 def test_wrong_guests_say_what_and_where(lab, old, new, message):

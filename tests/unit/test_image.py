@@ -308,6 +308,18 @@ def test_a_guest_without_its_root_says_which_command_makes_it(lab):
     image.check(lab, system)
 
 
+def test_a_variant_has_the_root_of_its_base(lab):
+    base, variant = (guest.load(Lab(REPO), name) for name in ("debian32", "debian32-x"))
+    assert (base.image_of, variant.image_of) == ("debian32", "debian32")
+    assert image.guests(Lab(REPO), "i386") == {"debian": base}
+    with pytest.raises(UserError, match=r"make it with `./p5lab image debian --arch i386`"):
+        image.check(lab, variant)
+    archive = lab.rootfs("debian32")
+    archive.parent.mkdir(parents=True)
+    archive.touch()
+    image.check(lab, variant)
+
+
 @pytest.mark.parametrize("name", ["debian64", "ubuntu64"])
 def test_the_guests_of_the_repository(name):
     system = guest.load(Lab(REPO), name)

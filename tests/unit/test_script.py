@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Scripts that drive guests with media: steps, keys, windows, and messages about errors."""
+"""Scripts that drive guests and programs: steps, keys, windows, and messages about errors."""
+
+from pathlib import Path
 
 import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
-from p5lab.describe import from_media, guest, keyboard, pattern, script
+from p5lab.describe import experiment, from_media, guest, keyboard, pattern, script
 from p5lab.engines.bochs import bochsrc
 from p5lab.engines.bochs import script as conf
 from p5lab.errors import UserError
@@ -239,18 +241,18 @@ def test_the_engine_gets_the_steps(load, tmp_path):
         "run.step.0.wait": "A:\\>",
         "run.step.0.within_us": "2500000",
         "run.step.1.end": str(from_media.BOOT_PHASE),
-        "run.step.2.begin": str(from_media.WINDOW_PHASE),
+        "run.step.2.begin": str(script.WINDOW_PHASE),
         "run.step.3.keys": "2a+20",
         "run.step.4.insert": "0 insert_1.img",
         "run.step.5.insert": "0 floppy_a.img",  # the floppy of the start, with its changes
         "run.step.6.pause_us": "1000000",
-        "run.step.7.end": str(from_media.WINDOW_PHASE),
+        "run.step.7.end": str(script.WINDOW_PHASE),
         "run.step.8.wait": "A:\\>",
     }
     assert conf.titles(run.boot)["run.step.8.title"] == 'step 9, until "A:\\>"'
     assert run.workload.phases == {
         **from_media.WORKLOAD.phases,
-        from_media.WINDOW_PHASE: "dir",
+        script.WINDOW_PHASE: "dir",
     }
     assert [one.role for one in run.boot.inserted] == ["insert_1"]
     assert run.label.startswith("steps.toml until 'A:")
@@ -397,3 +399,51 @@ def test_a_script_is_only_for_guests_with_media(lab, tmp_path, capsys):
     assert cli.main(["run", "--floppy", str(image), "--script", str(steps)], lab) == 2
     (line,) = capsys.readouterr().err.strip().split("\n")
     assert "steps.toml:3: script[0]: unknown key 'waits'" in line
+
+
+# --- beside a program -----------------------------------------------------------------------------
+
+
+def beside(*scripts, system="debian32-x"):
+    """The runs of a program of a guest with scripts."""
+    choice = experiment.Filter(guests=(system,))
+    return experiment.of_program(
+        Lab(REPO), Path("guest:/usr/bin/xterm"), "", choice, scripts=scripts
+    ).runs
+
+
+def test_each_script_is_a_run_of_the_program(load):
+    steps = load('wait = "up"', 'begin = "key"', 'type = "a"', 'end = "key"', "pause = 1")
+    first, second = beside(steps, load("pause = 1"))
+    assert first.parameters["script"] == steps.digest[:12] != second.parameters["script"]
+    assert first.label.startswith("guest:/usr/bin/xterm steps.toml, debian32-x")
+    assert first.workload.phases[script.WINDOW_PHASE] == "key"
+    assert first.program.recorded["script"][0].startswith('step 1, wait "up"')
+    lines, titles = conf.beside_program(first.program.script)
+    assert lines == {
+        "run.step.0.wait": "up",
+        "run.step.1.begin": str(script.WINDOW_PHASE),
+        "run.step.2.keys": "1e",
+        "run.step.3.end": str(script.WINDOW_PHASE),
+        "run.step.4.pause_us": "1000000",
+    }
+    assert list(titles) == [f"run.step.{number}.title" for number in range(5)]
+    (without,) = beside()
+    assert without.program.script is None
+    assert "script" not in {**without.parameters, **without.program.recorded}
+
+
+@pytest.mark.parametrize(
+    "step", ["ready = true", 'insert = {floppy_a = "./a.img"}', 'end = "boot"']
+)
+def test_steps_that_are_not_possible_beside_a_program(load, step):
+    with pytest.raises(UserError, match=r"steps\.toml:2: not possible while a program runs"):
+        beside(load(step))
+
+
+def test_a_script_needs_a_screen_and_a_program(load, tmp_path, capsys):
+    with pytest.raises(UserError, match="--script: guest debian32 has no graphics screen"):
+        beside(load("pause = 1"), system="debian32")
+    words = ["run", "smoke", "--script", str(tmp_path / "steps.toml")]
+    assert cli.main(words, Lab(REPO, tmp_path / "results")) == 2
+    assert "--script: expected with --floppy, --disk, --cdrom" in capsys.readouterr().err

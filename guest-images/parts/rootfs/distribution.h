@@ -3,7 +3,8 @@
  * What does init do in addition on a disk with a distribution for i386?
  *
  * Before the ready marker, init makes the devices that programs of a distribution expect. udev and
- * systemd make these devices on a PC, and none of the two runs here.
+ * systemd make these devices on a PC, and none of the two runs here. init then runs the program of
+ * the kernel parameter p5start, for example to start an X server.
  *
  * A job `@run PATH` may bring files along. The engine delivers them as one archive, in the place of
  * a program file. The archive has the format ustar (POSIX.1-1988) and contains only regular files.
@@ -22,6 +23,8 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "marker.h"
@@ -31,6 +34,7 @@
 #define BROUGHT_ARGUMENTS_SIZE 65536
 #define BROUGHT_HOME "/root"
 #define TAR_BLOCK 512
+#define ABORT_NOT_STARTED 1 /* the program of p5start has failed */
 
 /* The fields of a header in the format ustar. Numbers are octal. */
 struct tar_header {
@@ -156,6 +160,28 @@ static void prepare_distribution(void) {
   }
   setenv("HOME", BROUGHT_HOME, 1);
   if (chdir(BROUGHT_HOME) != 0) perror("init: " BROUGHT_HOME);
+}
+
+/* Run the program of the kernel parameter p5start=PATH to its end, before the ready marker. The
+ * kernel puts unknown parameters into init's environment. What the program leaves running belongs to
+ * the boot that several runs share. If the program fails, the run fails.
+ */
+static void start_before_ready(void) {
+  const char* path = getenv("p5start");
+  int status = 0;
+  if (!path) return;
+  pid_t child = fork();
+  if (child == 0) {
+    execl(path, path, NULL);
+    fprintf(stderr, "init: %s: %s\n", path, strerror(errno));
+    _exit(127);
+  }
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (status == 0) return;
+  fprintf(stderr, "init: %s: status %d\n", path, status);
+  tcdrain(STDERR_FILENO); /* the text is on the serial line */
+  p5_marker_init();
+  p5_abort(ABORT_NOT_STARTED);
 }
 
 #endif

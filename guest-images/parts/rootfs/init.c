@@ -314,6 +314,7 @@ int main(void) {
   mount_disk();
 #ifdef DISTRIBUTION
   prepare_distribution();
+  start_before_ready();
 #endif
   place_pages();
   sync(); /* later writes of the mount would disturb a measurement */

@@ -74,7 +74,7 @@ def output(run: str | pd.DataFrame) -> str:
 
 
 def screen(run: str | pd.DataFrame) -> Screen:
-    """The screen at the end of a run that booted from its own media.
+    """The screen at the end of a run that booted from its own media or has a graphics screen.
 
     run: the first 4 or more characters of the run's id, or a table with one run. The result has the
     text of the screen in `text`, and in `picture` the path of the PNG file of a graphics mode
@@ -85,7 +85,10 @@ def screen(run: str | pd.DataFrame) -> Screen:
     stored = _one("screen", run)
     found = screens.of(stored)
     if found is None:
-        raise UserError(f"run {stored.id} has no screen: expected a boot from media")
+        raise UserError(
+            f"run {stored.id} has no screen: expected a boot from media, or a guest with a graphics"
+            " screen"
+        )
     return found
 
 

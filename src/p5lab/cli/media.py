@@ -89,7 +89,8 @@ def _add_ending(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="drive the guest by the steps of this TOML file: wait for texts, type, use the mouse,"
         " insert floppies (docs/concepts/media.md). Each further --script FILE makes a further run."
-        " If the guest has a ready point, the steps follow this point, and all runs share the boot",
+        " If the guest has a ready point, the steps follow this point, and all runs share the boot."
+        " With --program on a guest with a graphics screen, the steps run beside the program",
     )
     parser.add_argument(
         STATE,
@@ -214,12 +215,17 @@ def check_text_of_job(text: str) -> None:
         raise UserError(f"--args: expected at most {LONGEST_JOB} characters, found {len(text)}")
 
 
+def scripts(args: argparse.Namespace) -> Sequence[Path]:
+    """The files of --script. The command `report` has no such option."""
+    return getattr(args, "script", ())
+
+
 def check_not_asked(args: argparse.Namespace) -> None:
     """Raises UserError for an option that has a meaning only for a boot from media."""
     given = {
         "--geometry": args.geometry,
         "--until": args.until,
-        SCRIPT: args.script,
+        SCRIPT: args.script and not args.program,
         put.OPTION: args.put,
         PROGRAMS: args.programs,
         KEEP: getattr(args, "keep", ""),

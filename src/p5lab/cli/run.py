@@ -9,7 +9,7 @@ from pathlib import Path
 from p5lab import engines
 from p5lab.cli import media, next_steps, options
 from p5lab.cli.execute import execute, report_failures
-from p5lab.describe import brought, experiment, from_media, ideal, machine, sweep
+from p5lab.describe import brought, experiment, from_media, ideal, machine, script, sweep
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Observation
 from p5lab.describe.run import is_named
@@ -208,7 +208,10 @@ def _expanded(
             f" --program {shlex.quote(args.experiment)}?"
         )
     if args.program:
-        return experiment.of_program(lab, args.program, args.args, choice, args.cflags, brings)
+        steps = tuple(map(script.load, media.scripts(args)))
+        return experiment.of_program(
+            lab, args.program, args.args, choice, args.cflags, brings, steps
+        )
     return experiment.expand(lab, args.experiment, choice)
 
 

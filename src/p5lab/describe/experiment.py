@@ -23,6 +23,7 @@ from p5lab.describe.guest import CMOV, X86_64, Guest
 from p5lab.describe.machine import Machine
 from p5lab.describe.observation import NOTHING, Observation, Region, Shadow, Shadows
 from p5lab.describe.run import Run
+from p5lab.describe.script import Script
 from p5lab.describe.sweep import Axis, Point
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -268,11 +269,12 @@ def of_program(
     choice: Filter,
     cflags: str = "",
     brings: Brought = NO_FILES,
+    scripts: tuple[Script, ...] = (),
 ) -> Expansion:
-    """The runs of a program of the user or of the guest: one run for each machine, guest and seed.
-    A source file is compiled for each guest, with `cflags` behind p5lab's own options. A program of
-    the guest can bring files along. Raises UserError for a source file that cannot be compiled, for
-    a program that a guest cannot run, and for options that exclude each other."""
+    """The runs of a program of the user or of the guest: one run for each machine, guest, script
+    and seed. A source file is compiled for each guest, with `cflags` behind p5lab's own options. A
+    program of the guest can bring files along. Raises UserError for a source file that cannot be
+    compiled, for a program that a guest cannot run, and for options that exclude each other."""
     if choice.workloads:
         raise UserError("--workload: expected without --program, which replaces the workload")
     can = engines.capabilities(choice.engine)
@@ -283,6 +285,8 @@ def of_program(
         if brings.options:
             raise UserError(f"{brings.options[0]}: expected with --program guest:PATH")
     if not can.simulates:
+        if scripts:
+            raise engines.refused(choice.engine, "--script")
         if in_guest:
             raise UserError(
                 f"--program {path}: expected without --engine {choice.engine}, which has no guest"
@@ -311,9 +315,18 @@ def of_program(
                 if in_guest
                 else _program(lab, path, arguments, memory, guest.isa, cflags)
             )
+            if scripts and not guest.screen:
+                raise UserError(
+                    f"--script: guest {name} has no graphics screen; expected a guest with one,"
+                    " such as debian32-x"
+                )
             feedback = True if choice.feedback is None else choice.feedback
+            steps: list[Script | None] = [one.beside_program() for one in scripts]
             runs += [
-                _program_run(own_board, guest, program, seed, feedback, choice)
+                _program_run(
+                    own_board, guest, replace(program, script=script), seed, feedback, choice
+                )
+                for script in steps or [None]
                 for seed in choice.seeds or (0,)
             ]
     return Expansion(runs, [], sweep.keys(choice.sweeps))

@@ -16,7 +16,7 @@ from p5lab.describe.machine import Machine
 from p5lab.describe.media import Boot, Wanted
 from p5lab.describe.observation import NOTHING, Observation
 from p5lab.describe.run import Run
-from p5lab.describe.script import BOOT, Script
+from p5lab.describe.script import BOOT, BOOT_PHASE, Script
 from p5lab.describe.supplied import FAT
 from p5lab.describe.workload import EMPTY_NAME, EMPTY_PHASE, Workload
 from p5lab.errors import UserError
@@ -24,10 +24,6 @@ from p5lab.host.files import digest_of
 from p5lab.lab import Lab
 
 NAME = experiment.MEDIA  # of the experiment in the record
-BOOT_PHASE = 0xFFFFFFFC  # the engine's bracket (engine/session/brackets.hh)
-# The first bracket of a script. The numbers below it belong to the programs of the guest
-# (engine/session/phase_names.hh).
-WINDOW_PHASE = 0x80000000
 WORKLOAD = Workload(
     name=BOOT,
     title="a boot from the guest's own media",
@@ -195,7 +191,7 @@ def _run(board: Machine, system: Guest, script: Script | None, asked: Asked, cho
     phases = {**WORKLOAD.phases, **asked.phases}
     if boot.script:
         parameters["script"] = boot.script.digest[:12]
-        phases |= dict(enumerate(boot.script.windows, WINDOW_PHASE))
+        phases |= boot.script.phases
     if boot.until:
         parameters["until"] = boot.until.replace(" ", "_")
     if boot.job:

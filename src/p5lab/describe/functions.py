@@ -41,7 +41,7 @@ def table(lab: Lab, run: "Run", *, lines: bool = False) -> str:
     parts = [_kernel(vmlinux)]
     programs = _vdso(vmlinux.read_bytes())
     if run.guest.image:
-        parts.append(_of_distribution(lab, run.guest.name))
+        parts.append(_of_distribution(lab, run.guest.image_of))
         programs |= _on_disk(lab, run)
     own = run.program.path.name if run.program and run.program.path else ""
     if run.program and run.program.path:

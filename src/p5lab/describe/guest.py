@@ -50,7 +50,17 @@ KEYS = (
     "cannot",
 )
 CALL_KEYS = ("domains", "ring_crossings", "cr3_loads")
-BOOT_KEYS = ("protocol", "kernel", "initramfs", "modules", "disk", "cmdline", "until")
+BOOT_KEYS = ("protocol", "kernel", "initramfs", "modules", "disk", "cmdline", "screen", "until")
+# The graphics modes of `screen` and their numbers. [VBE 2.0, "VBE Mode Numbers"] has the modes of
+# 8 and 16 bits a dot.
+SCREENS = {
+    "640x480x8": 0x101,
+    "640x480x16": 0x111,
+    "800x600x8": 0x103,
+    "800x600x16": 0x114,
+    "1024x768x8": 0x105,
+    "1024x768x16": 0x117,
+}
 NO_PROGRAMS = "boots from its own media, where p5lab has no programs yet"
 IMAGE_KEYS = ("distribution", "suite", "architecture", "options", "brings")
 CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # keys of a variant
@@ -112,6 +122,7 @@ class Guest:
     media: tuple[Wanted, ...] = ()  # the BIOS boots from them; there is no kernel
     until: str = ""  # the text that ends a boot from media; empty: the script or the limit ends it
     script: Script | None = None  # the steps of a boot from media
+    screen: str = ""  # the graphics mode of SCREENS that the kernel sets; empty: a text mode
 
     def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
         """The reason why a workload with these parameters does not run on this guest; empty if the
@@ -146,6 +157,11 @@ class Guest:
         if program in self.packs or program not in known:
             return program not in self.cannot
         return not self.why_never(known[program])
+
+    @property
+    def image_of(self) -> str:
+        """The guest whose root file system this guest has: itself, or its base."""
+        return self.disk.parent.name if self.disk else self.name
 
     @property
     def files(self) -> dict[str, Path]:
@@ -192,6 +208,8 @@ def _guest(lab: Lab, table: Table) -> Guest:
     protocol, modules = boot.choice("protocol", PROTOCOLS), boot.texts("modules", [])
     if protocol == MULTIBOOT and (initramfs or not modules or not all(modules)):
         raise UserError(f"{boot.where}: a multiboot kernel needs modules, each `FILE TEXT`")
+    if protocol != LINUX and "screen" in boot.data:
+        raise UserError(f'{boot.at("screen")}: expected only for protocol = "{LINUX}"')
     if protocol != MULTIBOOT and modules:
         raise UserError(f"{boot.at('modules')}: expected only for a multiboot kernel")
     if not initramfs and not modules and not disk:
@@ -216,6 +234,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
         has=has,
         lacks=lacks,
         packs=frozenset(table.texts("packs", [])),
+        screen=boot.choice("screen", tuple(SCREENS)) if "screen" in boot.data else "",
     )
     if not 0 <= guest.clock_vector <= 255:
         raise UserError(f"{table.at('clock_vector')}: expected a vector, 0 to 255")

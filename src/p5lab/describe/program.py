@@ -19,6 +19,7 @@ from pathlib import Path
 from p5lab.describe import brought
 from p5lab.describe.brought import Brought
 from p5lab.describe.guest import Guest
+from p5lab.describe.script import Script
 from p5lab.describe.workload import (
     EMPTY_NAME,
     EMPTY_PHASE,
@@ -103,6 +104,7 @@ class Program:
     cflags: str = ""  # the user's options of the compiler
     brought: Brought = brought.NOTHING
     archive: Path | None = None  # on the host; `brought` and the arguments (p5lab.describe.brought)
+    script: Script | None = None  # keys and mouse while the program runs
 
     @property
     def delivered(self) -> Path | None:
@@ -124,7 +126,9 @@ class Program:
     def summary(self) -> str:
         """The title and the arguments, for the label of a run. A long text is cut, because the
         arguments of a program that brings something along can contain a whole script."""
-        text = " ".join((self.title, *self.arguments))
+        text = " ".join(
+            (self.title, *self.arguments, self.script.name if self.script else "")
+        ).strip()
         if not self.archive:
             return text
         text = re.sub(r",?\s+", " ", text)  # a label consists of parts with ", " between them
@@ -137,6 +141,7 @@ class Program:
             "name": self.title,
             "arguments": list(self.arguments),
             **self.brought.parameters,
+            **({"script": list(self.script.titles)} if self.script else {}),
         }
 
     @property
@@ -159,7 +164,11 @@ class Program:
             operation="run",
             operations=1,
             bytes=0,
-            phases={WHOLE_PHASE: WHOLE_NAME, EMPTY_PHASE: EMPTY_NAME},
+            phases={
+                WHOLE_PHASE: WHOLE_NAME,
+                EMPTY_PHASE: EMPTY_NAME,
+                **(self.script.phases if self.script else {}),
+            },
             curve="",
             parameters={},
         )
@@ -171,6 +180,7 @@ class Program:
             "cflags": ",".join(self.cflags.split()),
             "arguments": ",".join(self.arguments),
             **self.brought.parameters,
+            "script": self.script.digest[:12] if self.script else "",
         }
         # A space would end the parameter.
         return {

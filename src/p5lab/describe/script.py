@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Scripts: the steps that drive a guest which boots from its own media.
+"""Scripts: the steps that drive a guest which boots from its own media, or a program on a guest
+with a graphics screen.
 
 A script is the array of tables [[script]] in guest.toml or in the file of `run --script`. Each step
 has one action. The texts of `wait` and `wait_pattern` are searched on the screen and on the serial
-line. The engine executes the steps (engine/session/script.hh).
+line; with a program, in the output of the program. The engine executes the steps
+(engine/session/script.hh).
 """
 
 import hashlib
@@ -41,6 +43,10 @@ KEYS = (*ACTIONS, "within", "holding", "name")
 BUTTONS = {"left": 1, "right": 2}  # of a PS/2 mouse (engine/session/console.hh)
 FARTHEST = 100_000  # counts of the mouse
 BOOT = "boot"  # the window that the engine opens at reset
+BOOT_PHASE = 0xFFFFFFFC  # its bracket (engine/session/brackets.hh)
+# The first bracket of a script. The numbers below it belong to the programs of the guest
+# (engine/session/phase_names.hh).
+WINDOW_PHASE = 0x80000000
 READY = "ready"
 LONGEST = 1_000_000  # seconds
 MICROSECONDS = 1_000_000  # in a second
@@ -86,13 +92,25 @@ class Script:
     def after(self, guest: "Script") -> "Script":
         """This script, executed after the ready point of a guest's script. Raises UserError if this
         script has steps that belong before a ready point."""
-        for title, one in zip(self.titles, self.steps, strict=True):
-            if one.action == READY or (one.action, one.value) == ("end", BOOT):
-                raise UserError(
-                    f"{title}: not possible after the ready point of the guest, which is in"
-                    f" {guest.name}"
-                )
+        self._refuse((READY,), f"after the ready point of the guest, which is in {guest.name}")
         return Script(self.name, guest.boot + self.steps)
+
+    def beside_program(self) -> "Script":
+        """This script, executed while a program runs. Raises UserError for a step that is not
+        possible then."""
+        self._refuse((READY, "insert"), "while a program runs")
+        return self
+
+    def _refuse(self, actions: Sequence[str], why: str) -> None:
+        """Raises UserError for a step with one of these actions, and for the end of the boot."""
+        for title, one in zip(self.titles, self.steps, strict=True):
+            if one.action in actions or (one.action, one.value) == ("end", BOOT):
+                raise UserError(f"{title}: not possible {why}")
+
+    @property
+    def phases(self) -> dict[int, str]:
+        """The names of the windows by the numbers of their brackets."""
+        return dict(enumerate(self.windows, WINDOW_PHASE))
 
     @property
     def windows(self) -> tuple[str, ...]:

@@ -71,13 +71,15 @@ def guests(lab: Lab, architecture: str = guest.AMD64) -> dict[str, Guest]:
     return {
         system.image.distribution: system
         for system in found
-        if system.image and system.image.architecture == architecture
+        if system.image
+        and system.image.architecture == architecture
+        and system.image_of == system.name
     }
 
 
 def check(lab: Lab, system: Guest) -> None:
     """Raises UserError if a guest's root file system has not been made yet."""
-    if system.image and not lab.rootfs(system.name).is_file():
+    if system.image and not lab.rootfs(system.image_of).is_file():
         raise UserError(
             f"guest {system.name}: its root file system has not been made; make it with"
             f" `{system.image.command}`"

@@ -49,6 +49,8 @@ EMPTIED = (
 )
 """Directories that are emptied: mount points, caches, documentation, translations, and records that
 name the mirror."""
+KEPT = ("usr/share/doc/*/demos/*",)
+"""Programs among the documentation, which are not left out: the widget demonstration of Tk."""
 LEFT_OUT = (
     "etc/hostname",
     "etc/machine-id",
@@ -126,10 +128,10 @@ def repack(archive: Path, output: Path, architecture: str = "amd64") -> Contents
     """
     where = str(archive)
     with tempfile.TemporaryFile() as spool:
+        found = _read(archive, where, spool)
+        kept = {one for path in found if _kept(path) for one in (path, *_parents(path))}
         members = {
-            path: member
-            for path, member in _read(archive, where, spool).items()
-            if not _left_out(path)
+            path: member for path, member in found.items() if path in kept or not _left_out(path)
         }
         contents = _contents(members, where, spool, architecture)
         with tarfile.open(output, "w", format=tarfile.GNU_FORMAT) as tar:
@@ -230,6 +232,10 @@ def _member(
     while piece := content.read(1 << 20):
         spool.write(piece)
     return _Member(info, offset)
+
+
+def _kept(path: str) -> bool:
+    return any(fnmatch.fnmatchcase(path, pattern) for pattern in KEPT)
 
 
 def _left_out(path: str) -> bool:

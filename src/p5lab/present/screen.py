@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The screens of a run from media, for `run`, `show RUN`, pages and notebooks: the screen at the
-end, and the screens at the steps of a script."""
+"""The screens of a run, for `run`, `show RUN`, pages and notebooks: the screen at the end, and the
+screens at the steps of a script. A run has a screen if it boots from media or if its guest has a
+graphics screen."""
 
 import html
 from collections.abc import Sequence

@@ -30,6 +30,8 @@ TYPE_OF_LOADER = 0xFF  # "unassigned"
 CAN_USE_HEAP = 0x80
 LOADED_HIGH = 0x01
 VID_MODE_NORMAL = 0xFFFF
+# Linux, Documentation/fb/vesafb.rst: the number of a VESA mode in the field vid_mode.
+VID_MODE_VESA = 0x200
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,11 @@ def linux(
     cmdline: str,
     memory: int,
     setup_file: Path,
+    vesa_mode: int = 0,
 ) -> Layout:
     """Lays out a bzImage. `memory` is in bytes. Raises UserError if kernel and RAM disk do not fit.
 
+    `vesa_mode` is the graphics mode that the kernel sets through the BIOS; 0: a text mode.
     `initramfs_size` is 0 without a RAM disk. The kernel then mounts the root file system that the
     kernel's command line names.
     """
@@ -112,7 +116,8 @@ def linux(
         )
 
     setup = bytearray(kernel[:setup_size])
-    struct.pack_into("<H", setup, 0x1FA, VID_MODE_NORMAL)
+    mode = VID_MODE_VESA + vesa_mode if vesa_mode else VID_MODE_NORMAL
+    struct.pack_into("<H", setup, 0x1FA, mode)
     struct.pack_into("<B", setup, 0x210, TYPE_OF_LOADER)
     struct.pack_into("<B", setup, 0x211, setup[0x211] | CAN_USE_HEAP)
     struct.pack_into("<II", setup, 0x218, ramdisk, initramfs_size)

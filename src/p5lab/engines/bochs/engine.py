@@ -107,7 +107,11 @@ class Bochs(Engine):
             raise UserError(f"cannot read {run.guest.kernel}: {error.strerror}") from None
         layout = _layout(lab, run, kernel)
         conf, job = _conf(run, inputs) | layout.conf(), _job(run, inputs)
-        text = _conf_text({**conf, **job}, paths).encode()
+        titles: dict[str, str] = {}
+        if run.program and run.program.script:
+            steps, titles = script.beside_program(run.program.script)
+            job |= steps
+        text = _conf_text({**conf, **job, **titles}, paths).encode()
         emulator = bochsrc.make(lab, run, paths)
         observed = run.observation.inputs(lab, run)
         return Plan(
@@ -263,7 +267,16 @@ def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
         loader = lab.multiboot.read_bytes()
         return boot.multiboot(kernel, Path("kernel"), modules, cmdline, memory, loader, Path(SETUP))
     size = guest.initramfs.stat().st_size if guest.initramfs else 0
-    return boot.linux(kernel, Path("kernel"), Path("initramfs"), size, cmdline, memory, Path(SETUP))
+    return boot.linux(
+        kernel,
+        Path("kernel"),
+        Path("initramfs"),
+        size,
+        cmdline,
+        memory,
+        Path(SETUP),
+        guests.SCREENS.get(guest.screen, 0),
+    )
 
 
 def _conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
@@ -287,6 +300,8 @@ def _conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
     conf |= run.observation.conf()
     if run.machine.values["net.card"] != "none":
         conf["net.seed"] = str(run.seed)
+    if run.guest.screen:
+        conf |= {"run.screen": SCREEN, "run.serial": OUTPUT, "run.step_screens": STEP_SCREENS}
     return conf
 
 

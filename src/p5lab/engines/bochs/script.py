@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""The script of a boot from media in engine.conf: the keys run.step.* (engine/session/step.hh)."""
+"""The script of a run in engine.conf: the keys run.step.* (engine/session/step.hh)."""
 
 from collections.abc import Mapping, Sequence
 
 from p5lab.describe import media
-from p5lab.describe.from_media import BOOT_PHASE, WINDOW_PHASE
 from p5lab.describe.media import Boot
-from p5lab.describe.script import BOOT, READY, Script, Step
+from p5lab.describe.script import BOOT, BOOT_PHASE, READY, WINDOW_PHASE, Script, Step
 
 
 def conf(boot: Boot) -> tuple[dict[str, str], dict[str, str]]:
     """The lines that can change a result: those up to the ready point, and those after it. Without
     a ready point, all lines are in the first part. The text of --until is the last step."""
     steps, shared = (boot.script.steps, boot.script.boot) if boot.script else ((), ())
-    each = [_step(boot, step) for step in steps]
+    each = [_step(boot.script, step, boot) for step in steps if boot.script]
     if boot.until:
         each.append({"wait": boot.until})
     first = len(shared) or len(each)
     return _lines(each[:first], 0), _lines(each[first:], first)
+
+
+def beside_program(script: Script) -> tuple[dict[str, str], dict[str, str]]:
+    """The lines of a script that runs beside a program: those that can change a result, and the
+    titles of the steps."""
+    lines = _lines([_step(script, step) for step in script.steps], 0)
+    return lines, _titles(script.titles)
 
 
 def _lines(steps: Sequence[Mapping[str, str]], first: int) -> dict[str, str]:
@@ -34,14 +40,19 @@ def titles(boot: Boot) -> dict[str, str]:
     titles = list(boot.script.titles) if boot.script else []
     if boot.until:
         titles.append(f'step {len(titles) + 1}, until "{boot.until}"' if titles else "")
+    return _titles(titles)
+
+
+def _titles(titles: Sequence[str]) -> dict[str, str]:
     return {f"run.step.{number}.title": title for number, title in enumerate(titles)}
 
 
-def _step(boot: Boot, step: Step) -> dict[str, str]:
+def _step(script: Script, step: Step, boot: Boot | None = None) -> dict[str, str]:
+    """The lines of a step. `boot`: the boot from media, whose floppies the step can insert."""
     lines = {}
     if step.chords:
         lines["keys"] = " ".join("+".join(chord) for chord in step.chords)
-    elif step.floppy:
+    elif step.floppy and boot:
         floppy = boot.floppy(step.floppy)
         drive = media.FLOPPIES.index(step.floppy.role)
         lines["insert"] = f"{drive} {floppy.role}.img"
@@ -55,8 +66,8 @@ def _step(boot: Boot, step: Step) -> dict[str, str]:
         lines["ready"] = "on"
     elif step.action == "pause":
         lines["pause_us"] = str(step.microseconds)
-    elif boot.script and step.action in ("begin", "end"):
-        lines[step.action] = str(_phase(boot.script, step.value))
+    elif step.action in ("begin", "end"):
+        lines[step.action] = str(_phase(script, step.value))
     else:
         lines[step.action] = step.value
     if step.within:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The section of a page about runs from media: what was booted, how the run ended, and the
-screen."""
+"""The section of a page about runs with a screen: what was booted from media, how the run ended,
+and the screen."""
 
 import base64
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ class Shown:
 
 
 def of(runs: Sequence[Stored]) -> list[Shown]:
-    """The screens of those runs that booted from media, in the order of `runs`. Raises UserError
-    for a picture that cannot be read."""
-    return [_shown(stored) for stored in runs if stored.record.get("media")]
+    """The screens of those runs that booted from media or on a guest with a graphics screen, in the
+    order of `runs`. Raises UserError for a picture that cannot be read."""
+    return [_shown(one) for one in runs if one.record.get("media") or screen.of(one)]
 
 
 def _shown(stored: Stored) -> Shown:
@@ -59,6 +59,6 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _media(record: dict[str, Any]) -> Grid:
     grid = Grid(f"media of {record['label']}", list(MEDIA_HEADS))
-    for role, one in record["media"].items():
+    for role, one in record.get("media", {}).items():
         grid.add(role, one["file"], one["form"], one["known_as"], one["sha256"])
     return grid
