@@ -441,7 +441,7 @@ void p5_before(bxInstruction_c* i) {
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
   if (__builtin_expect(!model.at_hand(i->p5, linear), 0)) return p5_before_elsewhere(i);
   last_linear = linear;
-  model.complete(i->p5);
+  model.execute_at_hand(i->p5);
 }
 
 static __attribute__((noinline)) void p5_branch_watched(bx_address rip, bx_address target,
@@ -569,13 +569,20 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
 
 namespace {
 
-inline void data(Linear linear, Bit32u physical, unsigned length, p5::DataKind kind) {
-  // An access over a page boundary has two halves, and the first half ends at the boundary. Only
-  // Bochs's record address_xlation shows whether this access is a first half.
+// An access over a page boundary has two halves, and the first half ends at the boundary. Only
+// Bochs's record address_xlation shows whether this access is a first half.
+__attribute__((noinline)) void data_at_page_end(Linear linear, Bit32u physical, unsigned length,
+                                                p5::DataKind kind) {
   const auto& split = cpu()->address_xlation;
-  const bool first_piece = ((linear + length) & 0xFFF) == 0 && split.pages == 2 &&
-                           split.len1 == length && split.paddress1 == physical;
+  const bool first_piece = split.pages == 2 && split.len1 == length && split.paddress1 == physical;
   model.data(linear, physical, length, kind, first_piece);
+}
+
+inline void data(Linear linear, Bit32u physical, unsigned length, p5::DataKind kind) {
+  if (__builtin_expect(((linear + length) & 0xFFF) == 0, 0)) {
+    return data_at_page_end(linear, physical, length, kind);
+  }
+  model.data(linear, physical, length, kind);
 }
 
 }  // namespace

@@ -284,6 +284,7 @@ void Decoder::choose_flags() {
       insn_.cls == Class::Verr || multiplies(insn_.cls)) {
     insn_.flags |= kUncommon;
   }
+  insn_.reach = insn_.flags & (kUncommon | kLocked) ? kNoReach : insn_.length;
 }
 
 }  // namespace

@@ -23,6 +23,20 @@ class Fetch {
   void go_to(Linear linear) { next_ = linear; }
   void advance(uint32_t bytes) { next_ += bytes; }
 
+  // Whether this instruction can take the fast path: it directly follows the last instruction, lies
+  // in the open window (open()), and is neither uncommon nor locked.
+  bool at_hand(const Insn& insn, Linear linear) const {
+    return linear == next_ && uint64_t(next_) + insn.reach <= open_end_;
+  }
+  // Opens the window for the fast path. The whole window has arrived.
+  void open() {
+    // Near the end of a 64-bit address space, the sum in at_hand() could overflow.
+    if (kX86_64 && window_ > kNoPage - 2 * kNoReach) return;
+    open_end_ = uint64_t(window_) + window_bytes_;
+  }
+  // Closes the window: the next instruction does not take the fast path.
+  void close() { open_end_ = 0; }
+
   // Whether this instruction directly follows the last instruction and lies in the window.
   bool follows(const Insn& insn, Linear linear) const {
     return linear == next_ && linear + insn.length - 1 - window_ < window_bytes_;
@@ -63,6 +77,7 @@ class Fetch {
   // With `on`, complete() returns false, so that no instruction takes the fast path.
   void hold(bool on) {
     if (on) {
+      close();
       held_ready_ = ready_;
       ready_ = kNever;
     } else {
@@ -71,7 +86,10 @@ class Fetch {
   }
 
   // Drops the prefetched code.
-  void drop() { window_bytes_ = 0; }
+  void drop() {
+    close();
+    window_bytes_ = 0;
+  }
   // Drops the prefetched code and the translation of the page that contains this code.
   void drop_page() {
     drop();
@@ -87,11 +105,13 @@ class Fetch {
   Chip& chip();  // the chip that contains this part
   void fetch_line(Linear linear);
   void use_window(Linear linear, uint32_t bytes) {
+    close();
     window_ = linear & ~Linear(bytes - 1);
     window_bytes_ = bytes;
   }
 
-  uint64_t ready_ = 0;  // complete() returns true from this clock on
+  uint64_t open_end_ = 0;  // the end of the window if it is open for the fast path, otherwise 0
+  uint64_t ready_ = 0;     // complete() returns true from this clock on
   Linear next_ = 0;
   Linear window_ = 0;           // linear address of the window
   uint32_t window_bytes_ = 0;   // size of the window; 0: no window (always with timing off)

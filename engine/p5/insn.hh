@@ -39,7 +39,7 @@ enum InsnFlag : uint16_t {
   kMemory = 1 << 11,        // has a ModRM (or moffs) memory operand that is accessed
   kUncommon = 1 << 12,      // kRep, kFar, kIo, kSystem, kFpu, kNotOnPentium, segment_loads, ENTER
                             // with levels, a multiplication, VERR or VERW, or an unknown class.
-                            // decode() sets this bit. The model's fast path tests only this bit.
+                            // decode() sets this bit.
   kFpu = 1 << 13,           // D8-DF
   kNotOnPentium = 1 << 14,  // a P54C raises #UD (CMOV, MMX, SSE, RDPMC, 0F 1F...)
   kNotOnPentiumCmov = 1 << 15,  // ISA level pentium+cmov raises #UD too
@@ -61,6 +61,8 @@ enum PairBit : PairMask {
 };
 constexpr PairMask kNothingJoins = PairMask(~PairMask(0));
 
+constexpr uint8_t kNoReach = 0xFF;  // more than the bytes of any fetched code
+
 // Bochs stores this record, 24 bytes, in its own instruction object.
 struct alignas(8) Insn {
   ClassId cls = 0;                                               // row of timing.csv
@@ -79,6 +81,9 @@ struct alignas(8) Insn {
   uint8_t map = 0;     // 0: one-byte map, 1: 0F map
   uint8_t modrm = 0;   // ModRM byte if there is one; the nesting level of ENTER
   uint8_t has_modrm = 0;
+  // The length, or kNoReach for an instruction that never takes the model's fast path (kUncommon,
+  // kLocked). The fast path tests only that the reach lies within the fetched code.
+  uint8_t reach = kNoReach;
 };
 
 // Whether ISA level pentium+cmov executes the instruction, and a Pentium does not.

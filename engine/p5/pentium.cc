@@ -58,6 +58,7 @@ void Pentium::retire_slow(const Insn& insn, Linear linear) {
   const Linear last = linear + insn.length - 1;
   if (!chip_.fetch().follows(insn, linear)) chip_.fetch().fetch(linear, last);
   chip_.fetch().wait_for_line(chip_.core, linear, last);
+  if (chip_.fetch().complete(chip_.core)) chip_.fetch().open();
   chip_.prediction.enter_new_code(chip_.pipes, insn);
   if (insn.flags & kFpu) chip_.x87.follow_exchange();
   if (insn.flags & kFpu && !chip_.core.flat()) return retire_fpu(insn, linear);
@@ -176,10 +177,7 @@ void Pentium::retire_aside(const Insn& insn, Linear linear) {
   const PairMask blocks = chip_.pipes.blocks();
   if (chip_.core.explains) stack_.begin(chip_.core);
   chip_.fetch().hold(false);
-  if (at_hand(insn, linear))
-    complete(insn);
-  else
-    retire_elsewhere(insn, linear);
+  retire_elsewhere(insn, linear);
   chip_.fetch().hold(true);
   if (chip_.core.explains) stack_.end(chip_.core, chip_.pipes, insn, blocks);
 }

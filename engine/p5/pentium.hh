@@ -111,25 +111,15 @@ class Pentium {
 
   // --- instructions ---
 
-  // Whether the instruction can take the fast path, on which retire() only calls complete(). The
-  // instruction must not have the flag kUncommon, and must directly follow the last instruction in
-  // the window of fetched code. A transfer of control or a change of state ends the fast path.
+  // Whether the instruction can take the fast path: retire() only calls execute_at_hand(). The
+  // instruction must directly follow the last instruction in the window of fetched code. A transfer
+  // of control or a change of state ends the fast path.
   bool at_hand(const Insn& insn, Linear linear) const {
-    return !(insn.flags & kUncommon) && chip_.fetch().follows(insn, linear) &&
-           chip_.fetch().complete(chip_.core);
+    return chip_.fetch().at_hand(insn, linear);
   }
-  void complete(const Insn& insn) {
-    chip_.core.count(Instructions);
-    chip_.fetch().advance(insn.length);
-    if (chip_.pipes.joins(insn)) {
-      chip_.pipes.join(chip_.core, insn);
-      return chip_.data_path().lock(false);
-    }
-    chip_.pipes.issue(chip_.core, insn, chip_.fetch().next() - insn.length);
-    chip_.data_path().lock(insn.flags & kLocked);
-  }
+  void execute_at_hand(const Insn& insn) { execute(insn, insn.reach); }
   void retire(const Insn& insn, Linear linear) {
-    if (at_hand(insn, linear)) return complete(insn);
+    if (at_hand(insn, linear)) return execute_at_hand(insn);
     if (__builtin_expect(aside_, 0)) return retire_aside(insn, linear);
     retire_elsewhere(insn, linear);
   }
@@ -138,8 +128,10 @@ class Pentium {
     const Linear last = linear + insn.length - 1;
     if (!(insn.flags & kUncommon)) {
       if (chip_.fetch().complete(chip_.core)) {
-        if (chip_.fetch().enter_line(chip_.core, chip_.caches, chip_.pipes, linear, last)) {
+        if (chip_.fetch().follows(insn, linear) ||
+            chip_.fetch().enter_line(chip_.core, chip_.caches, chip_.pipes, linear, last)) {
           chip_.fetch().go_to(linear);
+          chip_.fetch().open();
           return complete(insn);
         }
       } else if (chip_.fetch().follows(insn, linear)) {
@@ -202,7 +194,7 @@ class Pentium {
   uint32_t block(const Block& block, uint32_t count, Pace* pace);
   // With `on`, the next data accesses are locked, as when the processor sets the accessed or busy
   // bit of a descriptor. The lock ends at lock(false) or when another instruction begins.
-  void lock(bool on) { chip_.data_path().lock(on && chip_.core.timing_on); }
+  void lock(bool on) { lock_accesses(on && chip_.core.timing_on); }
   void port(uint16_t port, bool write, uint32_t bytes = 1) { ports_.access(port, write, bytes); }
   // Declares that an ISA card supports 16-bit accesses to these ports (IOCS16).
   void wide_ports(uint16_t first, uint16_t last) { ports_.wide(first, last); }
@@ -290,6 +282,28 @@ class Pentium {
   const std::map<uint16_t, uint64_t>& unknown() const { return unknown_; }
 
  private:
+  // Returns whether the instruction, which has `length` bytes, goes into U.
+  bool execute(const Insn& insn, uint32_t length) {
+    chip_.core.count(Instructions);
+    const Linear linear = chip_.fetch().next();
+    chip_.fetch().advance(length);
+    if (chip_.pipes.joins(insn)) {
+      chip_.pipes.join(chip_.core, insn);
+      return false;
+    }
+    chip_.pipes.issue(chip_.core, insn, linear);
+    return true;
+  }
+  // An instruction at hand needs only execute(): it is not locked, and no lock is to end.
+  void complete(const Insn& insn) {
+    const bool in_u = execute(insn, insn.length);
+    lock_accesses(in_u && insn.flags & kLocked);
+  }
+  // The next instruction ends the lock, so it must not take the fast path.
+  void lock_accesses(bool on) {
+    chip_.data_path().lock(on);
+    if (on) chip_.fetch().close();
+  }
   void retire_slow(const Insn& insn, Linear linear);
   void retire_fpu(const Insn& insn, Linear linear);
   bool retire_uncommon(const Insn& insn, Linear linear);

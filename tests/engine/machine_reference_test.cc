@@ -112,6 +112,7 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
   const p5::Insn nop = Bench::decode_text("90"), locked_nop = [] {
     p5::Insn insn = Bench::decode_text("90");
     insn.flags |= p5::kLocked;
+    insn.reach = p5::kNoReach;
     insn.as_v |= p5::kAlways;  // like every prefixed instruction
     return insn;
   }();
