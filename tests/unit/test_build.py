@@ -208,6 +208,39 @@ def test_a_second_build_in_the_same_checkout_waits(lab, progress, output):
     assert (lab.root / "one").exists()
 
 
+@pytest.fixture
+def readings(monkeypatch):
+    """Returns a list that grows each time scons reads the build graph."""
+    found, command = [], build._command
+    monkeypatch.setattr(build, "_command", lambda: found.append(None) or command())
+    return found
+
+
+def test_the_graph_is_read_for_the_comparison_the_forecast_and_the_build(lab, progress, readings):
+    graph(lab, ("C++", "one", "touch one"))
+    build.ensure(lab, progress)
+    assert len(readings) == 3
+    build.ensure(lab, progress)
+    assert len(readings) == 4  # only the comparison
+
+
+def test_after_the_wait_for_another_build_the_products_are_compared_again(
+    lab, progress, output, readings
+):
+    graph(lab, ("C++", "one", "echo built >> one"))
+    (lab.root / "build").mkdir()
+    with (lab.root / build.LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        thread = threading.Thread(target=build.ensure, args=(lab, progress), daemon=True)
+        thread.start()
+        while "Waiting for another p5lab" not in output.getvalue():
+            assert thread.is_alive()
+        subprocess.run([sys.executable, "-m", "SCons", "-Q"], cwd=lab.root, check=True)
+    thread.join()
+    assert len(readings) == 2
+    assert (lab.root / "one").read_text() == "built\n"
+
+
 def start_build(lab):
     """Starts a build in another process."""
     source = Path(__file__).resolve().parents[2]

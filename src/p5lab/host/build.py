@@ -52,10 +52,11 @@ def ensure(
     log = lab.root / LOG
     try:
         log.parent.mkdir(exist_ok=True)
-        with _alone(lab, progress):
-            if not _is_current(lab, targets):
-                with log.open("w", encoding="utf-8") as file:
-                    _build(lab, progress, targets, jobs, file)
+        with _alone(lab, progress) as has_waited:
+            if has_waited and _is_current(lab, targets):
+                return
+            with log.open("w", encoding="utf-8") as file:
+                _build(lab, progress, targets, jobs, file)
     except OSError as error:
         raise disk_error(error, log) from None
 
@@ -108,15 +109,18 @@ def _stopped(steps: Steps) -> str:
 
 
 @contextmanager
-def _alone(lab: Lab, progress: Progress) -> Iterator[None]:
-    """Holds the build's lock, because two builds in one checkout would write the same files."""
+def _alone(lab: Lab, progress: Progress) -> Iterator[bool]:
+    """Holds the build's lock, because two builds in one checkout would write the same files. Yields
+    whether another build held the lock."""
     with (lab.root / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            has_waited = False
         except BlockingIOError:
             progress.milestone("Waiting for another p5lab that builds here.")
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+            has_waited = True
+        yield has_waited
 
 
 def _plan(lab: Lab, targets: tuple[str, ...]) -> str:
