@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from p5lab.lab import Lab
 from p5stats import events
 
 LOADS = {"getpid": "boot", "forkexec": "forkexec"}
+OUTPUT = "engine.out"
 
 
 @dataclass(frozen=True)
@@ -57,19 +59,14 @@ class Sample:
         return self.modelled_seconds / self.wall_seconds
 
 
-def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ...] = ()) -> Sample:
-    """Run the engine once in `directory`. `below` is the command of a profiler, which starts the
-    engine. It is empty if there is no profiler.
-
-    Raises UserError if the run fails."""
-    engine = engines.get(run.engine)
-    plan = engine.prepare(lab, run, directory)
-    for file, content in plan.write.items():
-        (directory / file).write_bytes(content)
-    command = (*below, *plan.command)
-    environment = {**plan.environment, "PATH": os.environ.get("PATH", os.defpath)}
+def timed(
+    command: tuple[str, ...], directory: Path, environment: Mapping[str, str]
+) -> tuple[int, float, float]:
+    """Run a command in `directory`, and write its output to `engine.out` there. Return the exit
+    status, the seconds of user CPU time and the seconds of wall-clock time."""
+    environment = {**environment, "PATH": os.environ.get("PATH", os.defpath)}
     start = time.monotonic()
-    console = os.open(directory / "engine.out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    console = os.open(directory / OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     child = os.fork()
     if child == 0:
         try:
@@ -82,8 +79,20 @@ def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ..
             os._exit(127)
     os.close(console)
     _, status, usage = os.wait4(child, 0)
-    wall = time.monotonic() - start
-    outcome = engine.collect(directory, os.waitstatus_to_exitcode(status))
+    return os.waitstatus_to_exitcode(status), usage.ru_utime, time.monotonic() - start
+
+
+def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ...] = ()) -> Sample:
+    """Run the engine once in `directory`. `below` is the command of a profiler, which starts the
+    engine. It is empty if there is no profiler.
+
+    Raises UserError if the run fails."""
+    engine = engines.get(run.engine)
+    plan = engine.prepare(lab, run, directory)
+    for file, content in plan.write.items():
+        (directory / file).write_bytes(content)
+    status, user, wall = timed((*below, *plan.command), directory, plan.environment)
+    outcome = engine.collect(directory, status)
     if outcome.status != "ok":
         raise UserError(f"{run.label}: {outcome.status}: {outcome.reason}", status=STATUS_FAILED)
     counts = events.parse(directory / engines.EVENTS)
@@ -92,7 +101,7 @@ def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ..
     return Sample(
         sum(values[column] for values in last.banks.values() if len(values) > column),
         last.tsc / run.machine.clock_hz,
-        usage.ru_utime,
+        user,
         wall,
     )
 
