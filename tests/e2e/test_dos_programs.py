@@ -110,6 +110,15 @@ def test_the_chase_of_pointers_follows_each_pointer_once(run):
         assert grown(few, more, name, "instructions") == 2004
 
 
+def test_each_frame_is_copied_to_the_frame_buffer_once(run):
+    few, _ = run("BITBLT", "--args", "frames=1")
+    more, _ = run("BITBLT", "--args", "frames=3")
+    phase = "bitblt, all frames"
+    # 760 rows of 18 words of 32 bits. The upper 512 rows and the others are in two banks of 64 KB.
+    assert grown(few, more, phase, "uncached_writes") == 2 * 760 * 18
+    assert grown(few, more, phase, "io_writes") == 2 * 2 * 2
+
+
 def grown(before, after, phase, event):
     """By how much the only bracket of a phase has grown."""
     return counts(after, phase, event)[0] - counts(before, phase, event)[0]

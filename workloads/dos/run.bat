@@ -9,4 +9,5 @@ exec
 create
 cached
 small
+bitblt
 done
