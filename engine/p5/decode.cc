@@ -165,7 +165,6 @@ bool Decoder::read_operand() {
   if (op_->bits & kModRm) {
     if (at_ >= available_) return false;
     insn_.modrm = bytes_[at_++];
-    insn_.has_modrm = 1;
     if (op_->group != kNoGroup) op_ = &kGroupOps[op_->group][insn_.modrm >> 3 & 7];
     memory_ = insn_.modrm < 0xC0 && !(op_->bits & kNoMemory);
     if (memory_) {

@@ -80,7 +80,6 @@ struct alignas(8) Insn {
   uint8_t opcode = 0;  // last opcode byte
   uint8_t map = 0;     // 0: one-byte map, 1: 0F map
   uint8_t modrm = 0;   // ModRM byte if there is one; the nesting level of ENTER
-  uint8_t has_modrm = 0;
   // The length, or kNoReach for an instruction that never takes the model's fast path (kUncommon,
   // kLocked). The fast path tests only that the reach lies within the fetched code.
   uint8_t reach = kNoReach;

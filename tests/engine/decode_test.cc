@@ -387,7 +387,6 @@ TEST_CASE("decode: classes that depend on operand size or value") {
   const Insn enter = decode_hex("c8 10 00 05");
   CHECK(enter.cls == Class::EnterN);
   CHECK(enter.modrm == 5);
-  CHECK(enter.has_modrm == 0);
   CHECK(class_of("0f 22 c0") == "mov.to-cr0");
   CHECK(class_of("0f 22 d8") == "mov.to-cr3");
   CHECK(class_of("0f 22 e0") == "mov.to-cr4");
