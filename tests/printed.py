@@ -192,6 +192,10 @@ ONLY_PARSED = {
         "e2e/test_cpi_stack.py reads these counts"
     ),
     r"./p5lab run EXPERIMENT .*": "a form of many commands",
+    r"./p5lab run applications( .*)?": (
+        "needs a disk of Debian with an X server (e2e/test_debian32_x.py)"
+    ),
+    r"./p5lab show RUN --attribution --by module": "SESSION shows other columns",
     r"./p5lab run --program guest:.*": "needs a disk of Debian (e2e/test_distributions.py)",
     r"./p5lab run (--guest (NAME|freedos|linux-2\.2|minix-2)( .*)?|--(disk|floppy) .*)": (
         "needs the reader's own media (e2e/test_boots_from_media.py has a small system)"

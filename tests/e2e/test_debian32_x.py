@@ -8,6 +8,7 @@ The tests are skipped if the checkout has no root file system of guest debian32 
 import json
 import shlex
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from PIL import Image
 from p5lab.cli.execute import execute
 from p5lab.describe import experiment, script
 from p5lab.describe.experiment import Filter
+from p5lab.host import delivered
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5stats import events
@@ -100,3 +102,20 @@ def test_a_forked_run_has_the_events_of_a_run_that_boots(run):
     steps = (*TYPED, 'end = "typing"')
     # `force` fails if the events differ from those of the first run.
     assert run(steps) == run(steps, fork=False)
+
+
+def test_wish_shows_its_demonstrations(own_lab, built):
+    if "tk8.6-doc" not in json.loads(RECORD.read_text())["packages"]:
+        pytest.skip("the image has no package tk8.6-doc")
+    runs = experiment.load(own_lab, "applications")
+    delivered.ensure(own_lab, runs, Progress())
+    (result,) = execute(own_lab, runs, Progress(), no_build=True, jobs=1, force=True)
+    assert result.status == "ok", result.reason
+    brackets = events.parse(result.directory / "events.jsonl").brackets
+    found = Counter(one.phase for one in brackets)
+    # 12 demonstrations, seven of them with buttons (script.h).
+    assert [found[phase] for phase in (0, 1, 2, 3)] == [1, 1, 12, 7]
+    with Image.open(result.directory / "screen.png") as picture:
+        colours = {colour for _, colour in picture.convert("RGB").getcolors()}
+    # The list of demonstrations is white and blue, and the last demonstration draws a red line.
+    assert {(255, 255, 255), (0, 0, 255), (255, 0, 0)} <= colours
