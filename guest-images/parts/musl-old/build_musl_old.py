@@ -6,8 +6,8 @@ files, for a Pentium.
 musl expects Linux 2.6. This script removes the numbers of all system calls that Linux 2.0 does not
 have, so that a file that needs such a call cannot be compiled. Three calls have an older call that
 does the same for a program with one thread (OLDER), and the code names a few that such a program
-never makes (NEVER_MADE). The directory `replaced` has the few files that
-need other code: the address of the thread is in a variable instead of a segment, mmap and socketpair pass their
+never makes (NEVER_MADE). The directory `replaced` has the few files that need other code: the
+address of the thread is in a variable instead of a segment, mmap and socketpair pass their
 arguments in memory, fork takes no locks, and vfork is fork.
 
 The compiler is Zig's clang, as for our other musl (guest-images/parts/musl). objects.txt lists the
