@@ -126,7 +126,7 @@ MarkerResult Session::marker(const MarkerCall& call) {
     case kAbort:
       abort(call.arg0);
     case kExit:
-      if (script_ && !config_.media.on) end_script();
+      if (script_ && !config_.media.on) end_script(call.arg0);
       exit(call.arg0);
     case kReadCounter:
       return read_counter(call.arg0);
@@ -414,9 +414,11 @@ std::string Session::not_done() {
 }
 
 // The program has ended. Its script must have nothing left that needs the program.
-void Session::end_script() {
+void Session::end_script(uint32_t status) {
   follow(script_->run_out(clock().time(model_->clock())));
-  if (script_) fail(not_done() + "the program has ended");
+  if (!script_) return;
+  const std::string with = status ? " with status " + std::to_string(status) : "";
+  fail(not_done() + "the program has ended" + with);
 }
 
 void Session::script_ended() {

@@ -148,7 +148,7 @@ class Session {
   // Writes the picture of a graphics mode, with the extension `ppm`. Returns false in a text mode.
   bool write_picture(const std::filesystem::path& path);
   [[noreturn]] void script_ended();
-  void end_script();
+  void end_script(uint32_t status);
   void save_screens();
   void save_media(bool is_ok);
   base::Clock clock() const { return base::Clock(config_.machine.clock_hz()); }

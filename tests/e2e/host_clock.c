@@ -2,6 +2,7 @@
 /* A host whose clock is fast. The engine asks the kernel for the time by syscall() (saved_state.cc),
  * and this library answers in its place. Each answer is a hundred times as late as the kernel's. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -29,6 +30,10 @@ long syscall(long number, ...) {
   for (int i = 0; i < 6; i++) arguments[i] = va_arg(list, long);
   va_end(list);
   const long result = kernel(number, arguments);
+  if (result < 0) {
+    errno = (int)-result;
+    return -1;
+  }
   if (number == SYS_time) return result * FASTER;
   if (number == SYS_gettimeofday) {
     static int64_t first;

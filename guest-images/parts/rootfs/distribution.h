@@ -178,7 +178,8 @@ static void start_before_ready(void) {
   }
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (status == 0) return;
-  fprintf(stderr, "init: %s: status %d\n", path, status);
+  fprintf(stderr, "init: %s: status %d\n", path,
+          WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
   tcdrain(STDERR_FILENO); /* the text is on the serial line */
   p5_marker_init();
   p5_abort(ABORT_NOT_STARTED);

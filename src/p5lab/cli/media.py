@@ -234,8 +234,10 @@ def check_not_asked(args: argparse.Namespace) -> None:
     }
     for option, value in given.items():
         if value:
+            also = ", or with --program on a guest with a graphics screen"
             raise UserError(
                 f"{option}: expected with --floppy, --disk, --cdrom or a guest with [media]"
+                f"{also if option == SCRIPT else ''}"
             )
 
 

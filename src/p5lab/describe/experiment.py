@@ -309,17 +309,17 @@ def of_program(
                     f"--program {path}: guest {name} has only the programs of p5lab; expected"
                     " a guest that is a distribution, such as debian64"
                 )
+            if scripts and not guest.screen:
+                raise UserError(
+                    f"--script: guest {name} has no graphics screen; expected a guest with one,"
+                    " such as debian32-x"
+                )
             memory = int(board.values["dram.size"])
             program = (
                 programs.in_guest(lab, guest, str(path), arguments, brings)
                 if in_guest
                 else _program(lab, path, arguments, memory, guest.isa, cflags)
             )
-            if scripts and not guest.screen:
-                raise UserError(
-                    f"--script: guest {name} has no graphics screen; expected a guest with one,"
-                    " such as debian32-x"
-                )
             feedback = True if choice.feedback is None else choice.feedback
             steps: list[Script | None] = [one.beside_program() for one in scripts]
             runs += [

@@ -15,6 +15,7 @@
  * program then ends, and wish stays on the screen, so that the picture of the run shows it.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ static void no_empty_bracket(void) {}
 #define SCRIPT "/tmp/wish.tcl"
 #define FONTS "/tmp/fonts.conf"
 #define PHASE_WISH 0
+#define MOST 12 /* demonstrations of script.h */
 
 static void write_text(const char *path, const char *text) {
   FILE *file = fopen(path, "w");
@@ -50,6 +52,7 @@ static void check(const char *path, const char *package) {
 }
 
 static _Noreturn void run_wish(int from, int to, const char *count) {
+  signal(SIGPIPE, SIG_DFL);
   /* The output of errors also goes to the pipe, as lines that are no markers. */
   dup2(from, STDIN_FILENO);
   dup2(to, STDOUT_FILENO);
@@ -71,8 +74,10 @@ static int serve(FILE *asked, int answers) {
       p5_begin((uint32_t)phase);
     else if (sscanf(line, "end %lu", &phase) == 1)
       p5_end((uint32_t)phase);
-    else
-      fputs(line, stderr);
+    else {
+      fputs(line, stderr); /* an error: the script waits for no answer */
+      continue;
+    }
     if (write(answers, "\n", 1) != 1) return 0;
   }
   return 0;
@@ -83,6 +88,11 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       {"demonstrations", "demonstrations to invoke", &demonstrations, 1, NULL}, {0}};
   p5w_start(argc, argv, options);
+  if (demonstrations > MOST) {
+    fprintf(stderr, "%s: demonstrations: expected at most %d\n", argv[0], MOST);
+    return P5W_EXIT_USAGE;
+  }
+  signal(SIGPIPE, SIG_IGN); /* wish can end before its answer */
   check(SHELL, "tk8.6");
   check(DEMONSTRATION, "tk8.6-doc");
   write_text(SCRIPT, script);
@@ -93,7 +103,7 @@ int main(int argc, char **argv) {
   char count[24];
   int asked[2], answers[2];
   snprintf(count, sizeof(count), "%ld", demonstrations);
-  if (pipe2(asked, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0) p5w_fail("pipe");
+  if (pipe(asked) != 0 || pipe(answers) != 0) p5w_fail("pipe");
   p5w_await_tick();
   p5_begin(PHASE_WISH);
   pid_t wish = fork();
