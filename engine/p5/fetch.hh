@@ -30,8 +30,8 @@ class Fetch {
   }
   // Opens the window for the fast path. The whole window has arrived.
   void open() {
-    // Near the end of a 64-bit address space, the sum in at_hand() could overflow.
-    if (kX86_64 && window_ > kNoPage - 2 * kNoReach) return;
+    // Near the end of the address space, next_ or the sum in at_hand() could begin again at 0.
+    if (window_ > kNoPage - 2 * kNoReach) return;
     open_end_ = uint64_t(window_) + window_bytes_;
   }
   // Closes the window: the next instruction does not take the fast path.
