@@ -5,11 +5,28 @@ import json
 import subprocess
 from pathlib import Path
 
+from p5lab import engines
 from p5lab.cli import main as cli
+from p5lab.describe import from_media, script
 
 INCLUDED = Path(__file__).parent  # the directory of boot_sector.inc and bare.inc
 FLOPPY = 1_474_560  # bytes
 SIGNATURE = b"\x55\xaa"
+# Steps for the floppy `one` of keys_floppy().
+TYPING = """schema_version = 1
+[[script]]
+wait = ">"
+[[script]]
+end = "boot"
+[[script]]
+begin = "typing"
+[[script]]
+type = "abc\\n"
+[[script]]
+wait = "floppy one"
+[[script]]
+end = "typing"
+"""
 
 
 def assembled(source, place, *options):
@@ -36,6 +53,35 @@ def bootable(code, size=FLOPPY):
         code = code.ljust(510, b"\0") + SIGNATURE
     assert code[510:512] == SIGNATURE
     return code.ljust(size, b"\0")
+
+
+def keys_floppy(place, name="one"):
+    """Makes a floppy with the system of keys.S in the directory `place`. Its second sector contains
+    the text `floppy NAME`. Returns the path."""
+    code = assembled(INCLUDED / "keys.S", place)
+    assert len(code) == 512
+    path = place / f"{name}.img"
+    text = f"\r\nfloppy {name}\0".encode().ljust(512, b"\0")
+    path.write_bytes((code + text).ljust(FLOPPY, b"\0"))
+    return path
+
+
+def planned(lab, floppy, steps):
+    """The run of a script on a floppy."""
+    asked = from_media.Asked((floppy,), scripts=(script.load(steps),))
+    choice = from_media.Filter(machines=("p90-premiere2",), limit=60)
+    (run,) = from_media.expand(lab, asked, choice).runs
+    return run
+
+
+def prepared(lab, run, place, live=False):
+    """Writes the files of a run to the new directory `place`. Returns the plan. `live`: a viewer
+    drives the machine after the script."""
+    place.mkdir()
+    plan = engines.get(run.engine).prepare(lab, run, place)
+    for name, content in {**plan.write, **(plan.live if live else {})}.items():
+        (place / name).write_bytes(content)
+    return plan
 
 
 def new_runs(lab, *words, status=0):

@@ -108,6 +108,14 @@ def own_lab(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def built64(lab):
+    """Skips the test if guest linux64 or its engine is not built."""
+    files = guest.load(lab, "linux64").files.values()
+    if not all(path.is_file() for path in (lab.root / "build/engine/p5bochs64", *files)):
+        pytest.skip("guest linux64 and its engine are not built: run ./p5lab build")
+
+
+@pytest.fixture(scope="session")
 def workloads(lab):
     """Returns the description of each workload of the checkout by name."""
     return workload.load(lab)

@@ -4,29 +4,14 @@
 import subprocess
 from pathlib import Path
 
-from boot_sector import FLOPPY, assembled
+from boot_sector import TYPING, keys_floppy, planned, prepared
 
-from p5lab import engines
-from p5lab.describe import from_media, script
 from p5lab.execute import screen
 
 HERE = Path(__file__).parent
 # The guest is in HLT while it waits for a key and for the drive, and during the pause. The pause
 # does not end at an event of a device.
-STEPS = """schema_version = 1
-[[script]]
-wait = ">"
-[[script]]
-end = "boot"
-[[script]]
-begin = "typing"
-[[script]]
-type = "abc\\n"
-[[script]]
-wait = "floppy one"
-[[script]]
-end = "typing"
-[[script]]
+STEPS = f"""{TYPING}[[script]]
 begin = "waiting"
 [[script]]
 pause = 0.2000001
@@ -36,22 +21,15 @@ end = "waiting"
 
 
 def test_the_clock_of_the_host_changes_no_event(own_lab, tmp_path):
-    floppy, steps, clock = (tmp_path / name for name in ("one.img", "steps.toml", "clock.so"))
+    steps, clock = tmp_path / "steps.toml", tmp_path / "clock.so"
     steps.write_text(STEPS)
-    text = b"\r\nfloppy one\0".ljust(512, b"\0")
-    floppy.write_bytes((assembled(HERE / "keys.S", tmp_path) + text).ljust(FLOPPY, b"\0"))
     library = ["cc", "-O2", "-shared", "-fPIC", "-o", clock, HERE / "host_clock.c"]
     subprocess.run(library, check=True)
-    asked = from_media.Asked((floppy,), scripts=(script.load(steps),))
-    choice = from_media.Filter(machines=("p90-premiere2",), limit=60)
-    (run,) = from_media.expand(own_lab, asked, choice).runs
+    run = planned(own_lab, keys_floppy(tmp_path), steps)
 
     def events(name, *words, **environment):
         place = tmp_path / name
-        place.mkdir()
-        plan = engines.get(run.engine).prepare(own_lab, run, place)
-        for file, content in plan.write.items():
-            (place / file).write_bytes(content)
+        plan = prepared(own_lab, run, place)
         done = subprocess.run(
             (*plan.command, *words),
             cwd=place,

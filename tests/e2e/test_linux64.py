@@ -5,22 +5,10 @@ import re
 
 import pytest
 
-from p5lab.describe import guest
-from p5lab.lab import Lab
-
+pytestmark = pytest.mark.usefixtures("built64")
 SYSTEM = "linux64"
 EMPTY = 0xFFFFFFFF  # phase of the empty brackets (workloads/lib/p5w.h)
 BOOT_INSTRUCTIONS = 105_000_000  # gem5 executes 1.3 million per second
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built():
-    lab = Lab.here()
-    system = guest.load(lab, SYSTEM)
-    if not all(
-        path.is_file() for path in (lab.root / "build/engine/p5bochs64", *system.files.values())
-    ):
-        pytest.skip(f"guest {SYSTEM} and its engine are not built: run ./p5lab build")
 
 
 def test_boots_and_measures(boot):

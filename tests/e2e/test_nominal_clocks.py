@@ -3,24 +3,13 @@
 
 import pytest
 
-from p5lab.describe import guest
-from p5lab.lab import Lab
 from p5stats import declared
 
+pytestmark = pytest.mark.usefixtures("built64")
 SYSTEM = "linux64"
 BUSY, INSTRUCTIONS = "nominal.cycles.busy", "instructions"
 LOADS = 100_000
 TICK = 90_000_000 // 100  # clocks between two ticks of the guest's clock
-
-
-@pytest.fixture(scope="module", autouse=True)
-def built():
-    lab = Lab.here()
-    system = guest.load(lab, SYSTEM)
-    if not all(
-        path.is_file() for path in (lab.root / "build/engine/p5bochs64", *system.files.values())
-    ):
-        pytest.skip(f"guest {SYSTEM} and its engine are not built: run ./p5lab build")
 
 
 def chase(boot, size, **how):

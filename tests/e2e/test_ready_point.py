@@ -2,10 +2,9 @@
 """The ready point of a script: runs that share a boot give the bytes of runs from reset."""
 
 import json
-from pathlib import Path
 
 import pytest
-from boot_sector import FLOPPY, assembled, bootable, new_runs, record
+from boot_sector import assembled, bootable, keys_floppy, new_runs, record
 
 from p5lab.engines.bochs.engine import CONSOLE, LOG
 from p5lab.execute import forkserver
@@ -14,7 +13,6 @@ from p5lab.keep import store
 from p5lab.lab import Lab
 from p5stats import events
 
-SOURCE = Path(__file__).with_name("keys.S")
 HEAD = "schema_version = 1\n"
 GUEST = f"""{HEAD}
 name = "small"
@@ -66,10 +64,8 @@ def place(tmp_path):
     guest = tmp_path / "guests/small"
     guest.mkdir(parents=True)
     (guest / "guest.toml").write_text(GUEST + steps(*BOOT))
-    sector = assembled(SOURCE, tmp_path)
     for name, directory in (("one", guest), ("two", guest), ("three", tmp_path)):
-        text = f"\r\nfloppy {name}\0".encode().ljust(512, b"\0")
-        (directory / f"{name}.img").write_bytes((sector + text).ljust(FLOPPY, b"\0"))
+        keys_floppy(tmp_path, name).rename(directory / f"{name}.img")
     for name, lines in (("first", FIRST), ("second", SECOND)):
         own = [one.replace("./one.img", str(guest / "one.img")) for one in lines]
         (tmp_path / f"{name}.toml").write_text(HEAD + steps(*own))

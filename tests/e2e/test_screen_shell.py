@@ -14,10 +14,17 @@ import time
 from pathlib import Path
 
 import pytest
-from boot_sector import FLOPPY, assembled, bootable, new_runs, record
+from boot_sector import (
+    TYPING,
+    assembled,
+    bootable,
+    keys_floppy,
+    new_runs,
+    planned,
+    prepared,
+    record,
+)
 
-from p5lab import engines
-from p5lab.describe import from_media, script
 from p5lab.execute import screen, viewers
 from p5lab.lab import Lab
 
@@ -83,10 +90,7 @@ class Terminal:
 @pytest.fixture
 def keys(tmp_path):
     """The floppy of keys.S."""
-    path = tmp_path / "one.img"
-    text = b"\r\nfloppy one\0".ljust(512, b"\0")
-    path.write_bytes((assembled(HERE / "keys.S", tmp_path) + text).ljust(FLOPPY, b"\0"))
-    return path
+    return keys_floppy(tmp_path)
 
 
 @tmux
@@ -266,33 +270,12 @@ def test_the_mouse_of_a_viewer_is_recorded(viewed, own_lab, tmp_path):
 
 # --- what a look changes --------------------------------------------------------------------------
 
-STEPS = """schema_version = 1
-[[script]]
-wait = ">"
-[[script]]
-end = "boot"
-[[script]]
-begin = "typing"
-[[script]]
-type = "abc\\n"
-[[script]]
-wait = "floppy one"
-[[script]]
-end = "typing"
-"""
-
 
 def test_watching_changes_no_event(keys, own_lab, tmp_path):
     steps, place = tmp_path / "steps.toml", tmp_path / "live"
-    steps.write_text(STEPS)
-    place.mkdir()
+    steps.write_text(TYPING)
     (made,) = new_runs(own_lab, "--floppy", keys, "--script", steps, "--limit", 60)
-    asked = from_media.Asked((keys,), scripts=(script.load(steps),))
-    choice = from_media.Filter(machines=("p90-premiere2",), limit=60)
-    (run,) = from_media.expand(own_lab, asked, choice).runs
-    plan = engines.get(run.engine).prepare(own_lab, run, place)
-    for name, content in {**plan.write, **plan.live}.items():
-        (place / name).write_bytes(content)
+    plan = prepared(own_lab, planned(own_lab, keys, steps), place, live=True)
     ours, theirs = socket.socketpair()
     with ours, screen._started(plan, place, theirs) as engine:
         link = screen.Link(ours)

@@ -1,40 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Scripts that drive a guest: a small system of our own that shows the keys (keys.S)."""
 
-from pathlib import Path
+import functools
 
 import pytest
-from boot_sector import FLOPPY, assembled, new_runs, record
+from boot_sector import keys_floppy, new_runs, record
 
 from p5lab.cli import main as cli
 from p5lab.describe import from_media, script
 from p5lab.lab import Lab
 from p5stats import events
 
-SOURCE = Path(__file__).with_name("keys.S")
 HEAD = "schema_version = 1\n"
 
 
-@pytest.fixture(scope="module")
-def sector(tmp_path_factory):
-    """The assembled boot sector."""
-    content = assembled(SOURCE, tmp_path_factory.mktemp("keys"))
-    assert len(content) == 512
-    return content
-
-
 @pytest.fixture
-def floppy(sector, tmp_path):
+def floppy(tmp_path):
     """Returns a function that makes a floppy whose second sector contains its name."""
-
-    def make(name):
-        path = tmp_path / f"{name}.img"
-        path.write_bytes(
-            (sector + f"\r\nfloppy {name}\0".encode().ljust(512, b"\0")).ljust(FLOPPY, b"\0")
-        )
-        return path
-
-    return make
+    return functools.partial(keys_floppy, tmp_path)
 
 
 @pytest.fixture

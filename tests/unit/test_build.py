@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The messages about a build. Each test has a graph with one step."""
 
+import contextlib
 import fcntl
 import io
 import os
@@ -194,17 +195,31 @@ def test_a_disk_that_is_too_small_is_said_before_the_work(lab, progress, monkeyp
     assert not (lab.root / "one").exists()
 
 
-def test_a_second_build_in_the_same_checkout_waits(lab, progress, output):
+@pytest.fixture
+def waiting(lab, progress, output):
+    """Returns a context in which another command holds the lock and a build waits for it. The build
+    ends after the context.
+    """
+
+    @contextlib.contextmanager
+    def waiting():
+        (lab.root / "build").mkdir()
+        with (lab.root / build.LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            thread = threading.Thread(target=build.ensure, args=(lab, progress), daemon=True)
+            thread.start()
+            while "Waiting for another p5lab" not in output.getvalue():
+                assert thread.is_alive()
+            yield
+        thread.join()
+
+    return waiting
+
+
+def test_a_second_build_in_the_same_checkout_waits(lab, waiting):
     graph(lab, ("C++", "one", "touch one"))
-    (lab.root / "build").mkdir()
-    with (lab.root / build.LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        thread = threading.Thread(target=build.ensure, args=(lab, progress), daemon=True)
-        thread.start()
-        while "Waiting for another p5lab" not in output.getvalue():
-            assert thread.is_alive()
+    with waiting():
         assert not (lab.root / "one").exists()
-    thread.join()
     assert (lab.root / "one").exists()
 
 
@@ -224,19 +239,10 @@ def test_the_graph_is_read_for_the_comparison_the_forecast_and_the_build(lab, pr
     assert len(readings) == 4  # only the comparison
 
 
-def test_after_the_wait_for_another_build_the_products_are_compared_again(
-    lab, progress, output, readings
-):
+def test_after_the_wait_for_another_build_the_products_are_compared_again(lab, waiting, readings):
     graph(lab, ("C++", "one", "echo built >> one"))
-    (lab.root / "build").mkdir()
-    with (lab.root / build.LOCK).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        thread = threading.Thread(target=build.ensure, args=(lab, progress), daemon=True)
-        thread.start()
-        while "Waiting for another p5lab" not in output.getvalue():
-            assert thread.is_alive()
+    with waiting():
         subprocess.run([sys.executable, "-m", "SCons", "-Q"], cwd=lab.root, check=True)
-    thread.join()
     assert len(readings) == 2
     assert (lab.root / "one").read_text() == "built\n"
 

@@ -28,6 +28,16 @@ from p5stats import StatsError, compare, tidy
 CYCLES, TIME, INSTRUCTIONS = "busy cycles", "microseconds", "instructions"
 NEWER, NEWER_CYCLES = "newer instructions", "clocks of newer instructions"
 NOMINAL = "nominal busy cycles"
+# The columns of a table for one system, the most important first.
+MOST_IMPORTANT = (
+    TIME,
+    CYCLES,
+    NOMINAL,
+    INSTRUCTIONS,
+    "CPI (busy)",
+    "nominal CPI (busy)",
+    "L2 misses",
+)
 SPREAD = (CYCLES, TIME, NOMINAL)  # a lowest and a highest iteration are shown for each
 LOWEST, HIGHEST = ", lowest", ", highest"  # of SPREAD: the lowest and the highest iteration
 DEVIATION = "gem5 differs from the machine"

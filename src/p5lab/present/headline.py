@@ -8,7 +8,7 @@ has one line for each benchmark. The option --all-tables prints all tables in an
 from collections.abc import Sequence
 
 from p5lab.present.column import HEADS
-from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Comparison
+from p5lab.present.comparison import MOST_IMPORTANT, Comparison
 from p5lab.present.several_systems import last_points, summary
 from p5lab.present.tables import Grid, lines_of, number
 
@@ -18,13 +18,7 @@ RESERVED = 5  # lines after the notes: where the results are, the next commands,
 # The columns of the headline of one system, the most important first. If the table would be too
 # large for the terminal, it has only the first of these columns.
 METRICS = (
-    TIME,
-    CYCLES,
-    NOMINAL,
-    INSTRUCTIONS,
-    "CPI (busy)",
-    "nominal CPI (busy)",
-    "L2 misses",
+    *MOST_IMPORTANT,
     "I-cache misses",
     "read misses/reference",
     "kernel share",

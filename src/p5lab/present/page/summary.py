@@ -2,21 +2,11 @@
 """The first table of a page. Ratios come first, so that a narrow window shows them."""
 
 from p5lab.present.column import HEADS
-from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Comparison
+from p5lab.present.comparison import CYCLES, MOST_IMPORTANT, TIME, Comparison
 from p5lab.present.several_systems import COSTS, last_points, ratio_of, value_or_why
 from p5lab.present.tables import Grid, number
 
-# The columns for one system, the most important first.
-ONE_SYSTEM = (
-    TIME,
-    CYCLES,
-    NOMINAL,
-    INSTRUCTIONS,
-    "CPI (busy)",
-    "nominal CPI (busy)",
-    "L2 misses",
-    "ring crossings",
-)
+ONE_SYSTEM = (*MOST_IMPORTANT, "ring crossings")  # the columns for one system
 
 
 def of(found: Comparison) -> list[Grid]:
