@@ -7,7 +7,7 @@ from fakelab import REPO
 from p5lab.cli import main as cli
 from p5lab.describe.workload import EMPTY_PHASE
 from p5lab.errors import UserError
-from p5lab.host import linux_programs, minix_programs
+from p5lab.host import linux_programs, minix_programs, workload_programs
 from p5lab.host.supplied_programs import SYSTEMS, check_job
 from p5lab.lab import Lab
 
@@ -36,9 +36,10 @@ def test_no_two_programs_for_linux_share_a_phase():
     first = {name: number for name, (_, number) in linux_programs.sources(LAB).items() if number}
     for name, number in first.items():
         assert any(
-            phase // linux_programs.PHASES * linux_programs.PHASES == number for phase in phases
+            phase // workload_programs.PHASES * workload_programs.PHASES == number
+            for phase in phases
         )
-        assert min(phase for phase in phases if phase >= number) - number < linux_programs.PHASES
+        assert min(phase for phase in phases if phase >= number) - number < workload_programs.PHASES
         assert name in phases[min(phase for phase in phases if phase >= number)]
 
 

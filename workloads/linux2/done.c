@@ -12,6 +12,9 @@ static void say(const char *text) { p5_output(1, text, strlen(text)); }
 int main(int argc, char **argv) {
   p5_marker_init();
   if (argc < 3) p5_exit(0);
+#ifdef P5LAB_RUNS_ANYWHERE
+  if (argc < 3) return 0;
+#endif
   say(argv[1]);
   if (atoi(argv[2]) == P5W_EXIT_UNAVAILABLE) {
     say(": not possible on this system\n");

@@ -30,7 +30,9 @@ static void start_in_run(int argc, char **argv, const struct p5w_option *options
   for (; count < argc && count < MOST_ARGUMENTS; count++) arguments[count] = argv[count];
   if (!p5_marker_init()) {
     fprintf(stderr, "%s: measures only on p5lab\n", argv[0]);
+#ifndef P5LAB_RUNS_ANYWHERE
     exit(P5W_EXIT_UNAVAILABLE);
+#endif
   }
   p5_job(job, sizeof(job));
   for (char *word = strtok(job, " "); word && count < MOST_ARGUMENTS; word = strtok(NULL, " "))

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""The list of programs for a system that runs workloads of our own guests, or C files of the same
+form (workloads/linux2/program.c), one after the other in one boot.
+
+Each program has phases of its own: the numbers of the workload and a multiple of PHASES.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from p5lab.describe import tomlfile, workload
+from p5lab.describe.supplied import LIST, Program
+from p5lab.describe.tomlfile import Table
+from p5lab.lab import Lab
+
+PHASES = 1 << 24  # more than the largest phase of a workload
+KEYS = ("workload", "arguments", "with", "windowed")
+OWN_KEYS = ("title", "source", "parameters", "phases")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program of the list. `workload`: the workload that it is, empty for a program of this
+    system only. `arguments`: the words of the command line. `needs`: further programs that it
+    needs. `windowed`: whether the system also gets it as a windowed program. `first`: the number
+    that is added to its phases. `phases`: their names, by the numbers of the workload."""
+
+    program: Program
+    workload: str
+    arguments: str
+    needs: tuple[str, ...]
+    windowed: bool
+    first: int
+    phases: Mapping[int, str]
+
+
+def entries(lab: Lab, place: str) -> dict[str, Entry]:
+    """The list in a directory of the laboratory, by the names of the programs; empty if there is
+    none. Raises UserError for a wrong description."""
+    if not (lab.root / place / LIST).is_file():
+        return {}
+    table = tomlfile.load(lab.root / place / LIST, schema_version=1)
+    known = workload.load(lab)
+    return {
+        name: _entry(name, table.table(name), known, PHASES * number)
+        for number, name in enumerate(table.data, 1)
+    }
+
+
+def _entry(name: str, one: Table, known: Mapping[str, workload.Workload], first: int) -> Entry:
+    own = "title" in one.data
+    one.only((*KEYS, *OWN_KEYS) if own else KEYS)
+    source = "" if own else one.text("workload", name)
+    if own:
+        program, phases = _described(name, one)
+    else:
+        program, phases = _of_workload(name, known[source])
+    return Entry(
+        program,
+        source,
+        one.text("arguments", ""),
+        tuple(one.texts("with", [])),
+        one.flag("windowed", False),
+        first,
+        phases,
+    )
+
+
+def _described(name: str, one: Table) -> tuple[Program, dict[int, str]]:
+    """A program of one system, which the list describes itself."""
+    numbers = one.table("parameters", {})
+    parameters = {key: numbers.number(key, 0) for key in numbers.data}
+    program = Program(name, one.text("title"), one.text("source"), parameters)
+    return program, dict(enumerate(one.texts("phases")))
+
+
+def _of_workload(name: str, one: workload.Workload) -> tuple[Program, dict[int, str]]:
+    parameters = {
+        key: value.default
+        for key, value in one.parameters.items()
+        if isinstance(value.default, int)
+    }
+    phases = {number: text for number, text in one.phases.items() if number < PHASES}
+    if len(phases) > 1:
+        phases = {number: f"{one.name} {text}" for number, text in phases.items()}
+    else:
+        phases = dict.fromkeys(phases, one.name)
+    return Program(name, one.title, one.source, parameters), phases
+
+
+def programs(lab: Lab, place: str) -> dict[str, Program]:
+    """The programs of the list by name, in the order in which they run. Raises UserError for a
+    wrong description."""
+    return {name: one.program for name, one in entries(lab, place).items()}
+
+
+def phases(lab: Lab, place: str) -> dict[int, str]:
+    """The names of all phases."""
+    return {
+        one.first + number: text
+        for one in entries(lab, place).values()
+        for number, text in one.phases.items()
+    }
+
+
+def sources(lab: Lab, place: str) -> dict[str, tuple[Path, int]]:
+    """What is compiled, by program: the C file, and the number that is added to its phases. A file
+    NAME.c in the directory of the list replaces the workload's own file. The number is 0 for a
+    program that another one starts."""
+    files = workload.programs(lab, ("micro",))
+
+    def file(name: str, of: str) -> Path:
+        here = lab.root / place / f"{name}.c"
+        return here if here.is_file() else files[of]
+
+    listed = entries(lab, place)
+    found = {name: (file(name, one.workload), one.first) for name, one in listed.items()}
+    needed = sorted({more for one in listed.values() for more in one.needs})
+    return found | {name: (file(name, name), 0) for name in needed}
