@@ -12,6 +12,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from boot_sector import new_runs
 from debian_programs import CASES
 
 from p5lab.cli.execute import execute
@@ -21,7 +22,7 @@ from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Attribution, Observation
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
-from p5stats import events
+from p5stats import events, tidy
 
 SYSTEM = "debian32"
 RECORD = Lab.here().rootfs(SYSTEM).with_name("rootfs.json")
@@ -192,3 +193,25 @@ def test_the_disk_is_made_of_the_archive(lab, debian):
     assert built["root file system"] == about["sha256"]
     assert built["os-release"].startswith("Debian GNU/Linux 12")
     assert debian.disk.stat().st_size <= about["size"]
+
+
+@pytest.mark.full
+def test_a_call_of_wine_goes_to_its_server_and_back(own_lab, debian):
+    """One of p5lab's programs for Win32. Needs the packages wine32 and wine."""
+    if "wine32" not in json.loads(RECORD.read_text())["packages"]:
+        pytest.skip("the image has no package wine32")
+    words = "--program guest:/root/win32/run.sh --args calls --programs win32 --guest debian32"
+    (made,) = new_runs(own_lab, *words.split(), "--set", "dram.size=128M", "--limit", 900)
+    table = tidy.load(made)
+
+    def each(phase, event):
+        chosen = table[(table["phase"] == phase) & (table["event"] == event)]
+        return chosen.groupby("iteration")["value"].sum()
+
+    for phase in ("SetEvent", "DuplicateHandle"):
+        assert each(phase, "cr3_loads.changed").median() == 2
+        busy = table[(table["phase"] == phase) & (table["event"] == "cycles.busy")]
+        rings = busy.groupby(["address_space", "ring"])["value"].sum()
+        assert len(rings[rings > 0].groupby("address_space").nunique()) == 2
+    assert each("GetCurrentProcessId", "crossings.int").sum() == 0
+    assert each("GetCurrentProcessId", "cycles.busy").median() < 50

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
 """The programs for Win32: PE files that the loaders of 1994 accept."""
 
+import argparse
+import os
 import re
 import struct
 import subprocess
 import sys
+import tarfile
 from dataclasses import dataclass
 
 import pytest
 from fakelab import REPO
 
-from p5lab.describe import fat_floppy
+from p5lab.cli import main as cli
+from p5lab.cli import media
+from p5lab.describe import brought, fat_floppy, guest, program
 from p5lab.describe.workload import EMPTY_PHASE
 from p5lab.host import win32_programs, workload_programs
 from p5lab.lab import Lab
@@ -181,6 +186,71 @@ def test_the_batch_file_starts_each_program_and_ends_the_run(made):
         "if errorlevel 1 done calls 1",
         "if not errorlevel 0 done calls 1",
     ]
+
+
+def test_a_distribution_gets_the_programs_and_the_script_for_wine(made):
+    asked = argparse.Namespace(programs="win32")
+    brings = media.with_programs(asked, LAB, brought.parse([], None))
+    path = "guest:/root/win32/run.sh"
+    own = program.in_guest(LAB, guest.load(LAB, "debian32"), path, "", brings)
+    with tarfile.open(own.delivered) as tar:
+        modes = {one.name: one.mode for one in tar}
+    assert set(modes) == {f"root/win32/{name}" for name in (*made, "run.sh")}
+    assert modes["root/win32/run.sh"] == 0o755
+    assert own.parameters["programs"] == "win32"
+    assert win32_programs.phases(LAB).items() <= own.workload.phases.items()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("--program guest:/bin/sh --programs dos", "--programs dos: expected win32 with"),
+        ("--program guest:/bin/sh --programs win32 --guest debian64", "takes no files"),
+        ("--program x.c --programs win32", "expected with --floppy, --disk, --cdrom or a guest"),
+        ("smoke --programs win32", "expected with --floppy, --disk, --cdrom or a guest"),
+    ],
+)
+def test_programs_in_the_wrong_place_are_refused(words, expected, capsys):
+    assert cli.main(["plan", *words.split()], LAB) == 2
+    (line,) = capsys.readouterr().err.strip().split("\n")
+    assert expected in line
+
+
+def test_the_script_for_wine_starts_the_named_programs_with_their_words(made, tmp_path):
+    """With a shell script in the place of Wine."""
+    script = (REPO / win32_programs.PLACE / "run.sh").read_text()
+    for name in ("wine", "wineserver"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@"\n[ "$1" != create.exe ]\n')
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "run.sh").write_text(script.replace("wine=/usr/lib/wine\n", f"wine={tmp_path}\n"))
+    (tmp_path / "run.bat").write_bytes(made["run.bat"].read_bytes())
+
+    def run(*names):
+        done = subprocess.run(
+            ["sh", tmp_path / "run.sh", *names],
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
+        return done.returncode, done.stdout.splitlines()
+
+    assert run("pipe", "cached") == (
+        0,
+        [
+            "wineserver -p",
+            "wine cached.exe files=32 iterations=2",
+            "wine pipe.exe",
+            "wineserver -k",
+        ],
+    )
+    status, lines = run()
+    assert status == 1
+    assert lines[-3:] == [
+        "wine create.exe files=32 iterations=2",
+        "create: failed with status 1",
+        "wineserver -k",
+    ]
+    assert (tmp_path / ".wine/drive_c/windows/system32/kernel32.dll").is_symlink()
 
 
 def test_no_two_programs_share_a_phase():

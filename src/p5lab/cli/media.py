@@ -6,13 +6,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from p5lab import engines
 from p5lab.describe import brought, from_media, guest, media, put, script
+from p5lab.describe.brought import PROGRAMS, Brought
 from p5lab.describe.from_media import Asked
+from p5lab.describe.program import IN_GUEST
 from p5lab.describe.run import Run
-from p5lab.describe.supplied import FAT
+from p5lab.describe.supplied import FAT, GUEST_PLACE
 from p5lab.engines.bochs.engine import KEPT
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.execute import forkserver
@@ -21,7 +24,7 @@ from p5lab.host.supplied_programs import SYSTEMS, check_job
 from p5lab.keep import gc, saved_state, store
 from p5lab.lab import Lab
 
-KEEP, SCRIPT, PROGRAMS = "--keep", "--script", "--programs"
+KEEP, SCRIPT = "--keep", "--script"
 STATE, SAVE_STATE = "--state", "--save-state"
 LONGEST_JOB = 255  # characters; programs have a buffer of this size
 
@@ -62,7 +65,9 @@ def add_media(parser: argparse.ArgumentParser) -> None:
         PROGRAMS,
         choices=tuple(SYSTEMS),
         help="put p5lab's programs for this system on the floppy of --put, with a script that"
-        " starts them (docs/concepts/media.md). For Unix systems, the floppy holds a tar archive",
+        " starts them (docs/concepts/media.md). For Unix systems, the floppy holds a tar archive."
+        f" With --program {IN_GUEST}PATH, win32 puts the programs for Wine into"
+        f" {GUEST_PLACE}/win32 of the guest",
     )
     parser.add_argument(
         "--geometry",
@@ -220,6 +225,20 @@ def scripts(args: argparse.Namespace) -> Sequence[Path]:
     return getattr(args, "script", ())
 
 
+def with_programs(args: argparse.Namespace, lab: Lab, brings: Brought) -> Brought:
+    """What a program of a distribution brings along, with the programs of --programs. Compiles
+    them. The command `report` has no such option. Raises UserError if the programs for this system
+    cannot be started there."""
+    system = SYSTEMS.get(getattr(args, "programs", None) or "")
+    if system is None:
+        return brings
+    if system.brought is None:
+        known = ", ".join(one.name for one in SYSTEMS.values() if one.brought)
+        raise UserError(f"{PROGRAMS} {system.name}: expected {known} with --program {IN_GUEST}PATH")
+    files = [(path, f"{GUEST_PLACE}/{system.name}/{path.name}") for path in system.brought(lab)]
+    return replace(brings, programs=system.name, supplied=tuple(files), phases=system.phases(lab))
+
+
 def check_not_asked(args: argparse.Namespace) -> None:
     """Raises UserError for an option that has a meaning only for a boot from media."""
     given = {
@@ -227,7 +246,7 @@ def check_not_asked(args: argparse.Namespace) -> None:
         "--until": args.until,
         SCRIPT: args.script and not args.program,
         put.OPTION: args.put,
-        PROGRAMS: args.programs,
+        PROGRAMS: args.programs and not str(args.program).startswith(IN_GUEST),
         KEEP: getattr(args, "keep", ""),
         STATE: args.state,
         SAVE_STATE: getattr(args, "save_state", None),

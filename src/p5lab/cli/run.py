@@ -186,7 +186,7 @@ def _expanded(
         if media.is_asked(args, lab):
             return from_media.expand(lab, media.asked(args, lab), choice)
         media.check_not_asked(args)
-    brings = brought.parse(args.files, args.stdin)
+    brings = media.with_programs(args, lab, brought.parse(args.files, args.stdin))
     for option, given in (
         ("--args", args.args),
         ("--cflags", args.cflags),

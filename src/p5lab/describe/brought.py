@@ -11,15 +11,15 @@ name.
 import hashlib
 import io
 import tarfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from p5lab.errors import UserError
 from p5lab.host.files import read_at_most, store_bytes
 from p5lab.lab import Lab
 
-FILE, STDIN = "--file", "--stdin"
+FILE, STDIN, PROGRAMS = "--file", "--stdin", "--programs"
 # Members with a special meaning, and the longest arguments (distribution.h).
 ARGUMENTS_MEMBER, STDIN_MEMBER = "p5/arguments", "p5/stdin"
 ARGUMENTS, ARGUMENTS_BYTES = 1023, 65536
@@ -31,15 +31,20 @@ RESERVED = ("/dev", "/p5", "/proc", "/sys")  # of the kernel, and of p5lab
 
 @dataclass(frozen=True)
 class Brought:
-    """The files that the user gave. `files`: files of the host with their paths in the guest."""
+    """What the user gave. `files`: files of the host with their paths in the guest. `programs`: the
+    system of --programs, `supplied` its files, and `phases` the names of its phases."""
 
     files: tuple[tuple[Path, str], ...] = ()
     stdin: Path | None = None
+    programs: str = ""
+    supplied: tuple[tuple[Path, str], ...] = ()
+    phases: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def options(self) -> tuple[str, ...]:
         """The options that were given."""
-        return (FILE,) * bool(self.files) + (STDIN,) * bool(self.stdin)
+        given = {FILE: self.files, STDIN: self.stdin, PROGRAMS: self.programs}
+        return tuple(option for option, value in given.items() if value)
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -47,6 +52,7 @@ class Brought:
         given = {
             "files": ",".join(path for _, path in self.files),
             "stdin": self.stdin.name if self.stdin else "",
+            "programs": self.programs,
         }
         return {name: text for name, text in given.items() if text}
 
@@ -93,7 +99,7 @@ def archive(lab: Lab, brought: Brought, arguments: Sequence[str]) -> Path | None
             _add(tar, ARGUMENTS_MEMBER, _arguments(arguments), 0o644)
         if brought.stdin:
             _add(tar, STDIN_MEMBER, _content(brought.stdin, f"{STDIN} {brought.stdin}"), 0o644)
-        for host, inside in brought.files:
+        for host, inside in (*brought.files, *brought.supplied):
             where = f"{FILE} {host}:{inside}"
             content = _content(host, where)
             mode = 0o755 if host.stat().st_mode & 0o100 else 0o644

@@ -167,6 +167,7 @@ class Program:
             phases={
                 WHOLE_PHASE: WHOLE_NAME,
                 EMPTY_PHASE: EMPTY_NAME,
+                **self.brought.phases,
                 **(self.script.phases if self.script else {}),
             },
             curve="",

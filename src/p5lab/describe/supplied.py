@@ -10,6 +10,8 @@ from p5lab.lab import Lab
 
 # The forms of the floppy with the programs: a file system of DOS, and an archive for Unix systems.
 FAT, TAR = "FAT", "tar"
+# The directory of a distribution in which the programs are, with the name of their system.
+GUEST_PLACE = "/root"
 LIST = "programs.toml"
 KEYS = ("title", "source", "parameters")
 
@@ -36,6 +38,9 @@ class System:
     `made`: the files for the floppy. Makes what is out of date. Raises UserError if that fails.
     `phases`: the names of the phases that the programs do not name themselves.
     `largest`: the largest value of a parameter.
+    `brought`: the files for a program of a distribution that starts the programs (`run --program
+        guest:PATH`); they are in
+        GUEST_PLACE/NAME. None if there is no such program.
     """
 
     name: str
@@ -44,6 +49,7 @@ class System:
     made: Callable[[Lab], list[Path]]
     phases: Callable[[Lab], dict[int, str]] = lambda lab: {}
     largest: int = 0x7FFFFFFF
+    brought: Callable[[Lab], list[Path]] | None = None
 
 
 def read(place: Path) -> dict[str, Program]:

@@ -23,6 +23,7 @@ from p5lab.lab import Lab
 
 NAME = "win32"
 PLACE, MADE, START = "workloads/win32", "build/win32", "run.bat"
+UNDER_WINE = "run.sh"
 LIBRARY, IMPORTS, DONE = "library", "kernel32", linux_programs.DONE
 FLAGS = (
     *("-target", "x86-windows-gnu", "-mcpu=pentium", "-std=gnu11", "-O2", "-g0"),
@@ -52,6 +53,12 @@ def made(lab: Lab) -> list[Path]:
         for name, content in _programs(lab):
             store_bytes(place / name, content)
     return [start, *sorted(place.glob("*.exe"))]
+
+
+def brought(lab: Lab) -> list[Path]:
+    """The files for a distribution with Wine: those of the floppy, and the script that starts the
+    programs."""
+    return [*made(lab), lab.root / PLACE / UNDER_WINE]
 
 
 def _batch(lab: Lab) -> str:
@@ -122,4 +129,4 @@ def _zig(*words: str | Path) -> None:
 
 load = partial(workload_programs.programs, place=PLACE)
 phases = partial(workload_programs.phases, place=PLACE)
-SYSTEM = System(NAME, FAT, load, made, phases)
+SYSTEM = System(NAME, FAT, load, made, phases, brought=brought)
