@@ -196,6 +196,9 @@ ONLY_PARSED = {
         "needs a disk of Debian with an X server (e2e/test_debian32_x.py)"
     ),
     r"./p5lab show RUN --attribution --by module": "SESSION shows other columns",
+    r"./p5lab run --program build/delivered/.*": (
+        "needs a disk of Debian with Ghostscript (e2e/test_ghostscript.py)"
+    ),
     r"./p5lab run --program guest:.*": "needs a disk of Debian (e2e/test_distributions.py)",
     r"./p5lab run (--guest (NAME|freedos|linux-2\.2|minix-2)( .*)?|--(disk|floppy) .*)": (
         "needs the reader's own media (e2e/test_boots_from_media.py has a small system)"

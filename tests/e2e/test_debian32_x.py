@@ -107,7 +107,7 @@ def test_a_forked_run_has_the_events_of_a_run_that_boots(run):
 def test_wish_shows_its_demonstrations(own_lab, built):
     if "tk8.6-doc" not in json.loads(RECORD.read_text())["packages"]:
         pytest.skip("the image has no package tk8.6-doc")
-    runs = experiment.load(own_lab, "applications")
+    runs = experiment.load(own_lab, "applications", Filter(workloads=("wish",)))
     delivered.ensure(own_lab, runs, Progress())
     (result,) = execute(own_lab, runs, Progress(), no_build=True, jobs=1, force=True)
     assert result.status == "ok", result.reason
