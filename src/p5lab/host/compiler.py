@@ -183,7 +183,7 @@ def _make_with(
 ) -> str:
     """Makes the program `made` with the workloads' C library, and the list `needs` of its inputs.
     Returns the warnings."""
-    tool = _pentium_programs()
+    tool = pentium_programs()
     options, links = _divided(more)
     sources = [str(source), *(word for word in options if is_source(Path(word)))]
     options = [word for word in options if word not in sources]
@@ -215,7 +215,7 @@ def _divided(words: list[str]) -> tuple[list[str], list[str]]:
     return options, [word for word in links if word not in [f"-l{name}" for name in IN_LIBC]]
 
 
-def _pentium_programs() -> ModuleType:
+def pentium_programs() -> ModuleType:
     """The module of tools/ that says how programs for a Pentium are made."""
     place = str(Path(__file__).parents[3] / "tools")
     sys.path.insert(0, place)

@@ -17,7 +17,7 @@ from p5lab.lab import Lab
 
 NAME = "linux"
 PLACE, DONE = "workloads/linux2", "done"
-MADE = "build/linux2"
+MADE, LIBC = "build/linux2", "build/libc/musl-old/lib"
 START = "run"
 HEAD = """\
 #!/bin/sh
@@ -33,18 +33,26 @@ def sources(lab: Lab) -> dict[str, tuple[str, int]]:
     return {name: (lab.short(path), first) for name, (path, first) in found.items()}
 
 
+def names(lab: Lab) -> list[str]:
+    """The names of all programs, also of those that another one starts."""
+    return [*sources(lab), DONE]
+
+
 def made(lab: Lab) -> list[Path]:
     """The files for the floppy: the programs and the script that starts them. Builds what is out of
     date. Raises UserError if the build fails."""
-    names = [*sources(lab), DONE]
-    build.ensure(lab, Progress(), tuple(f"{MADE}/{name}" for name in names))
+    build.ensure(lab, Progress(), tuple(f"{MADE}/{name}" for name in names(lab)))
+    start = store_bytes(lab.root / MADE / START, script(lab).encode())
+    return [start, *(lab.root / MADE / name for name in names(lab))]
+
+
+def script(lab: Lab) -> str:
+    """The script that starts the programs."""
     lines = [
         f"./{name} {one.arguments}".rstrip() + f" || ./{DONE} {name} $?\n"
         for name, one in workload_programs.entries(lab, PLACE).items()
     ]
-    script = "".join([HEAD, *lines, f"./{DONE}\n"])
-    start = store_bytes(lab.root / MADE / START, script.encode())
-    return [start, *(lab.root / MADE / name for name in names)]
+    return "".join([HEAD, *lines, f"./{DONE}\n"])
 
 
 load = partial(workload_programs.programs, place=PLACE)

@@ -3,10 +3,22 @@
 
 from p5lab.describe.supplied import System
 from p5lab.errors import UserError, unknown
-from p5lab.host import dos_programs, linux_programs, minix_programs, win32_programs
+from p5lab.host import (
+    aout_programs,
+    dos_programs,
+    linux_programs,
+    minix_programs,
+    win32_programs,
+)
 from p5lab.lab import Lab
 
-_ALL = (dos_programs.SYSTEM, linux_programs.SYSTEM, minix_programs.SYSTEM, win32_programs.SYSTEM)
+_ALL = (
+    dos_programs.SYSTEM,
+    linux_programs.SYSTEM,
+    aout_programs.SYSTEM,
+    minix_programs.SYSTEM,
+    win32_programs.SYSTEM,
+)
 SYSTEMS = {one.name: one for one in _ALL}
 
 
