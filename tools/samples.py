@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from p5stats import cpi, tidy
+from p5stats import cpi, metrics, tidy
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE, RESULTS = ROOT / "notebooks/sample", ROOT / "results"
@@ -51,6 +51,11 @@ SAMPLES: dict[str, tuple[str, Callable[[pd.DataFrame], pd.Series]]] = {
         lambda rows: (
             rows["event"].isin(WHY) & rows["run"].isin(rows[rows["event"] == WHY[0]]["run"])
         ),
+    ),
+    # ./p5lab run applications, with a disk that docs/concepts/x.md makes
+    "applications": (
+        "applications",
+        lambda rows: rows["event"].isin(metrics.reported()) & (rows["phase"] != "whole"),
     ),
     # P5LAB_GEM5=/path/to/gem5.opt ./p5lab cross-check
     "engines": (

@@ -114,3 +114,12 @@ def test_digests_depend_on_every_byte():
         page[at] ^= 1
         known.add(functions.digests(bytes(page))[0])
     assert len(known) == 1 + functions.PAGE // 64
+
+
+def test_a_page_of_several_libraries_belongs_to_none():
+    first = "module /lib/a.so\npage 1000 abc\npage 2000 def\n10 one\n"
+    second = "module /lib/b.so\npage 1000 def\npage 3000 123\npage 4000 123\n"
+    distinct = functions._distinct(first + second)
+    assert distinct == (first + second).replace("page 2000 def\n", "").replace(
+        "page 1000 def\n", ""
+    )

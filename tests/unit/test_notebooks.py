@@ -23,7 +23,16 @@ from p5stats import tidy
 PLACE = REPO / "notebooks"
 NOTEBOOKS = sorted(PLACE.glob("*.ipynb"))
 COURSE = ["lab", "lab-solutions"]
-NAMES = ["chen95", "engines", "getting-started", *COURSE, "method", "what-if", "why"]
+NAMES = [
+    "applications",
+    "chen95",
+    "engines",
+    "getting-started",
+    *COURSE,
+    "method",
+    "what-if",
+    "why",
+]
 ON_SAMPLES = [path for path in NOTEBOOKS if path.stem not in COURSE]
 # The public modules of p5stats (docs/start/analysis.md). The other imports are of Python itself and
 # of well-known packages.

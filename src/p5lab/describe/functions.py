@@ -13,6 +13,7 @@ import json
 import re
 import tarfile
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # describe.run imports the observation that needs this module
     from p5lab.describe.run import Run
 
 PAGE = 4096
+FORM = 2  # of a stored functions.txt; a new number when its content changes
 NEWC = b"070701"  # Documentation/driver-api/early-userspace/buffer-format.rst
 NOPS = {3: b"\x8d\x76\x00", 4: b"\x8d\x74\x26\x00"}  # the NOPs of an i386 kernel, by length
 # A new task of Linux begins in one of these functions, with an empty stack.
@@ -80,14 +82,30 @@ def _of_distribution(lab: Lab, guest: str) -> str:
     result is stored beside the root file system, because it takes several seconds."""
     archive = lab.rootfs(guest)
     about = json.loads(archive.with_name("rootfs.json").read_text(encoding="utf-8"))
-    kept = archive.with_name(f"functions-{about['sha256'][:16]}.txt")
+    kept = archive.with_name(f"functions-{about['sha256'][:16]}-{FORM}.txt")
     if kept.is_file():
         return kept.read_text(encoding="utf-8")
-    text = "".join(_modules(_in_archive(archive), {}, ""))
+    text = _distinct("".join(_modules(_in_archive(archive), {}, "")))
     for old in archive.parent.glob("functions-*.txt"):
         old.unlink()
     store_bytes(kept, text.encode())
     return text
+
+
+def _distinct(modules: str) -> str:
+    """The lines of the modules without the pages that several modules have. For example, the code
+    that calls other libraries (the PLT) has equal pages in many libraries. Such a page does not
+    tell which file it is from, so its code is code of no module."""
+    lines = modules.splitlines(keepends=True)
+    owners: dict[str, set[int]] = defaultdict(set)
+    number = 0
+    for line in lines:
+        number += line.startswith("module ")
+        if line.startswith("page "):
+            owners[line.split()[2]].add(number)
+    return "".join(
+        line for line in lines if not line.startswith("page ") or len(owners[line.split()[2]]) == 1
+    )
 
 
 def _in_archive(archive: Path) -> Iterator[tuple[str, bytes]]:

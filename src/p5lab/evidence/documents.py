@@ -12,6 +12,7 @@ from p5lab.engines.gem5 import engine as gem5
 from p5lab.errors import UserError, unknown
 from p5lab.evidence import (
     agreement,
+    applications,
     block,
     boards,
     calls,
@@ -144,6 +145,12 @@ ALL = (
         "docs/evidence/period.md",
         (period.EXPERIMENT,),
         lambda of, text: period.render(of.lab, text, of.execute),
+    ),
+    Document(
+        "applications",
+        "docs/evidence/applications.md",
+        (applications.EXPERIMENT,),
+        lambda of, text: applications.render(of.lab, text, of.execute),
     ),
     Document(
         "cross-check",

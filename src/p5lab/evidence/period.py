@@ -91,12 +91,12 @@ def render(lab: Lab, text: str, execute: Execute) -> str:
     """The document with new tables. The text between the tables does not change. Raises UserError
     if a run fails, and if a medium is there that is not the one of the guest's file."""
     table = _load(lab)
-    record = _read(text) if missing(lab) else measured(lab, execute)
+    record = read_record(text) if missing(lab) else measured(lab, execute)
     for name, content in (
         ("systems", _systems(table, record)),
         ("core", _core(table, record)),
         ("calls", _forms(table, record)),
-        ("claims", _claims(table, record)),
+        ("claims", claims(table, record)),
         ("record", f"```json\n{json.dumps(record, indent=0)}\n```\n"),
     ):
         text = block.replace(text, f"{COMMAND}: {name}", content)
@@ -109,7 +109,8 @@ def _load(lab: Lab) -> Table:
     return table
 
 
-def _read(text: str) -> Record:
+def read_record(text: str) -> Record:
+    """The record in a document. Raises UserError if there is none."""
     found = re.search(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     if not found:
         raise UserError("expected the record of the runs, in a fence ```json")
@@ -200,7 +201,7 @@ def _counts(runs: Sequence[Stored], wanted: set[str]) -> dict[str, dict[str, flo
             full = phase if name == script.BOOT else f"{name} {phase}" if several else name
             if full in wanted:
                 found[full] = {
-                    event: _short(sum(float(row.get(part, 0)) for part in parts))
+                    event: short(sum(float(row.get(part, 0)) for part in parts))
                     for event, parts in EVENTS.items()
                 }
     if absent := wanted - found.keys():
@@ -211,7 +212,8 @@ def _counts(runs: Sequence[Stored], wanted: set[str]) -> dict[str, dict[str, flo
     return found
 
 
-def _short(value: float) -> float:
+def short(value: float) -> float:
+    """A count with DIGITS significant digits."""
     return float(f"{value:.{DIGITS}g}")
 
 
@@ -284,7 +286,8 @@ def _forms(table: Table, record: Record) -> str:
     return grid.markdown() + "\n"
 
 
-def _claims(table: Table, record: Record) -> str:
+def claims(table: Table, record: Record) -> str:
+    """The verdicts on the claims of a file such as FILE."""
     grid = Grid("", ["Published", "Tag", "Paper", "Here", "Verdict", "Source"], left={1, 4, 5})
     for claim in table.tables("claim"):
         claim.only(("source", "quantity", "value", "tag", "event", "of", "over", "each"))
