@@ -99,6 +99,9 @@ class Connection : public device::Pc {
     return *pci_.back();
   }
 
+  void plug(device::FloppyTimes& times) override { glue::use_times(times, clock_); }
+  void plug(device::DiskTimes& times) override { glue::use_times(times, clock_); }
+
   void read_memory(uint32_t address, uint8_t* bytes, uint32_t count) override {
     DEV_MEM_READ_PHYSICAL_DMA(address, count, bytes);
   }

@@ -99,6 +99,8 @@ class BochsPlatform : public session::Emulator {
     return glue::mouse(right, down, buttons);
   }
 
+  base::Time report() const override { return glue::mouse_report(); }
+
   bool insert(unsigned drive, const std::string& path) override {
     return glue::insert(drive, path);
   }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "device.hh"
 #include "events.hh"
 #include "session.hh"
 
@@ -23,6 +24,10 @@ void wide_ports(uint16_t first, uint16_t last);
 // Sets each device's timer to the next action of its agenda (devices.cc).
 void run_agendas();
 
+// The drives of the PC take these times (drives.cc). `clock`: of the processor.
+void use_times(device::FloppyTimes& times, const base::Clock& clock);
+void use_times(device::DiskTimes& times, const base::Clock& clock);
+
 // From now on, a panic of the emulator ends the run at once (panic.cc).
 void end_at_panic();
 
@@ -36,6 +41,7 @@ session::Screen screen();
 // The functions of session::Console (keyboard.cc, mouse.cc, floppy.cc).
 bool key(const std::string& code, bool down);
 bool mouse(int right, int down, unsigned buttons);
+base::Time mouse_report();
 bool insert(unsigned drive, const std::string& path);
 
 // Returns the picture of a graphics mode; an empty picture in a text mode (picture.cc). Changes

@@ -51,6 +51,19 @@ void p5_tlb_control(unsigned what, bx_address value);
 void p5_cache_control(unsigned what);
 void p5_port(Bit16u port, unsigned bytes, bool write);
 void p5_bus_master(Bit32u physical, unsigned bytes, bool write);  // (patch 0007)
+// The times of the drives, in microseconds (patch 0014, drives.cc). `usual`: the emulator's time.
+void p5_floppy_motors(unsigned on);
+Bit32u p5_floppy_seek(unsigned drive, unsigned cylinder, Bit32u step, Bit32u usual);
+Bit32u p5_floppy_sectors(unsigned drive, unsigned cylinder, unsigned sector, unsigned count,
+                         unsigned sectors);
+Bit32u p5_floppy_id(unsigned drive, unsigned cylinder, Bit8u* sector, unsigned sectors,
+                    Bit32u usual);
+Bit32u p5_disk_read(unsigned disk, Bit64u first, unsigned count, unsigned ready, Bit32u usual);
+// The next three return 0 if the disk is ready at once, as the emulator has it.
+Bit32u p5_disk_ready(unsigned disk);
+Bit32u p5_disk_buffered(unsigned disk, Bit64u end);
+Bit32u p5_disk_written(unsigned disk, Bit64u end, unsigned count, bool last);
+void p5_disk_taken(unsigned disk);
 void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional);
 
 #define BX_INSTR_INIT_ENV()

@@ -65,6 +65,44 @@ struct PciCard {
   uint8_t widths;       // of Width
 };
 
+// How long do the floppy drives of the emulated PC take? The emulator holds their content. The
+// functions return times, not before `now`.
+struct FloppyPlace {
+  uint32_t cylinder = 0, sector = 1;  // the first sector of a track is 1
+  uint32_t sectors = 18;              // on a track
+};
+class FloppyTimes {
+ public:
+  virtual ~FloppyTimes() = default;
+  // Bit N of `on`: the motor of drive N is on.
+  virtual void motors(uint32_t on, Time now) = 0;
+  // The controller sends steps to the drive, one after each `step`. Returns the end of the last
+  // one.
+  virtual Time seek(uint32_t drive, uint32_t cylinder, Time step, Time now) = 0;
+  // Returns the time at which `count` sectors from `place` on have passed the head.
+  virtual Time pass(uint32_t drive, const FloppyPlace& place, uint32_t count, Time now) = 0;
+  // Returns the sector whose ID passes the head next. Sets `read` to the end of the ID.
+  virtual uint32_t next_id(uint32_t drive, const FloppyPlace& place, Time now, Time* read) = 0;
+};
+
+// How long do the IDE disks of the emulated PC take? The emulator holds their content. `disk` is 2
+// for each interface, and 1 for the slave.
+class DiskTimes {
+ public:
+  virtual ~DiskTimes() = default;
+  // Returns the time from which the disk takes a command: the end of its last write.
+  virtual Time ready(uint32_t disk) = 0;
+  // The disk begins to read `count` sectors, when it is ready.
+  virtual void read(uint32_t disk, uint64_t first, uint32_t count, Time now) = 0;
+  // Returns the time at which the disk has all sectors of its read before `end`.
+  virtual Time buffered(uint32_t disk, uint64_t end) = 0;
+  // The host has taken all sectors of the read.
+  virtual void taken(uint32_t disk, Time now) = 0;
+  // The host has given a block of `count` sectors. Returns the time at which the disk takes the
+  // next block; after the `last` block, the time at which it reports the end of the write.
+  virtual Time written(uint32_t disk, uint64_t first, uint32_t count, bool last, Time now) = 0;
+};
+
 // The interface between a device and the PC.
 class Pc {
  public:
@@ -74,6 +112,9 @@ class Pc {
   // as the PC exists. The order of the plug() calls decides which PCI slot each card gets.
   virtual Line& plug(const IsaCard& card, Ports& ports) = 0;
   virtual Line& plug(const PciCard& card, Ports& ports) = 0;
+  // From now on, the drives of the PC take these times. They exist as long as the PC exists.
+  virtual void plug(FloppyTimes& times) = 0;
+  virtual void plug(DiskTimes& times) = 0;
 
   // Bus mastering: the device accesses the guest's memory. One access stays within one page of 4
   // KB. Each access causes a snoop of the caches.

@@ -43,7 +43,7 @@ void Caches::explain_line(uint64_t until, Event stall, Event from_l2, Event from
   if (granted > core_.clock) core_.move(stall, granted_by_, granted - core_.clock);
 }
 
-void Caches::locked_access(uint32_t physical) {
+void Caches::locked_access(uint32_t physical, uint32_t end) {
   core_.count(DataReads);
   core_.count(DataReadMisses);
   core_.count(DataWrites);
@@ -56,7 +56,8 @@ void Caches::locked_access(uint32_t physical) {
     }
     core_.count(UncachedReads);
     core_.count(UncachedWrites);
-    core_.wait(memory.uncached(memory.uncached(core_.clock)), StallRead, CpiUncached);
+    const uint64_t read = memory.uncached(core_.clock, uncached_clocks(physical, end, false));
+    core_.wait(memory.uncached(read, uncached_clocks(physical, end, true)), StallRead, CpiUncached);
     return;
   }
   if (core_.observer) core_.observer->locked(physical);

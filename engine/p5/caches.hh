@@ -22,6 +22,12 @@ class Caches {
     const uint32_t page = physical >> 12;
     return page < pages_ && cacheable_[page];
   }
+  // Core clocks of an access to memory that no cache may hold. `end`: the address after the access.
+  uint32_t uncached_clocks(uint32_t physical, uint32_t end, bool write) const {
+    const Config& config = core_.config;
+    return config.video.clocks(physical, end, write, config.dram_bytes,
+                               config.memory.uncached_clocks);
+  }
   // Sets whether the L1 caches fill lines (CR0.CD and TR12.CI).
   void set_caching(bool on) { caching_ = on, plain_fill_ = page_fill(0); }
   // Returns the state of a line after its fill. The line is in a page with these PageBits.
@@ -74,7 +80,7 @@ class Caches {
   }
   // A locked read and write. The read and the write go to the bus, and the line is removed from L1D
   // [INTEL-DM 3].
-  void locked_access(uint32_t physical);
+  void locked_access(uint32_t physical, uint32_t end);
   // A locked cycle of the page unit, which sets an accessed or dirty bit.
   void table_update(uint32_t physical);
   // Another bus master (DMA) reads or writes memory.

@@ -91,14 +91,28 @@ Config Config::read(Settings& settings) {
 
   c.isa_clocks = uint32_t(settings.real("io.isa_ns") * c.clock_mhz / 1000 + 0.5);
   c.isa16_clocks = uint32_t(settings.real("io.isa16_ns") * c.clock_mhz / 1000 + 0.5);
+  c.ide_clocks = uint32_t(settings.real("io.ide_ns") * c.clock_mhz / 1000 + 0.5);
   c.pci_clocks = uint32_t(settings.real("io.pci_ns") * c.clock_mhz / 1000 + 0.5);
   c.memory.uncached_clocks = c.pci_clocks;
   c.inta_clocks =
       uint32_t(settings.number("io.inta_bus_clocks")) * c.memory.core_clocks / c.memory.bus_clocks;
+  c.read_video(settings);
   c.read_ideal(settings);
   parse_ranges(settings.text("memory.uncached"), &c.uncached);
   c.dram_bytes = uint32_t(settings.number("dram.size"));
   return c;
+}
+
+void Config::read_video(Settings& settings) {
+  // The PCI clock is half of the bus clock [INTEL-290479].
+  const uint32_t pci_clock = 2 * memory.core_clocks, unit = memory.bus_clocks;
+  const auto cycle = [&](const char* key) {
+    return (uint32_t(settings.number(key)) * pci_clock + unit - 1) / unit;
+  };
+  const uint32_t read = cycle("video.pci_read"), write = cycle("video.pci_write");
+  const std::string bus = settings.text("video.bus");
+  if (bus == "pci") video = {4, read, write, true};
+  if (bus == "isa") video = {2, isa16_clocks, isa16_clocks, false};
 }
 
 void Config::read_ideal(Settings& settings) {
@@ -120,6 +134,7 @@ Config Config::without_feedback() const {
   c.feedback = false;
   c.memory.answer_at_once();
   c.memory.uncached_clocks = 0;
+  c.video.read = c.video.write = 0;
   return c;
 }
 
@@ -128,7 +143,7 @@ Config Config::without_clocks() const {
   c.flat = true;
   c.prefix_clocks = c.agi_clocks = c.misaligned_clocks = 0;
   c.mispredict_clocks = c.mispredict_v_clocks = 0;
-  c.isa_clocks = c.isa16_clocks = c.pci_clocks = c.inta_clocks = 0;
+  c.isa_clocks = c.isa16_clocks = c.ide_clocks = c.pci_clocks = c.inta_clocks = 0;
   return c;
 }
 

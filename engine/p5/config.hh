@@ -13,6 +13,7 @@
 #include "memory.hh"
 #include "settings.hh"
 #include "tlb.hh"
+#include "video_bus.hh"
 
 namespace p5 {
 
@@ -42,8 +43,10 @@ struct Config {
   uint32_t mispredict_v_clocks = 4;  // for a conditional branch in V
   uint32_t isa_clocks = 0;           // core clocks of one port access on ISA
   uint32_t isa16_clocks = 0;         // core clocks of one access to a 16-bit card
+  uint32_t ide_clocks = 0;           // core clocks of 16 bits of an IDE data port; 0: as isa_clocks
   uint32_t pci_clocks = 0;           // core clocks of one port access on PCI
   uint32_t inta_clocks = 0;          // core clocks of both interrupt acknowledge cycles
+  VideoBus video;
   Ideal ideal;
   bool feedback = true;  // false: the result of without_feedback()
   bool flat = false;     // the result of without_clocks(): each instruction takes one clock
@@ -64,6 +67,7 @@ struct Config {
 
  private:
   void read_ideal(Settings& settings);
+  void read_video(Settings& settings);
 };
 
 }  // namespace p5

@@ -38,16 +38,16 @@ inline void DataPath::misaligned(DataKind kind) {
   if (kind != DataKind::Read) miscount[WriteParts]++;
 }
 
-inline void DataPath::part(uint32_t physical, DataKind kind) {
+inline void DataPath::part(uint32_t physical, uint32_t end, DataKind kind) {
   Core& core = chip().core;
   Caches& caches = chip().caches;
-  if (rule(Rule::LockedOnBus) && locked_) return caches.locked_access(physical);
+  if (rule(Rule::LockedOnBus) && locked_) return caches.locked_access(physical, end);
   if (kind == DataKind::Read && core.clock >= fill_done_ && caches.l1d.quick_read(physical)) {
     core.count(DataReads);
     return;
   }
-  if (kind != DataKind::Write) read(physical);
-  if (kind != DataKind::Read) write(physical);
+  if (kind != DataKind::Write) read(physical, end);
+  if (kind != DataKind::Read) write(physical, end);
 }
 
 void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
@@ -70,7 +70,7 @@ void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind k
   if (crosses) misaligned(kind);
   uint32_t at = physical;
   for (uint32_t i = 0; i < parts; i++) {
-    part(at, kind);
+    part(at, physical + bytes, kind);
     at = (at & ~(grain - 1)) + grain;
   }
   // The second part used the line while the line was being filled.
@@ -80,7 +80,7 @@ void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind k
   }
 }
 
-void DataPath::read(uint32_t physical) {
+void DataPath::read(uint32_t physical, uint32_t end) {
   Core& core = chip().core;
   Caches& caches = chip().caches;
   core.count(DataReads);
@@ -88,7 +88,8 @@ void DataPath::read(uint32_t physical) {
     if (core.observer) core.observer->uncached_read(DataReadMisses);
     core.count(DataReadMisses);
     core.count(UncachedReads);
-    return core.wait(caches.memory.uncached(core.clock), StallRead, CpiUncached);
+    const uint32_t clocks = caches.uncached_clocks(physical, end, false);
+    return core.wait(caches.memory.uncached(core.clock, clocks), StallRead, CpiUncached);
   }
   const Fill fill_state = caches.fill_state(page_bits_);
   if (core.observer) core.observer->read(physical, fill_state);
@@ -115,23 +116,25 @@ void DataPath::start_fill(uint32_t line, const Memory::Line& fill, const CacheAc
   if (access.victim_dirty) chip().caches.write_back(access.victim, fill.complete);
 }
 
-inline void DataPath::write_uncached() {
+inline void DataPath::write_uncached(uint32_t physical, uint32_t end) {
   Core& core = chip().core;
   if (core.observer) core.observer->uncached_write();
   core.count(DataWriteMisses);
   core.count(UncachedWrites);
-  core.wait(chip().caches.memory.write_uncached(core.clock, chip().pipes.pipe()), StallWrite,
+  Caches& caches = chip().caches;
+  const uint32_t clocks = caches.uncached_clocks(physical, end, true);
+  core.wait(caches.memory.write_uncached(core.clock, chip().pipes.pipe(), clocks), StallWrite,
             CpiUncached);
 }
 
-void DataPath::write(uint32_t physical) {
+void DataPath::write(uint32_t physical, uint32_t end) {
   Core& core = chip().core;
   Caches& caches = chip().caches;
   Pipes& pipes = chip().pipes;
   const uint32_t line = line_of(physical);
   if (line == caches.missed) return write_again();
   core.count(DataWrites);
-  if (!caches.cacheable(physical)) return write_uncached();
+  if (!caches.cacheable(physical)) return write_uncached(physical, end);
   const Fill state = caches.write_state(page_bits_);
   if (core.observer) core.observer->write(physical, state);
   const CacheAccess access = caches.l1d.access(physical, true, state);

@@ -54,7 +54,9 @@ class DataPath {
       return slow(linear, physical, bytes, kind, first_piece);
     }
     if (kind == DataKind::Read) {
-      if (core.clock < fill_done_ || !caches.l1d.quick_read(physical)) return read(physical);
+      if (core.clock < fill_done_ || !caches.l1d.quick_read(physical)) {
+        return read(physical, physical + bytes);
+      }
       core.count(DataReads);
     } else if (core.clock >= fill_done_ && caches.l1d.quick_write(physical)) {
       core.count(DataReads, kind == DataKind::ReadWrite);
@@ -63,7 +65,7 @@ class DataPath {
       wait_for_writes(core, caches);
     } else if (kind == DataKind::Write) {
       if (line_of(physical) == caches.missed) return write_again();
-      write(physical);
+      write(physical, physical + bytes);
     } else {
       slow(linear, physical, bytes, kind, first_piece);
     }
@@ -80,10 +82,11 @@ class DataPath {
                     bool first_piece);
   void slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece);
   [[gnu::always_inline]] void misaligned(DataKind kind);
-  [[gnu::always_inline]] void part(uint32_t physical, DataKind kind);
-  void read(uint32_t physical);
-  void write(uint32_t physical);
-  [[gnu::always_inline]] void write_uncached();
+  // Execute an access, or a part of one. `end`: the address after the access.
+  [[gnu::always_inline]] void part(uint32_t physical, uint32_t end, DataKind kind);
+  void read(uint32_t physical, uint32_t end);
+  void write(uint32_t physical, uint32_t end);
+  [[gnu::always_inline]] void write_uncached(uint32_t physical, uint32_t end);
   void start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access);
   uint32_t line_of(uint32_t physical) const { return physical & ~(line_ - 1); }
 

@@ -85,10 +85,10 @@ uint64_t Memory::read_single(uint32_t address, uint64_t now, Bank& bank, uint32_
   return clocks(free_);
 }
 
-uint64_t Memory::uncached(uint64_t now) {
+uint64_t Memory::uncached(uint64_t now, uint32_t clocks) {
   const uint64_t t = start(now, 0);
-  occupy(t, t + uint64_t(config_.uncached_clocks) * unit_, CpiBusReads);
-  return clocks(free_);
+  occupy(t, t + uint64_t(clocks) * unit_, CpiBusReads);
+  return this->clocks(free_);
 }
 
 void Memory::snoop(uint32_t address, uint64_t now, bool write, Bank& bank) {
@@ -163,11 +163,11 @@ uint64_t Memory::write_again(uint64_t now, Pipe pipe, Bank& bank) {
   return post_write(now, pipe, last_write_fast_ ? 0 : open_for_write(now));
 }
 
-uint64_t Memory::write_uncached(uint64_t now, Pipe pipe) {
-  if (config_.ideal_writes) return uncached(now);
+uint64_t Memory::write_uncached(uint64_t now, Pipe pipe, uint32_t clocks) {
+  if (config_.ideal_writes) return uncached(now, clocks);
   const uint64_t go_on = take_buffer(now, pipe);
   const uint64_t t = start(go_on + config_.buffer_clocks, 0);
-  release_buffer(t, t + uint64_t(config_.uncached_clocks) * unit_);
+  release_buffer(t, t + uint64_t(clocks) * unit_);
   return go_on;
 }
 

@@ -121,9 +121,10 @@ class Memory {
   void count_read(uint32_t address, Bank& bank, Fill fill) { read_answer(address, 0, bank, fill); }
   void count_write(uint32_t address, Bank& bank) { write_hits_l2(address, bank); }
 
-  // Makes one transfer to or from uncached space. Returns the core clock at which the transfer
-  // ends.
-  uint64_t uncached(uint64_t now);
+  // Makes one transfer to or from uncached space, which takes this number of core clocks. Returns
+  // the core clock at which the transfer ends.
+  uint64_t uncached(uint64_t now, uint32_t clocks);
+  uint64_t uncached(uint64_t now) { return uncached(now, config_.uncached_clocks); }
 
   // Writes up to 8 bytes through the pipe's write buffer. Returns the core clock at which the core
   // may continue: `now`, or later if the buffer is full.
@@ -131,7 +132,7 @@ class Memory {
   // Writes again to the line of the last write_single(). No read may come in between. The write
   // then hits or misses in the L2 like the last write.
   uint64_t write_again(uint64_t now, Pipe pipe, Bank& bank);
-  uint64_t write_uncached(uint64_t now, Pipe pipe);
+  uint64_t write_uncached(uint64_t now, Pipe pipe, uint32_t clocks);
 
   // Writes a line back. The core does not wait for the write-back.
   void write_line(uint32_t address, uint64_t now, Bank& bank);

@@ -4,6 +4,11 @@
 #include <algorithm>
 
 namespace p5 {
+namespace {
+
+constexpr uint16_t kIdeData = 0x1F0, kIdeData2 = 0x170;  // of the two interfaces of a PC
+
+}  // namespace
 
 void Ports::access(uint16_t port, bool write, uint32_t bytes) {
   core_.count(write ? IoWrites : IoReads);
@@ -15,6 +20,8 @@ void Ports::access(uint16_t port, bool write, uint32_t bytes) {
   uint32_t clocks = pci ? core_.config.pci_clocks : core_.config.isa_clocks;
   if (bytes > 1 && port >= wide_first_ && port <= wide_last_) {
     clocks = core_.config.isa16_clocks * (bytes / 2);
+  } else if (core_.config.ide_clocks && (port == kIdeData || port == kIdeData2)) {
+    clocks = core_.config.ide_clocks * std::max(bytes / 2, 1u);
   }
   core_.stall_until(start + (rule(Rule::PortWaits) ? clocks : 0), StallIo);
 }

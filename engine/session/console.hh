@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "agenda.hh"
 #include "screen.hh"
 
 namespace session {
@@ -20,6 +21,9 @@ class Console {
   // Moves the mouse, in counts to the right and down, and sets its buttons: 1 is the left button, 2
   // the right button. Returns false if the guest has not switched the mouse on.
   virtual bool mouse(int right, int down, unsigned buttons) = 0;
+  // The time from one report of the mouse to the next. A PS/2 mouse sends 100 reports in a second
+  // by default.
+  virtual base::Time report() const { return 10 * base::kMillisecond; }
   // Replaces the floppy in a drive. Returns false if the drive cannot take this floppy.
   virtual bool insert(unsigned drive, const std::string& path) = 0;
 };

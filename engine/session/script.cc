@@ -167,7 +167,7 @@ void Script::move(int report) {
   };
   const unsigned buttons = report > reports ? 0 : step.holding;
   if (!mouse(part(step.right), part(step.down), buttons)) return;
-  agenda_.at(now_ + kReport, [this, report](base::Time) { move(report + 1); });
+  agenda_.at(now_ + console_.report(), [this, report](base::Time) { move(report + 1); });
 }
 
 // Presses or releases the buttons of a click.
@@ -175,7 +175,8 @@ void Script::click(size_t number, bool down) {
   const std::vector<unsigned>& clicks = step().clicks;
   if (number == clicks.size()) return end_step();
   if (!mouse(0, 0, down ? clicks[number] : 0)) return;
-  agenda_.at(now_ + (down ? kKeyDown : kKeyUp), [this, number, down](base::Time) {
+  const base::Time held = std::max(down ? kKeyDown : kKeyUp, 2 * console_.report());
+  agenda_.at(now_ + held, [this, number, down](base::Time) {
     down ? click(number, false) : click(number + 1, true);
   });
 }

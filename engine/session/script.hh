@@ -26,10 +26,8 @@ class Script {
   // The time between two looks at the screen and the serial line.
   static constexpr base::Time kLook = 10 * base::kMillisecond;
 
-  // The mouse reports its motion 100 times in a second, as a PS/2 mouse does by default. A report
-  // has at most 5 counts, because Windows accelerates longer ones (WIN.INI: MouseThreshold1=5), and
-  // then a guest does not move as many dots as the step says.
-  static constexpr base::Time kReport = 10 * base::kMillisecond;
+  // A report of the mouse has at most 5 counts, because Windows accelerates longer ones (WIN.INI:
+  // MouseThreshold1=5), and then a guest does not move as many dots as the step says.
   static constexpr int kMostCounts = 5;
 
   enum class State : uint8_t {

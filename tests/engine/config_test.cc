@@ -120,6 +120,25 @@ TEST_CASE("config: a machine") {
   CHECK(config.uncached.back() == std::pair(0x2000000u, 0xFFFFFFFFu));
 }
 
+TEST_CASE("config: the bus of the video card") {
+  const auto video = [](const std::string& lines) {
+    Settings settings;
+    std::string error;
+    REQUIRE(settings.parse(kMachine + lines, "engine.conf", &error));
+    const Config config = Config::read(settings);
+    REQUIRE(settings.finish() == "");
+    return config.video;
+  };
+  CHECK(video("").width == 0);
+  const VideoBus pci = video("video.bus = pci\n");  // 90 and 60 MHz: a PCI clock is 3 core clocks
+  CHECK(pci.width == 4);
+  CHECK(pci.read == 15);
+  CHECK(pci.write == 12);
+  const VideoBus isa = video("video.bus = isa\n");
+  CHECK(isa.width == 2);
+  CHECK(isa.read == 56);  // 625 ns
+}
+
 TEST_CASE("config: the clock ratio is a ratio of small whole numbers") {
   const auto ratio = [](const char* core, const char* bus) {
     Settings settings;

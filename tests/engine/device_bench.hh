@@ -31,6 +31,8 @@ class FakePc : public device::Pc {
     pci.push_back(card);
     return lines.emplace_back();
   }
+  void plug(device::FloppyTimes& times) override { floppies = &times; }
+  void plug(device::DiskTimes& times) override { disks = &times; }
   void read_memory(uint32_t, uint8_t* bytes, uint32_t count) override {
     std::memset(bytes, 0, count);
   }
@@ -54,6 +56,8 @@ class FakePc : public device::Pc {
   std::vector<device::Ports*> isa_ports;
   std::vector<device::PciCard> pci;
   std::deque<FakeLine> lines;
+  device::FloppyTimes* floppies = nullptr;
+  device::DiskTimes* disks = nullptr;
   std::map<std::string, uint64_t> counts;
   std::vector<std::string> created;
 

@@ -336,6 +336,34 @@ TEST_CASE("pentium: uncached memory") {
   CHECK(bench.grows(UncachedReads, [&] { bench.load(0x9F000); }) == 0);
 }
 
+TEST_CASE("pentium: video memory takes the cycles of its bus") {
+  constexpr uint32_t kWindow = 0xA0000, kLinear = 0xE0000000;
+  // Returns the clocks for which the bus was busy with an access.
+  const auto busy = [](const VideoBus& video, uint32_t at, uint32_t bytes, DataKind kind) {
+    Config config = p90();
+    config.video = video;
+    Bench bench(config);
+    bench.insn("8b 08");
+    return bench.grows(BusBusy, [&] { bench.model.data(at, at, bytes, kind); });
+  };
+  const VideoBus port, pci{4, 15, 12, true}, isa{2, 56, 56, false};
+  for (const uint32_t bytes : {1u, 4u, 8u}) {
+    CHECK(busy(port, kWindow, bytes, DataKind::Read) == 14);
+    CHECK(busy(port, kLinear, bytes, DataKind::Write) == 14);
+  }
+  CHECK(busy(pci, kWindow, 1, DataKind::Read) == 15);
+  CHECK(busy(pci, kWindow + 0x1FFFC, 4, DataKind::Write) == 12);
+  CHECK(busy(pci, kLinear, 4, DataKind::Read) == 15);
+  CHECK(busy(pci, kLinear, 8, DataKind::Write) == 2 * 12);
+  CHECK(busy(pci, kLinear + 2, 4, DataKind::Write) == 2 * 12);   // two parts of 2 bytes
+  CHECK(busy(pci, kWindow + 0x20000, 4, DataKind::Read) == 14);  // a ROM
+  CHECK(busy(isa, kWindow, 1, DataKind::Write) == 56);
+  CHECK(busy(isa, kWindow, 2, DataKind::Read) == 56);
+  CHECK(busy(isa, kWindow, 4, DataKind::Read) == 2 * 56);
+  CHECK(busy(isa, kWindow + 1, 2, DataKind::Read) == 2 * 56);  // an odd address
+  CHECK(busy(isa, kLinear, 4, DataKind::Write) == 14);
+}
+
 TEST_CASE("pentium: with caching off the caches do not change") {  // INTEL-DM ch. 2, CD = 1
   Bench bench;
   bench.change([](State& state) { state.caching = false; });

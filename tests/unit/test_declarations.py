@@ -340,4 +340,5 @@ def test_a_machine_need_not_name_devices_that_it_does_not_have(tmp_path):
     assert [part.name for part in keys.PARTS if not part.in_machine(found.values)] == [
         "scsi",
         "ne2000",
+        "floppy",
     ]

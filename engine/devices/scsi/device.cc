@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How do the SCSI host adapters and the disks connect to the machine as one device?
+// How do the SCSI host adapters, the disks and the times of the IDE disks connect to the machine as
+// one device?
 #include "../device.hh"
 
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "disks.hh"
+#include "ide_disk.hh"
 #include "multimaster.hh"
 
 namespace disk {
@@ -102,11 +104,16 @@ class Disks : public device::Device {
     cut_us_ = settings.has("run.power_cut_us") ? settings.number("run.power_cut_us") : 0;
     if (!cut_us_) return;
     cut_image_ = settings.text("run.power_cut_image");
-    if (!present()) settings.fail("run.power_cut_us", "expected a machine with disks");
+    if (!config_.count) settings.fail("run.power_cut_us", "expected a machine with disks");
   }
 
   void connect(device::Pc& pc) override {
     pc_ = &pc;
+    if (config_.ide) {
+      ide_ = std::make_unique<IdeDisks>(config_.drive, config_.model, pc);
+      pc.plug(*ide_);
+    }
+    if (!config_.count) return;
     accounts_ = std::make_unique<Accounts>(pc);
     for (uint32_t i = 0; i < config_.adapters; i++) {
       adapters_.push_back(std::make_unique<Adapter>(config_, agenda_, pc, *accounts_));
@@ -159,6 +166,7 @@ class Disks : public device::Device {
   Config config_;
   device::Pc* pc_ = nullptr;
   std::unique_ptr<Accounts> accounts_;
+  std::unique_ptr<IdeDisks> ide_;
   std::vector<std::unique_ptr<Adapter>> adapters_;
   std::vector<std::unique_ptr<Drive>> drives_;
   uint64_t cut_us_ = 0;  // time from the ready marker; 0: no power cut

@@ -32,6 +32,8 @@ Config Config::read(base::Settings& settings) {
   c.count = uint32_t(settings.number("disk.count"));
   c.adapters = uint32_t(settings.number("disk.adapters"));
   c.tagged_queueing = settings.flag("disk.tagged_queueing");
+  c.ide = settings.text("ide.timing") == "drive";
+  c.model = settings.text("disk.model");
   c.vendor = settings.text("disk.vendor");
   c.product = settings.text("disk.product");
   if (settings.has("disk.image")) c.image = settings.text("disk.image");

@@ -14,7 +14,8 @@ struct Config {
   uint32_t count = 0, adapters = 1;
   bool tagged_queueing = false;
   DriveConfig drive;
-  std::string vendor, product;
+  bool ide = false;  // the IDE disks of the PC take the times of the drive
+  std::string model, vendor, product;
   std::string image;    // content of the first disk; empty: all disks are blank
   Time adapter = 0;     // time of the host adapter for a request
   Time select = 0;      // arbitration, selection, message and command on the SCSI bus

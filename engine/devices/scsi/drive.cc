@@ -239,6 +239,7 @@ void Drive::write_media(const RequestPtr& request, Time begin) {
 }
 
 void Drive::written(const Request& request) {
+  if (request.data.empty()) return;
   for (uint32_t i = 0; i < request.count; i++) {
     medium_.write(request.first + i, &request.data[size_t(i) * kSector]);
   }

@@ -46,7 +46,8 @@ struct Request {
   // The time at which each sector is in the drive's buffer. The host adapter sets these times for a
   // write. The drive sets these times for a read.
   std::vector<Time> buffered;
-  std::vector<uint8_t> data;  // of a write; each sector arrives at its time in `buffered`
+  // Of a write; each sector arrives at its time in `buffered`. Empty if the drive has no content.
+  std::vector<uint8_t> data;
   // Called when the drive needs the bus. For a read, the drive can now send all data without a
   // pause. For a write, the write has ended.
   Agenda::Action ready;

@@ -61,10 +61,23 @@ def make(lab: Lab, run: Run, paths: Mapping[str, str]) -> Bochsrc:
     if run.boot:
         values |= _media_values(run.boot)
         places |= _media(run.boot, paths)
+    values |= _mouse(run)
     if run.guest.disk:
         values["cylinders"] = str(_cylinders(lab, run.guest.disk))
         places["disk"] = _disk(paths["disk"], values["cylinders"])
     return Bochsrc(values, _fill(lab.bochsrc, {**places, **values}))
+
+
+def _mouse(run: Run) -> dict[str, str]:
+    """The lines about the mouse. Raises UserError if another device has its interrupt."""
+    if run.machine.values["devices.mouse"] == "ps2":
+        return {"mouse": "mouse: enabled=0"}
+    if run.machine.values["net.card"] != "none":
+        raise UserError(
+            "devices.mouse: expected ps2, because the network card (net.card) and a serial mouse"
+            " have the same interrupt"
+        )
+    return {"mouse": "mouse: type=serial, enabled=0\ncom2: enabled=1, mode=mouse"}
 
 
 def _cylinders(lab: Lab, image: Path) -> int:
