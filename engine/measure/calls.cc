@@ -121,8 +121,16 @@ void Calls::arrive(Place here) {
   if (mode || ring) count({0, 0, mode, ring});
   const Space before = state_.cr3;
   if (now.cr3 != before && !delivered_) change_space(now.cr3);
+  const bool inwards = now.ring<state_.ring, outwards = now.ring> state_.ring;
   state_ = now;
-  if (landed_ && !delivered_) land(here);
+  // SYSCALL leaves the stack to the kernel.
+  const bool changes_stack = !kX86_64 || frames_[current_].kind != CallKind::Gate;
+  if (delivered_ && inwards && changes_stack) enter_task(here.stack);
+  if (landed_ && !delivered_) {
+    left_stack_ = outwards ? before_.next.stack : 0;
+    if (outwards) take_task();
+    land(here);
+  }
   landed_ = delivered_ = false;
 }
 
@@ -160,6 +168,61 @@ void Calls::change_space(Space to) {
   current_ = waits ? known->second.frame : kOutside;
 }
 
+// --- tasks --------------------------------------------------------------------------------------
+
+// The current call has begun to use a kernel stack.
+void Calls::enter_task(Linear kernel_stack) {
+  frames_[current_].kernel_stack = kernel_stack;
+  if (known_task(kernel_stack)) return;
+  if (tasks_.size() >= kMostOpen) tasks_.clear();  // a guest with kernel stacks without end
+  tasks_[{state_.cr3, kernel_stack}] = {kOutside, 0};
+}
+
+// Returns the task of the present address space with this kernel stack; null if it is unknown.
+Calls::Waiting* Calls::known_task(Linear kernel_stack) {
+  const Linear from = kernel_stack < kSameStack ? 0 : kernel_stack - kSameStack;
+  const auto found = tasks_.lower_bound({state_.cr3, from});
+  const bool near = found != tasks_.end() && found->first.first == state_.cr3 &&
+                    found->first.second <= kernel_stack + kSameStack;
+  return near ? &found->second : nullptr;
+}
+
+// Returns the kernel stack of the task that is in a call; 0 if no call of it has changed the ring.
+Linear Calls::kernel_stack_of(uint32_t frame) const {
+  for (; frame != kOutside; frame = frames_[frame].parent) {
+    if (frames_[frame].cr3 != state_.cr3) return 0;
+    if (frames_[frame].kernel_stack) return frames_[frame].kernel_stack;
+  }
+  return 0;
+}
+
+bool Calls::same_task(Linear one, Linear other) {
+  return one - other <= kSameStack || other - one <= kSameStack;
+}
+
+// Whether a kernel goes to a program from the stack of another task than the one that has entered
+// the kernel at `entered`. The kernel may return from a place below, because a monitor can use its
+// own stack in this way.
+bool Calls::other_task(Linear entered) const {
+  const bool program = state_.ring == 3 && state_.paging && state_.mode >= MachineMode::Prot32;
+  return program && entered && left_stack_ && !same_task(entered, left_stack_) &&
+         entered - left_stack_ > kNearStack;
+}
+
+// A kernel returns to an outer ring from the stack `left_stack_`. If this is the stack of another
+// task, the calls of the task that was current wait.
+void Calls::take_task() {
+  const Linear entered = kernel_stack_of(current_);
+  if (entered ? same_task(entered, left_stack_) : current_ != kOutside) return;
+  const Waiting* to = known_task(left_stack_);
+  if (!to && !other_task(entered)) return;
+  Waiting* from = entered ? known_task(entered) : nullptr;
+  const bool waits = to && frames_[to->frame].open && frames_[to->frame].number == to->number;
+  const uint32_t next = waits ? to->frame : kOutside;
+  if (from) *from = {current_, frames_[current_].number};
+  current_ = next;
+}
+
 // --- returns ------------------------------------------------------------------------------------
 
 // Whether the processor is in the ring, mode and address space of the frame's caller.
@@ -183,8 +246,9 @@ void Calls::land(Place here) {
   const auto found = back_at_.find(here.address);
   if (found != back_at_.end()) {
     const auto& open = found->second;
-    const auto back = std::find_if(open.rbegin(), open.rend(),
-                                   [&](uint32_t one) { return is_back(frames_[one], here); });
+    const auto back = std::find_if(open.rbegin(), open.rend(), [&](uint32_t one) {
+      return is_back(frames_[one], here) && !other_task(frames_[one].kernel_stack);
+    });
     if (back != open.rend()) return finish(*back, true);
   }
   if (current_ == kOutside) return;

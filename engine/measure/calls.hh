@@ -12,14 +12,18 @@
 // exception handler that skips an instruction, a system call that the kernel restarts).
 //
 // A kernel can suspend a chain of calls and resume another chain. Each address space keeps its
-// chain. Two tasks in one address space are separated when one of them returns: the return selects
-// its own call, wherever this call is.
+// chain, and in it each task. A task is known by its kernel stack: the place at which the processor
+// begins to use the stack of an inner ring (SS0:ESP0 of the TSS). A return to an outer ring from
+// another kernel stack is a return to another task. So a new thread is not inside the call of the
+// thread that ran before it. A return to the address after a call selects this call, wherever it
+// is.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "call_table.hh"
@@ -99,6 +103,10 @@ class Calls {
   static constexpr size_t kMostOpen = 1 << 16;  // open calls
   static constexpr size_t kMostRows = 1 << 14;  // further functions share a row of their vector
   static constexpr Linear kMostParameters = 31 * 4;  // bytes that a gate's return releases
+  // The bytes that entries push on a new kernel stack differ by less than this number.
+  static constexpr Linear kSameStack = 48;
+  // A monitor can return from a place within its own kernel stack, at most a page below the top.
+  static constexpr Linear kNearStack = 4096;
 
   struct Before {
     uint64_t clock = 0;
@@ -115,6 +123,7 @@ class Calls {
     uint32_t row = 0, parent = kOutside, children = 0;  // children: open
     Space cr3 = 0;
     Place back{0, 0};
+    Linear kernel_stack = 0;  // after an entry from an outer ring; 0: the ring did not change
     Linear ends_at = CallTable::kNoAddress;
     uint64_t number = 0, entered = 0;  // serial number; clock
     Sum inside;                        // with all nested calls that have ended
@@ -133,6 +142,12 @@ class Calls {
   void count(const Sum& grown);
   void change_space(Space to);
   void land(Place here);
+  void enter_task(Linear kernel_stack);
+  Waiting* known_task(Linear kernel_stack);
+  Linear kernel_stack_of(uint32_t frame) const;
+  static bool same_task(Linear one, Linear other);
+  bool other_task(Linear entered) const;
+  void take_task();
   bool is_back(const Frame& frame, Place here) const;
   bool in_place(const Frame& frame) const;
   void leave_program(Place here);
@@ -147,6 +162,7 @@ class Calls {
   uint64_t idle_ = 0;  // since that clock
   Before before_;
   bool landed_ = false;     // a far transfer since the last arrival
+  Linear left_stack_ = 0;   // the kernel's stack pointer before this transfer; 0: no outer ring
   bool delivered_ = false;  // a call since the last arrival
 
   std::vector<Frame> frames_;
@@ -155,6 +171,8 @@ class Calls {
   uint64_t serial_ = 0;                                        // of calls and brackets
   std::unordered_map<Linear, std::vector<uint32_t>> back_at_;  // [return address] open frames
   std::unordered_map<Space, Waiting> waiting_;                 // [address space] its last frame
+  // [address space, kernel stack] the tasks that have entered the kernel, and their last frames
+  std::map<std::pair<Space, Linear>, Waiting> tasks_;
 
   std::vector<CallKey> rows_;
   std::map<CallKey, uint32_t> row_numbers_;

@@ -77,6 +77,7 @@ class System : public Bench {
   }
   // IRET from a kernel to ring 3.
   void to_user(uint32_t target, uint32_t stack) {
+    calls.before({ip + 1, esp}, 0);
     insn("cf");
     calls.moved();
     model.far_transfer(p5::Crossing::Iret);
@@ -293,6 +294,7 @@ TEST_CASE("calls: another task runs while a call waits") {
   kernel.load_cr3(0x1000);
   const uint64_t again = kernel.model.clock();
   kernel.work();
+  kernel.esp = kKernelStack;
   kernel.to_user(back, stack);
   const uint64_t cycles = kernel.model.clock() - began;
   const Calls::Counts read = kernel.row(CallKind::Int, 0x80, 3);
@@ -314,6 +316,99 @@ TEST_CASE("calls: two tasks in one address space return each to their own call")
   kernel.to_user(second_back, second_stack);
   CHECK(kernel.row(CallKind::Int, 0x80, 7).returned == 1);
   CHECK(kernel.row(CallKind::Int, 0x80, 7).calls == 2);
+}
+
+TEST_CASE("calls: a new thread is not inside the call of the thread that waits") {
+  Kernel kernel;
+  const uint32_t back = kernel.ip + 2, stack = kernel.esp;
+  const uint64_t began = kernel.model.clock();
+  kernel.system_call(3);
+  kernel.work();
+  // The kernel switches its stack. The new thread has never been in the kernel.
+  kernel.esp = kKernelStack + 0x4000;
+  kernel.to_user(kProgram + 0x1000, kUserStack - 0x10000);
+  const uint64_t left = kernel.model.clock();
+  kernel.work(50);
+  const uint32_t own_back = kernel.ip + 2, own_stack = kernel.esp;
+  kernel.system_call(20, kKernelStack + 0x4000);
+  kernel.to_user(own_back, own_stack);
+  kernel.system_call(4, kKernelStack + 0x4000);
+  const uint64_t again = kernel.model.clock();
+  kernel.esp = kKernelStack;
+  kernel.to_user(back, stack);
+  const uint64_t cycles = kernel.model.clock() - began;
+  const Calls::Counts read = kernel.row(CallKind::Int, 0x80, 3);
+  CHECK(read.returned == 1);
+  CHECK(kernel.row(CallKind::Int, 0x80, 20).returned == 1);
+  CHECK(kernel.row(CallKind::Int, 0x80, 20).inside.cycles > 0);
+  CHECK(kernel.outside().own.cycles >= 50);
+  CHECK(read.waited >= again - left);
+  CHECK(read.inside.cycles + read.waited == cycles);
+}
+
+TEST_CASE("calls: a handler of signals finds the calls of its own task again") {
+  Kernel kernel;
+  const uint32_t back = kernel.ip + 2, stack = kernel.esp;
+  kernel.system_call(7);
+  kernel.esp = kKernelStack + 0x4000;
+  kernel.to_user(kProgram + 0x1000, kUserStack - 0x10000);  // another thread
+  kernel.system_call(8, kKernelStack + 0x4000);
+  kernel.esp = kKernelStack;
+  kernel.to_user(kProgram + 0x4000, stack - 500);  // the handler of the first thread
+  const uint64_t began = kernel.model.clock();
+  kernel.work(100);
+  const uint64_t handled = kernel.model.clock() - began;
+  kernel.system_call(119);
+  kernel.to_user(back, stack);
+  const Calls::Counts waits = kernel.row(CallKind::Int, 0x80, 7);
+  CHECK(waits.returned == 1);
+  CHECK(waits.own.cycles >= handled);
+  CHECK(kernel.row(CallKind::Int, 0x80, 8).returned == 0);
+}
+
+TEST_CASE("calls: a child with the parent's memory and stack is not the parent") {
+  Kernel kernel;
+  const uint32_t back = kernel.ip + 2, stack = kernel.esp;
+  kernel.system_call(190);  // vfork
+  kernel.esp = kKernelStack - 0x4000;
+  kernel.to_user(back, stack);
+  kernel.work(30);
+  kernel.system_call(1, kKernelStack - 0x4000);
+  kernel.esp = kKernelStack;
+  const uint64_t before = kernel.model.clock();
+  kernel.to_user(back, stack);
+  kernel.work(5);
+  const Calls::Counts vfork = kernel.row(CallKind::Int, 0x80, 190);
+  CHECK(vfork.calls == 1);
+  CHECK(vfork.returned == 1);
+  CHECK(vfork.waited >= 30);
+  CHECK(vfork.inside.cycles < before);
+  CHECK(kernel.row(CallKind::Int, 0x80, 1).returned == 0);
+}
+
+TEST_CASE("calls: a monitor returns from a place within its own stack") {
+  Kernel kernel;
+  const uint32_t back = kernel.ip + 2, stack = kernel.esp;
+  kernel.system_call(5);
+  kernel.esp = kKernelStack - 600;
+  kernel.to_user(kProgram + 0x1000, kUserStack - 0x10000);  // a handler of the program
+  kernel.work(50);
+  kernel.system_call(6, kKernelStack - 600);
+  kernel.esp = kKernelStack;
+  kernel.to_user(back, stack);
+  const Calls::Counts outer = kernel.row(CallKind::Int, 0x80, 5);
+  CHECK(outer.returned == 1);
+  CHECK(outer.own.cycles >= 50);
+  CHECK(outer.waited == 0);
+}
+
+TEST_CASE("calls: kernel stacks without end") {
+  Kernel kernel;
+  for (uint32_t i = 0; i < 70000; i++) {
+    kernel.system_call(1000 + i % 3, kKernelStack + 0x2000 * i);
+    kernel.to_user(kProgram, kUserStack - i);
+  }
+  kernel.finish();
 }
 
 TEST_CASE("calls: exec moves to another address space, and exit ends all calls of its own") {
@@ -357,8 +452,10 @@ TEST_CASE("calls: INT3 ends when a debugger takes it, and the call around it wai
   kernel.work(200);
   kernel.system_call(26, kKernelStack + 0x2000);
   kernel.load_cr3(0x1000);
+  kernel.esp = kKernelStack;
   kernel.to_user(kProgram + 0x2000, kUserStack - 0x2000);
   kernel.work(500);
+  kernel.esp = kKernelStack;
   kernel.to_user(back, stack);
   CHECK(kernel.row(CallKind::Int, 3).calls == 1);
   CHECK(kernel.row(CallKind::Int, 3).returned == 0);
