@@ -10,6 +10,7 @@ from p5lab.describe import media
 from p5lab.errors import UserError
 from p5lab.evidence import period
 from p5lab.lab import Lab
+from p5lab.present.page import document, period_sections
 
 LAB = Lab(REPO)
 PAGE = REPO / "docs/evidence/period.md"
@@ -67,3 +68,39 @@ def test_the_record_has_no_content_of_the_media():
 def test_a_page_without_a_record_is_refused():
     with pytest.raises(UserError, match="expected the record of the runs"):
         render(PAGE.read_text().replace("```json", "```"))
+
+
+def test_the_page_of_the_experiment_has_the_sections_of_the_document(monkeypatch, tmp_path):
+    sections = period_sections.of(LAB)
+    titles = [one.title for one in sections]
+    assert titles == [
+        line.removeprefix("## ")
+        for line in PAGE.read_text().splitlines()
+        if line.startswith("## ") and line != "## The record"
+    ]
+    cells = [cell for one in sections for grid in one.tables for row in grid.rows for cell in row]
+    # Each row of the document's tables is there: the systems, the core, the forms, the claims.
+    rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    shown = sum(len(grid.rows) for one in sections for grid in one.tables)
+    tables = sum(len(one.tables) for one in sections)
+    assert (tables, shown) == (4, len(rows) - 2 * tables)
+    assert {"does not hold", "holds"} <= set(cells)
+    text = " ".join(line for one in sections for line in one.text)
+    assert "A server behind messages. On MINIX, getpid is a message" in text
+    assert "Windows, Windows NT, NetBSD" in text  # what nobody has tried
+    for mark in ("**", "`", "](", "<!--", '"counts"'):
+        assert mark not in text
+    (note,) = sections[0].notes
+    assert "Missing in P5LAB_MEDIA: freedos-1.4MB.img, JEMMEX.EXE, " in note
+    for name in period.missing(LAB):
+        (tmp_path / name).touch()
+    monkeypatch.setenv(media.VARIABLE, str(tmp_path))
+    assert "All media are here." in period_sections.of(LAB)[0].notes[0]
+
+
+def test_a_page_shows_texts_as_texts():
+    (_, core, *_) = period_sections.of(LAB)
+    page = document.Page("period", "t", "l", [], [], [], [], [core], [])
+    html = document.render(page)
+    assert "<h2>The core</h2>" in html
+    assert ">174</td>" in html  # getpid of Linux 2.2

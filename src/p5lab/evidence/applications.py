@@ -61,7 +61,7 @@ def render(lab: Lab, text: str, execute: Execute) -> str:
         ("rows", _rows(table, record)),
         ("processes", _processes(table, record)),
         ("libraries", _libraries(table, record)),
-        ("claims", period.claims(table, record)),
+        ("claims", period.claims(table, record).markdown() + "\n"),
         ("untestable", _untestable(table)),
         ("record", f"```json\n{json.dumps(record, indent=0)}\n```\n"),
     ):

@@ -6,6 +6,8 @@ configs/period.toml describes the comparison. The document contains the counts o
 all media were there, as a record in JSON: our counts and the digests of the media, nothing of their
 content. Without the media, the tables follow from this record. With the media, the command makes
 all runs, also those of our own guests, and the record is new.
+
+`./p5lab report period` shows the same tables with the document's text about them (`parts`).
 """
 
 import json
@@ -32,6 +34,7 @@ from p5stats.claims import FAILS, HOLDS, meets
 
 Execute = Callable[[list[Run]], list[Result]]
 Record = dict[str, Any]  # by system: title, media, ready, says, counts[phase][event]
+DOCUMENT = "docs/evidence/period.md"
 FILE, EXPERIMENT, COMMAND = "configs/period.toml", "period", "./p5lab docs period"
 LIMIT_SECONDS = 900  # modelled
 DIGITS = 9  # significant digits of a recorded number
@@ -92,15 +95,44 @@ def render(lab: Lab, text: str, execute: Execute) -> str:
     if a run fails, and if a medium is there that is not the one of the guest's file."""
     table = _load(lab)
     record = read_record(text) if missing(lab) else measured(lab, execute)
-    for name, content in (
-        ("systems", _systems(table, record)),
-        ("core", _core(table, record)),
-        ("calls", _forms(table, record)),
-        ("claims", claims(table, record)),
-        ("record", f"```json\n{json.dumps(record, indent=0)}\n```\n"),
-    ):
+    contents = {name: make(table, record).markdown() + "\n" for name, make in TABLES.items()}
+    contents["record"] = f"```json\n{json.dumps(record, indent=0)}\n```\n"
+    for name, content in contents.items():
         text = block.replace(text, f"{COMMAND}: {name}", content)
     return text
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section of the document: its text without Markdown, paragraph by paragraph, and the tables
+    of the record that stand in it."""
+
+    title: str
+    text: list[str]
+    tables: list[Grid]
+
+
+def parts(lab: Lab) -> list[Part]:
+    """The sections of the document, without its record. Needs no media. Raises UserError if the
+    document has no record."""
+    text = (lab.root / DOCUMENT).read_text(encoding="utf-8")
+    table, record = _load(lab), read_record(text)
+    found = []
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        title, _, body = section.partition("\n")
+        names = re.findall(rf"^<!-- {re.escape(COMMAND)}: (\w+) -->$", body, re.MULTILINE)
+        if "record" in names:
+            continue
+        words = re.sub(r"^<!-- .*?^<!-- end -->$", "", body, flags=re.MULTILINE | re.DOTALL)
+        lines = [_plain(line) for line in words.splitlines() if line.strip()]
+        found.append(Part(title, lines, [TABLES[name](table, record) for name in names]))
+    return found
+
+
+def _plain(line: str) -> str:
+    """A line of Markdown as plain text."""
+    line = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line.removeprefix("- "))
+    return re.sub(r"\*\*|`", "", line)
 
 
 def _load(lab: Lab) -> Table:
@@ -236,7 +268,7 @@ def _phases(table: Table) -> dict[str, set[str]]:
     return found
 
 
-def _systems(table: Table, record: Record) -> str:
+def _systems(table: Table, record: Record) -> Grid:
     grid = Grid(
         "", ["System", "Medium, SHA-256", "Ready after", "It names the processor"], left={1, 3}
     )
@@ -244,10 +276,10 @@ def _systems(table: Table, record: Record) -> str:
         one = record[name]
         known = "; ".join(f"{file}, `{digest[:16]}`" for file, digest in one["media"].items())
         grid.add(one["title"], known, f"{one['ready']:.2f} s", "; ".join(one["says"]) or "no")
-    return grid.markdown() + "\n"
+    return grid
 
 
-def _core(table: Table, record: Record) -> str:
+def _core(table: Table, record: Record) -> Grid:
     grid = Grid("", ["Cycles of one operation", *(one["title"] for one in record.values())])
     for row in table.tables("row"):
         row.only(("title", "unit", "each", "operations", "of"))
@@ -260,14 +292,14 @@ def _core(table: Table, record: Record) -> str:
             count = own.get(name, row.number("each", 1))
             cells.append(_cycles(one["counts"][of[name]]["cycles"] / count))
         grid.add(f"{row.text('title')}, per {row.text('unit')}", *cells)
-    return grid.markdown() + "\n"
+    return grid
 
 
 def _cycles(value: float) -> str:
     return f"{value:.2f}" if value < 100 else clocks(value)
 
 
-def _forms(table: Table, record: Record) -> str:
+def _forms(table: Table, record: Record) -> Grid:
     heads = ["Form", "59h: cycles", "mode changes", "crossings"]
     grid = Grid("", [*heads, "35h: cycles", "mode changes", "crossings", "59h / 35h"])
     for form in table.tables("form"):
@@ -283,10 +315,10 @@ def _forms(table: Table, record: Record) -> str:
             )
         ]
         grid.add(form.text("title"), *cells, f"{found[0]['cycles'] / found[1]['cycles']:.1f}")
-    return grid.markdown() + "\n"
+    return grid
 
 
-def claims(table: Table, record: Record) -> str:
+def claims(table: Table, record: Record) -> Grid:
     """The verdicts on the claims of a file such as FILE."""
     grid = Grid("", ["Published", "Tag", "Paper", "Here", "Verdict", "Source"], left={1, 4, 5})
     for claim in table.tables("claim"):
@@ -300,9 +332,13 @@ def claims(table: Table, record: Record) -> str:
         grid.add(
             claim.text("quantity"), tag, f"{value:g}", f"{here:.3g}", verdict, claim.text("source")
         )
-    return grid.markdown() + "\n"
+    return grid
 
 
 def _count(record: Mapping[str, Any], place: Sequence[str], event: str) -> float:
     system, phase = place
     return float(record[system]["counts"][phase][event])
+
+
+# The tables of the document by the names of their blocks.
+TABLES = {"systems": _systems, "core": _core, "calls": _forms, "claims": claims}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from p5lab.describe import experiment, workload
 from p5lab.describe.experiment import Cannot, Expansion, Run
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
-from p5lab.evidence import counter_method, published, validate
+from p5lab.evidence import counter_method, period, published, validate
 from p5lab.execute import runner
 from p5lab.host import packages
 from p5lab.host.files import replace_text
@@ -122,7 +122,7 @@ def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Wr
     # The imports are here because Altair and vl-convert take a second to load. Only this command
     # needs these libraries, so they may have to be installed first.
     packages.ensure("report")
-    from p5lab.present.page import document, svg
+    from p5lab.present.page import document, period_sections, svg
 
     results = subject.results
     found = Comparison(results.shown, subject.cannot, subject.keys)
@@ -142,7 +142,14 @@ def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Wr
     shown = (*results.shown, *inside)
     runs = {one.id: one for one in shown}
     page = document.make(
-        subject.name, subject.title, results, found, drawn, validation, list(runs.values())
+        subject.name,
+        subject.title,
+        results,
+        found,
+        drawn,
+        validation,
+        list(runs.values()),
+        period_sections.of(lab) if subject.name == period.EXPERIMENT else (),
     )
     text = document.render(page)
     try:

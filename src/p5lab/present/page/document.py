@@ -123,14 +123,17 @@ def make(
     figures: Sequence[Figure],
     validation: pd.DataFrame,
     runs: Sequence[Stored],
+    own: Sequence[Section] = (),
 ) -> Page:
     """Returns the contents of the page of experiment `name`.
 
     `validation`: the judged claims of `validate.evaluate`. `runs`: the runs that the figures show.
+    `own`: sections that only this experiment has.
     """
     by_method = _method(results.shown)
     several = len(found.systems) > 1 and not found.has_shadows and not by_method
     sections = [
+        *own,
         _events(found) if several else None,
         by_method,
         _counts(found),
