@@ -23,6 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "linux"))
 import build_kernel
+import precompiled_header
 from build_kernel import BuildError
 
 DRIVERS = "arch/um/drivers"
@@ -149,6 +150,8 @@ def main() -> int:
             make(tree, "ARCH=i386", f"O={headers}", f"-j{args.jobs}", "headers")
             apply_patches(tree, sorted(args.patches.glob("*.patch")))
             add_driver(tree, args.driver, args.driver_header)
+            build_kernel.drop_export_check(tree)
+            precompiled_header.add(tree)
             tools = work / "tools"
             tools.mkdir()
             compiler = make_compiler(tools, args.libc.resolve(), headers / "usr/include")
@@ -163,7 +166,7 @@ def main() -> int:
                 (".config", "config"),
             ):
                 shutil.copyfile(tree / product, args.output_dir / name)
-    except (BuildError, OSError, subprocess.CalledProcessError) as error:
+    except (BuildError, OSError, ValueError, subprocess.CalledProcessError) as error:
         print(f"build_uml: {error}", file=sys.stderr)
         return 1
     return 0

@@ -20,6 +20,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import precompiled_header
+
 SUPPORTED = re.compile(r"6\.1\.\d+")
 """Kernel versions that this build supports."""
 
@@ -119,6 +121,19 @@ def drop_objtool(tree: Path) -> None:
     kconfig.write_text(text)
 
 
+def drop_export_check(tree: Path) -> None:
+    """Switches off a check of each object file: whether it exports a symbol that only this file
+    can see. The kernel's authors need the check, and a kernel without modules uses no exports. It
+    takes 0.03 s of processor time for each file.
+    """
+    makefile = tree / "scripts/Makefile.build"
+    line = "\t$(call cmd,check_local_export)\n"
+    text = makefile.read_text()
+    if line not in text:
+        raise BuildError("scripts/Makefile.build: expected a call of check_local_export")
+    makefile.write_text(text.replace(line, ""))
+
+
 def settle_at_once(tree: Path) -> None:
     """Removes the two seconds that the driver of the SCSI host adapter waits at each boot until the
     bus has settled. The processor is busy during this wait, and the modelled bus needs no time to
@@ -216,6 +231,8 @@ def main() -> int:
                 raise BuildError(f"{args.source.name}: kernel {version}, expected 6.1.x")
             add_driver(tree, args.driver)
             drop_objtool(tree)
+            drop_export_check(tree)
+            precompiled_header.add(tree)
             settle_at_once(tree)
             read_inquiry(tree)
             build(tree, args.arch, args.config, args.jobs)
@@ -226,7 +243,7 @@ def main() -> int:
                 shutil.copyfile(tree / product, args.output_dir / name)
             digest = hashlib.sha256((tree / "vmlinux").read_bytes()).hexdigest()
             (args.output_dir / "vmlinux-digest").write_text(f"{digest} linux-{version}\n")
-    except (BuildError, OSError, subprocess.CalledProcessError) as error:
+    except (BuildError, OSError, ValueError, subprocess.CalledProcessError) as error:
         print(f"build_kernel: {error}", file=sys.stderr)
         return 1
     return 0
