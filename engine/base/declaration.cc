@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "declaration.hh"
 
+#include <regex.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <regex>
 
 namespace p5 {
 namespace {
@@ -29,8 +30,11 @@ bool is_choice(const std::string& choices, const std::string& text) {
 
 // Each pattern is compiled only once, because a run may check the settings of many geometries.
 bool matches(const std::string& text, const std::string& pattern) {
-  static std::map<std::string, std::regex> compiled;
-  return std::regex_match(text, compiled.try_emplace(pattern, pattern).first->second);
+  static std::map<std::string, regex_t> compiled;
+  const auto [found, is_new] = compiled.try_emplace(pattern);
+  if (is_new && regcomp(&found->second, ("^(" + pattern + ")$").c_str(), REG_EXTENDED | REG_NOSUB))
+    std::abort();  // p5lab checks the patterns when it reads the declarations
+  return regexec(&found->second, text.c_str(), 0, nullptr, 0) == 0;
 }
 
 bool fits(const DeclaredKey& key, const std::string& text) {

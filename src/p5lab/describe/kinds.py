@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from p5lab.describe.tomlfile import Table
+from p5lab.errors import UserError
 
 Value = int | float | bool | str
 # The file into which p5lab writes a key: engine.conf for the model, bochsrc for Bochs, or only the
@@ -185,8 +186,11 @@ def choice(name: str, unit: str, doc: str, table: Table) -> Key:
 
 def text(name: str, unit: str, doc: str, table: Table) -> Key:
     """A text that matches the regular expression `pattern`; `expected` describes this form in
-    messages."""
-    return _matching(name, unit, doc, table.text("pattern"), table.text("expected"))
+    messages. The engine reads the pattern as an extended regular expression of POSIX."""
+    pattern = table.text("pattern")
+    if "\\" in pattern:
+        raise UserError(f"{table.at('pattern')}: expected no backslash; write [0-9] for a digit")
+    return _matching(name, unit, doc, pattern, table.text("expected"))
 
 
 def label(name: str, unit: str, doc: str, table: Table) -> Key:
