@@ -48,7 +48,8 @@ class Group:
 
 
 GROUPS = {
-    BASE: Group("the commands run, show, list and query", 750),
+    BASE: Group("the commands run, show and list", 690),
+    "query": Group("SQL queries", 70),
     "report": Group("the pages of `report`", 110),
     "notebook": Group("notebooks", 200),
     "cluster": Group("runs on several processes and machines", 25),

@@ -49,11 +49,11 @@ class Cost:
 # The key is the kind of the step (SConstruct). Steps of all other kinds are short.
 COSTS = {
     "Bochs": Cost(80, 4, 200, is_parallel=True),
-    "kernel": Cost(415, 140, 1500, is_parallel=True),
+    "kernel": Cost(300, 140, 1500, is_parallel=True),
     "musl": Cost(95, 1, 60, is_parallel=True),
     "busybox": Cost(30, 3, 60, is_parallel=True),
     "lwIP": Cost(6, 1.1, 10),
-    "C++": Cost(1.0),
+    "C++": Cost(0.7),
     "zig": Cost(0.5),
     "unpack": Cost(0.3, 0.2),
     "rootfs": Cost(6, 0, 400),

@@ -24,7 +24,7 @@ CHECKS: tuple[tuple[str, ...], ...] = (
     ("mypy", "bench/run.py"),
 )
 # The groups of Python packages (packages.py) that the checks and tests use.
-PACKAGES = ("report", "notebook", "cluster", "simpoint", "gem5", "test")
+PACKAGES = ("query", "report", "notebook", "cluster", "simpoint", "gem5", "test")
 # The C++ files that clang-format checks: folders and patterns.
 FORMATTED = ("engine", "tests/engine")
 CXX = ("*.cc", "*.hh", "*.h")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The index of the results contains the data of the runs for lists, plans and SQL queries.
 
-The run directories contain the authoritative data. DuckDB reads the index
-(results/.index/runs.DIGEST.parquet). A row is valid as long as the run's record has the same inode,
-size and time of change. Records without a valid row are read again. The index is written again if
-it is missing or damaged, has another schema version, or is out of date.
+The run directories contain the authoritative data. The index is the file
+results/.index/runs.DIGEST.parquet. DuckDB answers the queries. A row is valid as long as the run's
+record has the same inode, size and time of change. Records without a valid row are read again. The
+index is written again if it is missing or damaged, has another schema version, or is out of date.
 """
 
 import json
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from p5lab.describe import observation
 from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.host import packages
 from p5lab.host.files import sha256_of
 from p5lab.keep import misnamed, store
 from p5lab.keep.store import COUNTS, RECORD, Stored
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 2
 DIRECTORY = ".index"
-# The index is used only if there are at least WORTHWHILE runs. Reading a record takes 0.25 ms, and
-# loading DuckDB takes 0.1 s. The time for reading a row is negligible.
+# The index is used only if there are at least WORTHWHILE runs. Reading a record takes 0.25 ms.
 WORTHWHILE = 1000
 _METADATA = b"p5lab"
 _KEPT = (
@@ -72,9 +72,11 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
     """Returns a database in memory with two views.
 
     `runs` contains one row for each run (docs/reference/formats.md). `counts` contains the tidy
-    tables of all ok runs (p5stats.tidy). Raises UserError if a table cannot be read.
+    tables of all ok runs (p5stats.tidy). Raises UserError if a table cannot be read. Installs
+    DuckDB if it is missing.
     """
-    import duckdb  # imported here, because most commands do not need DuckDB
+    packages.ensure("query")
+    import duckdb
 
     table = _table(_rows(lab, sorted(lab.results.glob(f"*/*/{RECORD}"))))
     connection = duckdb.connect()
@@ -110,9 +112,9 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
 def query(lab: Lab, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Returns the column names and the rows of an SQL statement's result. Raises UserError if the
     statement fails."""
-    import duckdb
-
     with connect(lab) as connection:
+        import duckdb
+
         try:
             answer = connection.sql(sql)
             if answer is None:
@@ -169,29 +171,26 @@ def _abridged(stored: Stored) -> dict[str, Any]:
 def _load(lab: Lab) -> dict[Path, _Row]:
     """Returns the rows of the index by run directory. There are no rows if the index is missing or
     damaged."""
-    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     for path in sorted((lab.results / DIRECTORY).glob("runs.*.parquet")):
         try:
             if path.name != _name(path):
                 continue
-            with duckdb.connect() as connection:
-                version = connection.execute(
-                    "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?",
-                    [str(path), _METADATA.decode()],
-                ).fetchone()
-                if version != (str(SCHEMA_VERSION),):
+            with pq.ParquetFile(path) as file:
+                version = (file.metadata.metadata or {}).get(_METADATA)
+                if version != str(SCHEMA_VERSION).encode():
                     continue
-                found = connection.execute(
-                    "SELECT inode, size, changed, record FROM read_parquet(?)", [str(path)]
-                ).fetchall()
+                found = file.read(["inode", "size", "changed", "record"]).to_pylist()
             rows = {}
-            for inode, size, changed, text in found:
-                record = json.loads(text)
+            for row in found:
+                record = json.loads(row["record"])
                 directory = lab.results / record["experiment"] / record["run"]
-                rows[directory] = _Row((inode, size, changed), Stored(directory, record))
+                facts = (row["inode"], row["size"], row["changed"])
+                rows[directory] = _Row(facts, Stored(directory, record))
             return rows
-        except (OSError, ValueError, KeyError, TypeError, duckdb.Error):
+        except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
             continue
     return {}
 
