@@ -3,6 +3,10 @@
 
 import sys
 
-from p5lab.cli.main import main
+try:
+    from p5lab.cli.main import main
+except KeyboardInterrupt:  # the modules take a second to load
+    print("p5lab: stopped", file=sys.stderr)
+    sys.exit(130)
 
 sys.exit(main())

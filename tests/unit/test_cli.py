@@ -2,6 +2,10 @@
 """The command line as a user sees it: tables, one-line errors, exit statuses."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import test_program
@@ -9,6 +13,8 @@ from fakelab import call_events, chase_events
 
 from p5lab.cli import main as cli
 from p5lab.present import tables
+
+REPO = Path(__file__).resolve().parents[2]
 
 
 def cells(table, row):
@@ -335,3 +341,29 @@ def test_a_power_cut_needs_a_disk_and_the_embedded_engine(lab, capsys):
     assert (
         "--power-cut: expected with the engine bochs, which supports it" in capsys.readouterr().err
     )
+
+
+def p5lab_process(first, *words, **options):
+    """Executes p5lab in a process of its own, with the directory `first` before all packages."""
+    paths = f"{first}:{REPO / 'src'}:{REPO / 'stats-parsers'}"
+    return subprocess.run(
+        [sys.executable, "-m", "p5lab", *words],
+        env={**os.environ, "PYTHONPATH": paths},
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def test_ctrl_c_while_p5lab_starts(tmp_path):
+    (tmp_path / "pandas.py").write_text("raise KeyboardInterrupt\n")
+    done = p5lab_process(tmp_path, "list")
+    assert (done.returncode, done.stderr) == (130, "p5lab: stopped\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [("list",), ("keys", "--json")])
+def test_an_output_without_space(tmp_path, words):
+    with Path("/dev/full").open("w") as full:
+        done = p5lab_process(tmp_path, *words, stdout=full)
+    assert (done.returncode, done.stderr) == (1, "p5lab: the output: No space left on device\n")

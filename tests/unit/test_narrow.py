@@ -211,3 +211,11 @@ def test_a_word_longer_than_the_line_is_divided():
     assert runs.cut("a" * 100 + " b", 20) == "a" * 20
     assert runs.cut("東京 東京 東京", 9) == "東京 東京"
     assert runs.cut("short", 20) == "short"
+
+
+def test_the_columns_are_divided_evenly():
+    """Once, a terminal of 120 columns got a second table with a single column."""
+    grid = Grid("", ["", *(f"column {number}" for number in range(7))])
+    grid.add("row", *["123,456,789"] * 7)
+    assert [len(part) - 1 for part in grid._parts(100)] == [4, 3]
+    assert len(grid._parts(200)) == 1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """After a run, p5lab names the results and two commands. The commands work."""
 
+import argparse
 import shlex
 
 import pytest
@@ -8,6 +9,7 @@ import test_program
 from fakelab import call_events, chase_events
 
 from p5lab.cli import next_steps
+from p5lab.keep import store
 
 
 @pytest.fixture(autouse=True)
@@ -82,10 +84,20 @@ def test_no_line_is_wider_than_the_terminal(p5lab, lab, tmp_path, monkeypatch):
     lines = p5lab(*words, columns=80)[2].partition("Next:    ")[2].splitlines()
     lines = [line.removeprefix(next_steps.INDENT) for line in lines]
     assert max(map(len, lines)) <= 80 - len(next_steps.START)
-    assert lines[1] == "# counts by function"
-    assert lines[2].endswith(next_steps.BREAK)
-    command = "\n".join(lines[2:]).replace("\\\n", "")
+    *lines, last = lines[1:]  # the first command is `show`
+    assert last == "# counts by function"
+    assert lines[0].endswith(next_steps.BREAK)
+    command = "\n".join(lines).replace("\\\n", "")
     assert shlex.split(command) == ["./p5lab", *words, "--attribute", "functions"]
+
+
+def test_the_page_of_a_program_is_named(p5lab, lab, tmp_path):
+    (tmp_path / "mine").write_bytes(test_program.elf())
+    lab.behave(events={"@program": call_events()})
+    p5lab("run", "--program", str(tmp_path / "mine"), "--guest", "toy", "--no-build")
+    asked = argparse.Namespace(experiment=None, program="mine", attribute=["lines"], region="")
+    found = next_steps._steps(asked, store.all_runs(lab))
+    assert next(found) == ("report program", "a page with functions and lines")
 
 
 def test_a_failed_run_is_shown_first(p5lab, lab):

@@ -2,13 +2,14 @@
 """`./p5lab report` for sweeps, for stored runs and for programs, and the order of a page."""
 
 import json
+import re
 import shutil
 import xml.etree.ElementTree as ElementTree
 
 import pandas as pd
 import pytest
 import test_program
-from fakelab import CYCLES, INTERVALS, call_events, chase_events, snapshot, written
+from fakelab import CYCLES, END, INTERVALS, call_events, chase_events, snapshot, written
 from test_own_program import REGION_PHASE, whole
 from test_page import Document, drawn_at
 from test_source_lines import built
@@ -17,7 +18,7 @@ from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.execute.runner import Runner
-from p5lab.keep import selection, store
+from p5lab.keep import gc, selection, store
 from p5lab.present import column, page
 from p5lab.present.comparison import Comparison
 from p5lab.present.page import (
@@ -231,6 +232,37 @@ def test_a_page_about_programs(p5lab, lab, tmp_path):
     assert "second, toy" in text
     # `program` is not the name of an experiment that `run` accepts.
     assert "The command ./p5lab run --program FILE executes the missing run." in text
+
+
+def test_two_programs_with_one_name_stay_apart(lab, tmp_path):
+    """Once, a table had the mean of both. A run with --region of the same program is not a second
+    measurement of the whole program, either."""
+    for number, cycles in enumerate((90, 190)):
+        mine = tmp_path / str(number) / "mine"
+        mine.parent.mkdir()
+        mine.write_bytes(test_program.elf() + bytes([number]))
+        stop = snapshot("end", WHOLE_PHASE, [900, 0, 180], [cycles, 0, 45])
+        begin = snapshot("begin", WHOLE_PHASE, [500, 0, 100], [10, 0, 5])
+        lab.behave(events={"@program": [whole()["@program"][0], begin, stop, END]})
+        choice = Filter(guests=("toy",))
+        Runner(lab).run_all(experiment.of_program(lab, mine, "", choice).runs)
+    found = Comparison(results.of_stored(selection.groups(lab, ["program"])).shown)
+    assert len(found.questions) == 2
+    for question in found.questions:
+        assert re.fullmatch(r"mine \[[0-9a-f]{4}\]", question.what)
+        assert len(found.any_cell(question).seeds) == 1
+    assert {item.why for item in gc.results(lab)} == set()
+
+
+def test_of_two_runs_with_the_same_seed_the_newer_counts(lab, tmp_path):
+    (tmp_path / "mine").write_bytes(test_program.elf())
+    for limit in (100, 200):
+        lab.behave(events=whole())
+        choice = Filter(guests=("toy",), limit=limit)
+        Runner(lab).run_all(experiment.of_program(lab, tmp_path / "mine", "", choice).runs)
+    runs = sorted(store.all_runs(lab), key=lambda one: one.record["started"])
+    (question,) = Comparison(runs).questions
+    assert len(Comparison(runs).any_cell(question).seeds) == 1
 
 
 def test_the_operation_of_a_region_is_a_call(p5lab, lab, tmp_path):

@@ -217,3 +217,9 @@ def test_a_run_for_each_guest_machine_and_seed(lab, given):
 def test_a_program_has_no_workload_beside_it(lab, given):
     with pytest.raises(UserError, match="--workload: expected without --program"):
         experiment.of_program(lab, given(elf()), "", Filter(workloads=("call",)))
+
+
+def test_mach_runs_only_programs_with_its_own_library(given):
+    """A program for Linux ended there with signal 11."""
+    with pytest.raises(UserError, match="guest mach-split has system calls of its own"):
+        experiment.of_program(Lab.here(), given(elf()), "", Filter(guests=("mach-split",)))

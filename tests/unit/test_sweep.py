@@ -131,6 +131,11 @@ def test_wrong_options_are_refused(option):
         sweep.parse([option])
 
 
+def test_a_key_is_swept_or_set():
+    with pytest.raises(UserError, match=r"--set l2\.size: --sweep already sweeps this key"):
+        Filter(settings=(("l2.size", "256K"),), sweeps=sweep.parse(["l2.size=128K,512K"]))
+
+
 def test_misses_have_no_clocks_to_sweep(lab):
     text = MISSES + "[[sweep]]\ngrid = { cpu.bus_mhz = [60, 66] }\n"
     with pytest.raises(UserError, match=r"cpu.bus_mhz: expected a key of the geometry"):

@@ -2,7 +2,9 @@
 """The command line. cli/examples.py explains the exit statuses."""
 
 import argparse
+import errno
 import functools
+import os
 import re
 import signal
 import subprocess
@@ -31,6 +33,8 @@ from p5lab.lab import Lab
 from p5stats import StatsError
 
 GROUPS = (run, check, simpoint, guest, results, explain, notebook, upkeep, completion)
+# Errors of a write to stdout. Errors of files have a file name.
+NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 STATUS_STOPPED = 130  # 128 plus the number of SIGINT, as in shells
 
 
@@ -52,7 +56,9 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
                 [sys.executable, lab.root / "bench/run.py", *words[1:]]
             ).returncode
         args = _parsed(words)
-        return int(args.command(args, lab))
+        status = int(args.command(args, lab))
+        sys.stdout.flush()
+        return status
     except SystemExit as done:  # argparse has printed a help text
         return int(done.code or 0)
     except UserError as error:
@@ -67,6 +73,13 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
         return STATUS_STOPPED
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has closed the pipe
+        return STATUS_FAILED
+    except OSError as error:
+        if error.filename is not None or error.errno not in NO_OUTPUT:
+            raise
+        print(f"p5lab: the output: {error.strerror}", file=sys.stderr)
+        # What is left in the buffer goes nowhere when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return STATUS_FAILED
 
 

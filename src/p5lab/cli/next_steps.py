@@ -38,19 +38,19 @@ def show(progress: Progress, lab: Lab, args: argparse.Namespace, stored: Sequenc
 
 def _lines(command: str, purpose: str, width: int) -> list[str]:
     """Returns a command with its purpose, in lines of at most `width` characters if possible. The
-    shell accepts all lines as one command."""
+    shell accepts all lines as one command with a comment."""
     line = f"{command}   # {purpose}"
     if len(line) <= width:
         return [line]
-    above = [f"# {purpose}"]
+    lines = []
     line, *words = map(shlex.quote, shlex.split(command))
     for word in words:
         if len(f"{line} {word}{BREAK}") <= width:
             line += f" {word}"
         else:
-            above.append(line + BREAK)
+            lines.append(line + BREAK)
             line = f"  {word}"
-    return [*above, line]
+    return [*lines, line, f"# {purpose}"]
 
 
 def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple[str, str]]:
@@ -62,6 +62,8 @@ def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple
     pair = _pair(good)
     if args.experiment and good:
         yield _again(args, "report"), "a page with figures"
+    if args.program and good and (args.attribute or args.region):
+        yield "report program", "a page with functions and lines"
     if pair:
         yield f"diff {pair[0].id[:ID]} {pair[1].id[:ID]}", "what differs between two of the runs"
     if good:

@@ -31,6 +31,7 @@ from p5lab.lab import Lab
 NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real limit
 # For a run of `--program`: the name of the experiment in the record, the default machine and the
 # default guest.
+OWN_CALLS = ("mach",)  # directories of programs whose system calls are not those of Linux
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 MEDIA = "media"  # the name of the experiment in the record of a boot from media
 # Runs that belong to no experiment: the option that makes them.
@@ -82,6 +83,13 @@ class Filter:
     sweeps: tuple[Axis, ...] = ()
     observation: Observation = NOTHING
     limit: int | None = None  # virtual seconds
+
+    def __post_init__(self) -> None:
+        set_keys = {key for key, _ in self.settings}
+        for axis in self.sweeps:
+            twice = set_keys.intersection(*axis.steps[:1]) if not axis.optional else set()
+            if twice:
+                raise UserError(f"--set {min(twice)}: {axis.where} already sweeps this key")
 
 
 def load(lab: Lab, name: str, choice: Filter | None = None) -> list[Run]:
@@ -303,6 +311,12 @@ def of_program(
             guest = guests.load(lab, name)
             if guest.media:
                 raise UserError(f"--program {path}: guest {name} {guests.NO_PROGRAMS}")
+            if not in_guest and guest.programs in OWN_CALLS:
+                raise UserError(
+                    f"--program {path}: guest {name} has system calls of its own, so that only"
+                    " programs with its C library run there; expected another guest, or a workload"
+                    " of your own (docs/extend/workload.md)"
+                )
             own_board = with_isa("--program", guest, board)
             if in_guest and not guest.image:
                 raise UserError(

@@ -225,6 +225,8 @@ def parse_settings(settings: list[str]) -> dict[str, object]:
         name, equals, value = setting.partition("=")
         if not equals or not name or not value:
             raise UserError(f"--set {setting}: expected KEY=VALUE, such as l2.size=512K")
+        if name.strip() in result:
+            raise UserError(f"--set {setting}: another --set already sets this key")
         result[name.strip()] = value.strip()
     return result
 

@@ -51,7 +51,10 @@ class Progress:
         """Prints a line, even if progress is not shown. A terminal shows a long line as several
         lines of whole words. A log gets one line."""
         with self._lock:
-            self.console.print(markup(text, lines=True), soft_wrap=not self.console.is_terminal)
+            # A word that is longer than the line stays whole, so that one can copy it.
+            fits = max(map(len, text.split()), default=0) <= self.console.width
+            whole_lines = not (self.console.is_terminal and fits)
+            self.console.print(markup(text, lines=True), soft_wrap=whole_lines)
 
     @contextmanager
     def activity(

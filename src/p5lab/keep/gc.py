@@ -21,7 +21,7 @@ from typing import Any
 from p5lab.describe import engine, observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.host import fetch
-from p5lab.keep import index, store
+from p5lab.keep import index, selection, store
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 
@@ -124,7 +124,8 @@ def _asks(record: dict[str, Any]) -> tuple[object, ...]:
     """Returns the values that determine whether a newer run replaces this run. If two runs have
     equal values, the newer run replaces the older run.
 
-    p5stats.tidy.load compares the same values, except the last value: the options of recordings.
+    p5stats.tidy.load compares the same values, except the last two: the options of recordings, and
+    the bytes of the user's program.
     """
     machine = record["machine"]
     return (
@@ -138,6 +139,7 @@ def _asks(record: dict[str, Any]) -> tuple[object, ...]:
         record["workload"]["name"],
         tuple(sorted(record["parameters"].items())),
         tuple(sorted(observation.apart(record).items())),
+        selection.program_digest(record),
     )
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 DIRECTORY = ".index"
 # The index is used only if there are at least WORTHWHILE runs. Reading a record takes 0.25 ms.
 WORTHWHILE = 1000
@@ -164,7 +164,14 @@ def _abridged(stored: Stored) -> dict[str, Any]:
             for key in ("name", "geometry", "shadows")
         },
         "workload": {"name": record["workload"].get("name", "")},
-        "identity": {"settings": {"engine.conf": observation.apart(record)}},
+        "identity": {
+            "digests": {
+                name: digest
+                for name, digest in record["identity"].get("digests", {}).items()
+                if name == "program"
+            },
+            "settings": {"engine.conf": observation.apart(record)},
+        },
     }
 
 

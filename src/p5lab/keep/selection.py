@@ -2,7 +2,8 @@
 """Selects stored runs by the words of a command line: ids of runs, and names of experiments."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from p5lab.describe import experiment
 from p5lab.describe.observation.clocks import is_nominal
@@ -23,8 +24,8 @@ def kind(stored: Stored, keys: Iterable[str] = ()) -> Kind:
 
     Two runs are of the same kind if their engine, machine, guest, seed, workload and parameters are
     equal, and if both or none of them simulate samples or have nominal clocks. The build products
-    may differ. Two machines are equal if they have the same overlay, and the same values of the
-    machine keys in `keys`.
+    may differ, but a program of the user must have the same bytes. Two machines are equal if they
+    have the same overlay, and the same values of the machine keys in `keys`.
     """
     record = stored.record
     machine = record["machine"]
@@ -40,7 +41,15 @@ def kind(stored: Stored, keys: Iterable[str] = ()) -> Kind:
         tuple(sorted(record["parameters"].items())),
         bool(record.get("request", {}).get("sample")),
         is_nominal(record),
+        program_digest(record),
     )
+
+
+def program_digest(record: Mapping[str, Any]) -> str:
+    """The digest of the user's program; empty for a workload and for a program of the guest."""
+    if record["workload"]["name"] != experiment.PROGRAM:
+        return ""
+    return str(record["identity"].get("digests", {}).get("program", ""))
 
 
 def by_kind(stored: Iterable[Stored], keys: Iterable[str] = ()) -> dict[Kind, list[Stored]]:
@@ -118,7 +127,25 @@ def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
     changed = dict.fromkeys(
         key for one in stored if one.record["identity"] for key in swept.overlay(one.record)
     )
-    return list(by_kind(stored, changed).values())
+    return _distinct(list(by_kind(stored, changed).values()))
+
+
+def _distinct(groups: list[list[Stored]]) -> list[list[Stored]]:
+    """Gives programs of the user that have one name and different bytes different labels:
+    `matrix.c [1a2b]`, with the beginning of the digest."""
+    digests: dict[str, set[str]] = {}
+    for same in groups:
+        label = str(same[0].record["label"]).partition(", ")[0]
+        digests.setdefault(label, set()).add(program_digest(same[0].record))
+    result = []
+    for same in groups:
+        label, comma, rest = str(same[0].record["label"]).partition(", ")
+        if len(digests[label]) > 1:
+            tagged = f"{label} [{program_digest(same[0].record)[:4]}]{comma}{rest}"
+            first = Stored(same[0].directory, {**same[0].record, "label": tagged})
+            same = [first, *same[1:]]
+        result.append(same)
+    return result
 
 
 def find(lab: Lab, word: str) -> Stored:

@@ -275,7 +275,7 @@ class Comparison:
         self.systems = list(
             dict.fromkeys(system for stored in runs for system in self._systems(stored))
         )
-        found: dict[Question, dict[System, list[Measured]]] = {}
+        found: dict[Question, dict[System, dict[int, Measured]]] = {}
         self.seeds: dict[int, None] = {}
         done = [stored for stored in runs if stored.status == "ok"]
         for stored, phases in zip(done, measure(done), strict=True):
@@ -284,13 +284,18 @@ class Comparison:
             for measured in phases:
                 question = Question(head(stored.record), measured.phase)
                 cells = found.setdefault(question, {})
-                cells.setdefault(columns[measured.system], []).append(measured)
+                seeds = cells.setdefault(columns[measured.system], {})
+                seed = stored.record["seed"]
+                # A run with --region measures the whole program, too. Of runs with the same seed,
+                # the cell has the newest.
+                if seed not in seeds or _started(seeds[seed].stored) <= _started(stored):
+                    seeds[seed] = measured
         # The rows are in the order of the experiment, even if a guest executed its workloads in
         # another order.
         order = list(dict.fromkeys(head(stored.record) for stored in runs))
         self.questions = sorted(found, key=lambda question: order.index(question.what))
         self._cells = {
-            (question, system): Cell(seeds)
+            (question, system): Cell(list(seeds.values()))
             for question, cells in found.items()
             for system, seeds in cells.items()
         }
@@ -497,6 +502,10 @@ class Comparison:
                         "seed_max": _or_none(high),
                         "ratio": _or_none(ratio(cell.mean(name), reference)),
                     }
+
+
+def _started(stored: Stored) -> str:
+    return str(stored.record.get("started", ""))
 
 
 def head(record: dict[str, Any]) -> str:

@@ -84,6 +84,7 @@ def curve(points: Sequence[Cell], width: int) -> Grid:
 
 
 def _phase_label(cell: Cell, among: Sequence[Cell]) -> str:
-    same = sum(other.seeds[0].stored.id == cell.seeds[0].stored.id for other in among)
+    what = comparison.head(cell.record)
+    same = sum(comparison.head(other.record) == what for other in among)
     curved = bool(cell.record["workload"]["curve"])
     return f"\n{cell.seeds[0].phase}" if curved or same > 1 else ""

@@ -138,7 +138,14 @@ class Grid:
             if total([widths[one] for one in (*parts[-1], place)]) > width and len(parts[-1]) > 1:
                 parts.append([0])
             parts[-1].append(place)
-        return parts
+        # If possible, the tables have the same number of columns, and not one of them all but one.
+        each = math.ceil((len(widths) - 1) / max(len(parts), 1))
+        even = [
+            [0, *range(first, min(first + each, len(widths)))]
+            for first in range(1, len(widths), max(each, 1))
+        ]
+        fits = all(total([widths[one] for one in part]) <= width for part in even)
+        return even if even and fits else parts
 
     def markdown(self) -> str:
         """Returns the table in Markdown, with the title in bold above it."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from p5lab.describe.experiment import Run
+from p5lab.host.files import sha256_of
 from p5lab.keep import selection, swept
 from p5lab.keep.store import Stored
 
@@ -114,4 +115,5 @@ def _asked(run: Run, geometry: str) -> selection.Kind:
         tuple(sorted(run.parameters.items())),
         run.sample is not None,
         run.has_nominal_clocks,
+        sha256_of(program) if run.own_program and (program := run.own_program.delivered) else "",
     )
