@@ -88,6 +88,11 @@ def notes(found: Comparison, reference: str = "") -> list[str]:
         lines.append(f"Values are means over the seeds {seeds}.{'' if reference else beside}")
     lines += [f"{line}." for line in (*found.without_clocks, *found.estimated, *found.not_counted)]
     lines += [f"{line}." for line in (*found.deviations, *found.not_timed)]
+    lines += [
+        f"{comparison.name(one.record)}: {one.status}. `./p5lab show {one.id[:8]}` shows why."
+        for one in found.failed
+        if not found.phases(comparison.head(one.record))
+    ]
     return lines + [f"Not run: {reason}." for reason in found.cannot]
 
 
