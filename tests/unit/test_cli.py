@@ -191,6 +191,8 @@ def test_help_names_every_command_and_explains_each(p5lab, lab):
         status, out, _ = p5lab("help", command)
         assert status == 0
         assert out.startswith(f"usage: p5lab {command}")
+        printed = [line for line in out.splitlines() if line.startswith("  ./p5lab")]
+        assert [line for line in printed if len(line) > 80] == []
     assert p5lab("--version")[1].startswith("p5lab ")
 
 

@@ -207,6 +207,7 @@ def test_the_usage_of_the_launcher_names_the_commands_of_the_command_line(host):
     _, out, _ = host.run("help")
     named = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
     assert set(named) == set(cli.names())
+    assert [line for line in out.splitlines() if len(line) > 80] == []
 
 
 def test_second_use_does_no_work(host):

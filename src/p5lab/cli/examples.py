@@ -12,7 +12,7 @@ EXAMPLES = {
         "run geometries --workers 2",
         "run geometries --scheduler tcp://node1:8786",
         'run --program ./a.out --args "-n 3" --guest linux',
-        'run --program hello.c --cflags "-O3 -DSIZE=64" --region work --attribute lines',
+        "run --program hello.c --cflags=-O3 --region work --attribute lines",
     ),
     "plan": ("plan chen95-core --sweep l2.size=128K,256K,512K", "plan micro --only dup"),
     "report": (
@@ -42,7 +42,7 @@ EXAMPLES = {
     "diff": ("diff 3f2a91 91bc04", "diff 3f2a91 91bc04 --rings --format markdown"),
     "query": (
         'query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"',
-        "query \"SELECT run, sum(value) FROM counts WHERE event = 'l2_read_misses' GROUP BY run\"",
+        'query "SELECT run, event, sum(value) FROM counts GROUP BY ALL"',
         'query "FROM counts" --all-rows',
     ),
     "notebook": ("notebook", "notebook what-if", "notebook --no-browser --port 9000"),

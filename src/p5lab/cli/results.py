@@ -39,7 +39,7 @@ from p5lab.present import (
 )
 
 LISTS = ("experiments", "machines", "guests", "workloads", "programs", "notebooks", "runs")
-KINDS = "|".join(LISTS)
+KINDS = "WHAT"
 # `list runs --json` prints these fields of a record.
 RUN = (
     "run",
@@ -74,7 +74,13 @@ def add(commands: options.Commands) -> None:
 
 def _add_list(commands: options.Commands) -> None:
     show = commands.add_parser("list", help="list " + ", ".join(LISTS))
-    show.add_argument("what", nargs="?", choices=LISTS, metavar=KINDS)
+    show.add_argument(
+        "what",
+        nargs="?",
+        choices=LISTS,
+        metavar=KINDS,
+        help=f"one of {', '.join(LISTS)} (default: all)",
+    )
     options.add_json(show)
     show.set_defaults(command=_list)
 
