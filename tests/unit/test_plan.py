@@ -80,7 +80,7 @@ def test_a_plan_before_anything_is_built(lab, p5lab):
 
 def test_only_runs_of_that_name(p5lab):
     status, out, err = p5lab("plan", "tests", "--only", "CHASE*premiere")
-    assert "1 runs: 0 with results, 1 to run" in out
+    assert "1 run: 0 with results, 1 to run" in out
     status, out, err = p5lab("plan", "tests", "--only", "nothing")
     assert (status, out) == (2, "")
     assert err.startswith("p5lab: --only nothing: no run has this text in its name")

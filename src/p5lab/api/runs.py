@@ -152,8 +152,9 @@ def _check(lab: Lab, progress: Progress, results: list[Result]) -> None:
     for result in bad:
         progress.say(f"{result.run.label}: {result.status}: {result.reason}")
     if bad:
+        which = "the run" if len(results) == 1 else f"{len(bad)} of {len(results)} runs"
         raise UserError(
-            f"{len(bad)} of {len(results)} runs failed; {bad[0].run.label}: {bad[0].reason}"
+            f"{which} failed; {bad[0].run.label}: {bad[0].reason}"
             f" (logs: {lab.short(bad[0].directory)})",
             status=STATUS_FAILED,
         )

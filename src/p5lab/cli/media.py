@@ -37,14 +37,14 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 def add_media(parser: argparse.ArgumentParser) -> None:
     """Adds the options that choose media."""
-    for option, kind, most in (("--floppy", "floppy", 2), ("--disk", "IDE disk", 2)):
+    for option, kind, most in (("--floppy", "a floppy", 2), ("--disk", "an IDE disk", 2)):
         parser.add_argument(
             option,
             type=Path,
             action="append",
             default=[],
             metavar="FILE",
-            help=f"boot the system on this image of a {kind} instead of a guest; at most"
+            help=f"boot the system on this image of {kind} instead of a guest; at most"
             f" {most} times. A name without a directory is also searched in {media.VARIABLE}. The"
             " image is never written",
         )

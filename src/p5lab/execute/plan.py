@@ -164,7 +164,8 @@ def summary(plan: Plan) -> str:
     """Returns a text about a plan: the number of all runs, the number of runs with results, the
     number of runs to execute, and the estimated time."""
     there = len(plan.rows) - len(plan.left)
-    text = f"{len(plan.rows)} runs: {there} with results, {len(plan.left)} to run"
+    runs = "1 run" if len(plan.rows) == 1 else f"{len(plan.rows)} runs"
+    text = f"{runs}: {there} with results, {len(plan.left)} to run"
     if not plan.left:
         return text + "."
     if plan.seconds is None:
