@@ -388,7 +388,7 @@ def test_a_run_asks_the_engine_for_intervals(here):
     (made,) = table["run"].unique()
     directory = here.results / "tests" / made
     assert "run.interval = 1000" in (directory / "engine.conf").read_text()
-    with pytest.raises(p5lab.UserError, match=r"has no intervals\.jsonl"):  # the scripted engine
+    with pytest.raises(p5lab.UserError, match="has no counts by interval"):  # the scripted engine
         p5lab.intervals(table)
     written(directory / "intervals.jsonl", INTERVALS)
     frame = p5lab.intervals(table)

@@ -146,7 +146,7 @@ def test_a_run_without_one_has_none(tmp_path, write_attribution):
 @pytest.fixture
 def stored(tmp_path, write_attribution):
     write_attribution(LINES)
-    return Stored(tmp_path, {"label": "dup, linux"})
+    return Stored(tmp_path, {"label": "dup, linux", "experiment": "tests", "status": "ok"})
 
 
 @pytest.fixture

@@ -49,7 +49,15 @@ def stored(tmp_path, write_attribution):
     sources = {"schema_version": 1, "files": {"/home/u/prog.c": TEXT}}
     (tmp_path / "sources.json").write_text(json.dumps(sources))
     described = {"phases": {str(WHOLE_PHASE): "whole"}}
-    return Stored(tmp_path, {"label": "prog", "identity": {"described": described}})
+    return Stored(
+        tmp_path,
+        {
+            "label": "prog",
+            "experiment": "program",
+            "status": "ok",
+            "identity": {"described": described},
+        },
+    )
 
 
 def options(**given):
@@ -113,7 +121,7 @@ def test_a_run_without_lines_has_no_table_by_line(stored, write_attribution):
         for line in records()
     ]
     write_attribution(NAMELESS)
-    with pytest.raises(UserError, match=r"--by line: run .* expected a run with --attribute lines"):
+    with pytest.raises(UserError, match=r"run .* expected a run with --attribute lines"):
         printed(by_function.show, stored)
 
 

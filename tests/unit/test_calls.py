@@ -160,7 +160,15 @@ def parsed(words):
 @pytest.fixture
 def stored(tmp_path):
     written(tmp_path / "calls.jsonl", LINES)
-    return Stored(tmp_path, {"run": "0" * 16, "identity": {"described": {"phases": {"0": "boot"}}}})
+    return Stored(
+        tmp_path,
+        {
+            "run": "0" * 16,
+            "experiment": "tests",
+            "status": "ok",
+            "identity": {"described": {"phases": {"0": "boot"}}},
+        },
+    )
 
 
 def printed(stored, form, rows=20, *, more=False):
@@ -202,5 +210,7 @@ def test_many_phases_have_a_view_of_their_own(stored):
 
 def test_a_run_without_calls_is_refused(stored):
     (stored.directory / "calls.jsonl").unlink()
-    with pytest.raises(UserError, match=r"has no calls\.jsonl: expected a run with --calls"):
+    with pytest.raises(
+        UserError, match=r"has no counts by call: expected a run with --calls, as `./p5lab run "
+    ):
         printed(stored, "table")

@@ -125,12 +125,24 @@ def test_show_a_failed_run_lists_its_logs(p5lab, lab):
     assert "\x1b" not in out
 
 
+def test_explain_names_the_command_that_makes_its_runs(p5lab):
+    wanted = "./p5lab run tests --cpi"
+    status, _, err = p5lab("explain", "tests", "toy", "toy")
+    assert (status, err) == (1, f"p5lab: tests has no results: run `{wanted}` first\n")
+    p5lab("run", "tests", "--no-build")
+    status, _, err = p5lab("explain", "tests", "toy", "toy")
+    assert (status, err.count(wanted)) == (1, 1)
+    status, _, err = p5lab("show", "tests", "--cpi")
+    assert (status, err.count(wanted)) == (1, 1)
+
+
 def test_show_the_crossings_of_a_traced_run(p5lab, lab):
     p5lab("run", "tests", "--no-build", "--workload", "call")
     directory = next(iter(lab.results.glob("tests/*")))
     status, _, err = p5lab("show", directory.name, "--crossings")
-    assert status == 2
-    assert "no crossings.jsonl: expected a run with --trace crossings" in err
+    assert status == 1
+    command = "./p5lab run tests --trace crossings"
+    assert f"expected a run with --trace crossings, as `{command}` makes it" in err
     registers = {"instructions": 1, "cr3": [1, 1], "eax": 41, "ebx": 0}
     lines = [
         {"kind": "begin", "phase": 7, "tsc": 100},

@@ -100,7 +100,7 @@ def test_the_tables(tmp_path):
     assert printed(tmp_path, INTERVALS, "csv").startswith("interval,begin,end,ring,event,count\n")
     (tmp_path / "intervals.jsonl").unlink()
     with pytest.raises(UserError, match="expected a run with --interval"):
-        by_interval.read(Stored(tmp_path, {"run": "0" * 16}))
+        by_interval.read(Stored(tmp_path, {"experiment": "tests", "status": "ok"}))
 
 
 def test_many_intervals_share_rows(tmp_path):

@@ -92,7 +92,15 @@ def printed(stored, form):
 
 def test_the_tables(tmp_path):
     written(tmp_path / "modes.jsonl", LINES)
-    stored = Stored(tmp_path, {"run": "0" * 16, "identity": {"described": {"phases": {"0": "b"}}}})
+    stored = Stored(
+        tmp_path,
+        {
+            "run": "0" * 16,
+            "experiment": "tests",
+            "status": "ok",
+            "identity": {"described": {"phases": {"0": "b"}}},
+        },
+    )
     said = printed(stored, "table")
     assert max(map(len, said.splitlines())) <= 80
     rows = [line.split() for line in said.splitlines()]

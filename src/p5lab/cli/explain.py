@@ -97,7 +97,7 @@ def _systems(
     what, *names = words
     if not selection.is_group(lab, what):
         if len(words) != PAIR:
-            selection.find(lab, what)  # the message says what is wrong with this word
+            selection.find(lab, what, "--cpi")  # the message says what is wrong with this word
         return _two_runs(lab, words)
     groups = selection.groups(lab, [what], only)
     runs = [one for same in groups if (one := cpi_stack.first_in(same))]

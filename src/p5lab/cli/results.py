@@ -342,6 +342,7 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
         return _show_several(args, lab, wanted)
     stored = selection.find(lab, args.run)
     if args.crossings:
+        timeline.check(stored)
         print(for_terminal(calls.of_run(stored.directory), lines=True), end="")
     elif args.timeline:
         timeline.show(counts.stdout(), stored, args.form)

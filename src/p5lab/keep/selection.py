@@ -148,16 +148,17 @@ def _distinct(groups: list[list[Stored]]) -> list[list[Stored]]:
     return result
 
 
-def find(lab: Lab, word: str) -> Stored:
+def find(lab: Lab, word: str, options: str = "") -> Stored:
     """Returns the run with an id that begins with `word`. Raises UserError if there is no such run.
-    The message fits an id or a name, according to the word."""
+    The message fits an id or a name, according to the word. `options`: the options of `run` that
+    the caller's runs need, for the command in the message."""
     prefix = word.rstrip("/").rpartition("/")[2]
     if re.fullmatch(r"[0-9a-f]{4,}", prefix):
         return store.find(lab, word)
     known = experiment.names(lab)
     if word in (*known, *experiment.OWN):
         raise UserError(
-            f"{word} has no results: run `./p5lab run {experiment.again(word)}` first",
+            f"{word} has no results: run `{_command(word, options)}` first",
             status=STATUS_FAILED,
         )
     names = [*_experiments(lab), *known]
@@ -167,6 +168,22 @@ def find(lab: Lab, word: str) -> Stored:
         f"no run or experiment {word!r}: expected the first 4 or more characters of an id that"
         " `./p5lab list runs` shows, or a name that `./p5lab list experiments` shows"
     )
+
+
+def without(stored: Stored, what: str, options: str) -> UserError:
+    """Returns the error for a run that has no `what`, because it was made without these options of
+    `run`. The message contains the command that makes such a run."""
+    command = _command(str(stored.record["experiment"]), options)
+    failed = "" if stored.status == "ok" else f" ({stored.status})"
+    return UserError(
+        f"run {stored.id}{failed} has no {what}: expected a run with {options}, as `{command}` makes it",
+        status=STATUS_FAILED,
+    )
+
+
+def _command(name: str, options: str) -> str:
+    """Returns the command that makes the runs of an experiment with these options."""
+    return " ".join(filter(None, ("./p5lab run", experiment.again(name), options)))
 
 
 def _finished(stored: Stored) -> Stored:

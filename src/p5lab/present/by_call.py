@@ -9,9 +9,8 @@ from rich.console import Console
 
 from p5lab.describe.observation.calls import CALLS, Calls
 from p5lab.describe.workload import WHOLE_PHASE
-from p5lab.errors import UserError
 from p5lab.host.terminal import markup
-from p5lab.keep import phase_names
+from p5lab.keep import phase_names, selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import MISSING, Grid
 
@@ -46,7 +45,7 @@ def show(console: Console, stored: Stored, form: str, rows: int, *, more: bool) 
     all calls and columns. Raises UserError if the run has no counts by call."""
     frame = of_run(stored.directory)
     if frame is None:
-        raise UserError(f"run {stored.id} has no {CALLS}: expected a run with --calls")
+        raise selection.without(stored, "counts by call", "--calls")
     if form == "csv":
         console.file.write(frame.to_csv(index=False, lineterminator="\n"))
     elif form == "json":

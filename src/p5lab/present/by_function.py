@@ -12,7 +12,7 @@ from p5lab.describe.observation.attribute import ATTRIBUTION
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import UserError, unknown
 from p5lab.host.files import replace_json
-from p5lab.keep import phase_names
+from p5lab.keep import phase_names, selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import Grid
 
@@ -58,7 +58,7 @@ def write_speedscope(stored: Stored, path: Path, event: str) -> None:
     source = stored.directory / ATTRIBUTION
     found = attribution.read(source) if source.is_file() else None
     if found is None or not found.stacks:
-        raise UserError(f"run {stored.id} has no stacks: expected a run with --attribute stacks")
+        raise selection.without(stored, "stacks", "--attribute stacks")
     if not attribution.has_event(found, event):
         raise unknown("event", event, found.events)
     document = attribution.speedscope(found, event, stored.record["label"])
@@ -74,16 +74,13 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
     --event is unknown."""
     frame = of_run(stored.directory)
     if frame is None:
-        raise UserError(f"run {stored.id} has no {ATTRIBUTION}: expected a run with --attribute")
+        raise selection.without(stored, "counts by function", "--attribute functions")
     by = tuple(dict.fromkeys(args.by.split(",")))
     for name in by:
         if name not in BY:
             raise unknown("--by value", name, BY)
     if "line" in by and "line" not in frame:
-        raise UserError(
-            f"--by line: run {stored.id} has no counts by source line: expected a run with"
-            " --attribute lines"
-        )
+        raise selection.without(stored, "counts by source line", "--attribute lines")
     if args.event not in set(frame["event"]) and args.event not in (known := _events(stored)):
         raise unknown("event", args.event, known)
     where = "all brackets"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from p5lab.describe.observation.intervals import INTERVALS
-from p5lab.errors import UserError
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import MISSING, Grid
 from p5stats import cpi
@@ -94,7 +94,7 @@ def read(stored: Stored) -> "Intervals":
 
     path = stored.directory / INTERVALS
     if not path.is_file():
-        raise UserError(f"run {stored.id} has no {INTERVALS}: expected a run with --interval")
+        raise selection.without(stored, "counts by interval", "--interval 1000000")
     return intervals.read(path)
 
 

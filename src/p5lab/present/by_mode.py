@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from p5lab.describe.observation.modes import MODES
-from p5lab.errors import UserError
-from p5lab.keep import phase_names
+from p5lab.keep import phase_names, selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import MISSING, Grid
 
@@ -38,7 +37,7 @@ def show(console: Console, stored: Stored, form: str) -> None:
 
     path = stored.directory / MODES
     if not path.is_file():
-        raise UserError(f"run {stored.id} has no {MODES}: expected a run with --modes")
+        raise selection.without(stored, "counts by mode", "--modes")
     found = modes.read(path)
     if form == "csv":
         console.file.write(found.frame().to_csv(index=False, lineterminator="\n"))

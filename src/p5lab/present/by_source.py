@@ -10,9 +10,10 @@ from rich.console import Console
 
 from p5lab.describe.observation.attribute import ATTRIBUTION, SOURCES
 from p5lab.describe.workload import WHOLE_PHASE
-from p5lab.errors import UserError, unknown
+from p5lab.errors import unknown
 from p5lab.host.files import read_json
 from p5lab.host.terminal import for_terminal
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
 
 if TYPE_CHECKING:
@@ -133,9 +134,7 @@ def _read(stored: Stored) -> "tuple[pd.DataFrame, dict[str, str]]":
 
     path, texts = stored.directory / ATTRIBUTION, sources(stored)
     if not path.is_file() or texts is None:
-        raise UserError(
-            f"run {stored.id} has no counts by source line: expected a run with --attribute lines"
-        )
+        raise selection.without(stored, "counts by source line", "--attribute lines")
     return attribution.read(path).line_frame(), texts
 
 

@@ -9,8 +9,7 @@ from rich.console import Console
 from p5lab.describe.keys import readable
 from p5lab.describe.observation import Cpi
 from p5lab.describe.observation.clocks import is_nominal
-from p5lab.errors import UserError
-from p5lab.keep import phase_names
+from p5lab.keep import phase_names, selection
 from p5lab.keep.store import Stored
 from p5lab.present import by_function, comparison
 from p5lab.present.tables import MISSING, Grid, clocks, rows_as
@@ -70,9 +69,7 @@ def first_in(same: Iterable[Stored]) -> Stored | None:
 def of_run(stored: Stored) -> list[Stack]:
     """The stacks of all phases of a run. Raises UserError if the run has no CPI stack."""
     if not is_in(stored):
-        raise UserError(
-            f"run {stored.id} has no CPI stack: expected a run with --cpi that has succeeded"
-        )
+        raise selection.without(stored, "CPI stack", "--cpi")
     frame, _ = tidy.read_run(stored.directory)
     operations = stored.record["workload"]["operations"]
     stacks = []
@@ -90,9 +87,7 @@ def of_places(stored: Stored, by: str) -> list[Stack]:
     of p5stats.attribution.Attribution.frame(), which becomes the place: function or crossing.
     Nothing is subtracted. Raises UserError if the run has no counts by function."""
     if not is_in(stored) or (frame := by_function.of_run(stored.directory)) is None:
-        raise UserError(
-            f"run {stored.id}: expected a run with --cpi --attribute functions that has succeeded"
-        )
+        raise selection.without(stored, "CPI stack by function", "--cpi --attribute functions")
     counts, _ = tidy.read_run(stored.directory)
     brackets = counts.groupby("phase")["iteration"].nunique()
     names = phase_names.of(stored.record)

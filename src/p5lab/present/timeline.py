@@ -10,8 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from p5lab.describe.observation.trace import CROSSINGS
-from p5lab.errors import UserError
-from p5lab.keep import phase_names
+from p5lab.keep import phase_names, selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import Grid
 from p5stats import cpi, crossings
@@ -88,15 +87,18 @@ def _clocks(counts: Mapping[str, int]) -> dict[str, int]:
     return {**groups, IDLE: counts[cpi.IDLE]}
 
 
+def check(stored: Stored) -> None:
+    """Raises UserError if the run was executed without --trace crossings."""
+    if not has(stored):
+        raise selection.without(stored, "ring crossings", "--trace crossings")
+
+
 def show(console: Console, stored: Stored, form: str) -> None:
     """Prints a typical bracket of each phase as table, markdown, csv or json.
 
     Raises UserError if the run was executed without --trace crossings.
     """
-    if not has(stored):
-        raise UserError(
-            f"run {stored.id} has no {CROSSINGS}: expected a run with --trace crossings"
-        )
+    check(stored)
     found = phases(stored)
     if form == "json":
         listed = [{"phase": phase, "steps": steps} for phase, steps in found.items()]
