@@ -421,7 +421,7 @@ def test_a_region_is_the_place_of_the_function_in_the_program(lab, tmp_path):
     ("options", "function", "message"),
     [
         ((), "worc", r"^--region worc: prog has .*; did you mean 'work'\? A compiler .*noinline"),
-        ((), "zzzzz", r"^--region zzzzz: prog has .*; `nm` lists its functions\. A compiler "),
+        ((), "zzzzz", r"^--region zzzzz: prog has .*; `nm /\S+/prog` lists its functions\. A"),
         (("-s",), "work", "--region work: prog has no symbols: expected .* not stripped"),
     ],
 )

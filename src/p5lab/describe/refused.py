@@ -28,15 +28,15 @@ class Instruction:
     place: str
 
 
-def explained(said: str, program: Path, isa: str) -> str:
+def explained(said: str, program: programs.Program, isa: str) -> str:
     """The engine's reason for the end of a run, with an explanation if the processor refused an
     instruction of the program. `isa`: the ISA level of the guest (guest.toml). Returns `said` if
     the reason is another one, or if the program does not contain the address."""
     match = _REFUSED.search(said)
-    if match is None:
+    if match is None or program.path is None:
         return said
     try:
-        found = instruction(program, int(match[1], 16))
+        found = instruction(program.path, int(match[1], 16))
     except (OSError, ValueError):
         return said
     if found is None:
@@ -45,20 +45,26 @@ def explained(said: str, program: Path, isa: str) -> str:
     what = f"`{found.text}` ({code})" if found.text else f"the instruction that begins with {code}"
     where = f" in {found.function}" if found.function else ""
     where += f", {found.place}" if found.place else ""
-    return f"{said}: {what}{where}; {_remedy(found, isa)}"
+    return f"{said}: {what}{where}; {_remedy(found, isa, program)}"
 
 
-def _remedy(found: Instruction, isa: str) -> str:
+def _remedy(found: Instruction, isa: str, program: programs.Program) -> str:
     if found.text.startswith("ud"):
         return (
             "a compiler puts this instruction where the program must not continue, for example"
             " after undefined behaviour or in __builtin_trap()"
         )
+    missing = f"the processor ({isa}) does not have this instruction"
+    if program.source:
+        return (
+            f"{missing}: it comes from inline assembly or from an option in --cflags, because p5lab"
+            " compiles for this processor"
+        )
     form = programs.form(isa)
     gcc = form.processor.replace("_", "-")
     return (
-        f"the processor ({isa}) does not have this instruction: compile the program and its"
-        f" libraries with -mcpu={form.processor} (Zig) or -march={gcc} (gcc, clang)"
+        f"{missing}: compile the program and its libraries with -mcpu={form.processor} (Zig)"
+        f" or -march={gcc} (gcc, clang)"
     )
 
 

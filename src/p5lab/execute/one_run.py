@@ -127,7 +127,7 @@ def _simulate(
 def _explained(task: Task, outcome: Outcome) -> Outcome:
     """The outcome, with an explanation if the processor refused an instruction of the user's
     program."""
-    program = task.run.program.path if task.run.program else None
+    program = task.run.program
     if outcome.status == "ok" or program is None:
         return outcome
     return replace(outcome, reason=refused.explained(outcome.reason, program, task.run.guest.isa))

@@ -2,6 +2,7 @@
 """A function of the user's program that a run measures without markers: `--region`."""
 
 import argparse
+import shlex
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -109,7 +110,8 @@ class Region(Kind):
             )
         if not found:
             near = nearest(self.function, known)
-            hint = f"did you mean {near!r}?" if near else "`nm` lists its functions."
+            listed = f"`nm {shlex.quote(str(program.path))}` lists its functions."
+            hint = f"did you mean {near!r}?" if near else listed
             raise UserError(
                 f"{where} has no such function; {hint} A compiler can also put a function into its"
                 " callers: __attribute__((noinline)) prevents this"
