@@ -23,6 +23,9 @@ PLACES = {
     "notebook": ("notebooks/*.ipynb", "notebooks/*.ipynb"),
 }
 
+# A directory of P5LAB_PATH contains one or more of these directories.
+FOLDERS = (*sorted({others.partition("/")[0] for _, others in PLACES.values()}), "engines")
+
 
 @dataclass(frozen=True)
 class Lab:
@@ -46,14 +49,19 @@ class Lab:
     def files(self, kind: str) -> dict[str, Path]:
         """The files of a kind (a key of PLACES) by name, in alphabetical order.
 
-        Raises UserError if a directory of P5LAB_PATH does not exist, or if two files give the same
-        name.
+        Raises UserError if a directory of P5LAB_PATH does not exist or contains none of FOLDERS, or
+        if two files give the same name.
         """
         ours, others = PLACES[kind]
         found: dict[str, Path] = {}
         for directory in (self.root, *self.path):
             if not directory.is_dir():
                 raise UserError(f"{VARIABLE}: {directory}: expected a directory; there is none")
+            if directory != self.root and not any((directory / one).is_dir() for one in FOLDERS):
+                raise UserError(
+                    f"{VARIABLE}: {directory}: expected one or more of the directories"
+                    f" {', '.join(FOLDERS)} in it; found none"
+                )
             pattern = ours if directory == self.root else others
             for file in directory.glob(pattern):
                 name = file.stem if pattern.partition("*")[2].startswith(".") else file.parent.name

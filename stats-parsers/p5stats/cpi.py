@@ -131,7 +131,7 @@ def stack(frame: pd.DataFrame, empty: str = EMPTY) -> pd.DataFrame:
     own = frame.assign(event=frame["event"].map({name: plain(name) for name in _names(frame)}))
     own = own[own["event"].isin([*components(), BUSY, IDLE, INSTRUCTIONS])]
     if not is_in(_names(own)):
-        raise StatsError("no CPI stack: expected a run with --cpi")
+        raise StatsError("no CPI stack: expected a run with --cpi (in Python: cpi=True)")
     keys = ["phase", "iteration", "ring", "event"]
     counts = own.groupby(keys, sort=False)["value"].sum()
     wide = counts.unstack(["ring", "event"], fill_value=0)

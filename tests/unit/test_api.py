@@ -174,6 +174,13 @@ def test_load_of_nothing(here, sweep, what, keys, message):
         p5lab.load(what, keys=keys)
 
 
+def test_load_of_one_run_by_its_id(here, sweep):
+    run = sweep["run"].iloc[0]
+    assert set(p5lab.load(run[:8])["run"]) == {run}
+    with pytest.raises(p5lab.UserError, match="no run '0000000'"):
+        p5lab.load("0000000")
+
+
 @pytest.mark.parametrize(
     ("name", "call", "command"),
     [("tests", "tests", "tests"), ("program", "./FILE", "--program FILE")],

@@ -236,6 +236,8 @@ def test_keys(p5lab):
         (["run", "x/tests.toml"], "unknown experiment 'x/tests.toml'; known: tests\n"),
         (["run"], "run: expected an experiment or --program FILE (see `p5lab run --help`)"),
         (["run", "tests", "--program", "a.out"], "run: expected an experiment or --program FILE"),
+        (["report"], "report: expected an experiment, a run, `program` or --program FILE (see"),
+        (["completion", "foo"], "unknown shell 'foo'; known: bash, fish, tcsh, zsh\n"),
         (["run", "tests", "--args", "1"], "--args: expected with --program; set parameters"),
         (["run", "--program", "a.out", "--guest", "toy"], "--program a.out: no such file"),
         (["run", "tests", "--seed", "x"], "--seed: expected at most 1000 whole numbers"),

@@ -258,6 +258,15 @@ def test_a_directory_that_is_not_there(lab, capsys):
     )
 
 
+def test_a_directory_of_another_structure_is_refused(lab, tmp_path, capsys):
+    (tmp_path / "configs/machines").mkdir(parents=True)
+    assert cli.main(["list", "machines"], replace(lab, path=(tmp_path,))) == 2
+    assert capsys.readouterr().err == (
+        f"p5lab: P5LAB_PATH: {tmp_path}: expected one or more of the directories experiments,"
+        " guests, machines, notebooks, workloads, engines in it; found none\n"
+    )
+
+
 def test_list_shows_what_is_outside(own, capsys):
     for kind, title in {
         "machines": "Pentium 90 with 512 KB L2",

@@ -12,7 +12,7 @@ from p5lab.describe import experiment, outputs
 from p5lab.describe import keys as machine_keys
 from p5lab.describe.kinds import BadValue
 from p5lab.errors import UserError, unknown
-from p5lab.keep import store
+from p5lab.keep import selection, store
 from p5lab.lab import Lab
 from p5lab.present import by_interval
 from p5lab.present import screen as screens
@@ -28,8 +28,9 @@ def load(
 ) -> pd.DataFrame:
     """Reads stored counts and returns them as one table, as `run` does. Makes no run.
 
-    what: the name of an experiment (`program` for your own programs), or a path: a directory with
-    results, the directory of one run, or a file that `p5stats.tidy.save` wrote. keys: the machine
+    what: the name of an experiment (`program` for your own programs), the first 4 or more
+    characters of a run's id, or a path: a directory with results, the directory of one run, or a
+    file that `p5stats.tidy.save` wrote. keys: the machine
     keys and workload parameters (as `parameters.NAME`) that become columns. Without `keys`, each
     machine key in which a run differs from its machine file becomes a column. all_runs: also runs
     that a later run of the same kind replaces. UserError if there is no such result, StatsError for
@@ -51,6 +52,8 @@ def _place(lab: Lab, what: str | Path) -> Path:
     if is_path:
         raise UserError(f"{found}: expected a directory with results, or a file of tidy.save")
     if what not in (*experiment.names(lab), *experiment.OWN):
+        if selection.is_id(str(what)):
+            return store.find(lab, str(what)).directory
         raise unknown("experiment", str(what), experiment.names(lab))
     name = str(what)
     call = "./FILE" if name == experiment.PROGRAM else name

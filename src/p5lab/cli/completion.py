@@ -9,6 +9,7 @@ from typing import Any
 
 from p5lab.cli import options
 from p5lab.describe.keys import KEYS, Key
+from p5lab.errors import unknown
 from p5lab.lab import VARIABLE, Lab
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
@@ -69,8 +70,14 @@ def add(parsers: options.Commands) -> None:
         " pressed. After --set and --sweep, the shell completes machine keys and, if a key has only"
         " a few values, these values.",
     )
-    complete.add_argument("shell", choices=SHELLS)
+    complete.add_argument("shell", type=_shell, choices=SHELLS)
     complete.set_defaults(command=_completion)
+
+
+def _shell(name: str) -> str:
+    if name not in SHELLS:
+        raise unknown("shell", name, SHELLS)
+    return name
 
 
 def _completion(args: argparse.Namespace, lab: Lab) -> int:

@@ -322,11 +322,7 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
         ]
     if kind == "notebooks":
         return list(notebook.titles(lab).items())
-    return [
-        (name, known.title)
-        for name, known in workload.load(lab).items()
-        if not known.title.startswith("test: ")  # the laboratory's own tests
-    ]
+    return [(name, known.title) for name, known in workload.shown(workload.load(lab)).items()]
 
 
 def _show(args: argparse.Namespace, lab: Lab) -> int:

@@ -198,8 +198,9 @@ def _expanded(
                 " experiment's file"
             )
     if (args.experiment is None) == (args.program is None):
+        stored = ", a run, `program`" if args.name == "report" else ""
         raise UserError(
-            f"{args.name}: expected an experiment or --program FILE"
+            f"{args.name}: expected an experiment{stored} or --program FILE"
             f" (see `p5lab {args.name} --help`)"
         )
     if args.experiment and _names_program(args.experiment, lab):

@@ -166,6 +166,11 @@ def load(lab: Lab) -> dict[str, Workload]:
     return found
 
 
+def shown(known: Mapping[str, Workload]) -> dict[str, Workload]:
+    """These workloads without the tests of the laboratory itself."""
+    return {name: one for name, one in known.items() if not one.title.startswith("test: ")}
+
+
 def capabilities(lab: Lab) -> dict[str, str]:
     """All capabilities. The text of a capability is the reason why a workload does not run without
     the capability."""

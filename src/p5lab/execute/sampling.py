@@ -96,7 +96,7 @@ def base(
     runs = []
     for name in dict.fromkeys(names):
         if name not in known:
-            raise unknown("workload", name, known)
+            raise unknown("workload", name, workloads.shown(known))
         resolved = known[name].resolve(parameters, "--parameter")
         if reason := system.why_not(known[name], resolved):
             raise UserError(str(Cannot(guest, name, reason)))

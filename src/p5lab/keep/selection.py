@@ -148,12 +148,17 @@ def _distinct(groups: list[list[Stored]]) -> list[list[Stored]]:
     return result
 
 
+def is_id(word: str) -> bool:
+    """Whether a word has the form of the first 4 or more characters of a run's id."""
+    return re.fullmatch(r"[0-9a-f]{4,}", word) is not None
+
+
 def find(lab: Lab, word: str, options: str = "") -> Stored:
     """Returns the run with an id that begins with `word`. Raises UserError if there is no such run.
     The message fits an id or a name, according to the word. `options`: the options of `run` that
     the caller's runs need, for the command in the message."""
     prefix = word.rstrip("/").rpartition("/")[2]
-    if re.fullmatch(r"[0-9a-f]{4,}", prefix):
+    if is_id(prefix):
         return store.find(lab, word)
     known = experiment.names(lab)
     if word in (*known, *experiment.OWN):
@@ -176,7 +181,8 @@ def without(stored: Stored, what: str, options: str) -> UserError:
     command = _command(str(stored.record["experiment"]), options)
     failed = "" if stored.status == "ok" else f" ({stored.status})"
     return UserError(
-        f"run {stored.id}{failed} has no {what}: expected a run with {options}, as `{command}` makes it",
+        f"run {stored.id}{failed} has no {what}: expected a run with {options}, as `{command}`"
+        " makes it",
         status=STATUS_FAILED,
     )
 
