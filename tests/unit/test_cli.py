@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -123,6 +124,17 @@ def test_show_a_failed_run_lists_its_logs(p5lab, lab):
     assert "failed engine ended with status 9: [bold]boom[/bold]\\x1b[31m" in " ".join(out.split())
     assert "serial.log" in out
     assert "\x1b" not in out
+
+
+def test_show_has_the_order_of_the_experiment(p5lab, lab):
+    path = lab.root / "configs/experiments/tests.toml"
+    head, call, chase = path.read_text().split("[[run]]")
+    path.write_text(f"{head}[[run]]{chase}[[run]]{call}")
+    p5lab("run", "tests", "--no-build")
+    shown = p5lab("show", "tests", "--format", "csv")[1]
+    assert shown.index("chase") < shown.index("call")
+    name = next(path.name for path in lab.results.glob("tests/*"))
+    assert re.search(r"^engine +sha256 [0-9a-f]+\.\.\.", p5lab("show", name)[1], re.MULTILINE)
 
 
 def test_explain_names_the_command_that_makes_its_runs(p5lab):

@@ -167,6 +167,10 @@ def test_bash_completes_commands_options_and_names(lab, capsys):
     assert "toy" in complete(text, ["p5lab", "run", "tests", "--guest", "t"])
     assert "p90-premiere2" in complete(text, ["p5lab", "run", "tests", "--machine", "p"])
     assert "chase" in complete(text, ["p5lab", "run", "tests", "--workload", "ch"])
+    assert "cycles.busy" in complete(text, ["p5lab", "run", "tests", "--metric", "cy"])
+    (lab.root / "notebooks").mkdir()
+    (lab.root / "notebooks/what-if.ipynb").write_text("")
+    assert complete(text, ["p5lab", "notebook", "w"]) == ["what-if"]
     offered = complete(text, ["p5lab", "run", "tests", "--set", "l1d.w"])
     assert offered == [
         "l1d.ways=",

@@ -4,6 +4,7 @@ options and names."""
 
 import argparse
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from p5lab.cli import options
 from p5lab.describe.keys import KEYS, Key
 from p5lab.errors import unknown
 from p5lab.lab import VARIABLE, Lab
+from p5lab.present import column
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 # For each kind, a shell command that lists all names of this kind. The commands use tools that
@@ -27,6 +29,7 @@ NAMES = {
     "machine": _FIND.format(place="machines", ours="configs/machines", ending="[.]toml"),
     "guest": _FIND.format(place="guests", ours="guest-images", ending="/guest[.]toml"),
     "workload": _FIND.format(place="workloads", ours="workloads", ending="/workload[.]toml"),
+    "notebook": _FIND.format(place="notebooks", ours="notebooks", ending="[.]ipynb"),
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run", "more": "run", "experiments": "experiment"}
@@ -89,15 +92,20 @@ def script(parser: argparse.ArgumentParser, shell: str, lab: Lab) -> str:
     """Returns the completion script of a shell (one of SHELLS) for all commands of `parser`."""
     import shtab  # imported here because no other command needs it
 
+    notebook = commands(parser).get("notebook")
     for one in commands(parser).values():
         for action in one._actions:
             name = _ALIASES.get(action.dest, action.dest)
+            if one is notebook and name == "name":
+                name = "notebook"
             if name in NAMES and not action.choices:
                 command = NAMES[name].format(root=shlex.quote(str(lab.root)))
                 _set_completion(action, shtab.cmd(command))
             elif action.dest in _KEYS:
                 settings = [word for key in KEYS for word in _settings(key)]
                 _set_completion(action, shtab.cmd(_words(settings, action.dest)))
+            elif action.dest == "metrics":
+                _set_completion(action, shtab.cmd(_listed(column.words())))
             elif action.type is Path:
                 _set_completion(action, shtab.FILE)
     text = str(shtab.complete(parser, shell))
@@ -118,7 +126,11 @@ def _settings(key: Key) -> list[str]:
 
 def _words(names: list[str], option: str) -> str:
     """Returns a command that prints one word per line in every shell."""
-    return f"echo {' '.join([*names, *_KEYS[option]])} | xargs -n 1 echo"
+    return _listed([*names, *_KEYS[option]])
+
+
+def _listed(words: Iterable[str]) -> str:
+    return f"echo {' '.join(words)} | xargs -n 1 echo"
 
 
 def _set_completion(action: argparse.Action, complete: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from p5lab.describe import experiment
+from p5lab.describe import experiment, experiment_file
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.describe.run import Run, is_named
 from p5lab.errors import STATUS_FAILED, UserError, nearest, unknown
@@ -121,9 +121,16 @@ def name_of(lab: Lab, words: Sequence[str], groups: Sequence[list[Stored]]) -> s
 
 
 def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
-    """Returns the finished runs of an experiment by kind. A run with the machine's own values is of
-    the same kind as a run of a sweep with these values."""
-    stored = sorted(store.all_runs(lab, name), key=lambda one: str(one.record["label"]))
+    """Returns the finished runs of an experiment by kind, in the order of the workloads in the
+    experiment's file. A run with the machine's own values is of the same kind as a run of a sweep
+    with these values."""
+    order = _workloads(lab, name)
+
+    def place(stored: Stored) -> tuple[int, str]:
+        workload = stored.record["workload"]["name"] if stored.record["identity"] else ""
+        return order.get(workload, len(order)), str(stored.record["label"])
+
+    stored = sorted(store.all_runs(lab, name), key=place)
     changed = dict.fromkeys(
         key for one in stored if one.record["identity"] for key in swept.overlay(one.record)
     )
@@ -146,6 +153,17 @@ def _distinct(groups: list[list[Stored]]) -> list[list[Stored]]:
             same = [first, *same[1:]]
         result.append(same)
     return result
+
+
+def _workloads(lab: Lab, name: str) -> dict[str, int]:
+    """Returns the place of each workload in the file of an experiment. The result is empty if there
+    is no such file, or if it is wrong now: the stored runs can be shown without it."""
+    try:
+        entries = experiment_file.read(lab, name).entries
+    except UserError:
+        return {}
+    names = dict.fromkeys(entry.workload.name for entry in entries)
+    return {workload: place for place, workload in enumerate(names)}
 
 
 def is_id(word: str) -> bool:

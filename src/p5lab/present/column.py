@@ -87,6 +87,14 @@ def parse(options: Iterable[str]) -> tuple[Column, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def words() -> list[str]:
+    """Returns values of --metric without spaces: the short names, and the names of the metrics and
+    events. A hyphen replaces the space in a metric's name."""
+    units = (name for name in (*SHORT, *_units()) if not re.search("[()/,]", name))
+    names = (name.replace(" ", "-") for name in units)
+    return list(dict.fromkeys([*names, *(event.name for event in _events())]))
+
+
 def _unknown(word: str) -> UserError:
     """The error for an unknown name. The list of all names is too long for a message."""
     every = [*SHORT, *_units(), *(event.name for event in _events())]

@@ -61,7 +61,7 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
     files.add_column(no_wrap=True)
     files.add_column(overflow="fold")
     for role, sha256 in record["identity"]["digests"].items():
-        files.add_row(f"sha256 {sha256[:DIGEST]}...", markup(role))
+        files.add_row(markup(role), f"sha256 {sha256[:DIGEST]}...")
     console.print(files)
     if shown := screen.steps(stored) + screen.text(stored):
         console.print(markup(shown, lines=True), end="", soft_wrap=True)
