@@ -75,7 +75,7 @@ SESSION = """
 ./p5lab show RUN
 ./p5lab diff RUN RUN
 ./p5lab report RUN RUN
-./p5lab list [experiments|machines|guests|workloads|programs|runs]
+./p5lab list [experiments|machines|guests|workloads|programs|notebooks|runs]
 ./p5lab list programs
 ./p5lab query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"
 ./p5lab plan chen95-core --sweep l2.size=128K,256K,512K
