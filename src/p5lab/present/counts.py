@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from p5lab.describe import papers
-from p5lab.host.terminal import for_terminal, markup
+from p5lab.host.terminal import markup
 from p5lab.present import comparison, headline, one_system, several_systems
 from p5lab.present.comparison import Comparison
 from p5lab.present.several_systems import last_points
-from p5lab.present.tables import Grid
+from p5lab.present.tables import Grid, safe
 
 FORMATS = ("table", "markdown", "csv", "json")
 PIPED_WIDTH = 80
@@ -52,7 +52,7 @@ def of(
     elif form == "json":
         print(as_json(found))
     elif form == "markdown":
-        below = [for_terminal(note, lines=True) for note in said + papers_named]
+        below = [safe(note, lines=True) for note in said + papers_named]
         print("\n\n".join([grid.markdown() for grid in grids(found, NO_LIMIT)] + below))
     else:
         shown = grids(found, console.width)

@@ -11,14 +11,14 @@ from p5lab.describe.experiment import Cannot
 from p5lab.describe.keys import overlay_of, readable
 from p5lab.describe.sweep import PARAMETERS
 from p5lab.errors import UserError
-from p5lab.host.terminal import for_terminal, markup
+from p5lab.host.terminal import markup
 from p5lab.keep import swept
 from p5lab.keep.store import Stored
 from p5lab.present import column, counts
 from p5lab.present.column import Column
 from p5lab.present.comparison import CYCLES, NOMINAL, TIME, Cell, Comparison, Question, System
 from p5lab.present.several_systems import last_points
-from p5lab.present.tables import BORDER, EDGE, MISSING, Grid, number, ratio, times
+from p5lab.present.tables import BORDER, EDGE, MISSING, Grid, number, ratio, safe, times
 
 FORMS = ("table", "markdown")  # other formats contain all numbers and have no tables
 LINES = 24  # of all tables; the notes and the next prompt then fit into 40 lines, too
@@ -97,7 +97,7 @@ def show(
         tables = grids(found, wanted.columns, counts.NO_LIMIT, broken=False)
         if wanted.all_tables:
             tables += counts.grids(found, counts.NO_LIMIT)
-        said = [for_terminal(note, lines=True) for note in notes(found, wanted)]
+        said = [safe(note, lines=True) for note in notes(found, wanted)]
         print("\n\n".join([grid.markdown() for grid in tables] + said))
         return
     tables = grids(found, wanted.columns, console.width)

@@ -149,7 +149,7 @@ class Grid:
 
     def markdown(self) -> str:
         """Returns the table in Markdown, with the title in bold above it."""
-        lines = [f"**{_safe(self.title)}**", ""] if self.title else []
+        lines = [f"**{safe(self.title)}**", ""] if self.title else []
         lines.append(_pipes([head.replace("-\n", "").replace("\n", " ") for head in self.heads]))
         lines.append(
             _pipes(
@@ -190,12 +190,13 @@ def _divided(text: str, width: int) -> list[str]:
 
 
 def _pipes(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_safe(cell).replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(safe(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
-def _safe(text: str) -> str:
-    """Returns text for Markdown, with HTML tags escaped."""
-    return html.escape(for_terminal(text), quote=False)
+def safe(text: str, *, lines: bool = False) -> str:
+    """Returns text for Markdown, with HTML tags escaped. `lines`: the text may have several
+    lines."""
+    return html.escape(for_terminal(text, lines=lines), quote=False)
 
 
 def as_csv(rows: Sequence[Mapping[str, object]]) -> str:
