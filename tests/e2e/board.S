@@ -33,28 +33,7 @@
         int     $0x13
         jmp     msr
 
-print:  lodsb
-        testb   %al, %al
-        jz      1f
-        call    put
-        jmp     print
-hex:    movw    $4, %cx
-4:      rolw    $4, %dx
-        movb    %dl, %al
-        andb    $15, %al
-        addb    $'0', %al
-        cmpb    $'9', %al
-        jbe     5f
-        addb    $'a' - '0' - 10, %al
-5:      call    put
-        loop    4b
-        movb    $' ', %al
-put:    pushw   %cx
-        movb    $0x0E, %ah
-        movw    $7, %bx
-        int     $0x10
-        popw    %cx
-1:      ret
+        .include "print.inc"
 
 controller:                                     # AL: a command; AL: the answer of the controller
         pushw   %ax

@@ -9,7 +9,7 @@ from p5lab import engines
 from p5lab.cli import main as cli
 from p5lab.describe import from_media, script
 
-INCLUDED = Path(__file__).parent  # the directory of boot_sector.inc and bare.inc
+INCLUDED = Path(__file__).parent  # the directory of the files *.inc
 FLOPPY = 1_474_560  # bytes
 SIGNATURE = b"\x55\xaa"
 # Steps for the floppy `one` of keys_floppy().

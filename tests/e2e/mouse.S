@@ -8,7 +8,7 @@
 
         .include "boot_sector.inc"
         movw    $off, %si
-        call    print
+        call    line
         movb    $0, %ah
         int     $0x16
         movw    $0xC205, %ax                    # packets of three bytes
@@ -21,7 +21,7 @@
         movb    $1, %bh
         int     $0x15
         movw    $on, %si
-        call    print
+        call    line
 1:      sti
         hlt
         jmp     1b
@@ -54,36 +54,16 @@ packet: pushw   %bp
         andw    $7, %dx
         call    hex
         movw    $end, %si
-        call    print
+        call    line
         popw    %ds
         popaw
         popw    %bp
         lretw
 
-hex:    pushw   %cx
-        movw    $4, %cx
-4:      rolw    $4, %dx
-        movb    %dl, %al
-        andb    $15, %al
-        addb    $'0', %al
-        cmpb    $'9', %al
-        jbe     5f
-        addb    $'a' - '0' - 10, %al
-5:      call    put
-        loop    4b
-        popw    %cx
-        movb    $' ', %al
-put:    movb    $0x0E, %ah
-        movw    $7, %bx
-        int     $0x10
-        ret
+        .include "print.inc"
 
-print:  lodsb
-        testb   %al, %al
-        jz      6f
-        call    put
-        jmp     print
-6:      pushw   %es
+line:   call    print
+        pushw   %es
         movw    $0xB800, %ax                    # video memory
         movw    %ax, %es
         addb    $0x10, colour

@@ -76,27 +76,7 @@ get:    movw    $COM2 + 5, %dx
         inb     %dx, %al
         ret
 
-hex:    movw    $4, %cx
-4:      rolw    $4, %dx
-        movb    %dl, %al
-        andb    $15, %al
-        addb    $'0', %al
-        cmpb    $'9', %al
-        jbe     5f
-        addb    $'a' - '0' - 10, %al
-5:      call    put
-        loop    4b
-        movb    $' ', %al
-put:    movb    $0x0E, %ah
-        movw    $7, %bx
-        int     $0x10
-        ret
-print:  lodsb
-        testb   %al, %al
-        jz      1f
-        call    put
-        jmp     print
-1:      ret
+        .include "print.inc"
 
 right:  .word   0
 down:   .word   0

@@ -6,13 +6,13 @@ from functools import partial
 import pytest
 
 from p5lab.cli.execute import execute
-from p5lab.evidence import applications, period
+from p5lab.evidence import applications, page_record
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
 PAGE = "docs/evidence/applications.md"
-RECORDED = period.read_record((Lab.here().root / PAGE).read_text())["disk"]
+RECORDED = page_record.read((Lab.here().root / PAGE).read_text())["disk"]
 
 
 @pytest.mark.full

@@ -48,32 +48,14 @@ end:    rdtsc
         subl    start, %eax
         movl    %eax, %edx
         movw    $8, %cx
-1:      roll    $4, %edx
-        movb    %dl, %al
-        andb    $15, %al
-        addb    $'0', %al
-        cmpb    $'9', %al
-        jbe     2f
-        addb    $'a' - '0' - 10, %al
-2:      call    put
-        loop    1b
+        call    digits
         pushw   %si
         movw    $line, %si
         call    print
         popw    %si
         ret
 
-print:  lodsb
-        testb   %al, %al
-        jz      1f
-        call    put
-        jmp     print
-put:    pushw   %cx
-        movb    $0x0E, %ah
-        movw    $7, %bx
-        int     $0x10
-        popw    %cx
-1:      ret
+        .include "print.inc"
 
 drive:  .byte   0
 request: .word  0

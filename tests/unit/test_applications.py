@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from fakelab import REPO
+from recorded_page import record, with_record
 
 from p5lab.describe import experiment, tomlfile
 from p5lab.evidence import applications
@@ -23,15 +24,6 @@ def no_disk(monkeypatch):
 def render(text):
     """The page without the disk: nothing is executed."""
     return applications.render(LAB, text, execute=None)
-
-
-def record():
-    return json.loads(PAGE.read_text().partition("```json\n")[2].partition("```")[0])
-
-
-def with_record(changed):
-    head, _, rest = PAGE.read_text().partition("```json\n")
-    return head + "```json\n" + json.dumps(changed) + "\n```" + rest.partition("```")[2]
 
 
 def test_the_page_follows_from_its_record():
@@ -54,20 +46,20 @@ def test_each_column_is_one_run_of_the_experiment():
 
 
 def test_a_changed_count_changes_the_row_and_the_verdict():
-    changed = record()
-    page = render(with_record(changed))
+    changed = record(PAGE.read_text())
+    page = render(with_record(PAGE.read_text(), changed))
     assert page.count("| holds |") >= 1
     changed["drawing-8"]["counts"]["page"]["instructions"] *= 2
     (line,) = [
         one
-        for one in render(with_record(changed)).splitlines()
+        for one in render(with_record(PAGE.read_text(), changed)).splitlines()
         if "instructions of the same" in one
     ]
     assert "| does not hold |" in line
 
 
 def test_processes_and_libraries_have_the_same_sums():
-    found = record()
+    found = record(PAGE.read_text())
     for column in found.keys() - {"disk"}:
         sums = [
             [sum(row[place] for row in found[column][part]) for place in range(2, 7)]

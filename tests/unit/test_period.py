@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """docs/evidence/period.md follows from its record. A damaged page is refused in one line."""
 
-import json
-
 import pytest
 from fakelab import REPO
+from recorded_page import record, with_record
 
 from p5lab.describe import media
 from p5lab.errors import UserError
@@ -26,15 +25,6 @@ def render(text):
     return period.render(LAB, text, execute=None)
 
 
-def record():
-    return json.loads(PAGE.read_text().partition("```json\n")[2].partition("```")[0])
-
-
-def with_record(changed):
-    head, _, rest = PAGE.read_text().partition("```json\n")
-    return head + "```json\n" + json.dumps(changed) + "\n```" + rest.partition("```")[2]
-
-
 def test_the_page_follows_from_its_record():
     assert render(PAGE.read_text()) == PAGE.read_text()
 
@@ -49,17 +39,18 @@ def test_without_media_all_files_are_missing(monkeypatch, tmp_path):
 
 
 def test_a_changed_count_changes_the_table_and_the_verdict():
-    changed = record()
+    changed = record(PAGE.read_text())
     changed["freedos-v86"]["counts"]["INT 21h 35h, 16-bit DPMI"]["mode_changes"] = 4
-    page = render(with_record(changed))
+    page = render(with_record(PAGE.read_text(), changed))
     (line,) = [one for one in page.splitlines() if "a call that the host answers" in one]
     assert "| 4 | does not hold |" in line
     changed["linux-2.2"]["counts"]["getpid"]["cycles"] = 1234567
-    assert "| getpid, per call | - | - | 1,234,567 |" in render(with_record(changed))
+    page = render(with_record(PAGE.read_text(), changed))
+    assert "| getpid, per call | - | - | 1,234,567 |" in page
 
 
 def test_the_record_has_no_content_of_the_media():
-    for one in record().values():
+    for one in record(PAGE.read_text()).values():
         assert one.keys() <= {"title", "media", "ready", "says", "counts"}
         for digest in one.get("media", {}).values():
             assert len(digest) == 64
