@@ -13,22 +13,21 @@ from typing import Any
 import pandas as pd
 
 from p5lab.describe import experiment, tomlfile
-from p5lab.describe.experiment import Filter, Run
+from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Attribution as Observed
 from p5lab.describe.observation import Observation
 from p5lab.describe.tomlfile import Table
-from p5lab.evidence import block, period
+from p5lab.evidence import page_record
+from p5lab.evidence.page_record import Execute, Record
 from p5lab.execute import runner
-from p5lab.execute.runner import Result
 from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number
 from p5stats import attribution, compare, metrics, tidy
 
-Execute = Callable[[list[Run]], list[Result]]
-# By column: counts[phase][metric], processes, modules. Also `disk`: the SHA-256 of the file system.
-Record = dict[str, Any]
+# The record has by column: counts[phase][metric], processes, modules; and `disk`: the SHA-256 of
+# the file system.
 FILE, EXPERIMENT, COMMAND = "configs/applications.toml", "applications", "./p5lab docs applications"
 # The packages of the programs and of the X server (docs/concepts/x.md).
 PACKAGES = frozenset({"xserver-xorg-video-fbdev", "tk8.6-doc", "ghostscript-x"})
@@ -56,17 +55,15 @@ def render(lab: Lab, text: str, execute: Execute) -> str:
     if a run fails."""
     table = tomlfile.load(lab.root / FILE, schema_version=1)
     table.only(("column", "claim", "untestable"))
-    record = measured(lab, table, execute) if disk(lab) else period.read_record(text)
-    for name, content in (
-        ("rows", _rows(table, record)),
-        ("processes", _processes(table, record)),
-        ("libraries", _libraries(table, record)),
-        ("claims", period.claims(table, record).markdown() + "\n"),
-        ("untestable", _untestable(table)),
-        ("record", f"```json\n{json.dumps(record, indent=0)}\n```\n"),
-    ):
-        text = block.replace(text, f"{COMMAND}: {name}", content)
-    return text
+    record = measured(lab, table, execute) if disk(lab) else page_record.read(text)
+    tables = {
+        "rows": _rows(table, record),
+        "processes": _processes(table, record),
+        "libraries": _libraries(table, record),
+        "claims": page_record.claims(table, record),
+        "untestable": _untestable(table),
+    }
+    return page_record.written(text, COMMAND, tables, record)
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -111,7 +108,7 @@ def _one(stored: Stored, phase: str) -> Record:
     return {
         "counts": {
             name: {
-                metric: period.short(value)
+                metric: page_record.short(value)
                 for metric, value in metrics.evaluate(
                     row.to_dict(), 1, clock, None, wanted=ROWS
                 ).items()
@@ -141,21 +138,21 @@ def _plain(value: Any) -> str | int:  # noqa: ANN401
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _rows(table: Table, record: Record) -> str:
+def _rows(table: Table, record: Record) -> Grid:
     columns = list(_columns(table))
     grid = Grid("", ["", *(one.text("title") for _, one in columns)])
     for metric in ROWS:
         values = [record[name]["counts"][one.text("phase")].get(metric) for name, one in columns]
         grid.add(metric, *(MISSING if value is None else number(value) for value in values))
-    return grid.markdown() + "\n"
+    return grid
 
 
-def _processes(table: Table, record: Record) -> str:
+def _processes(table: Table, record: Record) -> Grid:
     ring = {KERNEL_RING: "kernel", USER_RING: "user", "": ""}
     return _shares(table, record, "processes", lambda process, where: f"{process} {ring[where]}")
 
 
-def _libraries(table: Table, record: Record) -> str:
+def _libraries(table: Table, record: Record) -> Grid:
     return _shares(
         table,
         record,
@@ -164,17 +161,9 @@ def _libraries(table: Table, record: Record) -> str:
     )
 
 
-def _shares(table: Table, record: Record, part: str, name: Callable[[str, Any], str]) -> str:
-    heads = [
-        "",
-        "Busy cycles",
-        "Share",
-        "Instructions",
-        "Segment loads",
-        "ITLB misses",
-        "DTLB misses",
-    ]
-    grid = Grid("", heads)
+def _shares(table: Table, record: Record, part: str, name: Callable[[str, Any], str]) -> Grid:
+    counts_of = ("Instructions", "Segment loads", "ITLB misses", "DTLB misses")
+    grid = Grid("", ["", "Busy cycles", "Share", *counts_of])
     for column, one in _columns(table):
         rows = record[column][part]
         whole = sum(row[2] for row in rows)
@@ -182,12 +171,12 @@ def _shares(table: Table, record: Record, part: str, name: Callable[[str, Any], 
         for process, where, *counts in rows:
             cells = [f"{count:,}" for count in counts]
             grid.add(name(process, where).strip(), cells[0], f"{counts[0] / whole:.1%}", *cells[1:])
-    return grid.markdown() + "\n"
+    return grid
 
 
-def _untestable(table: Table) -> str:
+def _untestable(table: Table) -> Grid:
     grid = Grid("", ["Published", "Why there is no verdict", "Source"], left={1, 2})
     for one in table.tables("untestable"):
         one.only(("source", "quantity", "reason"))
         grid.add(one.text("quantity"), one.text("reason"), one.text("source"))
-    return grid.markdown() + "\n"
+    return grid

@@ -15,9 +15,10 @@ from p5lab.describe.experiment import Run
 from p5lab.describe.observation import Cpi
 from p5lab.execute import runner
 from p5lab.execute.runner import Result
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
-from p5lab.present import comparison, cpi_stack
+from p5lab.present import cpi_stack
 from p5lab.present.cpi_stack import Stack
 from p5lab.present.tables import Grid, clocks
 from p5stats import papers, tidy
@@ -65,7 +66,7 @@ def _row(stored: Stored, stack: Stack, several: bool) -> Row:
         (BOUND * float(misses) / stack.busy, sum(map(stack.of, parts)) / stack.busy)
         for misses, parts in ((own["I-cache misses"], CODE), (read_misses, DATA))
     )
-    name = comparison.head(stored.record)
+    name = selection.head(stored.record)
     where = f"{name}, {stack.phase}" if several else name
     return Row(where, stored.record["guest"]["name"], stack.busy, shares)
 

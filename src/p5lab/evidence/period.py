@@ -10,34 +10,28 @@ all runs, also those of our own guests, and the record is new.
 `./p5lab report period` shows the same tables with the document's text about them (`parts`).
 """
 
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from p5lab.describe import experiment, from_media, guest, media, script, tomlfile
 from p5lab.describe.experiment import Filter, Run
 from p5lab.describe.from_media import Asked
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import STATUS_FAILED, UserError
-from p5lab.evidence import block
+from p5lab.evidence import page_record
+from p5lab.evidence.page_record import Execute, Record
 from p5lab.execute import runner
-from p5lab.execute.runner import Result
 from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, clocks
 from p5stats import compare, tidy
-from p5stats.claims import FAILS, HOLDS, meets
 
-Execute = Callable[[list[Run]], list[Result]]
-Record = dict[str, Any]  # by system: title, media, ready, says, counts[phase][event]
 DOCUMENT = "docs/evidence/period.md"
 FILE, EXPERIMENT, COMMAND = "configs/period.toml", "period", "./p5lab docs period"
 LIMIT_SECONDS = 900  # modelled
-DIGITS = 9  # significant digits of a recorded number
 STEPS = "steps.txt"  # the screen after each step of a script
 EVENTS = {
     "cycles": ("cycles.busy",),
@@ -94,12 +88,9 @@ def render(lab: Lab, text: str, execute: Execute) -> str:
     """The document with new tables. The text between the tables does not change. Raises UserError
     if a run fails, and if a medium is there that is not the one of the guest's file."""
     table = _load(lab)
-    record = read_record(text) if missing(lab) else measured(lab, execute)
-    contents = {name: make(table, record).markdown() + "\n" for name, make in TABLES.items()}
-    contents["record"] = f"```json\n{json.dumps(record, indent=0)}\n```\n"
-    for name, content in contents.items():
-        text = block.replace(text, f"{COMMAND}: {name}", content)
-    return text
+    record = page_record.read(text) if missing(lab) else measured(lab, execute)
+    tables = {name: make(table, record) for name, make in TABLES.items()}
+    return page_record.written(text, COMMAND, tables, record)
 
 
 @dataclass(frozen=True)
@@ -116,7 +107,7 @@ def parts(lab: Lab) -> list[Part]:
     """The sections of the document, without its record. Needs no media. Raises UserError if the
     document has no record."""
     text = (lab.root / DOCUMENT).read_text(encoding="utf-8")
-    table, record = _load(lab), read_record(text)
+    table, record = _load(lab), page_record.read(text)
     found = []
     for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         title, _, body = section.partition("\n")
@@ -139,15 +130,6 @@ def _load(lab: Lab) -> Table:
     table = tomlfile.load(lab.root / FILE, schema_version=1)
     table.only(("system", "row", "form", "claim"))
     return table
-
-
-def read_record(text: str) -> Record:
-    """The record in a document. Raises UserError if there is none."""
-    found = re.search(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    if not found:
-        raise UserError("expected the record of the runs, in a fence ```json")
-    record: Record = json.loads(found[1])
-    return record
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -233,7 +215,7 @@ def _counts(runs: Sequence[Stored], wanted: set[str]) -> dict[str, dict[str, flo
             full = phase if name == script.BOOT else f"{name} {phase}" if several else name
             if full in wanted:
                 found[full] = {
-                    event: short(sum(float(row.get(part, 0)) for part in parts))
+                    event: page_record.short(sum(float(row.get(part, 0)) for part in parts))
                     for event, parts in EVENTS.items()
                 }
     if absent := wanted - found.keys():
@@ -242,14 +224,6 @@ def _counts(runs: Sequence[Stored], wanted: set[str]) -> dict[str, dict[str, flo
             status=STATUS_FAILED,
         )
     return found
-
-
-def short(value: float) -> float:
-    """A count with DIGITS significant digits."""
-    return float(f"{value:.{DIGITS}g}")
-
-
-# --- tables ---------------------------------------------------------------------------------------
 
 
 def _phases(table: Table) -> dict[str, set[str]]:
@@ -318,27 +292,5 @@ def _forms(table: Table, record: Record) -> Grid:
     return grid
 
 
-def claims(table: Table, record: Record) -> Grid:
-    """The verdicts on the claims of a file such as FILE."""
-    grid = Grid("", ["Published", "Tag", "Paper", "Here", "Verdict", "Source"], left={1, 4, 5})
-    for claim in table.tables("claim"):
-        claim.only(("source", "quantity", "value", "tag", "event", "of", "over", "each"))
-        event, value = claim.text("event"), float(claim.data["value"])
-        here = _count(record, claim.texts("of"), event) / claim.number("each", 1)
-        if "over" in claim.data:
-            here /= _count(record, claim.texts("over"), event)
-        tag = claim.text("tag")
-        verdict = HOLDS if meets(tag, value, here) else FAILS
-        grid.add(
-            claim.text("quantity"), tag, f"{value:g}", f"{here:.3g}", verdict, claim.text("source")
-        )
-    return grid
-
-
-def _count(record: Mapping[str, Any], place: Sequence[str], event: str) -> float:
-    system, phase = place
-    return float(record[system]["counts"][phase][event])
-
-
 # The tables of the document by the names of their blocks.
-TABLES = {"systems": _systems, "core": _core, "calls": _forms, "claims": claims}
+TABLES = {"systems": _systems, "core": _core, "calls": _forms, "claims": page_record.claims}
