@@ -47,7 +47,7 @@ def kind(stored: Stored, keys: Iterable[str] = ()) -> Kind:
 
 def program_digest(record: Mapping[str, Any]) -> str:
     """The digest of the user's program; empty for a workload and for a program of the guest."""
-    if record["workload"]["name"] != experiment.PROGRAM:
+    if record["workload"].get("name") != experiment.PROGRAM:
         return ""
     return str(record["identity"].get("digests", {}).get("program", ""))
 
@@ -142,17 +142,22 @@ def _distinct(groups: list[list[Stored]]) -> list[list[Stored]]:
     `matrix.c [1a2b]`, with the beginning of the digest."""
     digests: dict[str, set[str]] = {}
     for same in groups:
-        label = str(same[0].record["label"]).partition(", ")[0]
-        digests.setdefault(label, set()).add(program_digest(same[0].record))
-    result = []
-    for same in groups:
-        label, comma, rest = str(same[0].record["label"]).partition(", ")
-        if len(digests[label]) > 1:
-            tagged = f"{label} [{program_digest(same[0].record)[:4]}]{comma}{rest}"
-            first = Stored(same[0].directory, {**same[0].record, "label": tagged})
-            same = [first, *same[1:]]
-        result.append(same)
-    return result
+        digests.setdefault(head(same[0].record), set()).add(program_digest(same[0].record))
+    return [
+        [_tagged(same[0]), *same[1:]] if len(digests[head(same[0].record)]) > 1 else same
+        for same in groups
+    ]
+
+
+def _tagged(stored: Stored) -> Stored:
+    name, comma, rest = str(stored.record["label"]).partition(", ")
+    label = f"{name} [{program_digest(stored.record)[:4]}]{comma}{rest}"
+    return Stored(stored.directory, {**stored.record, "label": label})
+
+
+def head(record: Mapping[str, Any]) -> str:
+    """Returns the start of a run's label, up to the comma: the workload and its parameters."""
+    return str(record["label"]).split(", ")[0]
 
 
 def _workloads(lab: Lab, name: str) -> dict[str, int]:

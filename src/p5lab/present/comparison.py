@@ -21,6 +21,7 @@ from p5lab.describe.keys import readable
 from p5lab.describe.observation.clocks import Clocks, is_nominal
 from p5lab.describe.workload import EMPTY_NAME
 from p5lab.keep import swept
+from p5lab.keep.selection import head
 from p5lab.keep.store import Stored
 from p5lab.present.tables import number, ratio
 from p5stats import StatsError, compare, tidy
@@ -506,11 +507,6 @@ class Comparison:
 
 def _started(stored: Stored) -> str:
     return str(stored.record.get("started", ""))
-
-
-def head(record: dict[str, Any]) -> str:
-    """Returns the start of a run's label, up to the comma: the workload and its parameters."""
-    return str(record["label"]).split(", ")[0]
 
 
 def name(record: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from p5lab.describe import papers
 from p5lab.host.terminal import markup
+from p5lab.keep import selection
 from p5lab.present import comparison, headline, one_system, several_systems
 from p5lab.present.comparison import Comparison
 from p5lab.present.several_systems import last_points
@@ -91,7 +92,7 @@ def notes(found: Comparison, reference: str = "") -> list[str]:
     lines += [
         f"{comparison.name(one.record)}: {one.status}. `./p5lab show {one.id[:8]}` shows why."
         for one in found.failed
-        if not found.phases(comparison.head(one.record))
+        if not found.phases(selection.head(one.record))
     ]
     return lines + [f"Not run: {reason}." for reason in found.cannot]
 

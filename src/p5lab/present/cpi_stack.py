@@ -11,7 +11,7 @@ from p5lab.describe.observation import Cpi
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.keep import phase_names, selection
 from p5lab.keep.store import Stored
-from p5lab.present import by_function, comparison
+from p5lab.present import by_function
 from p5lab.present.tables import MISSING, Grid, clocks, rows_as
 from p5stats import cpi, tidy
 
@@ -154,7 +154,7 @@ def by_phase(stacks: Sequence[Stack]) -> dict[str, list[Stack]]:
     with the name of its workload is not named twice. Stacks of nominal cycles are apart."""
     same: dict[str, list[Stack]] = {}
     for stack in stacks:
-        what = comparison.head(stack.stored.record)
+        what = selection.head(stack.stored.record)
         title = what if stack.phase == what else f"{what}, {stack.phase}"
         title += f" ({NOMINAL_CYCLES})" if stack.unit == NOMINAL_CYCLES else ""
         same.setdefault(title, []).append(stack)

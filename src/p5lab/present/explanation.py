@@ -17,8 +17,9 @@ from rich.console import Console
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.errors import UserError
 from p5lab.host.terminal import for_terminal, markup
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
-from p5lab.present import comparison, cpi_stack
+from p5lab.present import cpi_stack
 from p5lab.present.cpi_stack import Stack
 from p5lab.present.tables import MISSING, Grid, clocks, number, rows_as, times
 from p5stats import cpi
@@ -156,7 +157,7 @@ def _by_phase(runs: Sequence[Stored], by: str) -> dict[tuple[str, str], list[Sta
     found: dict[tuple[str, str], list[Stack]] = {}
     for stored in runs:
         for stack in cpi_stack.of_places(stored, by) if by else cpi_stack.of_run(stored):
-            found.setdefault((comparison.head(stored.record), stack.phase), []).append(stack)
+            found.setdefault((selection.head(stored.record), stack.phase), []).append(stack)
     return found
 
 

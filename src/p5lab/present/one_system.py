@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from p5lab.present import comparison
+from p5lab.keep import selection
 from p5lab.present.comparison import CYCLES, HIGHEST, LOWEST, NOMINAL, TIME, Cell
 from p5lab.present.tables import Grid, number
 from p5stats import compare
@@ -40,7 +40,7 @@ def metrics(columns: Sequence[Cell], width: int) -> list[Grid]:
 
 def _metrics(columns: Sequence[Cell], among: Sequence[Cell]) -> Grid:
     heads = [
-        comparison.head(cell.record).replace(" ", "\n") + _phase_label(cell, among)
+        selection.head(cell.record).replace(" ", "\n") + _phase_label(cell, among)
         for cell in columns
     ]
     grid = Grid("Counts per operation", ["", *heads], metrics=True)
@@ -75,7 +75,7 @@ def curve(points: Sequence[Cell], width: int) -> Grid:
     record = points[0].record
     shown = [name for name in CURVE_HEADS if any(cell.has(name) for cell in points)]
     shown = shown[: max((width - POINT_WIDTH) // POINT_WIDTH, 1)]
-    title = f"{comparison.head(record)}: counts per {record['workload']['operation']}"
+    title = f"{selection.head(record)}: counts per {record['workload']['operation']}"
     heads = [record["workload"]["curve"], *(CURVE_HEADS[name] for name in shown)]
     grid = Grid(title, heads, points=True)
     for cell in points:
@@ -84,7 +84,7 @@ def curve(points: Sequence[Cell], width: int) -> Grid:
 
 
 def _phase_label(cell: Cell, among: Sequence[Cell]) -> str:
-    what = comparison.head(cell.record)
-    same = sum(comparison.head(other.record) == what for other in among)
+    what = selection.head(cell.record)
+    same = sum(selection.head(other.record) == what for other in among)
     curved = bool(cell.record["workload"]["curve"])
     return f"\n{cell.seeds[0].phase}" if curved or same > 1 else ""

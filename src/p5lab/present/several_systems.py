@@ -5,7 +5,7 @@ benchmark."""
 from collections.abc import Sequence
 
 from p5lab.describe.keys import readable
-from p5lab.present import comparison
+from p5lab.keep import selection
 from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Cell, Comparison, Question
 from p5lab.present.one_system import COLUMN_WIDTH, CURVE_HEADS, LABEL_WIDTH, POINT_WIDTH, rows
 from p5lab.present.tables import MISSING, Grid, number, ratio, times
@@ -85,7 +85,7 @@ def _summary(found: Comparison, chosen: Sequence[int], *, cycles: bool) -> Grid:
         row += [_mean(cells[i], CYCLES) for i in chosen if cycles]
         row += [ratio_of(cells[i], cells[chosen[0]], first) for i in chosen[1:]]
         grid.add(found.label(question), *row)
-    for what in dict.fromkeys(comparison.head(one.record) for one in found.failed):
+    for what in dict.fromkeys(selection.head(one.record) for one in found.failed):
         if not found.phases(what):
             grid.add(what, *["failed"] * len(chosen))
     return grid

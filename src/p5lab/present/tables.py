@@ -138,7 +138,7 @@ class Grid:
             if total([widths[one] for one in (*parts[-1], place)]) > width and len(parts[-1]) > 1:
                 parts.append([0])
             parts[-1].append(place)
-        # If possible, the tables have the same number of columns, and not one of them all but one.
+        # If possible, each table has about the same number of columns.
         each = math.ceil((len(widths) - 1) / max(len(parts), 1))
         even = [
             [0, *range(first, min(first + each, len(widths)))]
