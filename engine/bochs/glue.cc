@@ -672,7 +672,10 @@ void p5_exception(unsigned vector, unsigned error_code) {
   if (state_stale) refresh_state();
   const Linear at = code_linear(cpu()->prev_rip);
   // Programs of the time probe processors with invalid opcodes, and monitors use them as calls.
-  if (vector == BX_UD_EXCEPTION && !from_media) the_run.undefined_instruction(at);
+  if (vector == BX_UD_EXCEPTION) {
+    if (!from_media) the_run.undefined_instruction(at);
+    the_run.guest_invalid_opcode(at);
+  }
   if (vector == BX_PF_EXCEPTION) {
     const Linear address = cpu()->cr2;
     model.page_fault(address, address == at && last_linear != at, error_code & 1);

@@ -22,6 +22,14 @@ namespace {
 
 // CPUID.1:EDX of a P54C: FPU VME DE PSE TSC MSR MCE CX8 [Intel 242480]. CMOV is bit 15.
 constexpr uint32_t kFeatures = 0x1BF, kCmovFeature = 1u << 15;
+constexpr unsigned kPage = 4096, kShownBytes = 8;
+
+// Bytes as hexadecimal digits, with a space after each.
+std::string digits(const uint8_t* bytes, unsigned count) {
+  std::string text;
+  for (unsigned i = 0; i < count; i++) text += base::hex(bytes[i]).substr(8) + " ";
+  return text;
+}
 
 }  // namespace
 
@@ -347,6 +355,7 @@ uint64_t Session::look(uint64_t now) {
 void Session::time_is_up() {
   const std::string reached = "virtual-time limit of " + seconds(config_.limit) + " reached";
   if (script_) late(reached);
+  if (invalid_opcodes_) events_->note("invalid-opcode", first_invalid_, invalid_opcodes_);
   if (config_.media.on) exit(0, reached);
   finish("timeout", reached, 0, kTimeLimit);
 }
@@ -401,7 +410,10 @@ void Session::keep_screen(const std::string& about) {
 }
 
 void Session::late(const std::string& reached) {
-  finish("timeout", not_done() + reached, 0, kTimeLimit);
+  const std::string opcodes = std::to_string(invalid_opcodes_) + " invalid opcodes, the first: ";
+  const std::string more =
+      invalid_opcodes_ ? "; the guest executed " + opcodes + first_invalid_ : "";
+  finish("timeout", not_done() + reached + more, 0, kTimeLimit);
 }
 
 std::string Session::not_done() {
@@ -430,6 +442,15 @@ void Session::script_ended() {
 
 void Session::guest_reset() {
   if (model_->clock() > 0) resets_++;
+}
+
+void Session::guest_invalid_opcode(p5::Linear linear) {
+  if (invalid_opcodes_++) return;
+  uint32_t physical = 0;
+  if (!emulator_->code(linear, false, &physical)) return;
+  const uint8_t* bytes = emulator_->page(physical);
+  const unsigned count = std::min(kShownBytes, kPage - physical % kPage);
+  first_invalid_ = (bytes ? digits(bytes, count) : "") + "at " + base::hex(linear);
 }
 
 void Session::guest_halted() {
@@ -487,10 +508,8 @@ void Session::stopped_early() {
 }
 
 void Session::decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours) {
-  std::string text;
-  for (unsigned i = 0; i < length; i++) text += base::hex(bytes[i]).substr(8) + " ";
-  std::fprintf(stderr, "decoder: %s: %u bytes in the emulator, %u in the model\n", text.c_str(),
-               length, ours);
+  std::fprintf(stderr, "decoder: %s: %u bytes in the emulator, %u in the model\n",
+               digits(bytes, length).c_str(), length, ours);
 }
 
 }  // namespace session

@@ -100,6 +100,8 @@ class Session {
   uint64_t look(uint64_t now);
   // A guest that boots from its own media has reset the machine.
   void guest_reset();
+  // A guest that boots from its own media has executed an invalid opcode.
+  void guest_invalid_opcode(p5::Linear linear);
   // A guest that boots from its own media has executed HLT with interrupts off. Nothing can wake
   // the processor, because no device of the emulator raises an NMI or SMI by itself.
   [[noreturn]] void guest_halted();
@@ -182,6 +184,8 @@ class Session {
   std::string kept_screen_;            // the last one in step_screens_
   std::vector<std::string> pictures_;  // of steps
   uint64_t resets_ = 0;                // by a guest that boots from its own media
+  uint64_t invalid_opcodes_ = 0;       // the same
+  std::string first_invalid_;          // bytes and address of the first of them
   uint64_t phase_ = 0;                 // clocks that pass before the first ready marker
   bool server_ = false;                // must serve runs, and no run has begun
   bool finished_ = false;

@@ -126,6 +126,9 @@ def test_each_wrong_image_is_one_line(refused, tmp_path):
         ("--disk", image(tmp_path, 'a"b')): "expected a path without '\"'",
         ("--floppy", whole): "516,096 bytes is not the size of a floppy",
         ("--floppy", image(tmp_path, "f", size=FLOPPY - 512)): "1,474,048 bytes is not the size",
+        ("--floppy", image(tmp_path, "g", size=1000)): "`truncate -s 1474560 COPY` makes a copy",
+        ("--floppy", image(tmp_path, "h", size=FLOPPY + 1)): "`truncate -s 1720320 COPY`",
+        ("--floppy", image(tmp_path, "i", size=2 * FLOPPY + 1)): "2,949,120 bytes",
         ("--cdrom", image(tmp_path, "c", size=2048 * 20 + 1)): "expected a multiple of 2048",
         ("--cdrom", image(tmp_path, "d", size=2048 * 20)): "no El Torito boot record",
         ("--disk", whole, "--geometry", "2/16/63"): "geometry 2/16/63 has 1,032,192 bytes, but",
@@ -137,6 +140,7 @@ def test_each_wrong_image_is_one_line(refused, tmp_path):
         line = refused(*words)
         assert expected in line, line
         assert str(words[0]) in line or "--geometry" in line
+        assert line.count(str(words[1])) == 1 or "--geometry" in line, line
 
 
 def test_a_pipe_is_no_image(refused, tmp_path):

@@ -25,6 +25,7 @@ from p5lab.present import (
     diff,
     diff_tables,
     ideal_parts,
+    invalid_opcodes,
     page,
     planned,
     program_output,
@@ -273,8 +274,9 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     if args.form == "table":
         next_steps.show(Progress(), lab, args, stored)
     for one in stored:
-        if remark := region_calls.remark(one.record):
-            Progress().say(remark)
+        for about in (region_calls, invalid_opcodes):
+            if remark := about.remark(one.record):
+                Progress().say(remark)
     for wish in Observation.parse(args):
         for result in results:
             for remark in wish.remarks(result.id, lab.short(result.directory)):

@@ -28,6 +28,7 @@ FLOPPIES = {
     1_720_320: ("1_44", "1_44"),  # 21 sectors in each track, as Microsoft delivered programs
     2_949_120: ("2_88", "2_88"),
 }
+USUAL = 1_474_560  # the floppy of a PC of 1995
 # The drives of 5.25" and of 3.5", each after the drives whose floppies it also takes.
 DRIVES = (("360k", "1_2"), ("720k", "1_44", "2_88"))
 MAX_DISK = 4 << 30  # bytes; the engine keeps the whole disk in the host's memory
@@ -94,9 +95,11 @@ def floppy(path: Path, where: str) -> str:
     """The emulator's name of the floppy in an image, such as "1_44"."""
     size = size_of(path, where)
     if size not in FLOPPIES:
+        whole = min((one for one in FLOPPIES if one > size and one >= USUAL), default=0)
+        longer = f"; if the rest is empty, `truncate -s {whole} COPY` makes a copy longer"
         raise UserError(
             f"{where}: {path}: {size:,} bytes is not the size of a floppy; expected one of"
-            f" {', '.join(f'{one:,}' for one in FLOPPIES)} bytes"
+            f" {', '.join(f'{one:,}' for one in FLOPPIES)} bytes{longer if whole else ''}"
         )
     return FLOPPIES[size][0]
 

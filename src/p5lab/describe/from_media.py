@@ -169,7 +169,7 @@ def _wanted(option: str, roles: tuple[str, ...], paths: tuple[Path, ...]) -> lis
         Wanted(
             role,
             str(path if path.parent == Path() and not path.exists() else path.absolute()),
-            f"{option} {path}",
+            option,
         )
         for role, path in zip(roles, paths, strict=False)
     ]
