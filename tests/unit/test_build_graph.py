@@ -6,14 +6,13 @@ These tests compile no code. A second checkout takes all products from the cache
 scons lists only the steps that must run again.
 """
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from checkout import REPO, copied
 
-REPO = Path(__file__).resolve().parents[2]
 HEAVY = {"Bochs", "kernel", "zig", "C++", "link", "assemble", "pack"}
 
 
@@ -38,10 +37,7 @@ def engine(built):
 
 def checkout(tmp_path_factory):
     """Returns a checkout at another path, which contains a space."""
-    root = tmp_path_factory.mktemp("second clone") / "p5 lab"
-    # Other processes write and rename compiled Python files at the same time.
-    left_out = ("build", "results", ".venv", ".git", ".*_cache", "__pycache__")
-    shutil.copytree(REPO, root, ignore=shutil.ignore_patterns(*left_out))
+    root = copied(tmp_path_factory.mktemp("second clone") / "p5 lab")
     scons(root, "build/sources")
     return root
 

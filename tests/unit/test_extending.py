@@ -14,6 +14,7 @@ from pathlib import Path
 
 import fakelab
 import pytest
+from checkout import copied
 from fakelab import REPO
 from recipes import RECIPES, TEMPLATES, check_machine
 
@@ -62,10 +63,7 @@ def entries(before, after):
 @pytest.fixture
 def copy(tmp_path):
     """Returns a copy of the checkout without build products."""
-    ignored = ("build", "results", ".venv", ".git", ".*_cache", "__pycache__")
-    root = tmp_path / "checkout"
-    shutil.copytree(REPO, root, ignore=shutil.ignore_patterns(*ignored))
-    return Lab(root)
+    return Lab(copied(tmp_path / "checkout"))
 
 
 def lines_edited(before, after):
