@@ -91,6 +91,18 @@ def test_the_long_step_that_runs_is_named_even_if_scons_prints_other_lines(build
     assert build.names() == ["kernel linux-uml"]
 
 
+@pytest.mark.parametrize(
+    ("product", "name"),
+    [
+        ("build/libc/musl/lib/libc.a", "musl"),
+        ("build/libc/mach/lib/libc.a", "musl for mach"),
+        ("build/guests/linux/vmlinux", "kernel linux"),
+    ],
+)
+def test_steps_of_one_kind_have_different_names(product, name):
+    assert Step(name.split()[0], product).name == name
+
+
 def test_a_step_with_several_products_ends_under_another_name(build, clock):
     begin(build, KERNEL)
     begin(build, GETPID)
@@ -258,6 +270,7 @@ def test_the_forecast_of_a_build_from_nothing(clock, monkeypatch):
     monkeypatch.setitem(steps.COSTS, "zig", steps.Cost(2.2))
     monkeypatch.setitem(steps.COSTS, "C++", steps.Cost(1.0))
     monkeypatch.setitem(steps.COSTS, "busybox", steps.Cost(95, is_parallel=True))
+    monkeypatch.setitem(steps.COSTS, "musl", steps.Cost(95, is_parallel=True))
     monkeypatch.setitem(steps.COSTS, "kernel", steps.Cost(415, is_parallel=True))
     plan = [
         Step("Bochs", ENGINE),

@@ -26,8 +26,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "musl"))
-from build_musl import CONFIGURE, CPU, TARGET, run
+from build_musl import CONFIGURE, CPU, GENERATED, TARGET, report, run
 from building import check_isa, find_zig, keep, status_of, unpack, zig_caches
+from many_files import compile_all, planned
 
 HERE = Path(__file__).resolve().parent
 NEWEST = 163  # mremap, the last system call of Linux 2.0 (include/asm-i386/unistd.h)
@@ -75,6 +76,8 @@ def make(args: argparse.Namespace) -> None:
         }
         run("configure", ["./configure", *CONFIGURE], tree, env)
         made = [f"obj/{name}.o" for name in objects()]
+        run("generate headers", ["make", *GENERATED], tree, env)
+        compile_all(planned(tree, env, made), tree, env, args.jobs, report)
         run("compile", ["make", f"-j{args.jobs}", *made], tree, env)
         library = [name for name in made if not name.startswith("obj/crt/")]
         run("archive", [plain / "zig", "ar", "rcsD", "libc.a", *library], tree, env)

@@ -16,7 +16,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
@@ -30,6 +29,7 @@ from building import (
     write_headers,
     zig_caches,
 )
+from many_files import compile_all, planned
 
 TARGET = ["-target", "x86-linux-musl"]
 CPU = "pentium"
@@ -60,33 +60,35 @@ LINK = [
     "-z",
     "norelro",
 ]
-OBJECTS = 1420
-"""Approximate number of compiler calls, for the progress line only."""
-PROGRESS_SECONDS = 10.0
+GENERATED = [
+    "obj/include/bits/alltypes.h",
+    "obj/include/bits/syscall.h",
+    "obj/src/internal/version.h",
+]
+"""Headers that make generates before it compiles the first file."""
 
 
 def run(step: str, command: list[str | Path], directory: Path, env: dict[str, str]) -> None:
     """Runs one step and writes its output to a log. After a failure, prints the last lines."""
     log = directory / f"{step.replace(' ', '-')}.log"
     with log.open("w") as output:
-        process = subprocess.Popen(
+        process = subprocess.run(
             command,
             cwd=directory,
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            check=False,
         )
-        reported = time.monotonic()
-        while process.poll() is None:
-            time.sleep(0.05)
-            if time.monotonic() - reported > PROGRESS_SECONDS:
-                reported = time.monotonic()
-                if done := log.read_text(errors="replace").count(" -c -o "):
-                    print(f"musl: {step}: {done} of about {max(done, OBJECTS)} files", flush=True)
     if process.returncode != 0:
         print(log.read_text(errors="replace")[-4000:], file=sys.stderr)
         raise BuildError(f"{step} failed")
+
+
+def report(done: int, files: int) -> None:
+    """Prints the progress of the step (src/p5lab/host/steps.py)."""
+    print(f"musl: compile: {done} of about {files} files", flush=True)
 
 
 def build(tree: Path, zig: Path, env: dict[str, str], jobs: int) -> None:
@@ -104,12 +106,10 @@ def build(tree: Path, zig: Path, env: dict[str, str], jobs: int) -> None:
     }
     run("configure", ["./configure", *CONFIGURE], tree, settings)
     files = ["lib/libc.a", *(f"lib/{name}" for name in START_FILES)]
-    run(
-        "compile",
-        ["make", f"-j{jobs}", *files, "obj/ldso/dlstart.lo", "obj/ldso/dynlink.lo"],
-        tree,
-        env,
-    )
+    files += ["obj/ldso/dlstart.lo", "obj/ldso/dynlink.lo"]
+    run("generate headers", ["make", *GENERATED], tree, env)
+    compile_all(planned(tree, env, files), tree, env, jobs, report)
+    run("compile", ["make", f"-j{jobs}", *files], tree, env)
     run("install headers", ["make", "install-headers", "DESTDIR=.", "prefix="], tree, env)
     runtime = zig.parent / "lib/compiler_rt.zig"
     run(

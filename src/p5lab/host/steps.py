@@ -50,7 +50,7 @@ class Cost:
 COSTS = {
     "Bochs": Cost(80, 4, 200, is_parallel=True),
     "kernel": Cost(300, 140, 1500, is_parallel=True),
-    "musl": Cost(95, 1, 60, is_parallel=True),
+    "musl": Cost(50, 1, 60, is_parallel=True),
     "busybox": Cost(30, 3, 60, is_parallel=True),
     "lwIP": Cost(6, 1.1, 10),
     "C++": Cost(0.7),
@@ -86,6 +86,8 @@ class Step:
         path = PurePath(self.product)
         if self.kind == "kernel":
             return f"{self.kind} {path.parent.name or path.name}"
+        if self.kind == "musl" and "musl" not in path.parts:
+            return f"{self.kind} for {path.parts[2]}"
         if self.kind in ("Bochs", "musl", "busybox", "lwIP"):
             return self.kind
         return f"{self.kind} {path.name}"
