@@ -62,3 +62,19 @@ def test_p90_is_slower_than_p100_by_its_bus(clocks):
     """
     p90, p100 = clocks("p90-premiere2"), clocks("p100-plato")
     assert p90 == pytest.approx(p100, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("faster", "slower", "ratios"),
+    [("p200-triton", "p133-triton", (3, 2)), ("p66-mercury", "p100-plato", (1, 1.5))],
+)
+def test_another_multiplier_changes_the_clocks_outside_the_processor(
+    clocks, faster, slower, ratios
+):
+    """The board is the same, so a load takes the same bus clocks, and the wait for the next edge of
+    the bus clock. 6 clocks belong to the processor: `l1_miss`, and 2 for the load itself."""
+    one, other = clocks(faster), clocks(slower)
+    assert one[L1_SIZE] == pytest.approx(other[L1_SIZE], rel=0.01)
+    for size in (L2_SIZE, MEMORY_SIZE):
+        bus = [(load[size] - 6) / ratio for load, ratio in zip((one, other), ratios, strict=True)]
+        assert abs(bus[0] - bus[1]) < 1.1
