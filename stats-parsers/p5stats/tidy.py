@@ -307,6 +307,8 @@ def load(
 
     A directory can also contain the runs of older engines and guests. If several runs have the same
     values in all columns of Origin except `run`, the function reads only the run that started last.
+    Programs of the user with one name and different bytes stay apart: their `parameters` are
+    `file=NAME[1a2b]`, with the beginning of the digest.
     A run with a power cut is omitted, because the counts of such a run are incomplete. With
     `all_runs`, the function reads all runs. StatsError if there is no table.
     """
@@ -322,6 +324,7 @@ def load(
         if frame.empty:
             continue
         asks = tuple(frame[name].iloc[0] for name in ORIGIN if name != "run" or all_runs)
+        asks = (*asks, _program(facts))
         # Times are texts in ISO 8601 and UTC, so the order of the texts is the order of the times.
         started = str(facts.get("started", ""))
         if asks not in newest or started > newest[asks][0]:
@@ -365,6 +368,7 @@ def _joined(
 ) -> pd.DataFrame:
     """The tables of several runs as one table, with the columns of `keys`. The second part of a run
     is its record. `ordered`: whether the order of the runs decides the order of these columns."""
+    _keep_apart(runs)
     geometries = [(frame, frame["geometry"].unique()) for frame, _ in runs]
     wanted = keys or ()
     if keys is None:
@@ -380,6 +384,28 @@ def _joined(
         if table[key].isna().all():
             raise StatsError(f"{key}: no run has this machine key or parameter")
     return table
+
+
+def _program(facts: Mapping[str, Any]) -> str:
+    """The digest of the user's program; empty for a workload and for a program of the guest."""
+    if _inner(facts, "workload").get("name") != "program":
+        return ""
+    return str(_inner(facts, "identity", "digests").get("program", ""))
+
+
+def _keep_apart(runs: Sequence[tuple[pd.DataFrame, Mapping[str, Any]]]) -> None:
+    """Adds the beginning of the digest to the parameters of programs that have one name and
+    different bytes."""
+    digests: dict[object, set[str]] = {}
+    for _, facts in runs:
+        if program := _program(facts):
+            digests.setdefault(_inner(facts, "parameters").get("file"), set()).add(program)
+    for frame, facts in runs:
+        name = _inner(facts, "parameters").get("file")
+        if len(digests.get(name, ())) > 1 and (program := _program(facts)):
+            apart = f"file={name}[{program[:4]}]"
+            found = frame["parameters"].str
+            frame["parameters"] = found.replace(f"file={name}", apart, n=1, regex=False)
 
 
 def _setting(facts: Mapping[str, Any], key: str, geometry: str) -> int | float | bool | str | None:

@@ -87,6 +87,27 @@ def test_values_of_a_record_are_numbers_or_truth_values_where_possible(tmp_path)
     assert [row[key] for key in values] == [False, 1.5, 131072, "x"]
 
 
+def test_two_programs_with_one_name_stay_apart(tmp_path):
+    """A program with the same bytes replaces an earlier run. Other bytes are another program."""
+    for run, digest, started in (("a", "1a2b", 1), ("b", "1a2b", 2), ("c", "3c4d", 3)):
+        store(tmp_path, run, {}, {"file": "matrix.c", "region": "f"}, 10 * started)
+        path = tmp_path / "core" / run / tidy.RECORD
+        record = json.loads(path.read_text())
+        record["workload"]["name"] = "program"
+        record["identity"] = {"digests": {"program": digest * 16}}
+        record["started"] = f"2026-01-0{started}"
+        path.write_text(json.dumps(record))
+    table = tidy.load(tmp_path, keys=["parameters.file"])
+    found = table.drop_duplicates("run").set_index("run")
+    assert found["parameters"].to_dict() == {
+        "b": "file=matrix.c[1a2b] region=f",
+        "c": "file=matrix.c[3c4d] region=f",
+    }
+    assert set(found["parameters.file"]) == {"matrix.c"}
+    one = tidy.of_runs([tmp_path / "core/c"])
+    assert set(one["parameters"]) == {"file=matrix.c region=f"}
+
+
 @pytest.mark.parametrize(
     ("part", "key"), [("workload", "operations"), ("workload", "bytes"), ("guest", "clock_vector")]
 )

@@ -60,6 +60,14 @@ def test_two_systems_are_compared(p5lab):
     assert "machine" in p5lab(*commands[1])[1]
 
 
+def test_the_ends_of_a_sweep_are_compared(p5lab):
+    words = ("run", "tests", "--no-build", "--jobs", "1", "--sweep", "l2.size=128K,256K,512K")
+    _, commands = steps(p5lab(*words, columns=1000)[2])
+    assert commands[1][0] == "diff"
+    said = p5lab(*commands[1])[1]
+    assert "128K" in said and "512K" in said and "256K" not in said, said
+
+
 def test_a_program(p5lab, lab, tmp_path):
     mine = tmp_path / "my program"
     mine.write_bytes(test_program.elf())

@@ -75,14 +75,13 @@ def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple
 
 
 def _pair(good: Sequence[Stored]) -> tuple[Stored, Stored] | None:
-    """Returns two runs of the same job on different systems, or None."""
-    first: dict[str, Stored] = {}
+    """Returns two runs of the same job on different systems, or None. In a sweep these are the
+    first and the last value, which differ the most."""
+    jobs: dict[str, list[Stored]] = {}
     for one in good:
         job = f"{one.record['workload']['name']} {one.record['parameters']} {one.record['seed']}"
-        other = first.setdefault(job, one)
-        if other is not one:
-            return other, one
-    return None
+        jobs.setdefault(job, []).append(one)
+    return next(((same[0], same[-1]) for same in jobs.values() if len(same) > 1), None)
 
 
 def _again(args: argparse.Namespace, name: str) -> str:
