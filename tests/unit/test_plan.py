@@ -47,6 +47,19 @@ def test_estimates_by_likeness(lab):
     assert [plan.Estimate(lambda: past)(run) for run in other] == [7.0, 7.0]
 
 
+def test_a_run_that_takes_longer_than_estimated_has_no_time_left(lab, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(plan.time, "monotonic", lambda: now)
+    (run,) = experiment.load(lab, "tests", Filter(workloads=("call",)))
+    left = plan.Countdown([run], lambda _: 30.0, jobs=1)
+    left.started(run.label)
+    assert left() == "30 s"
+    now += 29
+    assert left() == "1.0 s"
+    now += 2
+    assert left() == ""
+
+
 def test_plan_says_what_is_there_and_runs_nothing(lab, p5lab):
     status, out, err = p5lab("plan", "tests")
     assert (status, err) == (0, "")

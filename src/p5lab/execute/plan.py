@@ -129,8 +129,8 @@ class Countdown:
             self._runs.pop(label, None)
 
     def __call__(self) -> str:
-        """Returns the remaining time as a text. The text is empty if there is no estimate or no
-        remaining run."""
+        """Returns the remaining time as a text. The text is empty if there is no estimate, if the
+        runs take longer than it, or if no run remains."""
         with self._lock:
             for label in self._runs.keys() - self._seconds.keys():
                 self._seconds[label] = self._estimate(self._runs[label])
@@ -143,7 +143,8 @@ class Countdown:
                 max((usual if seconds is None else seconds) - now + self._begun.get(label, now), 0)
                 for label, seconds in left.items()
             ]
-        return duration(max(sum(each) / self._jobs, max(each)))
+        seconds = max(sum(each) / self._jobs, max(each))
+        return duration(seconds) if seconds else ""
 
 
 def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jobs: int) -> Plan:
