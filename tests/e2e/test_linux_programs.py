@@ -6,7 +6,7 @@ import pytest
 from boot_sector import new_runs
 
 from p5lab.host import linux_programs, workload_programs
-from p5stats import calls, events
+from p5stats import calls, events, tidy
 
 NEWEST = 163  # mremap, the last system call of Linux 2.0 (include/asm-i386/unistd.h)
 ARGUMENTS = {
@@ -15,10 +15,11 @@ ARGUMENTS = {
     "mem-read": "placement=guest iterations=1000 max=1K",
     "cached-read": "files=3 iterations=2",
     "create": "files=3 iterations=2",
+    "small-files": "files=3 directories=1",
     "pipe": "iterations=2",
     "cswitch": "iterations=7",
 }
-BRACKETS = {"mem-read": 1, "pipe": 1, "cached-read": 2, "create": 2}
+BRACKETS = {"mem-read": 1, "pipe": 1, "cached-read": 2, "create": 2, "small-files": 1}
 
 
 @pytest.fixture(scope="module", params=ARGUMENTS)
@@ -56,3 +57,13 @@ def test_its_phases_have_numbers_of_their_own(made, lab):
     assert numbers == {first // workload_programs.PHASES}
     assert max(own.count(phase) for phase in own) == BRACKETS.get(name, 7)
     assert set(own) <= linux_programs.phases(lab).keys()
+
+
+def test_small_files_come_from_the_disk(made, lab):
+    """The three files have 16 sectors each, and an IDE disk without DMA interrupts for each."""
+    name, directory = made
+    if name == "small-files":
+        phase = str(linux_programs.sources(lab)[name][1])
+        frame = tidy.load(directory)
+        of_it = frame[(frame["phase"] == phase) & (frame["event"] == "hw_interrupts")]
+        assert of_it["value"].sum() >= 3 * 16

@@ -159,7 +159,13 @@ static inline const char *disk_mount(long filesystem) {
   return "needs a modelled disk, and there is none here";
 }
 static inline void disk_unmount(void) {}
+
+#ifdef P5LAB_OLD_LINUX
+#include "oldcache.h"
+static inline const char *disk_drop_caches(void) { return old_cache_empty(); }
+#else
 static inline const char *disk_drop_caches(void) { return "cannot be emptied here"; }
+#endif
 
 #endif
 #endif
