@@ -12,6 +12,7 @@ from test_page import Document
 import p5lab as scripts
 from p5lab.api import place
 from p5lab.keep import gc, store
+from p5lab.present import invalid_opcodes
 from p5stats import record
 
 SHOWN = "╔══╗\n║Ω≈║ login:\n\n"
@@ -138,3 +139,24 @@ def test_scripts_get_the_screen(booted):
     with pytest.raises(scripts.UserError, match="has no screen: expected a boot from media"):
         scripts.screen(run.name)
     assert store.stored(run).id == run.name
+
+
+@pytest.mark.parametrize(
+    ("notes", "begin"),
+    [
+        ([], ""),
+        ([{"what": "reset", "name": "machine", "count": 2}], ""),
+        (
+            [{"what": "invalid-opcode", "name": "0f 0b at 0x00007c00", "count": 1}],
+            "The guest executed an invalid opcode: 0f 0b at 0x00007c00.",
+        ),
+        (
+            [{"what": "invalid-opcode", "name": "0f 0b at 0x00007c00", "count": 12345}],
+            "The guest executed 12,345 invalid opcodes, the first: 0f 0b at 0x00007c00.",
+        ),
+    ],
+)
+def test_invalid_opcodes_of_a_guest_that_hangs_are_a_sentence(notes, begin):
+    said = invalid_opcodes.remark({"notes": notes})
+    assert said.startswith(begin)
+    assert bool(said) == bool(begin)
