@@ -195,6 +195,7 @@ ONLY_PARSED = {
     r"./p5lab run applications( .*)?": (
         "needs a disk of Debian with an X server (e2e/test_debian32_x.py)"
     ),
+    r"./p5lab run andrew": "needs a disk of Debian with a compiler (e2e/test_andrew_make.py)",
     r"./p5lab show RUN --attribution --by module": "SESSION shows other columns",
     r"./p5lab run --program build/delivered/.*": (
         "needs a disk of Debian with Ghostscript (e2e/test_ghostscript.py)"

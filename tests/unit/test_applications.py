@@ -18,7 +18,7 @@ PAGE = REPO / "docs/evidence/applications.md"
 
 @pytest.fixture(autouse=True)
 def no_disk(monkeypatch):
-    monkeypatch.setattr(applications, "disk", lambda lab: "")
+    monkeypatch.setattr(applications, "disk", lambda lab, packages: "")
 
 
 def render(text):
@@ -30,19 +30,28 @@ def test_the_page_follows_from_its_record():
     assert render(PAGE.read_text()) == PAGE.read_text()
 
 
-def test_each_column_is_one_run_of_the_experiment():
+def test_each_column_is_one_run_of_its_experiment():
     table = tomlfile.load(REPO / applications.FILE, schema_version=1)
-    runs = experiment.load(LAB, applications.EXPERIMENT)
     columns = table.table("column").data.values()
-    assert len(runs) == len(columns)
-    for column in columns:
-        (run,) = (
-            one
-            for one in runs
-            if one.workload.name == column["workload"]
-            and column.get("parameters", {}).items() <= one.parameters.items()
-        )
-        assert column["phase"] in run.workload.phases.values()
+    for name, _ in applications.experiments(table):
+        runs = experiment.load(LAB, name)
+        own = [column for column in columns if column["experiment"] == name]
+        assert len(runs) == len(own)
+        for column in own:
+            (run,) = (
+                one
+                for one in runs
+                if one.workload.name == column["workload"]
+                and column.get("parameters", {}).items() <= one.parameters.items()
+            )
+            assert column["phase"] in run.workload.phases.values()
+
+
+def test_the_time_of_all_phases_is_that_of_its_parts():
+    for column in ("andrew-local", "andrew-nfs-async", "andrew-nfs-sync"):
+        counted = record(PAGE.read_text())[column]["counts"]
+        *parts, whole = (counted[name]["microseconds"] for name in applications.ANDREW_PHASES)
+        assert sum(parts) == pytest.approx(whole, rel=0.001)
 
 
 def test_a_changed_count_changes_the_row_and_the_verdict():
@@ -60,7 +69,7 @@ def test_a_changed_count_changes_the_row_and_the_verdict():
 
 def test_processes_and_libraries_have_the_same_sums():
     found = record(PAGE.read_text())
-    for column in found.keys() - {"disk"}:
+    for column in ("wish", "drawing-8", "drawing-1", "memory-8", "memory-1"):
         sums = [
             [sum(row[place] for row in found[column][part]) for place in range(2, 7)]
             for part in ("processes", "modules")
@@ -70,16 +79,25 @@ def test_processes_and_libraries_have_the_same_sums():
         assert all(row[2] <= busy for row in found[column]["processes"])
 
 
-def test_the_disk_has_all_programs(tmp_path):
+def test_a_disk_is_one_with_all_packages(tmp_path):
     lab = replace(LAB, root=tmp_path)
     place = lab.rootfs("debian32").with_name("rootfs.json")
     place.parent.mkdir(parents=True)
-    for packages, expected in ((applications.PACKAGES, "1f"), ({"tk8.6-doc"}, "")):
+    for packages, expected in ((("gcc", "make", "tk"), "1f"), (("gcc",), "")):
         about = {"packages": dict.fromkeys(packages, "1"), "sha256": "1f"}
         place.write_text(json.dumps(about))
-        assert REAL_DISK(lab) == expected
+        assert REAL_DISK(lab, ("gcc", "make")) == expected
     place.unlink()
-    assert REAL_DISK(lab) == ""
+    assert REAL_DISK(lab, ("gcc", "make")) == ""
+
+
+def test_only_the_experiment_whose_packages_the_disk_has_is_new(monkeypatch):
+    """The other columns stay as they are recorded."""
+    monkeypatch.setattr(applications, "disk", lambda lab, found: "2e" if "make" in found else "")
+    changed = {"andrew-local": record(PAGE.read_text())["andrew-nfs-sync"]}
+    monkeypatch.setattr(applications, "_measured", lambda lab, table, name, execute: changed)
+    before, after = record(PAGE.read_text()), record(render(PAGE.read_text()))
+    assert after == before | changed | {"disk": before["disk"] | {"andrew": "2e"}}
 
 
 REAL_DISK = applications.disk

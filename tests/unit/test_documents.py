@@ -36,7 +36,7 @@ BEGINNINGS = {
     "mach": r"(steps|services) of \S+ on \S+",
     "period": r"\./p5lab docs period: (systems|core|calls|claims|record)",
     "applications": r"\./p5lab docs applications: "
-    r"(rows|processes|libraries|claims|untestable|record)",
+    r"(rows|processes|libraries|Andrew (phases|rows|files)|claims|untestable|record)",
     "chen95-method": r"method of \S+|lower bound",
     "cross-check": r"\./p5lab cross-check( .*)?",
 }

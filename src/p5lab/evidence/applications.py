@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab docs applications`: chen95's applications Wish and Ghostscript on an X server.
+"""`./p5lab docs applications`: chen95's applications Wish and Ghostscript on an X server, and the
+Andrew benchmark with its compilation.
 
 configs/applications.toml describes the tables. The document contains the counts of the last time
 that the disk with these programs was there, as a record in JSON. Without the disk, the tables
-follow from this record. With the disk, the command makes the runs, and the record is new.
+follow from this record. With the disk, the command makes the runs, and the record is new. Each
+experiment needs its own packages on the disk, so a disk can be there for one of them only.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -26,63 +28,91 @@ from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number
 from p5stats import attribution, compare, metrics, tidy
 
-# The record has by column: counts[phase][metric], processes, modules; and `disk`: the SHA-256 of
-# the file system.
-FILE, EXPERIMENT, COMMAND = "configs/applications.toml", "applications", "./p5lab docs applications"
-# The packages of the programs and of the X server (docs/concepts/x.md).
-PACKAGES = frozenset({"xserver-xorg-video-fbdev", "tk8.6-doc", "ghostscript-x"})
+# The record has by column: counts[phase][metric] and the PARTS of its experiment; and `disk`: the
+# SHA-256 of the file system of each experiment.
+FILE, COMMAND = "configs/applications.toml", "./p5lab docs applications"
+SCREEN, ANDREW = "applications", "andrew"  # the experiments
 ROWS = (
     *("microseconds", "busy cycles", "instructions", "CPI (busy)", "kernel share"),
     *("data reads", "data writes", "read misses/reference", "I-cache misses", "L2 misses"),
     *("ITLB misses", "DTLB misses", "segment loads", "ring crossings", "CR3 loads, changed"),
     *("page faults", "newer instructions"),
 )
+# The phases of workload andrew-make, in their order.
+ANDREW_PHASES = ("directories", "copy", "status", "read", "make", "all")
 SPLIT = ("cycles.busy", "instructions", "segment_loads", "itlb_misses", "dtlb_misses")
-LEAST = 0.01  # the share of the busy cycles from which a process or a library has a row
+# How counts are divided: by two columns of the attribution, with rows for what has at least this
+# share of the busy cycles.
+PARTS = {
+    "processes": (("space", "ring"), 0.01),
+    "modules": (("space", "module"), 0.01),
+    "files": (("module", "ring"), 0.0002),
+}
 OTHERS = "all others"
 KERNEL_RING, USER_RING = 0, attribution.USER_RING
 
 
-def disk(lab: Lab) -> str:
-    """The SHA-256 of the root file system, or an empty text if it does not have the programs."""
+def disk(lab: Lab, packages: Collection[str]) -> str:
+    """The SHA-256 of the root file system, or an empty text if it does not have the packages."""
     place = lab.rootfs("debian32").with_name("rootfs.json")
     about = json.loads(place.read_text()) if place.is_file() else {"packages": {}}
-    return str(about["sha256"]) if about["packages"].keys() >= PACKAGES else ""
+    return str(about["sha256"]) if about["packages"].keys() >= set(packages) else ""
 
 
 def render(lab: Lab, text: str, execute: Execute) -> str:
     """The document with new tables. The text between the tables does not change. Raises UserError
     if a run fails."""
     table = tomlfile.load(lab.root / FILE, schema_version=1)
-    table.only(("column", "claim", "untestable"))
-    record = measured(lab, table, execute) if disk(lab) else page_record.read(text)
+    table.only(("experiment", "column", "claim", "untestable"))
+    record = page_record.read(text)
+    for name, one in experiments(table):
+        if found := disk(lab, one.texts("packages")):
+            record |= _measured(lab, table, name, execute)
+            record["disk"] |= {name: found}
     tables = {
-        "rows": _rows(table, record),
-        "processes": _processes(table, record),
-        "libraries": _libraries(table, record),
+        "rows": _rows(table, SCREEN, record),
+        "processes": _processes(table, SCREEN, record),
+        "libraries": _libraries(table, SCREEN, record),
+        "Andrew phases": _phases(table, record),
+        "Andrew rows": _rows(table, ANDREW, record),
+        "Andrew files": _files(table, ANDREW, record),
         "claims": page_record.claims(table, record),
         "untestable": _untestable(table),
     }
     return page_record.written(text, COMMAND, tables, record)
 
 
+def experiments(table: Table) -> Iterable[tuple[str, Table]]:
+    """The experiments, each with the packages that it needs on the disk and its PARTS."""
+    every = table.table("experiment")
+    for name in every.data:
+        one = every.table(name)
+        one.only(("packages", "parts"))
+        yield name, one
+
+
 # --- runs -----------------------------------------------------------------------------------------
 
 
-def measured(lab: Lab, table: Table, execute: Execute) -> Record:
-    """The record of new runs. Raises UserError if a run fails."""
+def _measured(lab: Lab, table: Table, name: str, execute: Execute) -> Record:
+    """The columns of new runs of an experiment. Raises UserError if a run fails."""
     functions = Filter(observation=Observation.of(Observed(("functions",))))
-    stored = runner.succeeded(execute(experiment.load(lab, EXPERIMENT, functions)))
-    counted = {name: _one(_find(stored, one), one.text("phase")) for name, one in _columns(table)}
-    return {"disk": disk(lab)} | counted
+    stored = runner.succeeded(execute(experiment.load(lab, name, functions)))
+    parts = dict(experiments(table))[name].texts("parts")
+    return {
+        column: _one(_find(stored, one), one.text("phase"), parts)
+        for column, one in _columns(table, name)
+    }
 
 
-def _columns(table: Table) -> Iterable[tuple[str, Table]]:
-    described = table.table("column")
-    for name in described.data:
-        one = described.table(name)
-        one.only(("title", "workload", "parameters", "phase"))
-        yield name, one
+def _columns(table: Table, name: str) -> Iterable[tuple[str, Table]]:
+    """The columns of an experiment."""
+    every = table.table("column")
+    for column in every.data:
+        one = every.table(column)
+        one.only(("title", "experiment", "workload", "parameters", "phase"))
+        if one.text("experiment") == name:
+            yield column, one
 
 
 def _find(stored: Iterable[Stored], column: Table) -> Stored:
@@ -96,8 +126,8 @@ def _find(stored: Iterable[Stored], column: Table) -> Stored:
     return found
 
 
-def _one(stored: Stored, phase: str) -> Record:
-    """The counts of a run: all its phases, and the processes and libraries of one phase."""
+def _one(stored: Stored, phase: str, parts: Sequence[str]) -> Record:
+    """The counts of a run: all its phases, and one phase divided into these PARTS."""
     frame = tidy.load(stored.directory)
     clock = int(frame["clock_hz"].iloc[0])
     counted = compare.without_empty(compare.counts(frame)).groupby(level="phase").mean()
@@ -115,17 +145,17 @@ def _one(stored: Stored, phase: str) -> Record:
             }
             for name, row in counted.iterrows()
         },
-        "processes": _split(where, ["space", "ring"]),
-        "modules": _split(where, ["space", "module"]),
-    }
+    } | {part: _split(where, *PARTS[part]) for part in parts}
 
 
-def _split(found: pd.DataFrame, by: list[str]) -> list[list[Any]]:
-    """The counts of SPLIT, by process and `by[1]`, in the order of their busy cycles. What is less
-    than LEAST of all is in the last row, OTHERS."""
-    wide = found.pivot_table(index=by, columns="event", values="count", aggfunc="sum", fill_value=0)
+def _split(found: pd.DataFrame, by: Sequence[str], least: float) -> list[list[Any]]:
+    """The counts of SPLIT by two columns, in the order of their busy cycles. What is less than this
+    share of all is in the last row, OTHERS."""
+    wide = found.pivot_table(
+        index=list(by), columns="event", values="count", aggfunc="sum", fill_value=0
+    )
     wide = wide.reindex(columns=list(SPLIT), fill_value=0).sort_values(SPLIT[0], ascending=False)
-    large = wide[SPLIT[0]] >= LEAST * wide[SPLIT[0]].sum()
+    large = wide[SPLIT[0]] >= least * wide[SPLIT[0]].sum()
     rows = [[*map(_plain, key), *map(int, counts)] for key, counts in wide[large].iterrows()]
     return [*rows, [OTHERS, "", *map(int, wide[~large].sum())]]
 
@@ -138,33 +168,54 @@ def _plain(value: Any) -> str | int:  # noqa: ANN401
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _rows(table: Table, record: Record) -> Grid:
-    columns = list(_columns(table))
+def _rows(table: Table, name: str, record: Record) -> Grid:
+    columns = list(_columns(table, name))
     grid = Grid("", ["", *(one.text("title") for _, one in columns)])
     for metric in ROWS:
-        values = [record[name]["counts"][one.text("phase")].get(metric) for name, one in columns]
+        values = [
+            record[column]["counts"][one.text("phase")].get(metric) for column, one in columns
+        ]
         grid.add(metric, *(MISSING if value is None else number(value) for value in values))
     return grid
 
 
-def _processes(table: Table, record: Record) -> Grid:
+def _phases(table: Table, record: Record) -> Grid:
+    """The time of each phase of the Andrew benchmark in seconds, in the order of the phases."""
+    columns = list(_columns(table, ANDREW))
+    grid = Grid("", ["seconds", *(one.text("title") for _, one in columns)])
+    for phase in ANDREW_PHASES:
+        times = [record[column]["counts"][phase]["microseconds"] / 1e6 for column, _ in columns]
+        grid.add(phase, *(f"{time:.3g}" if time < 100 else f"{time:.0f}" for time in times))
+    return grid
+
+
+def _processes(table: Table, name: str, record: Record) -> Grid:
     ring = {KERNEL_RING: "kernel", USER_RING: "user", "": ""}
-    return _shares(table, record, "processes", lambda process, where: f"{process} {ring[where]}")
+    return _shares(
+        table, name, record, "processes", lambda process, where: f"{process} {ring[where]}"
+    )
 
 
-def _libraries(table: Table, record: Record) -> Grid:
+def _files(table: Table, name: str, record: Record) -> Grid:
+    return _shares(table, name, record, "files", lambda file, where: file.rpartition("/")[2])
+
+
+def _libraries(table: Table, name: str, record: Record) -> Grid:
     return _shares(
         table,
+        name,
         record,
         "modules",
         lambda process, module: f"{process}: {module.rpartition('/')[2]}" if module else process,
     )
 
 
-def _shares(table: Table, record: Record, part: str, name: Callable[[str, Any], str]) -> Grid:
+def _shares(
+    table: Table, wanted: str, record: Record, part: str, name: Callable[[str, Any], str]
+) -> Grid:
     counts_of = ("Instructions", "Segment loads", "ITLB misses", "DTLB misses")
     grid = Grid("", ["", "Busy cycles", "Share", *counts_of])
-    for column, one in _columns(table):
+    for column, one in _columns(table, wanted):
         rows = record[column][part]
         whole = sum(row[2] for row in rows)
         grid.add(f"**{one.text('title')}**")

@@ -149,7 +149,7 @@ ALL = (
     Document(
         "applications",
         "docs/evidence/applications.md",
-        (applications.EXPERIMENT,),
+        (applications.SCREEN, applications.ANDREW),
         lambda of, text: applications.render(of.lab, text, of.execute),
     ),
     Document(
