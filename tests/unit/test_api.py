@@ -131,6 +131,24 @@ def test_bad_input_runs_nothing(here, arguments, message):
     assert here.starts() == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"what": 3}, "run: expected the name of an experiment or a path; found 3"),
+        ({"machine": 5}, "machine: expected a text or a list of texts; found 5"),
+        ({"workload": ["call", 5]}, "workload: expected a text or a list of texts; found"),
+        ({"args": 5}, "args: expected a text or a list of texts; found 5"),
+        ({"set": "l2.size=512K"}, r"set: expected a dictionary, such as .*; found 'l2.size=512K'"),
+        ({"sweep": ["l2.size"]}, r"sweep: expected a dictionary, such as {'l2.size': \['128K'"),
+        ({"seed": -1}, "seed: expected a whole number from 0 to 2147483647, or a list"),
+        ({"seed": "0-3"}, "seed: expected a whole number .*; found '0-3'"),
+        ({"seed": [0, True]}, "seed: expected a whole number"),
+    ],
+)
+def test_an_argument_of_another_type_runs_nothing(here, arguments, message):
+    test_bad_input_runs_nothing(here, arguments, message)
+
+
 def test_a_program_in_the_current_directory_needs_a_path(here, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(p5lab.UserError, match=r"unknown experiment 'mat.c'; known: tests$"):
@@ -215,6 +233,17 @@ def test_measure_gives_one_operation(sweep):
     pd.testing.assert_frame_equal(p5lab.measure(each, "instructions"), each.iloc[:3])
     with pytest.raises(p5lab.UserError, match="unknown metric 'instruction'; did you mean"):
         p5lab.measure(sweep, "instruction")
+
+
+def test_measure_takes_the_short_names_of_the_command_line(sweep):
+    short, long = (p5lab.measure(sweep, name) for name in ("cycles", "busy cycles"))
+    assert set(short["metric"]) == {"busy cycles"}
+    assert short.equals(long)
+    assert p5lab.plot(sweep, "Busy-Cycles").to_dict() == p5lab.plot(sweep, "busy cycles").to_dict()
+    with pytest.raises(p5lab.UserError, match="'l2_read_misses' is an event, and no number for"):
+        p5lab.measure(sweep, "l2_read_misses")
+    with pytest.raises(p5lab.UserError, match="measure: expected a table of run or load; found 3"):
+        p5lab.measure(3)
 
 
 def test_compare_takes_a_value_as_a_user_writes_it(sweep):

@@ -247,7 +247,10 @@ def test_keys(p5lab):
         (["plan", "a b.c"], "unknown experiment 'a b.c'; did you mean --program 'a b.c'?\n"),
         (["run", "x/tests.toml"], "unknown experiment 'x/tests.toml'; known: tests\n"),
         (["run"], "run: expected an experiment or --program FILE (see `p5lab run --help`)"),
-        (["run", "tests", "--program", "a.out"], "run: expected an experiment or --program FILE"),
+        (
+            ["run", "tests", "--program", "a.out"],
+            "run: tests and --program a.out: expected one of the two",
+        ),
         (["report"], "report: expected an experiment, a run, `program` or --program FILE (see"),
         (["completion", "foo"], "unknown shell 'foo'; known: bash, fish, tcsh, zsh\n"),
         (["run", "tests", "--args", "1"], "--args: expected with --program; set parameters"),

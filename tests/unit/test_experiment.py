@@ -470,3 +470,11 @@ def test_wrong_geometries_are_refused(lab, old, new, message):
 def test_a_trace_of_accesses_and_shadows_are_not_for_one_run(lab):
     with pytest.raises(UserError, match='events = "misses" and --trace accesses'):
         with_experiment(lab, MISSES, Filter(observation=Observation.of(Trace(("accesses",)))))
+
+
+def test_a_workload_that_the_experiment_does_not_run_is_named():
+    """Also beside one that it runs."""
+    here = Lab(REPO)
+    expected = "workload open-close: experiment smoke does not run it; expected one of null, getpid"
+    with pytest.raises(UserError, match=f"^{expected}"):
+        experiment.expand(here, "smoke", Filter(workloads=("dup", "open-close")))

@@ -173,6 +173,9 @@ def refusal(results, sql):
         ("SELECT 1 + FROM runs", "query: Parser Error"),
         ("SELECT", "query: Parser Error"),
         ("", "query: expected a statement with a result"),
+        ("DELETE FROM runs", "query: expected a statement that reads, such as SELECT"),
+        ("SELECT 1; DROP TABLE runs", "query: expected a statement that reads, such as SELECT"),
+        ("COPY runs TO 'runs.csv'", "query: expected a statement that reads, such as SELECT"),
     ],
 )
 def test_a_question_that_makes_no_sense_is_one_line(results, sql, message):

@@ -231,6 +231,12 @@ def test_markdown_has_unbroken_heads(p5lab, swept):
     assert "| l2.size=256K | 210 | 0.51 | 0 |" in out
 
 
+def test_the_name_of_a_metric_may_contain_a_comma(p5lab, swept):
+    chosen = ("--metric", "cycles,CR3 loads, changed,us", "--workload", "call")
+    _, out, _ = p5lab(*swept, *chosen, "--format", "markdown")
+    assert "|  | busy cycles | ratio | CR3 loads, changed | microseconds |" in out
+
+
 def test_programs_get_the_point_of_every_run(p5lab, swept):
     rows = json.loads(p5lab(*swept, "--json")[1])["rows"]
     cycles = {

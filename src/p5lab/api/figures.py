@@ -112,6 +112,7 @@ def plot(
     style()
     metrics = [metric] if isinstance(metric, str) else list(metric)
     rows = measure(table, *metrics)
+    metrics = list(dict.fromkeys(rows["metric"]))  # their own names
     value = "ratio" if "ratio" in rows else "value"
     if len(metrics) > 1 and value != "ratio":
         raise UserError("plot: several numbers have several units; expected a table of compare")

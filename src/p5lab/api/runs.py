@@ -16,6 +16,7 @@ from p5lab.describe import engine as engine_names
 from p5lab.describe import experiment, program, sweep
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Clocks, Cpi, Intervals, Observation
+from p5lab.describe.seeds import SEED_LIMIT
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute.runner import Result
 from p5lab.host.processors import cores
@@ -70,17 +71,20 @@ def run(
     The other runs of the same call are then stored, and the same call does not repeat them.
     """
     lab = place.here()
+    if not isinstance(what, str | Path):
+        raise UserError(f"run: expected the name of an experiment or a path; found {what!r}")
     choice = experiment.Filter(
-        machines=_several(machine),
-        guests=_several(guest),
-        workloads=_several(workload),
-        settings=tuple((key, plain(value)) for key, value in (set or {}).items()),
-        seeds=(seed,) if isinstance(seed, int) else tuple(seed),
+        machines=_several("machine", machine),
+        guests=_several("guest", guest),
+        workloads=_several("workload", workload),
+        settings=tuple((key, plain(value)) for key, value in _keyed("set", set).items()),
+        seeds=_seeds(seed),
         engine=engine,
         observation=_observation(cpi, interval, clocks),
-        sweeps=_axes(sweep or {}),
+        sweeps=_axes(_keyed("sweep", sweep)),
     )
-    expansion = _expansion(lab, what, args if isinstance(args, str) else shlex.join(args), choice)
+    arguments = args if isinstance(args, str) else shlex.join(_several("args", args))
+    expansion = _expansion(lab, what, arguments, choice)
     progress = cell.progress()
     for remark in (*engines.get(engine).examine(lab, expansion.runs), *expansion.cannot):
         progress.say(str(remark))
@@ -126,8 +130,38 @@ def _is_program(what: str | Path) -> bool:
     return isinstance(what, Path) or "/" in what or what.startswith(program.IN_GUEST)
 
 
-def _several(names: Names) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def _several(what: str, names: Names) -> tuple[str, ...]:
+    """The names of an argument. Raises UserError if it is neither a text nor a list of texts."""
+    if isinstance(names, str):
+        return (names,)
+    found = tuple(names) if isinstance(names, Iterable) else (names,)
+    for name in found:
+        if not isinstance(name, str):
+            raise UserError(f"{what}: expected a text or a list of texts; found {names!r}")
+    return found
+
+
+def _keyed(what: str, values: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The values of `set` or `sweep` by key."""
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        example = "['128K', '256K']" if what == "sweep" else "'512K'"
+        raise UserError(
+            f"{what}: expected a dictionary, such as {{'l2.size': {example}}}; found {values!r}"
+        )
+    return values
+
+
+def _seeds(seed: int | Iterable[int]) -> tuple[int, ...]:
+    """The seeds. Raises UserError if one is no number, negative or too large."""
+    found = tuple(map(plain, seed)) if isinstance(seed, Iterable) else (plain(seed),)
+    if not all(type(one) is int and 0 <= one < SEED_LIMIT for one in found):
+        raise UserError(
+            f"seed: expected a whole number from 0 to {SEED_LIMIT - 1}, or a list of them; found"
+            f" {seed!r}"
+        )
+    return found
 
 
 def _axes(sweeps: Mapping[str, Iterable[Value]]) -> tuple[sweep.Axis, ...]:

@@ -14,7 +14,7 @@ from p5lab.describe.kinds import BadValue
 from p5lab.errors import UserError, unknown
 from p5lab.keep import selection, store
 from p5lab.lab import Lab
-from p5lab.present import by_interval
+from p5lab.present import by_interval, column
 from p5lab.present import screen as screens
 from p5lab.present.screen import Screen
 from p5stats import StatsError, cpi, declared, papers, tidy
@@ -120,6 +120,11 @@ def _one(what: str, run: str | pd.DataFrame) -> store.Stored:
     return store.find(place.here(), run)
 
 
+def _check_table(what: str, table: object) -> None:
+    if not isinstance(table, pd.DataFrame):
+        raise UserError(f"{what}: expected a table of run or load; found {table!r}")
+
+
 def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
     """Converts counts to numbers for one operation, such as busy cycles, microseconds, CPI and L2
     misses.
@@ -127,18 +132,29 @@ def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
     table: the result of `run` or `load`. metrics: the names of the numbers; all numbers without
     `metrics`. The result has one row for each run, phase and number, with the columns `metric`,
     `unit` and `value`. The empty bracket is subtracted, and the value is the mean over the
-    iterations. A value is NaN if the engine does not count the event. UserError for an unknown
-    metric.
+    iterations. A value is NaN if the engine does not count the event. Short names of `--metric`,
+    such as "cycles" and "us", stand for the names of the table. UserError for an unknown metric.
     """
+    _check_table("measure", table)
     found = table if "metric" in table else papers.measured(table)
     known = list(dict.fromkeys(found["metric"]))
-    for metric in metrics:
-        if metric not in known:
-            raise unknown("metric", metric, known)
     if not metrics:
         return found
-    parts = [found[found["metric"] == metric] for metric in metrics]
+    parts = [found[found["metric"] == _metric(name, known)] for name in metrics]
     return pd.concat(parts, ignore_index=True)
+
+
+def _metric(name: object, known: Sequence[str]) -> str:
+    """The metric with this name, which may be a short name as `--metric` takes it."""
+    metric = column.metric_named(name, known) if isinstance(name, str) else None
+    if metric is not None:
+        return metric
+    if name in declared.events():
+        raise UserError(
+            f"measure: {name!r} is an event, and no number for one operation; its counts are"
+            f" table[table['event'] == {name!r}]"
+        )
+    raise unknown("metric", str(name), known)
 
 
 def stack(table: pd.DataFrame) -> pd.DataFrame:

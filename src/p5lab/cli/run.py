@@ -198,7 +198,11 @@ def _expanded(
                 f"{option}: expected with --program; set parameters of workloads in the"
                 " experiment's file"
             )
-    if (args.experiment is None) == (args.program is None):
+    if args.experiment and args.program:
+        raise UserError(
+            f"{args.name}: {args.experiment} and --program {args.program}: expected one of the two"
+        )
+    if args.experiment is None and args.program is None:
         stored = ", a run, `program`" if args.name == "report" else ""
         raise UserError(
             f"{args.name}: expected an experiment{stored} or --program FILE"

@@ -165,6 +165,12 @@ def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
     file = files.read(lab, name)
     for wanted in choice.workloads:
         files.check_workload(lab, wanted)
+        own = dict.fromkeys(one.workload.name for one in file.entries)
+        if wanted not in own:
+            raise UserError(
+                f"workload {wanted}: experiment {name} does not run it; expected one of"
+                f" {', '.join(own)}"
+            )
     axes = [*file.axes, *choice.sweeps]
     files.check_parameters(axes, file.entries)
     points = sweep.points(axes)

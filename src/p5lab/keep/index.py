@@ -116,6 +116,9 @@ def query(lab: Lab, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         import duckdb
 
         try:
+            reads = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
+            if any(one.type not in reads for one in connection.extract_statements(sql)):
+                raise UserError("query: expected a statement that reads, such as SELECT")
             answer = connection.sql(sql)
             if answer is None:
                 raise UserError("query: expected a statement with a result, such as SELECT")

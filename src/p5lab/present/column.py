@@ -2,7 +2,7 @@
 """The columns that a user can choose with --metric: metrics of the report, and events."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from p5lab.errors import UserError, nearest, unknown
@@ -78,13 +78,31 @@ def parse(options: Iterable[str]) -> tuple[Column, ...]:
     known |= {_plain(short): known[_plain(name)] for short, name in SHORT.items()}
     found = []
     for option in options:
-        for word in option.split(","):
+        for word in _words(option, known):
             if not word.strip():
                 raise UserError(f"{OPTION} {option}: expected NAME,NAME,..., such as cycles")
             if _plain(word) not in known:
                 raise _unknown(word.strip())
             found.append(known[_plain(word)])
     return tuple(dict.fromkeys(found))
+
+
+def metric_named(word: str, metrics: Iterable[str]) -> str | None:
+    """The metric that a word names: by its own name or by a name of SHORT, as --metric takes them.
+    None if there is none. metrics: the names of the metrics."""
+    known = {_plain(name): name for name in metrics}
+    known |= {_plain(short): name for short, name in SHORT.items() if name in known.values()}
+    return known.get(_plain(word))
+
+
+def _words(option: str, known: Container[str]) -> Iterator[str]:
+    """The names in a value of --metric. A name may contain a comma: `CR3 loads, changed`."""
+    left = option.split(",")
+    while left:
+        ends = (end for end in range(len(left), 1, -1) if _plain(",".join(left[:end])) in known)
+        end = next(ends, 1)
+        yield ",".join(left[:end])
+        left = left[end:]
 
 
 def words() -> list[str]:
