@@ -21,7 +21,7 @@ from building import BuildError, unpack, write_headers
 from p5lab.errors import UserError
 from p5lab.host.fetch import Fetcher, read_resolved
 
-CXXFLAGS = "-O3 -std=c++17 -w"
+CXXFLAGS = "-O3 -fno-pie -std=c++17 -w"
 # The number of compiler calls with the configuration in configure.flags. Only the progress line
 # uses it.
 OBJECTS = 302
@@ -101,7 +101,13 @@ def build(options: argparse.Namespace, source: Path, work: Path) -> None:
     flags = f"{CXXFLAGS} -ffile-prefix-map={tree}=bochs"
     run(
         "configure",
-        ["./configure", *configure_flags(options.flags), f"CXXFLAGS={flags}", f"CFLAGS={flags}"],
+        [
+            "./configure",
+            *configure_flags(options.flags),
+            f"CXXFLAGS={flags}",
+            f"CFLAGS={flags}",
+            "LDFLAGS=-no-pie",
+        ],
         tree,
         work / "configure.log",
     )

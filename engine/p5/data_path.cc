@@ -52,7 +52,6 @@ inline void DataPath::part(uint32_t physical, uint32_t end, DataKind kind) {
 
 void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece) {
-  Core& core = chip().core;
   // On x86-64, an operand of up to 8 bytes is misaligned only if it crosses a line (estimate:
   // memory transfers 8 bytes at once). A longer operand is accessed in pieces of 8 bytes.
   if (kX86_64 && bytes > 8) {
@@ -62,7 +61,15 @@ void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind k
   // An operand of 2 or 4 bytes is misaligned if it crosses a boundary of 4 bytes. A longer operand
   // is misaligned if it crosses a boundary of 8 bytes. An operand of 10 bytes has pieces of 8 and 2
   // bytes. Each part is a separate access [INTEL-DM 16].
-  const uint32_t shift = kX86_64 ? line_shift_ : bytes <= 4 ? 2 : 3, grain = 1u << shift;
+  if (kX86_64) return in_parts(linear, physical, bytes, kind, first_piece, line_shift_);
+  if (bytes <= 4) return in_parts(linear, physical, bytes, kind, first_piece, 2);
+  in_parts(linear, physical, bytes, kind, first_piece, 3);
+}
+
+inline void DataPath::in_parts(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                               bool first_piece, uint32_t shift) {
+  Core& core = chip().core;
+  const uint32_t grain = 1u << shift;
   const uint32_t offset = linear & (grain - 1);
   const uint32_t parts = rule(Rule::MisalignedTwice) ? (offset + bytes + grain - 1) >> shift : 1;
   const bool crosses = first_piece || offset + std::min(bytes, grain) > grain;

@@ -81,6 +81,9 @@ class DataPath {
   void untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   void slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece);
+  // Executes an access in parts of at most 2^shift bytes.
+  [[gnu::always_inline]] void in_parts(Linear linear, uint32_t physical, uint32_t bytes,
+                                       DataKind kind, bool first_piece, uint32_t shift);
   [[gnu::always_inline]] void misaligned(DataKind kind);
   // Execute an access, or a part of one. `end`: the address after the access.
   [[gnu::always_inline]] void part(uint32_t physical, uint32_t end, DataKind kind);

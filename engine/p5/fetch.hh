@@ -44,14 +44,16 @@ class Fetch {
   // Whether the whole window has arrived. The result is always false while hold() is on.
   bool complete(const Core& core) const { return core.clock >= ready_; }
 
-  // Moves the window to the line of this instruction, if two conditions hold. The line must be in
-  // the page of the last fetch. The line must also be the last-used line of its set in L1I. Such a
-  // fetch changes nothing else. If a condition does not hold, the function changes nothing and
-  // returns false.
+  // Moves the window to the line of this instruction, or to the next line if the instruction begins
+  // in the window. Two conditions must hold. The line must be in the page of the last fetch. The
+  // line must also be the last-used line of its set in L1I. Such a fetch changes nothing else. If a
+  // condition does not hold, the function changes nothing and returns false.
   bool enter_line(Core& core, const Caches& caches, Pipes& pipes, Linear linear, Linear last) {
-    const Linear first = linear & ~Linear(line_ - 1);
-    if (linear >> 12 != page_ || last - first >= line_ ||
-        !caches.l1i.quick_read(frame_ | uint32_t(linear & 0xFFF))) {
+    const bool begins_here = linear == next_ && linear - window_ < window_bytes_;
+    const Linear missing = begins_here ? window_ + window_bytes_ : linear;
+    const Linear first = missing & ~Linear(line_ - 1);
+    if (missing >> 12 != page_ || last - first >= line_ ||
+        !caches.l1i.quick_read(frame_ | uint32_t(missing & 0xFFF))) {
       return false;
     }
     core.count(CodeReads);

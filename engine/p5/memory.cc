@@ -111,55 +111,11 @@ void Memory::use(const MemoryConfig& config) {
   std::fill(posted_.begin(), posted_.end(), 0);
 }
 
-uint64_t Memory::take_buffer(uint64_t now, Pipe pipe) {
-  newest_ = pipe;
-  const uint64_t empty = writes_[int(pipe)];
-  return now > empty || !rule(Rule::WriteBuffers) ? now : empty;
-}
-
-void Memory::release_buffer(uint64_t start, uint64_t end) {
-  occupy(start, end, CpiBusWrites);
-  writes_[int(newest_)] = clocks(end);
-}
-
-// Returns the time at which a single write that starts at `t` leaves the bus. A write to DRAM goes
-// through the chipset's post buffer. When the buffer is full, the write waits for DRAM.
-uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
-  const uint64_t taken = t + uint64_t(config_.l2_write.single_write) * edge_;
-  if (last_write_fast_) return taken;
-  const uint64_t drain = uint64_t(config_.dram_write.single_write + page_clocks) * edge_;
-  if (posted_.empty() || !rule(Rule::WritePosted)) return t + drain;
-  const uint64_t room = posted_[next_posted_];
-  const uint64_t done = taken > room ? taken : room;
-  dram_free_ = (dram_free_ > done ? dram_free_ : done) + drain;
-  posted_[next_posted_] = dram_free_;
-  if (++next_posted_ == posted_.size()) next_posted_ = 0;
-  return done;
-}
-
-uint64_t Memory::post_write(uint64_t now, Pipe pipe, uint32_t page_clocks) {
-  const uint64_t go_on = take_buffer(now, pipe);
-  const uint64_t t = start(go_on + config_.buffer_clocks, 0);
-  release_buffer(t, finish_write(t, page_clocks));
-  return go_on;
-}
-
 uint64_t Memory::write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& bank) {
   last_write_hit_ = write_hits_l2(address, bank);
   if (config_.ideal_writes) return now;
   last_write_fast_ = (last_write_hit_ && config_.l2.write_back) || config_.ideal_l2;
   last_write_ = address;
-  return post_write(now, pipe, last_write_fast_ ? 0 : open_for_write(now));
-}
-
-uint64_t Memory::write_again(uint64_t now, Pipe pipe, Bank& bank) {
-  bank.count[L2Writes] += config_.l2_present;
-  if (!last_write_hit_) {
-    bank.count[L2WriteMisses] += config_.l2_present;
-    bank.count[DramWrites]++;
-  } else {
-    bank.count[DramWrites] += !config_.l2.write_back;
-  }
   return post_write(now, pipe, last_write_fast_ ? 0 : open_for_write(now));
 }
 

@@ -249,4 +249,50 @@ class Memory {
   uint64_t next_refresh_ = kNever;
 };
 
+// --- writes; inline, because repeated writes to an absent line are common
+
+inline uint64_t Memory::take_buffer(uint64_t now, Pipe pipe) {
+  newest_ = pipe;
+  const uint64_t empty = writes_[int(pipe)];
+  return now > empty || !rule(Rule::WriteBuffers) ? now : empty;
+}
+
+inline void Memory::release_buffer(uint64_t start, uint64_t end) {
+  occupy(start, end, CpiBusWrites);
+  writes_[int(newest_)] = clocks(end);
+}
+
+// Returns the time at which a single write that starts at `t` leaves the bus. A write to DRAM goes
+// through the chipset's post buffer. When the buffer is full, the write waits for DRAM.
+inline uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
+  const uint64_t taken = t + uint64_t(config_.l2_write.single_write) * edge_;
+  if (last_write_fast_) return taken;
+  const uint64_t drain = uint64_t(config_.dram_write.single_write + page_clocks) * edge_;
+  if (posted_.empty() || !rule(Rule::WritePosted)) return t + drain;
+  const uint64_t room = posted_[next_posted_];
+  const uint64_t done = taken > room ? taken : room;
+  dram_free_ = (dram_free_ > done ? dram_free_ : done) + drain;
+  posted_[next_posted_] = dram_free_;
+  if (++next_posted_ == posted_.size()) next_posted_ = 0;
+  return done;
+}
+
+inline uint64_t Memory::post_write(uint64_t now, Pipe pipe, uint32_t page_clocks) {
+  const uint64_t go_on = take_buffer(now, pipe);
+  const uint64_t t = start(go_on + config_.buffer_clocks, 0);
+  release_buffer(t, finish_write(t, page_clocks));
+  return go_on;
+}
+
+inline uint64_t Memory::write_again(uint64_t now, Pipe pipe, Bank& bank) {
+  bank.count[L2Writes] += config_.l2_present;
+  if (!last_write_hit_) {
+    bank.count[L2WriteMisses] += config_.l2_present;
+    bank.count[DramWrites]++;
+  } else {
+    bank.count[DramWrites] += !config_.l2.write_back;
+  }
+  return post_write(now, pipe, last_write_fast_ ? 0 : open_for_write(now));
+}
+
 }  // namespace p5
