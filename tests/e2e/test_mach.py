@@ -4,12 +4,14 @@
 import re
 
 import pytest
+from delivered_workload import ran
 
 from p5lab.describe import guest, workload
 from p5lab.evidence import calls, documents
 from p5lab.execute.runner import Runner
 from p5lab.host.processors import cores
 from p5lab.lab import Lab
+from p5stats import events
 
 EMPTY = 0xFFFFFFFF  # phase of the empty brackets (workloads/lib/p5w.h)
 CYCLES = "cycles.busy"
@@ -271,6 +273,16 @@ def test_workloads_run(mach, job):
     operations = {bracket.phase for bracket in booted.events.brackets} - {EMPTY}
     assert operations
     assert booted.events.guest_status == 0
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_workload_that_the_server_does_not_contain(own_lab, lab, tmp_path, system):
+    """The puzzle is built, scrambled and solved, as on linux. The program checks it."""
+    if not lab.engine.is_file():
+        pytest.skip("the engine is not built: run ./p5lab build")
+    directory = ran(own_lab, tmp_path, system, "jigsaw", "tiles = 64, iterations = 1")
+    found = {bracket.phase for bracket in events.parse(directory / "events.jsonl").brackets}
+    assert found >= {0, 1, 2}
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

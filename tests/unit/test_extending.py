@@ -342,10 +342,37 @@ def test_a_variant_can_lack_what_its_base_has(lab):
     assert guest.load(lab, "less").why_never(known) == "gone"
 
 
+def test_programs_that_the_engine_delivers_to_a_guest(lab):
+    """The guest does not contain the program, so its disk does not change."""
+    lab.describe("call", fakelab.CALL.replace("title", 'needs = ["network"]\ntitle'))
+    known = workload.load(lab)
+
+    def toy(text):
+        lab._put("guest-images/toy/guest.toml", fakelab.GUEST.replace("[boot]", text + "[boot]"))
+        return guest.load(lab, "toy")
+
+    for text, contained in (
+        ("", False),
+        ('has = ["network"]\n', True),
+        ('has = ["network"]\ndelivers = ["network"]\n', False),
+    ):
+        system = toy(text)
+        assert system.takes("call", known) == contained
+        assert system.takes("chase", known)
+        assert not system.form_of(known["chase"]).delivered
+        call = system.form_of(known["call"])
+        assert call.delivered == ("delivers" in text)
+        assert (workload.WHOLE_PHASE in call.phases) == call.delivered
+    assert toy('delivers = ["chase"]\n').form_of(known["chase"]).delivered
+    assert not toy('delivers = ["chase"]\n').takes("chase", known)
+    with pytest.raises(UserError, match="delivers: unknown capability or workload 'proc'"):
+        toy('has = ["network"]\ndelivers = ["proc"]\n')
+
+
 def test_programs_that_a_guest_packs_although_they_do_not_run():
     lab = Lab(REPO)
     known, system = workload.load(lab), guest.load(lab, "linux64")
-    assert system.why_never(known["tcp-bandwidth"]) == "there is no network"
+    assert system.why_never(known["tcp-bandwidth"]) == "its kernel is built without network"
     assert system.takes("tcp-bandwidth", known)
     assert not system.takes("netbw", known)
     assert system.takes("true-static", known)

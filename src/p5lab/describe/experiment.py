@@ -259,18 +259,19 @@ def _at_point(board: Machine, point: Point, axes: Iterable[Axis], choice: Filter
 
 def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
     choice = asked.choice
+    workload = part.system.form_of(part.job.workload)
     return Run(
         name,
         with_isa(asked.where, part.system, part.board),
         part.system,
-        part.job.workload,
+        workload,
         part.job.parameters,
         part.job.given,
         part.seed,
         asked.feedback,
         choice.limit or asked.file.limit_seconds,
         choice.engine,
-        programs.of_workload(lab, part.job.workload, part.system, part.job.parameters),
+        programs.of_workload(lab, workload, part.system, part.job.parameters),
         model=choice.model,
         observation=choice.observation.with_(Shadows(part.shadows) if part.shadows else None),
     )

@@ -47,6 +47,7 @@ KEYS = (
     "has",
     "lacks",
     "packs",
+    "delivers",
     "cannot",
 )
 CALL_KEYS = ("domains", "ring_crossings", "cr3_loads")
@@ -119,6 +120,9 @@ class Guest:
     has: frozenset[str] = frozenset()  # capabilities
     lacks: Mapping[str, str] = field(default_factory=dict)  # special reasons by capability
     packs: frozenset[str] = frozenset()  # programs that the guest contains but cannot run
+    # Capabilities and workloads. The guest does not contain the programs that need one of these
+    # capabilities, and these workloads: the engine delivers them.
+    delivers: frozenset[str] = frozenset()
     media: tuple[Wanted, ...] = ()  # the BIOS boots from them; there is no kernel
     until: str = ""  # the text that ends a boot from media; empty: the script or the limit ends it
     script: Script | None = None  # the steps of a boot from media
@@ -156,7 +160,15 @@ class Guest:
         program is not in `known`, it needs no capability."""
         if program in self.packs or program not in known:
             return program not in self.cannot
-        return not self.why_never(known[program])
+        return not self.why_never(known[program]) and not self._delivers(known[program])
+
+    def _delivers(self, workload: Workload) -> bool:
+        return not self.delivers.isdisjoint((workload.name, *workload.needs))
+
+    def form_of(self, workload: Workload) -> Workload:
+        """The workload as this guest runs it: contained in the guest, or delivered by the
+        engine."""
+        return workload.as_delivered() if self._delivers(workload) else workload
 
     @property
     def image_of(self) -> str:
@@ -234,6 +246,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
         has=has,
         lacks=lacks,
         packs=frozenset(table.texts("packs", [])),
+        delivers=_delivers(lab, table, has),
         screen=boot.choice("screen", tuple(SCREENS)) if "screen" in boot.data else "",
     )
     if not 0 <= guest.clock_vector <= 255:
@@ -288,6 +301,15 @@ def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str
             if name not in known:
                 raise unknown("capability", name, known, where=table.at(key))
     return frozenset(has - lacks.data.keys()), {name: lacks.text(name) for name in lacks.data}
+
+
+def _delivers(lab: Lab, table: Table, has: frozenset[str]) -> frozenset[str]:
+    """The capabilities and workloads in the list `delivers`."""
+    found = frozenset(table.texts("delivers", []))
+    known = has | lab.files("workload").keys()
+    for name in sorted(found - known):
+        raise unknown("capability or workload", name, known, where=table.at("delivers"))
+    return found
 
 
 def _calls(table: Table) -> dict[str, Call]:

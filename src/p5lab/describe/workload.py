@@ -139,6 +139,10 @@ class Workload:
         assert isinstance(value, int)
         return value
 
+    def as_delivered(self) -> "Workload":
+        """The workload as a guest runs it that does not contain the program."""
+        return replace(self, delivered=True, phases={**self.phases, **_WHOLE})
+
     def needed(self, parameters: Mapping[str, int | str]) -> Iterator[tuple[str, str]]:
         """The capabilities that a run with these parameters needs, each with the reason why the
         workload does not run without the capability."""
@@ -162,7 +166,7 @@ def load(lab: Lab) -> dict[str, Workload]:
         if one.file and (
             lab.is_outside(one.file) or one.file.parents[1] == lab.root / "workloads" / DELIVERED
         ):
-            found[name] = replace(one, delivered=True, phases={**one.phases, **_WHOLE})
+            found[name] = one.as_delivered()
     return found
 
 

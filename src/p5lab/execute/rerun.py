@@ -77,19 +77,20 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
         raise unknown("workload", name, known, where=f"run {stored.id}")
     where = f"run {stored.id}"
     system = guest.load(lab, record["guest"]["name"])
-    parameters = known[name].resolve(record["parameters"], where)
+    asked_for = system.form_of(known[name])
+    parameters = asked_for.resolve(record["parameters"], where)
     return Run(
         experiment=record["experiment"],
         machine=_machine(lab, record["machine"], where),
         guest=system,
-        workload=known[name],
+        workload=asked_for,
         parameters=parameters,
         given=tuple(asked["given"]),
         seed=record["seed"],
         feedback=asked["feedback"],
         limit_seconds=asked["limit_seconds"],
         engine=record["engine"],
-        program=programs.of_workload(lab, known[name], system, parameters),
+        program=programs.of_workload(lab, asked_for, system, parameters),
         model=asked["model"],
         observation=Observation.of_record(record),
     )

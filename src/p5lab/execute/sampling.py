@@ -100,18 +100,19 @@ def base(
         resolved = known[name].resolve(parameters, "--parameter")
         if reason := system.why_not(known[name], resolved):
             raise UserError(str(Cannot(guest, name, reason)))
+        workload = system.form_of(known[name])
         runs.append(
             Run(
                 FULL,
                 board,
                 system,
-                known[name],
+                workload,
                 resolved,
                 tuple(parameters),
                 seed,
                 True,
                 LIMIT_SECONDS,
-                program=programs.of_workload(lab, known[name], system, resolved),
+                program=programs.of_workload(lab, workload, system, resolved),
             )
         )
     return runs
