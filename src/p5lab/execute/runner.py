@@ -27,6 +27,7 @@ from p5lab.errors import UserError, disk_error
 from p5lab.execute import forkserver, one_run, repeat, rerun
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
 from p5lab.execute.place import Here, Lost, Place
+from p5lab.host import worktree
 from p5lab.host.files import read_json
 from p5lab.keep import saved_state, store
 from p5lab.keep.store import Stored
@@ -197,6 +198,7 @@ class Runner:
             "identity": identity,
             "versions": {
                 "p5lab": __version__,
+                **({"p5lab commit": commit} if (commit := worktree.commit(self.lab.root)) else {}),
                 "python": platform.python_version(),
                 **plan.versions,
             },

@@ -2,6 +2,7 @@
 """The files of a work tree, as git knows them."""
 
 import subprocess
+from functools import cache
 from pathlib import Path
 
 
@@ -17,3 +18,21 @@ def files(root: Path, *patterns: str) -> list[str]:
         check=True,
     ).stdout
     return sorted(name for name in listed.split("\0") if name and (root / name).is_file())
+
+
+@cache
+def commit(root: Path) -> str:
+    """The commit of the work tree `root`: the first 12 digits, and `-dirty` if a file of the commit
+    has changed. Empty if `root` is not the top of a work tree, or if git is not installed."""
+    if not (root / ".git").exists():
+        return ""
+    try:
+        found = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+            cwd=root,
+            capture_output=True,
+            text=True,
+        )
+    except OSError:
+        return ""
+    return found.stdout.strip() if found.returncode == 0 else ""
