@@ -266,6 +266,11 @@ def test_a_source_file_is_compiled_and_runs(lab, source, capsys):
     record = json.loads((lab.results / "program" / the_run(lab) / "run.json").read_text())
     assert record["program"] == {"name": "my prog.c (-O3 '-DNAME=a b')", "arguments": []}
     assert record["parameters"]["file"] == "my_prog.c"
+    made = record["built_from"]["program"]
+    assert made["compiler"].startswith("ziglang ")
+    assert made["options"][-2:] == ["-O3", "-DNAME=a b"]
+    assert str(source) in made["inputs"]
+    assert made["program"] == record["identity"]["digests"]["program"]
 
 
 def test_a_program_is_compiled_again_only_if_it_must_be(lab, source):

@@ -27,7 +27,7 @@ from p5lab.errors import UserError, disk_error
 from p5lab.execute import forkserver, one_run, repeat, rerun
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
 from p5lab.execute.place import Here, Lost, Place
-from p5lab.host import worktree
+from p5lab.host import compiler, worktree
 from p5lab.host.files import read_json
 from p5lab.keep import saved_state, store
 from p5lab.keep.store import Stored
@@ -194,6 +194,9 @@ class Runner:
         if plan.state:
             made_of = forkserver.made_of(plan, identity["digests"])
             saved_state.check(plan.inputs[plan.state], made_of)
+        built_from = dict(plan.built_from)
+        if program := compiler.record_of(self.lab, plan.inputs.get("program", Path())):
+            built_from["program"] = program
         facts = {
             "identity": identity,
             "versions": {
@@ -204,7 +207,7 @@ class Runner:
             },
             "built_from": {
                 name: read_json(path, "remove it, and `./p5lab build` makes it again")
-                for name, path in plan.built_from.items()
+                for name, path in built_from.items()
                 if path.is_file()
             },
             "files": self._described_in(run),

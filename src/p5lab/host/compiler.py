@@ -46,7 +46,8 @@ LANGUAGES = {
 # stack. Neither belongs to the user's program.
 FLAGS = ("-static", "-O2", "-g", "-fno-sanitize=undefined", "-fno-stack-protector")
 LINKER = "ld.lld "  # the beginning of the command that Zig prints
-MADE = "made.json"  # the digests of the inputs, and the messages of the compiler
+MADE = "made.json"  # the options and messages of the compiler, and the digests of the inputs
+PLACE = "build/programs"
 HEADERS = "workloads/lib"  # marker.h, for programs with markers
 C_LIBRARY = "build/libc/musl/lib"  # of the workloads for a Pentium
 # Options of the linker whose value is the next word.
@@ -77,7 +78,7 @@ def compiled(lab: Lab, source: Path, cflags: str, isa: str) -> Path:
         raise UserError(f"--cflags: {str(error).lower()}") from None
     source = source.resolve()
     command = _command(lab, source, more, isa)
-    place = lab.root / "build/programs" / _key([*command, str(source)]) / source.stem
+    place = lab.root / PLACE / _key([*command, str(source)]) / source.stem
     said = _made_before(place)
     if said is None:
         libc = _libc(lab, source, more, isa)
@@ -88,6 +89,12 @@ def compiled(lab: Lab, source: Path, cflags: str, isa: str) -> Path:
     if said:
         sys.stderr.write(for_terminal(said, lines=True))
     return place
+
+
+def record_of(lab: Lab, program: Path) -> Path | None:
+    """The record of a program that `compiled` made. None for another program."""
+    made = program.parent.parent == lab.root / PLACE
+    return program.with_name(MADE) if made else None
 
 
 def _command(lab: Lab, source: Path, more: list[str], isa: str) -> list[str]:
@@ -158,6 +165,8 @@ def _compile(
         if inputs and libc:
             inputs.append(libc / "libc.a")
         record = {
+            "compiler": f"ziglang {version('ziglang')}",
+            "options": command,
             "inputs": {str(path): sha256_of(path) for path in inputs},
             "program": sha256_of(made),
             "said": said,
