@@ -69,7 +69,7 @@ def test_a_program_without_markers_has_no_note_about_a_subtraction(lab, program,
     assert cli.main(["show", the_run(lab)], lab) == 0
     printed = capsys.readouterr().out
     # A program runs once, so no number is a mean over iterations.
-    single = "Each number is for one operation and comes from a single iteration."
+    single = "Each number is for one run of the program and comes from a single iteration."
     assert " ".join(printed.split()).count(single) == 1
     assert "the mean" not in printed
     assert not re.search(r"^ *(lowest|highest) ", printed, re.MULTILINE)

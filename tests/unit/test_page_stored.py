@@ -35,6 +35,7 @@ from p5lab.present.page import (
 )
 
 SWEEP = ("--sweep", f"l2.size={','.join(CYCLES)}")
+KEYS = ("l2.size",)
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def swept(lab, results_by_size):
 def drawn(lab):
     """Returns the figures of the sweep by their identifiers."""
     groups = selection.groups(lab, ["tests"])
-    found = Comparison(results.of_stored(groups).shown, (), ("l2.size",))
+    found = Comparison(results.of_stored(groups).shown, (), KEYS)
     return {figure.id: figure for figure in figures.of(found)}
 
 
@@ -171,7 +172,7 @@ def test_the_user_chooses_the_metric_of_a_sweep(p5lab, swept, tmp_path):
 
 def test_an_event_can_be_a_panel(p5lab, swept):
     groups = selection.groups(swept, ["tests"])
-    found = Comparison(results.of_stored(groups).shown, (), ("l2.size",))
+    found = Comparison(results.of_stored(groups).shown, (), KEYS)
     effect, *_ = figures.of(found, columns=column.parse(["data_write_misses,data_writes"]))
     # Without write misses, there is no ratio of write misses.
     (panel,) = charts.panels(effect)
@@ -234,6 +235,37 @@ def test_a_page_about_programs(p5lab, lab, tmp_path):
     assert "The command ./p5lab run --program FILE executes the missing run." in text
 
 
+def test_a_program_without_a_sweep_has_single_values(p5lab, lab, tmp_path):
+    """The sweep of one program once gave every other program an empty figure over the key."""
+    lab.behave(events={"@program": call_events()})
+    for name, *more in (("first", "--sweep", "l2.size=256K,512K"), ("second",)):
+        (tmp_path / name).write_bytes(test_program.elf() + name.encode())
+        program = ("--program", str(tmp_path / name), "--guest", "toy", *more)
+        assert p5lab("run", *program, "--no-build")[0] == 0
+    found = Comparison(results.of_stored(selection.groups(lab, ["program"])).shown, (), KEYS)
+    made = {figure.id: figure.frame for figure in figures.of(found)}
+    assert set(made) == {
+        "effect-of-l2-size-on-all-benchmarks",
+        "benchmark-first-by-l2-size-one-run",
+        "benchmarks-without-a-sweep",
+    }
+    assert all(frame["value"].notna().any() for frame in made.values())
+    assert set(made["effect-of-l2-size-on-all-benchmarks"]["benchmark"]) == {"first"}
+    assert set(made["benchmarks-without-a-sweep"]["benchmark"]) == {"second"}
+
+
+def test_two_programs_on_two_machines_have_their_own_values(p5lab, lab, tmp_path):
+    lab.behave(events={"@program": call_events()})
+    for name, key in (("first", "l2.size=128K"), ("second", "l2.size=512K")):
+        (tmp_path / name).write_bytes(test_program.elf() + name.encode())
+        program = ("--program", str(tmp_path / name), "--guest", "toy", "--set", key)
+        assert p5lab("run", *program, "--no-build")[0] == 0
+    found = Comparison(results.of_stored(selection.groups(lab, ["program"])).shown, (), KEYS)
+    made = figures.of(found)
+    assert {figure.id for figure in made} == {"all-benchmarks", "first", "second"}
+    assert all(figure.frame["value"].notna().any() for figure in made)
+
+
 def test_two_programs_with_one_name_stay_apart(lab, tmp_path):
     """Once, a table had the mean of both. A run with --region of the same program is not a second
     measurement of the whole program, either."""
@@ -274,6 +306,8 @@ def test_the_operation_of_a_region_is_a_call(p5lab, lab, tmp_path):
     assert p5lab("report", "program")[0] == 0
     text = (lab.results / "program.html").read_text(encoding="utf-8")
     assert "Operations: prog, work: one call; prog, whole: one run." in text
+    shown = " ".join(p5lab("show", "program")[1].split())
+    assert "Each number is for one run of the program or one call of the function" in shown
 
 
 def test_options_of_an_experiment_do_not_apply_to_stored_runs(p5lab, swept):

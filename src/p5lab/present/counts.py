@@ -10,18 +10,21 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from p5lab.describe import papers
+from p5lab.describe.experiment import PROGRAM
+from p5lab.describe.observation import Region
+from p5lab.describe.workload import WHOLE_NAME
 from p5lab.host.terminal import markup
 from p5lab.keep import selection
 from p5lab.present import comparison, headline, one_system, several_systems
-from p5lab.present.comparison import Comparison
+from p5lab.present.comparison import Comparison, Question
 from p5lab.present.several_systems import last_points
 from p5lab.present.tables import Grid, safe
 
 FORMATS = ("table", "markdown", "csv", "json")
 PIPED_WIDTH = 80
 NO_LIMIT = 1 << 20  # a width in characters at which no line wraps
-MEANS = "Each number is the mean of one operation over the iterations."
-SINGLE = "Each number is for one operation and comes from a single iteration."
+MEANS = "Each number is the mean of {} over the iterations."
+SINGLE = "Each number is for {} and comes from a single iteration."
 SUBTRACTED = (
     "The cycles, instructions and accesses of the markers (the empty bracket) are subtracted, as"
     " chen95 subtracts Null."
@@ -101,7 +104,24 @@ def explanation(found: Comparison) -> str:
     """Returns what a number and a dash in the tables mean. The text mentions the empty bracket only
     if a run has one."""
     means = SINGLE if found.is_single else MEANS
+    means = means.format(_operation(found))
     return " ".join([means, *([SUBTRACTED] if found.has_empty_bracket else []), DASH])
+
+
+def _operation(found: Comparison) -> str:
+    """Returns what one operation is. In runs of the user's own programs, it is the whole program, a
+    function (--region) or a bracket of markers."""
+    if found.experiments != [PROGRAM]:
+        return "one operation"
+
+    def of_phase(question: Question) -> str:
+        if question.phase == WHOLE_NAME:
+            return "one run of the program"
+        region = Region.of_record(found.any_cell(question).record)
+        is_call = region and region.function == question.phase
+        return "one call of the function" if is_call else "one bracket"
+
+    return " or ".join(sorted(set(map(of_phase, found.questions)), reverse=True))
 
 
 def footers(found: Comparison, said: Sequence[str]) -> list[str]:

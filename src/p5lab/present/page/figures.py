@@ -105,23 +105,31 @@ class _Maker:
         taken = {question for asked in sweeps.values() for question in asked}
         single = [question for question in plain if question not in taken]
         axis = sweep_figure.axis(self.found)
+        unswept = [one for one in single if axis and not sweep_figure.is_swept(self.found, one)]
         if axis:
             yield self._effect(axis)
         elif len(self.found.systems) > 1:
             yield from self._ratios()
         if len(single) > 1 and axis is None:
             yield self._overview(single)
+        if unswept:
+            yield self._unswept(unswept)
         yield from (self._sweep(key, asked) for (_, key), asked in sweeps.items())
         yield from self._curves()
         for question in single if len(self.found.systems) > 1 else ():
-            yield self._by_key(axis, question) if axis else self._bars(question, BARS)
+            if axis is None:
+                yield self._bars(question, BARS)
+            elif question not in unswept:
+                yield self._by_key(axis, question)
 
     # --- forms --------------------------------------------------------------------------------
 
     def _effect(self, axis: Axis) -> Figure:
         """Returns a figure of a sweep with a curve for each benchmark, relative to the first point
         of the sweep."""
-        questions = last_points(self.found)
+        questions = [
+            one for one in last_points(self.found) if sweep_figure.is_swept(self.found, one)
+        ]
         labels = {question: self.found.label(question) for question in questions}
         rows = [
             row
@@ -202,6 +210,13 @@ class _Maker:
             ],
             questions,
         )
+
+    def _unswept(self, questions: Sequence[Question]) -> Figure:
+        """Returns a figure of the benchmarks that no sweep of the page ran. Each of them has the
+        values of one system."""
+        made, title = self._overview(questions), "Benchmarks without a sweep"
+        frame = made.frame[made.frame["value"].notna()]
+        return replace(made, id=self._id(title), title=title, frame=frame)
 
     def _bars(self, question: Question, metrics: Sequence[str]) -> Figure:
         rows = [

@@ -59,14 +59,14 @@ class Marks:
     def shown(self, metrics: Sequence[str], questions: Sequence[Question]) -> list[str]:
         """Returns the metrics that get a panel.
 
-        A metric gets a panel if at least two systems (or the only system) have values for it, and
-        if at least one value is not zero.
+        A metric gets a panel if at least two systems have values for it, and if at least one value
+        is not zero. If only one system has measurements, its values are enough.
         """
         cells = {
             system: [cell for question in questions if (cell := self.found.cell(question, system))]
             for system in self.found.systems
         }
-        needed = min(2, len(self.found.systems))
+        needed = min(2, sum(bool(one) for one in cells.values()))
 
         def is_shown(metric: str) -> bool:
             having = [

@@ -48,7 +48,8 @@ class Axis:
 
 def axis(found: Comparison) -> Axis | None:
     """Returns the axis of a sweep: the swept machine key with the most values, if all its values
-    are numbers. Returns None if no swept machine key has numbers as values."""
+    are numbers. Returns None if no swept machine key has numbers as values, or if each benchmark
+    ran on one system only."""
     words = {system: overlay_of(system.geometry) for system in found.systems}
     values = {
         key: {system: swept.number(words[system].get(key, "")) for system in found.systems}
@@ -60,7 +61,7 @@ def axis(found: Comparison) -> Axis | None:
         if None not in by_system.values()
     }
     key = max(different, key=lambda one: different[one], default="")
-    if different.get(key, 0) < 2:
+    if different.get(key, 0) < 2 or not any(is_swept(found, one) for one in found.questions):
         return None
     names = found.names()
     series = {}
@@ -70,6 +71,12 @@ def axis(found: Comparison) -> Axis | None:
         series[system] = ", ".join(parts) or system.guest
     numbers = {system: value for system, value in values[key].items() if value is not None}
     return Axis(key, numbers, series)
+
+
+def is_swept(found: Comparison, question: Question) -> bool:
+    """Whether a benchmark has measurements on at least two systems. A page about all programs may
+    contain the sweep of one program and single runs of other programs."""
+    return sum(cell is not None for cell in found.cells(question)) > 1
 
 
 def relative(
