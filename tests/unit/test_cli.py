@@ -205,6 +205,29 @@ def test_list(p5lab):
     assert "a guest" not in p5lab("list", "machines")[1]
 
 
+@pytest.mark.parametrize(
+    ("kind", "file", "good"),
+    [
+        ("machines", "configs/machines/broken.toml", "p90-premiere2"),
+        ("experiments", "configs/experiments/broken.toml", "tests"),
+        ("guests", "guest-images/broken/guest.toml", "toy"),
+    ],
+)
+def test_list_shows_the_good_names_beside_a_broken_file(p5lab, lab, kind, file, good):
+    path = lab.root / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("schema_version = 1\nunknown = 1\n")
+    status, out, err = p5lab("list", kind)
+    assert (status, err) == (2, "")
+    assert re.search(rf"^ *{good} +\w", out, re.MULTILINE)
+    assert re.search(r"^ *broken +cannot be used: ", out, re.MULTILINE)
+    status, out, _ = p5lab("list", kind, "--json")
+    listed = {one["name"]: one for one in json.loads(out)[kind]}
+    assert (status, listed["broken"]["title"]) == (2, "")
+    assert "broken" in listed["broken"]["error"]
+    assert "error" not in listed[good]
+
+
 def test_help_names_every_command_and_explains_each(p5lab, lab):
     for arguments in (("help",), ("--help",)):
         status, out, _ = p5lab(*arguments)

@@ -455,7 +455,7 @@ def test_overlays_of_misses_are_shadows_of_one_run(lab):
         ),
         ('l2.size = "512K"', "l1d.line = 16", r"overlay\[1\]: l1d.line: expected a key of"),
         ('l2.size = "512K"', "l2.siz = 1", "unknown machine key 'l2.siz'"),
-        ('l2.size = "512K"', "l2.size = 3000", "l2.size = 3000: expected 1 ways"),
+        ('l2.size = "512K"', "l2.size = 3000", "l2.size = 3000: expected 1 way"),
         ('name = "large"', 'name = "own"', r"overlay\[1\]: name: expected a valid name"),
         ('name = "large"', 'name = "a b"', r"overlay\[1\]: name: expected a valid name"),
         ('name = "large"', "", "name"),

@@ -112,7 +112,7 @@ def test_points_of_misses_are_shadows_of_one_run(lab):
         ("zip = { l2.ways = [1, 2], l1d.ways = [2] }", "l2.ways has 2, l1d.ways has 1"),
         ("grid = { parameters.lods = [1] }", "unknown parameter 'lods'; did you mean 'loads'"),
         ("grid = { parameters.loads = [0] }", "loads: expected a whole number of loads, at least"),
-        ("grid = { l2.size = [3000] }", "l2.size = 3000: expected 1 ways x 32 bytes"),
+        ("grid = { l2.size = [3000] }", "l2.size = 3000: expected 1 way x 32 bytes"),
         (
             "grid = { l2.ways = [1] }\n[[sweep]]\ngrid = { l2.ways = [2] }",
             r"sweep\[1\]: l2.ways: .*sweep\[0\] already sweeps this key",

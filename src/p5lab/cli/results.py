@@ -6,13 +6,14 @@ import contextlib
 import csv
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.table import Table
 
 from p5lab.cli import options
 from p5lab.describe import experiment, guest, ideal, keys, machine, notebook, workload
-from p5lab.errors import UserError, unknown
+from p5lab.errors import STATUS_BAD_INPUT, UserError, unknown
 from p5lab.evidence import calls
 from p5lab.host import fetch
 from p5lab.host.supplied_programs import SYSTEMS
@@ -279,9 +280,13 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
 
 def _list(args: argparse.Namespace, lab: Lab) -> int:
     what = (args.what,) if args.what else LISTS
+    known = {kind: _known(kind, lab) for kind in what if kind != "runs"}
     if args.form == "json":
-        options.print_json({kind: _as_json(kind, lab) for kind in what})
-        return 0
+        made: dict[str, object] = {
+            kind: _as_json(known[kind]) if kind in known else _runs(lab) for kind in what
+        }
+        options.print_json(made)
+        return _status(known)
     console = counts.stdout()
     for kind in what:
         if kind == "runs":
@@ -292,28 +297,47 @@ def _list(args: argparse.Namespace, lab: Lab) -> int:
         )
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
-        for name, title in _known(kind, lab):
-            table.add_row(name, markup(title))
+        for name, title in known[kind]:
+            text = f"cannot be used: {title}" if isinstance(title, UserError) else title
+            table.add_row(name, markup(text))
         console.print(table)
-    return 0
+    return _status(known)
 
 
-def _as_json(kind: str, lab: Lab) -> list[dict[str, object]]:
-    if kind == "runs":
-        return [{key: one.record.get(key) for key in RUN} for one in index.runs(lab)]
-    return [{"name": name, "title": title} for name, title in _known(kind, lab)]
+def _status(known: dict[str, list[tuple[str, str | UserError]]]) -> int:
+    """The exit status of `list`: 2 if a file is wrong."""
+    wrong = any(isinstance(title, UserError) for rows in known.values() for _, title in rows)
+    return STATUS_BAD_INPUT if wrong else 0
 
 
-def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
+def _runs(lab: Lab) -> list[dict[str, object]]:
+    return [{key: one.record.get(key) for key in RUN} for one in index.runs(lab)]
+
+
+def _as_json(known: list[tuple[str, str | UserError]]) -> list[dict[str, object]]:
+    return [
+        {"name": name, "title": "", "error": str(title)}
+        if isinstance(title, UserError)
+        else {"name": name, "title": title}
+        for name, title in known
+    ]
+
+
+def _known(kind: str, lab: Lab) -> list[tuple[str, str | UserError]]:
+    """Each name of a kind with its title. If the file of a name is wrong, the error takes the place
+    of the title, and the other names stay in the list."""
+
+    def titled(names: list[str], title: Callable[[str], str]) -> list[tuple[str, str | UserError]]:
+        return [(name, _or_error(title, name)) for name in names]
+
     if kind == "experiments":
-        return [(name, experiment.title(lab, name)) for name in experiment.names(lab)]
+        return titled(experiment.names(lab), lambda name: experiment.title(lab, name))
     if kind == "machines":
-        return [
-            (name, str(machine.load(lab, name).values["machine.title"]))
-            for name in machine.names(lab)
-        ]
+        return titled(
+            machine.names(lab), lambda name: str(machine.load(lab, name).values["machine.title"])
+        )
     if kind == "guests":
-        return [(name, guest.load(lab, name).title) for name in guest.names(lab)]
+        return titled(guest.names(lab), lambda name: guest.load(lab, name).title)
     if kind == "programs":
         return [
             (f"{system.name}/{name}", one.title)
@@ -323,6 +347,13 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
     if kind == "notebooks":
         return list(notebook.titles(lab).items())
     return [(name, known.title) for name, known in workload.shown(workload.load(lab)).items()]
+
+
+def _or_error(title: Callable[[str], str], name: str) -> str | UserError:
+    try:
+        return title(name)
+    except UserError as error:
+        return error
 
 
 def _show(args: argparse.Namespace, lab: Lab) -> int:

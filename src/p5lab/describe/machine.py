@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.describe import keys, tomlfile
+from p5lab.describe.declarations import Rule
 from p5lab.describe.keys import BY_NAME, KEYS, PARTS, BadValue, Key, Value, bad_value, unknown_key
 from p5lab.describe.kinds import size_text
 from p5lab.describe.tomlfile import Where, begin
@@ -242,10 +243,37 @@ def check(values: dict[str, Value], where: Where) -> None:
             if not rule.holds.value(values):
                 key = BY_NAME[rule.key]
                 expected = rule.expected.fill(values, lambda name, _: _shown(name, values))
+                expected = re.sub(r"\b1 ways\b", "1 way", expected)
                 raise UserError(
                     f"{begin(where, key.name)}: {key.name} = {_shown(key.name, values)}:"
-                    f" expected {expected}"
+                    f" expected {expected}{_possible(rule, values)}"
                 )
+
+
+def _possible(rule: Rule, values: dict[str, Value]) -> str:
+    """The end of a message: the nearest possible values of the rule's key below and above the
+    wrong value, and the other keys of the rule, which may be the wrong ones. Empty if there is no
+    possible value on one of the two sides, or if the rule has more than two other keys."""
+    key, wrong = BY_NAME[rule.key], values[rule.key]
+    others = [name for name in rule.holds.keys if name != key.name]
+    if isinstance(wrong, str | bool) or len(others) > 2:
+        return ""
+    tried: set[int | float] = {odd << bits for odd in range(1, 64, 2) for bits in range(30)}
+    if isinstance(wrong, float):  # a clock rate is a multiple of half of another one
+        numbers = [one for name in others if isinstance(one := values[name], float)]
+        tried = {round(one * halves / 2, 2) for one in numbers for halves in range(2, 13)}
+    good = sorted(
+        one
+        for one in tried
+        if key.low <= one <= key.high and rule.holds.value({**values, key.name: one})
+    )
+    below = [one for one in good if one < wrong][-1:]
+    above = [one for one in good if one > wrong][:1]
+    if not (below and above):
+        return ""
+    near = " or ".join(_shown(key.name, {key.name: one}) for one in below + above)
+    given = " and ".join(f"{name} = {_shown(name, values)}" for name in others)
+    return f"; for example {near}{f' with {given}' if given else ''}"
 
 
 def _shown(name: str, values: dict[str, Value]) -> str:

@@ -29,7 +29,8 @@ RESERVED = 2  # lines of a screen: the command, and the prompt after the output
 EACH = 3  # the fewest rows of a phase that say more than its first row
 FEWEST = 6  # rows of events that are shown in any case
 MEANS = (
-    "Counts are means of one bracket. Order: time, busy cycles and instructions, then the other"
+    "Counts are means of one bracket. `run` and `show` subtract the empty bracket (the cost of the"
+    " markers); this table does not. Order: time, busy cycles and instructions, then the other"
     " events of a report, then all others; in each group the largest relative change first."
 )
 EQUAL = "All counts are equal."
