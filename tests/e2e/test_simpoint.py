@@ -52,9 +52,9 @@ def test_the_estimate_of_an_application(aside, capsys, full):
         assert abs(row["events"][event]["error"]) < (0.08 if full else 0.05), event
     # 16 intervals of a million instructions. Each phase touches its pages for the first time in a
     # few of the intervals. The basic blocks do not distinguish these intervals
-    # (docs/concepts/simpoint.md).
+    # (docs/concepts/simpoint.md). These misses are rare, except with --full.
     dtlb = row["events"]["dtlb_misses"]
-    assert abs(dtlb["estimate"] - dtlb["full"]) < 3e-6
+    assert abs(dtlb["estimate"] - dtlb["full"]) < max(3e-6, 0.08 * dtlb["full"])
     # Between intervals, the clock advances by the CPI of the intervals before
     # (docs/concepts/simpoint.md).
     assert abs(row["clock_drift"]) < (0.35 if full else 0.3)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`import p5lab`: runs, tables and figures from Python, in a laboratory with a scripted engine."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -29,6 +30,13 @@ def here(lab, monkeypatch):
 def sweep(here):
     """Returns the table of a sweep over three sizes of the L2."""
     return p5lab.run("tests", workload="call", sweep={"l2.size": SIZES}, build=False)
+
+
+def test_the_document_names_every_argument_of_run():
+    text = (REPO / "docs/start/python.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"Its arguments are (.+?)\. ", text)
+    first, *arguments = inspect.signature(p5lab.run).parameters
+    assert (first, re.findall(r"`(\w+)`", listed)) == ("what", arguments)
 
 
 def test_the_import_is_cheap_and_needs_no_path():

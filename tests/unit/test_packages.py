@@ -258,6 +258,12 @@ def test_the_lock_files_agree_and_have_digests():
             assert not base & {name for name, _ in packages.PINNED.findall(text)}, group
 
 
+def test_install_names_the_size_of_each_group():
+    text = (REPO / "docs/start/install.md").read_text(encoding="utf-8")
+    found = dict(re.findall(r"^\| `(\w+)` \|.*\| (\d+) \|$", text, re.MULTILINE))
+    assert found == {name: str(group.megabytes) for name, group in GROUPS.items()}
+
+
 @pytest.mark.parametrize("group", GROUPS)
 def test_the_size_that_is_printed_is_true(group):
     """The sum of the sizes in the records of the packages, without compiled modules."""
