@@ -19,7 +19,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -154,10 +154,15 @@ def _execute(worker: "Worker", order: Order) -> Report:
     stage = Path(tempfile.mkdtemp(prefix=f"{store.WORKER_PREFIX}{order.task.id}-", dir=beside))
     about = {"run": order.task.id, "worker": worker.address}
     worker.log_event(order.session, {**about, "what": BEGAN})
-    done = _perform(worker, order.task, stage, order.session)
+    dropped = _dropped(worker)
+    done = _perform(
+        order.task, stage, order.session, keep=2 * worker.state.nthreads, dropped=dropped
+    )
     events = done.facts.get("digests", {}).get(EVENTS, "")
     worker.log_event(order.session, {**about, "what": ENDED, "events": events})
     if shared:
+        if dropped():  # the client may have cleaned up before this directory was there
+            shutil.rmtree(stage, ignore_errors=True)
         return Report(worker.address, done, stage)
     try:
         return Report(worker.address, done, files=_contents(stage))
@@ -165,15 +170,22 @@ def _execute(worker: "Worker", order: Order) -> Report:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _perform(worker: "Worker", task: Task, stage: Path, session: str) -> Done:
+def _dropped(worker: "Worker") -> Callable[[], bool]:
+    """A function that tells whether no client waits for the current task any more: the client has
+    cancelled the run, or the client has ended."""
     key = worker.get_current_task()
 
     def dropped() -> bool:
-        """True if no client waits for the run any more: the client has cancelled the run, or the
-        client has ended."""
         state = worker.state.tasks.get(key)
         return state is None or state.state not in ("executing", "long-running")
 
+    return dropped
+
+
+def _perform(
+    task: Task, stage: Path, session: str, *, keep: int, dropped: Callable[[], bool]
+) -> Done:
+    """Executes a run in the directory `stage`. At most `keep` unused booted engines remain."""
     plan = replace(task.plan, command=(*dies_with_us("KILL"), *task.plan.command))
     task = replace(task, plan=plan)
     with store.locked(stage) as lock, ExitStack() as stack:
@@ -182,7 +194,6 @@ def _perform(worker: "Worker", task: Task, stage: Path, session: str) -> Done:
         def boot() -> Server | None:
             if not task.boot:
                 return None
-            keep = 2 * worker.state.nthreads
             return stack.enter_context(_boots.booted(session, task.boot, plan, stage, keep))
 
         return one_run.perform(task, stage, lock, boot, dropped)
