@@ -7,12 +7,11 @@ options leave out threads and lwIP's sockets. The network code of the engine cal
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from building import BuildError, status_of, unpack, write_headers
+from building import run, status_of, unpack, write_headers
 
 CFLAGS = ["-std=gnu11", "-O2", "-w", "-DLWIP_DEBUG_TIMERNAMES=0"]
 PARTS = (
@@ -20,13 +19,6 @@ PARTS = (
     " ipv4/etharp ipv4/icmp ipv4/ip4 ipv4/ip4_addr ipv4/ip4_frag"
 ).split()
 SOURCES = [*(f"core/{part}.c" for part in PARTS), "netif/ethernet.c"]
-
-
-def run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        print(done.stderr[-4000:], file=sys.stderr)
-        raise BuildError(f"lwIP: {command[0]} failed")
 
 
 def build(options: argparse.Namespace, work: Path) -> None:

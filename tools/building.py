@@ -11,13 +11,40 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 
 class BuildError(Exception):
     """The build cannot continue. The message gives the reason. Tool output is printed before."""
+
+
+def run(
+    command: Sequence[str | Path],
+    directory: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    text: str = "",
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command with `text` as its input, and returns what it printed. If it fails, prints the
+    end of its output, and raises BuildError with the first error in it."""
+    done = subprocess.run(
+        command,
+        cwd=directory,
+        env=env,
+        input=text,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode != 0:
+        said = (done.stdout + done.stderr)[-4000:]
+        print(said, file=sys.stderr)
+        errors = [f": {line.strip()}" for line in said.splitlines() if "error: " in line]
+        name = f"{Path(command[0]).name} {command[1]}"
+        raise BuildError(f"{name}: status {done.returncode}{''.join(errors[:1])}")
+    return done
 
 
 def find_zig() -> Path:

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from building import BuildError
+from building import BuildError, run
 
 CHUNK = 48  # files for each call of clang: enough calls for all cores, and 100 MB of memory
 COMPILES = re.compile(r"(.+ cc .+) -c -o (\S+) (\S+\.c)")
@@ -40,7 +39,7 @@ class Compilation:
 def planned(tree: Path, env: dict[str, str], targets: list[str]) -> list[Compilation]:
     """The C files that make would compile in the directory `tree` with the most common options. The
     other files are few, and make compiles them afterwards."""
-    plan = _output(["make", "-n", *targets], tree, env).stdout
+    plan = run(["make", "-n", *targets], tree, env).stdout
     lines = filter(None, map(COMPILES.fullmatch, plan.splitlines()))
     calls = [Compilation(*line.groups()) for line in lines]
     if not calls:
@@ -77,12 +76,12 @@ def _observed(first: Compilation, tree: Path, env: dict[str, str]) -> list[str]:
     # Zig does not quote the words of the command. The path of `zig` has no space, because make
     # splits words, so the path of the library has none either.
     shown = {**env, "ZIG_VERBOSE_CC": "1", "ZIG_LIB_DIR": str(Path(zig).parent / "lib")}
-    said = _output(command, tree, shown).stderr
+    said = run(command, tree, shown).stderr
     found = [line for line in said.splitlines() if f" clang {first.source} " in line]
     if len(found) != 1:
         raise BuildError(f"zig cc {first.source}: no command of clang in its output")
     words = shlex.split(found[0].partition(" clang ")[2])
-    line = _output([zig, "clang", "-###", *words], tree, env).stderr.splitlines()[-1]
+    line = run([zig, "clang", "-###", *words], tree, env).stderr.splitlines()[-1]
     inner = shlex.split(line)
     if "-cc1" not in inner:
         raise BuildError(f"clang {first.source}: no command of -cc1 in its output")
@@ -106,36 +105,15 @@ def _compile(
     clang: list[str], calls: list[Compilation], tree: Path, env: dict[str, str]
 ) -> list[Compilation]:
     made = [(tree / call.source).with_suffix(".o") for call in calls]
-    _output([*clang, *(call.source for call in calls)], tree, env)
+    run([*clang, *(call.source for call in calls)], tree, env)
     for call, object_ in zip(calls, made, strict=True):
         target = tree / call.target
         target.parent.mkdir(parents=True, exist_ok=True)
         if STRINGS in object_.read_bytes():
             # As `zig cc` does. A program gets the strings in the order of its objects.
             merge = ["ld.lld", "-r", "-O3", "-m", "elf_i386", "-o", str(target), str(object_)]
-            _output([clang[0], *merge], tree, env)
+            run([clang[0], *merge], tree, env)
             object_.unlink()
         else:
             object_.rename(target)
     return calls
-
-
-def _output(
-    command: list[str], tree: Path, env: dict[str, str]
-) -> subprocess.CompletedProcess[str]:
-    """Runs a command. Raises BuildError with its last lines if it fails."""
-    done = subprocess.run(
-        command,
-        cwd=tree,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        name = " ".join(command[:2])
-        raise BuildError(
-            f"{name}: status {done.returncode}: {(done.stderr or done.stdout)[-4000:]}"
-        )
-    return done

@@ -17,14 +17,13 @@ import argparse
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parts/musl"))
 import build_musl
-from building import BuildError, find_zig, status_of, unpack, write_headers, zig_caches
+from building import find_zig, run, status_of, unpack, write_headers, zig_caches
 
 HERE = Path(__file__).resolve().parent
 HEADERS = "usr/include/i386-linux-gnu"
@@ -65,27 +64,6 @@ SERVER_FLAGS = [
     "-Wextra",
     "-Werror",
 ]
-
-
-def run(
-    command: list[str | Path],
-    directory: Path,
-    env: dict[str, str] | None = None,
-    text: str | None = None,
-) -> str:
-    done = subprocess.run(
-        command,
-        cwd=directory,
-        env=env,
-        input=text or "",
-        text=True,
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        print((done.stdout + done.stderr)[-4000:], file=sys.stderr)
-        raise BuildError(f"{Path(command[0]).name} {command[-1]}: status {done.returncode}")
-    return done.stdout
 
 
 class Mig:
@@ -134,7 +112,7 @@ class Mig:
                 "-isystem",
                 self.headers,
                 "-isystem",
-                run(["gcc", "-print-file-name=include"], self.work).strip(),
+                run(["gcc", "-print-file-name=include"], self.work).stdout.strip(),
                 "-S",
                 "-x",
                 "c",
@@ -144,7 +122,7 @@ class Mig:
             ],
             self.work,
             text="\n".join(source),
-        )
+        ).stdout
         return "".join(
             f"#define {name} {value}\n" for name, value in re.findall(r"@(\w+) (-?\d+)", said)
         )
@@ -189,7 +167,7 @@ class Mig:
                 interface,
             ],
             self.work,
-        )
+        ).stdout
         run([self.program, *flags], self.work, text=text)
 
 

@@ -13,13 +13,21 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-from building import BuildError, check_isa, find_zig, keep_program, status_of, unpack, zig_caches
+from building import (
+    BuildError,
+    check_isa,
+    find_zig,
+    keep_program,
+    run,
+    status_of,
+    unpack,
+    zig_caches,
+)
 from pentium_programs import linking
 from stripping import stripped
 
@@ -61,19 +69,7 @@ def read_options(text: str) -> dict[str, str]:
 
 def make(tree: Path, env: dict[str, str], *arguments: str) -> None:
     """Runs make and answers the questions of make with the defaults."""
-    result = subprocess.run(
-        ["make", *arguments],
-        cwd=tree,
-        env=env,
-        input="\n" * 5000,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
-    if result.returncode != 0:
-        print(result.stdout[-4000:], file=sys.stderr)
-        raise BuildError(f"make {arguments[-1]} failed")
+    run(["make", *arguments], tree, env, text="\n" * 5000)
 
 
 def configure(tree: Path, env: dict[str, str], wanted: dict[str, str]) -> None:
@@ -140,7 +136,7 @@ def build(args: argparse.Namespace) -> None:
         objects = [word for word in words if word.endswith((".o", ".a"))]
         group = ["--start-group", *objects, "--end-group"]
         command = linking(args.libc.resolve(), group, "linked")
-        subprocess.run(command, cwd=tree, check=True)
+        run(command, tree)
         program = tree / "busybox"
         program.write_bytes(stripped((tree / "linked").read_bytes()))
         check_isa(args.check_isa, program)

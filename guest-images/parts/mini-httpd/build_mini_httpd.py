@@ -12,13 +12,12 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-from building import BuildError, check_isa, keep_program, status_of, unpack, zig_caches
+from building import check_isa, keep_program, run, status_of, unpack, zig_caches
 from pentium_programs import compiling, linking
 from stripping import stripped
 
@@ -47,18 +46,7 @@ def build(args: argparse.Namespace) -> None:
             ),
             linking(args.libc.resolve(), objects, "linked"),
         ):
-            done = subprocess.run(
-                command,
-                cwd=tree,
-                env={**os.environ, **zig_caches(args.cache)},
-                check=False,
-                text=True,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-            )
-            if done.returncode != 0:
-                print(done.stdout[-4000:], file=sys.stderr)
-                raise BuildError(f"compiler status {done.returncode}")
+            run(command, tree, {**os.environ, **zig_caches(args.cache)})
         program = tree / "mini_httpd"
         program.write_bytes(stripped((tree / "linked").read_bytes()))
         check_isa(args.check_isa, program)

@@ -26,8 +26,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "musl"))
-from build_musl import CONFIGURE, CPU, GENERATED, TARGET, report, run
-from building import check_isa, find_zig, keep, status_of, unpack, zig_caches
+from build_musl import CONFIGURE, CPU, GENERATED, TARGET, report
+from building import check_isa, find_zig, keep, run, status_of, unpack, zig_caches
 from many_files import compile_all, planned
 
 HERE = Path(__file__).resolve().parent
@@ -74,13 +74,13 @@ def make(args: argparse.Namespace) -> None:
             "AR": f"{plain}/zig ar",
             "RANLIB": f"{plain}/zig ranlib",
         }
-        run("configure", ["./configure", *CONFIGURE], tree, env)
+        run(["./configure", *CONFIGURE], tree, env)
         made = [f"obj/{name}.o" for name in objects()]
-        run("generate headers", ["make", *GENERATED], tree, env)
+        run(["make", *GENERATED], tree, env)
         compile_all(planned(tree, env, made), tree, env, args.jobs, report)
-        run("compile", ["make", f"-j{args.jobs}", *made], tree, env)
+        run(["make", f"-j{args.jobs}", *made], tree, env)
         library = [name for name in made if not name.startswith("obj/crt/")]
-        run("archive", [plain / "zig", "ar", "rcsD", "libc.a", *library], tree, env)
+        run([plain / "zig", "ar", "rcsD", "libc.a", *library], tree, env)
         start = [tree / name for name in made if name.startswith("obj/crt/")]
         check_isa(args.check_isa, *start)
         for path in (tree / "libc.a", *start):

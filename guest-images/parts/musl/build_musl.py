@@ -13,17 +13,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 from building import (
-    BuildError,
     check_isa,
     find_zig,
     keep,
+    run,
     status_of,
     unpack,
     write_headers,
@@ -68,24 +67,6 @@ GENERATED = [
 """Headers that make generates before it compiles the first file."""
 
 
-def run(step: str, command: list[str | Path], directory: Path, env: dict[str, str]) -> None:
-    """Runs one step and writes its output to a log. After a failure, prints the last lines."""
-    log = directory / f"{step.replace(' ', '-')}.log"
-    with log.open("w") as output:
-        process = subprocess.run(
-            command,
-            cwd=directory,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-    if process.returncode != 0:
-        print(log.read_text(errors="replace")[-4000:], file=sys.stderr)
-        raise BuildError(f"{step} failed")
-
-
 def report(done: int, files: int) -> None:
     """Prints the progress of the step (src/p5lab/host/steps.py)."""
     print(f"musl: compile: {done} of about {files} files", flush=True)
@@ -104,16 +85,15 @@ def build(tree: Path, zig: Path, env: dict[str, str], jobs: int) -> None:
         "AR": f"{plain}/zig ar",
         "RANLIB": f"{plain}/zig ranlib",
     }
-    run("configure", ["./configure", *CONFIGURE], tree, settings)
+    run(["./configure", *CONFIGURE], tree, settings)
     files = ["lib/libc.a", *(f"lib/{name}" for name in START_FILES)]
     files += ["obj/ldso/dlstart.lo", "obj/ldso/dynlink.lo"]
-    run("generate headers", ["make", *GENERATED], tree, env)
+    run(["make", *GENERATED], tree, env)
     compile_all(planned(tree, env, files), tree, env, jobs, report)
-    run("compile", ["make", f"-j{jobs}", *files], tree, env)
-    run("install headers", ["make", "install-headers", "DESTDIR=.", "prefix="], tree, env)
+    run(["make", f"-j{jobs}", *files], tree, env)
+    run(["make", "install-headers", "DESTDIR=.", "prefix="], tree, env)
     runtime = zig.parent / "lib/compiler_rt.zig"
     run(
-        "compile the run-time library",
         [
             zig,
             "build-lib",
@@ -137,7 +117,6 @@ def build(tree: Path, zig: Path, env: dict[str, str], jobs: int) -> None:
     objects = sorted(str(path.relative_to(tree)) for path in (tree / "obj").rglob("*.lo"))
     for strip, name in ((["-s"], "libc.so"), ([], "libc.symbols")):
         run(
-            "link",
             [
                 zig,
                 "ld.lld",
