@@ -49,6 +49,16 @@ def _digest(record: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def program_digest(record: Mapping[str, Any]) -> str:
+    """Returns the digest of the user's program from a record. Empty for a workload, for a program
+    of the guest, and if the record has no digest."""
+    workload, identity = record.get("workload"), record.get("identity")
+    if not (isinstance(workload, dict) and workload.get("name") == "program"):
+        return ""
+    digests = identity.get("digests") if isinstance(identity, dict) else None
+    return str(digests.get("program", "")) if isinstance(digests, dict) else ""
+
+
 def counts_digest(record: Mapping[str, Any]) -> str | None:
     """Returns the SHA-256 of counts.parquet from a record, or None if the record does not contain
     it."""

@@ -324,7 +324,7 @@ def load(
         if frame.empty:
             continue
         asks = tuple(frame[name].iloc[0] for name in ORIGIN if name != "run" or all_runs)
-        asks = (*asks, _program(facts))
+        asks = (*asks, record.program_digest(facts))
         # Times are texts in ISO 8601 and UTC, so the order of the texts is the order of the times.
         started = str(facts.get("started", ""))
         if asks not in newest or started > newest[asks][0]:
@@ -386,23 +386,16 @@ def _joined(
     return table
 
 
-def _program(facts: Mapping[str, Any]) -> str:
-    """The digest of the user's program; empty for a workload and for a program of the guest."""
-    if _inner(facts, "workload").get("name") != "program":
-        return ""
-    return str(_inner(facts, "identity", "digests").get("program", ""))
-
-
 def _keep_apart(runs: Sequence[tuple[pd.DataFrame, Mapping[str, Any]]]) -> None:
     """Adds the beginning of the digest to the parameters of programs that have one name and
     different bytes."""
     digests: dict[object, set[str]] = {}
     for _, facts in runs:
-        if program := _program(facts):
+        if program := record.program_digest(facts):
             digests.setdefault(_inner(facts, "parameters").get("file"), set()).add(program)
     for frame, facts in runs:
         name = _inner(facts, "parameters").get("file")
-        if len(digests.get(name, ())) > 1 and (program := _program(facts)):
+        if len(digests.get(name, ())) > 1 and (program := record.program_digest(facts)):
             apart = f"file={name}[{program[:4]}]"
             found = frame["parameters"].str
             frame["parameters"] = found.replace(f"file={name}", apart, n=1, regex=False)

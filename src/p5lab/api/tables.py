@@ -120,11 +120,6 @@ def _one(what: str, run: str | pd.DataFrame) -> store.Stored:
     return store.find(place.here(), run)
 
 
-def _check_table(what: str, table: object) -> None:
-    if not isinstance(table, pd.DataFrame):
-        raise UserError(f"{what}: expected a table of run or load; found {table!r}")
-
-
 def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
     """Converts counts to numbers for one operation, such as busy cycles, microseconds, CPI and L2
     misses.
@@ -135,7 +130,8 @@ def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
     iterations. A value is NaN if the engine does not count the event. Short names of `--metric`,
     such as "cycles" and "us", stand for the names of the table. UserError for an unknown metric.
     """
-    _check_table("measure", table)
+    if not isinstance(table, pd.DataFrame):
+        raise UserError(f"measure: expected a table of run or load; found {table!r}")
     found = table if "metric" in table else papers.measured(table)
     known = list(dict.fromkeys(found["metric"]))
     if not metrics:

@@ -163,9 +163,9 @@ class _Part:
 def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
     can = engines.capabilities(choice.engine)
     file = files.read(lab, name)
+    own = dict.fromkeys(one.workload.name for one in file.entries)
     for wanted in choice.workloads:
         files.check_workload(lab, wanted)
-        own = dict.fromkeys(one.workload.name for one in file.entries)
         if wanted not in own:
             raise UserError(
                 f"workload {wanted}: experiment {name} does not run it; expected one of"

@@ -21,9 +21,10 @@ from typing import Any
 from p5lab.describe import engine, observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.host import fetch
-from p5lab.keep import index, selection, store
+from p5lab.keep import index, store
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
+from p5stats.record import program_digest
 
 DAYS = 30  # an unused cached file is removed after this time
 ABANDONED_DAYS = 1  # the same for queued runs, runs without a record and files of killed builds
@@ -139,7 +140,7 @@ def _asks(record: dict[str, Any]) -> tuple[object, ...]:
         record["workload"]["name"],
         tuple(sorted(record["parameters"].items())),
         tuple(sorted(observation.apart(record).items())),
-        selection.program_digest(record),
+        program_digest(record),
     )
 
 

@@ -20,9 +20,10 @@ from p5lab.describe import observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.host import packages
 from p5lab.host.files import sha256_of
-from p5lab.keep import misnamed, selection, store
+from p5lab.keep import misnamed, store
 from p5lab.keep.store import COUNTS, RECORD, Stored
 from p5lab.lab import Lab
+from p5stats.record import program_digest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -168,7 +169,7 @@ def _abridged(stored: Stored) -> dict[str, Any]:
         },
         "workload": {"name": record["workload"].get("name", "")},
         "identity": {
-            "digests": {"program": selection.program_digest(record)},
+            "digests": {"program": program_digest(record)},
             "settings": {"engine.conf": observation.apart(record)},
         },
     }

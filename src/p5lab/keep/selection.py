@@ -12,6 +12,7 @@ from p5lab.errors import STATUS_FAILED, UserError, nearest, unknown
 from p5lab.keep import store, swept
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
+from p5stats.record import program_digest
 
 IDS = 4  # the name of a page contains at most this number of ids
 ENDED = ("ok", "failed", "timeout")
@@ -43,13 +44,6 @@ def kind(stored: Stored, keys: Iterable[str] = ()) -> Kind:
         is_nominal(record),
         program_digest(record),
     )
-
-
-def program_digest(record: Mapping[str, Any]) -> str:
-    """The digest of the user's program; empty for a workload and for a program of the guest."""
-    if record["workload"].get("name") != experiment.PROGRAM:
-        return ""
-    return str(record["identity"].get("digests", {}).get("program", ""))
 
 
 def by_kind(stored: Iterable[Stored], keys: Iterable[str] = ()) -> dict[Kind, list[Stored]]:

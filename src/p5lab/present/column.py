@@ -4,11 +4,13 @@
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from p5lab.errors import UserError, nearest, unknown
 from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Cell
 from p5stats import compare, declared
 
+T = TypeVar("T")
 OPTION = "--metric"
 # Short names for metrics. All metrics and events also have their own names.
 SHORT = {
@@ -75,7 +77,7 @@ def parse(options: Iterable[str]) -> tuple[Column, ...]:
         **{_plain(event.name): Column(event.name, event.unit, True) for event in _events()},
         **{_plain(name): of_metric(name) for name in _units()},
     }
-    known |= {_plain(short): known[_plain(name)] for short, name in SHORT.items()}
+    known = _with_short(known)
     found = []
     for option in options:
         for word in _words(option, known):
@@ -90,9 +92,13 @@ def parse(options: Iterable[str]) -> tuple[Column, ...]:
 def metric_named(word: str, metrics: Iterable[str]) -> str | None:
     """The metric that a word names: by its own name or by a name of SHORT, as --metric takes them.
     None if there is none. metrics: the names of the metrics."""
-    known = {_plain(name): name for name in metrics}
-    known |= {_plain(short): name for short, name in SHORT.items() if name in known.values()}
-    return known.get(_plain(word))
+    return _with_short({_plain(name): name for name in metrics}).get(_plain(word))
+
+
+def _with_short(known: dict[str, T]) -> dict[str, T]:
+    """Adds the names of SHORT for what is in `known`, by its plain name."""
+    more = {_plain(short): _plain(name) for short, name in SHORT.items()}
+    return known | {short: known[name] for short, name in more.items() if name in known}
 
 
 def _words(option: str, known: Container[str]) -> Iterator[str]:
