@@ -211,9 +211,12 @@ def test_list(p5lab):
         ("machines", "configs/machines/broken.toml", "p90-premiere2"),
         ("experiments", "configs/experiments/broken.toml", "tests"),
         ("guests", "guest-images/broken/guest.toml", "toy"),
+        ("workloads", "workloads/micro/broken/workload.toml", "chase"),
+        ("notebooks", "notebooks/broken.ipynb", "good"),
     ],
 )
 def test_list_shows_the_good_names_beside_a_broken_file(p5lab, lab, kind, file, good):
+    _notebook(lab.root / "notebooks/good.ipynb")
     path = lab.root / file
     path.parent.mkdir(exist_ok=True)
     path.write_text("schema_version = 1\nunknown = 1\n")
@@ -226,6 +229,22 @@ def test_list_shows_the_good_names_beside_a_broken_file(p5lab, lab, kind, file, 
     assert (status, listed["broken"]["title"]) == (2, "")
     assert "broken" in listed["broken"]["error"]
     assert "error" not in listed[good]
+
+
+def _notebook(path):
+    path.parent.mkdir()
+    path.write_text(json.dumps({"cells": [{"source": ["# A notebook\n"]}]}))
+
+
+def test_list_shows_the_programs_of_the_other_systems_beside_a_broken_list(p5lab, lab):
+    for system, title in (("dos", "title = 1"), ("minix", 'title = "null"\nsource = "chen95"')):
+        place = lab.root / "workloads" / system
+        place.mkdir()
+        (place / "programs.toml").write_text(f"schema_version = 1\n[null]\n{title}\n")
+    status, out, err = p5lab("list", "programs")
+    assert (status, err) == (2, "")
+    assert re.search(r"^ *minix/null +null", out, re.MULTILINE)
+    assert re.search(r"^ *dos +cannot be used: ", out, re.MULTILINE)
 
 
 def test_help_names_every_command_and_explains_each(p5lab, lab):

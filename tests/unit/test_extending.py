@@ -132,7 +132,7 @@ def test_templates_copied_out_are_found_and_make_runs(mine):
     check_machine(lab)
     assert guest.load(lab, "my-guest").kernel == guest.load(lab, "linux").kernel
     assert "norandmaps" not in guest.load(lab, "my-guest").cmdline.split()
-    assert notebook.titles(lab)["my-notebook"] == "My notebook"
+    assert notebook.title(lab, "my-notebook") == "My notebook"
     runs = experiment.load(lab, "my-experiment")
     assert [(run.guest.name, run.parameters["bytes"]) for run in runs] == [
         (name, size) for name in ("linux", "my-guest") for size in (1, 4096)

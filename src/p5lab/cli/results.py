@@ -13,6 +13,7 @@ from rich.table import Table
 
 from p5lab.cli import options
 from p5lab.describe import experiment, guest, ideal, keys, machine, notebook, workload
+from p5lab.describe.supplied import System
 from p5lab.errors import STATUS_BAD_INPUT, UserError, unknown
 from p5lab.evidence import calls
 from p5lab.host import fetch
@@ -339,14 +340,20 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str | UserError]]:
     if kind == "guests":
         return titled(guest.names(lab), lambda name: guest.load(lab, name).title)
     if kind == "programs":
-        return [
-            (f"{system.name}/{name}", one.title)
-            for system in SYSTEMS.values()
-            for name, one in system.load(lab).items()
-        ]
+        return [row for system in SYSTEMS.values() for row in _supplied(system, lab)]
     if kind == "notebooks":
-        return list(notebook.titles(lab).items())
-    return [(name, known.title) for name, known in workload.shown(workload.load(lab)).items()]
+        return titled(notebook.names(lab), lambda name: notebook.title(lab, name))
+    read = workload.reader(lab)
+    found = titled(workload.names(lab), lambda name: read(name).title)
+    return [(name, title) for name, title in found if not workload.is_test(str(title))]
+
+
+def _supplied(system: System, lab: Lab) -> list[tuple[str, str | UserError]]:
+    """Each program for a system with its title, or one error for all programs of the system."""
+    try:
+        return [(f"{system.name}/{name}", one.title) for name, one in system.load(lab).items()]
+    except UserError as error:
+        return [(system.name, error)]
 
 
 def _or_error(title: Callable[[str], str], name: str) -> str | UserError:

@@ -3,7 +3,7 @@
 The file lists the parameters, the brackets and the needed capabilities of the program."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -153,6 +153,21 @@ class Workload:
 
 def load(lab: Lab) -> dict[str, Workload]:
     """All workloads by name, in alphabetical order. Raises UserError for a wrong description."""
+    read = reader(lab)
+    return {name: read(name) for name in names(lab)}
+
+
+def names(lab: Lab) -> list[str]:
+    """The names of all workloads, in alphabetical order."""
+    return list(lab.files("workload"))
+
+
+def reader(lab: Lab) -> Callable[[str], Workload]:
+    """A function that reads the description of the workload with a name.
+
+    Both raise UserError: the reader for a wrong file that all workloads use, its result for a wrong
+    description.
+    """
     if (lab.root / FORMER).exists():
         raise UserError(
             f"{lab.root / FORMER}: expected one description beside each program; move table [NAME]"
@@ -161,18 +176,25 @@ def load(lab: Lab) -> dict[str, Workload]:
     shelf = _Shelf(capabilities(lab), tomlfile.load(lab.parameters, schema_version=SCHEMA_VERSION))
     for name in shelf.parameters.data:
         _parameter(name, shelf.parameters.table(name), shelf)
-    found = {name: _workload(name, path, shelf) for name, path in lab.files("workload").items()}
-    for name, one in found.items():
-        if one.file and (
-            lab.is_outside(one.file) or one.file.parents[1] == lab.root / "workloads" / DELIVERED
-        ):
-            found[name] = one.as_delivered()
-    return found
+    files = lab.files("workload")
+
+    def read(name: str) -> Workload:
+        path = files[name]
+        one = _workload(name, path, shelf)
+        supplied = path.parents[1] == lab.root / "workloads" / DELIVERED
+        return one.as_delivered() if supplied or lab.is_outside(path) else one
+
+    return read
 
 
 def shown(known: Mapping[str, Workload]) -> dict[str, Workload]:
     """These workloads without the tests of the laboratory itself."""
-    return {name: one for name, one in known.items() if not one.title.startswith("test: ")}
+    return {name: one for name, one in known.items() if not is_test(one.title)}
+
+
+def is_test(title: str) -> bool:
+    """Whether the workload with this title is a test of the laboratory itself."""
+    return title.startswith("test: ")
 
 
 def capabilities(lab: Lab) -> dict[str, str]:
