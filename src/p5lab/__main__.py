@@ -3,6 +3,9 @@
 
 import sys
 
+from p5lab.host import closed_pipe
+
+closed_pipe.allow()
 try:
     from p5lab.cli.main import main
 except KeyboardInterrupt:  # the modules take a second to load

@@ -416,27 +416,61 @@ def test_a_power_cut_needs_a_disk_and_the_embedded_engine(lab, capsys):
     )
 
 
-def p5lab_process(first, *words, **options):
-    """Executes p5lab in a process of its own, with the directory `first` before all packages."""
+def python(*words, first="", **options):
+    """Executes Python in a process of its own, with the directory `first` before all packages."""
     paths = f"{first}:{REPO / 'src'}:{REPO / 'stats-parsers'}"
     return subprocess.run(
-        [sys.executable, "-m", "p5lab", *words],
-        env={**os.environ, "PYTHONPATH": paths},
-        stderr=subprocess.PIPE,
+        [sys.executable, *words],
+        env={**os.environ, "PYTHONPATH": paths.removeprefix(":")},
         text=True,
-        **options,
+        **{"stderr": subprocess.PIPE, **options},
     )
 
 
 def test_ctrl_c_while_p5lab_starts(tmp_path):
     (tmp_path / "pandas.py").write_text("raise KeyboardInterrupt\n")
-    done = p5lab_process(tmp_path, "list")
+    done = python("-m", "p5lab", "list", first=tmp_path)
     assert (done.returncode, done.stderr) == (130, "p5lab: stopped\n")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("words", [("list",), ("keys", "--json")])
-def test_an_output_without_space(tmp_path, words):
+def test_an_output_without_space(words):
     with Path("/dev/full").open("w") as full:
-        done = p5lab_process(tmp_path, *words, stdout=full)
+        done = python("-m", "p5lab", *words, stdout=full)
     assert (done.returncode, done.stderr) == (1, "p5lab: the output: No space left on device\n")
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_reader_that_ends_first_changes_nothing_else(tmp_path, stream):
+    """As in `./p5lab run ... | head -1` and `./p5lab run ... 2>&1 | head -1`."""
+    done = tmp_path / "done"
+    program = (
+        "import pathlib, sys\n"
+        "from p5lab.host import closed_pipe\n"
+        "closed_pipe.allow()\n"
+        f"for line in range(10000): print('a line of text', file=sys.{stream})\n"
+        f"sys.{stream}.flush()\n"
+        f"pathlib.Path({str(done)!r}).touch()\n"
+        "sys.exit(3)\n"
+    )
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        ended = python("-c", program, **{stream: write})
+    finally:
+        os.close(write)
+    assert (ended.returncode, done.exists()) == (3, True)
+
+
+@pytest.mark.parametrize("module", ["p5lab", "p5lab.host.doctor"])
+def test_commands_are_quiet_if_their_reader_ends_first(module):
+    read, write = os.pipe()
+    os.close(read)
+    words = ("keys",) if module == "p5lab" else ("--json",)
+    try:
+        ended = python("-m", module, *words, stdout=write)
+    finally:
+        os.close(write)
+    assert ended.stderr == ""
+    assert ended.returncode in ((0,) if module == "p5lab" else (0, 1))

@@ -71,9 +71,6 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
         what = f": {for_terminal(str(stop))}" if str(stop) else ""
         print(f"p5lab: stopped{what}", file=sys.stderr)
         return STATUS_STOPPED
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has closed the pipe
-        return STATUS_FAILED
     except OSError as error:
         if error.filename is not None or error.errno not in NO_OUTPUT:
             raise

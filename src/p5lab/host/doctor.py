@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from p5lab.errors import UserError
-from p5lab.host import fetch
+from p5lab.host import closed_pipe, fetch
 from p5lab.host.fetch import Fetcher
 from p5lab.host.packages import BASE, GROUPS, Environment
 from p5lab.host.sources import Pinned
@@ -332,4 +332,5 @@ def show(lab: Lab, *, as_json: bool) -> int:
 
 
 if __name__ == "__main__":
+    closed_pipe.allow()
     sys.exit(main())
