@@ -6,12 +6,13 @@ Also Stopped, the exception for a command that the user stops.
 
 import difflib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 STATUS_FAILED = 1  # a run, a build or a test failed
 STATUS_BAD_INPUT = 2  # the request is wrong; nothing ran
+NAMED = 3  # a message suggests at most this number of names
 
 
 class UserError(Exception):
@@ -46,40 +47,57 @@ def describes_stop(text: Callable[[], str]) -> Iterator[None]:
 
 
 def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> UserError:
-    """The error for an unknown name. The message suggests the nearest known name. If no known name
+    """The error for an unknown name. The message suggests the nearest known names. If no known name
     is near, the message lists all known names. `what`: the kind of the name, such as "guest".
     `where`: the beginning of the message."""
     names = sorted(known)
-    near = nearest(name, names)
-    if near:
-        hint = f"did you mean {near!r}?"
-    elif names:
-        hint = "known: " + ", ".join(names)
-    else:
-        hint = "no name is known here"
+    hint = suggestion(name, names)
+    if not hint:
+        hint = f"known: {', '.join(names)}" if names else "no name is known here"
     prefix = f"{where}: " if where else ""
     return UserError(f"{prefix}unknown {what} {name!r}; {hint}")
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The known name that is closest to a mistyped name. Returns None if no known name is close.
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """The question whether the user means one of the nearest names: `did you mean 'l2.size'?`. The
+    text is empty if no name is near."""
+    near = nearest(name, names)
+    return f"did you mean {listed(near)}?" if near else ""
+
+
+def listed(names: Sequence[str], word: str = "or", form: Callable[[str], str] = repr) -> str:
+    """A list of names in quotes: 'a', 'b' or 'c'."""
+    *first, last = map(form, names)
+    return f" {word} ".join(filter(None, (", ".join(first), last)))
+
+
+def nearest(name: str, names: Iterable[str]) -> list[str]:
+    """The known names that are closest to a mistyped name: at most NAMED names that are equally
+    close, and none if no known name is close.
 
     A known name that begins with the mistyped name is also close. For a dotted key, the function
-    also compares the last part of the key: `sise` finds a key that ends in `size`. For a name with
-    hyphens, it also compares the first part.
+    also compares the last part of the key: `sise` finds the keys that end in `size`. For a name
+    with hyphens, it also compares the first part.
     """
-    names = list(names)
+    names = list(dict.fromkeys(names))
     begun = [candidate for candidate in names if len(name) > 1 and candidate.startswith(name)]
     if begun:
-        return begun[0]
-    by_form: dict[str, str] = {}
+        return begun[:NAMED]
+    by_form: dict[str, list[str]] = {}
     for candidate in names:
-        by_form.setdefault(candidate.rpartition(".")[2].lower(), candidate)
-        by_form.setdefault(candidate.partition("-")[0].lower(), candidate)
-    for candidate in names:
-        by_form[candidate.lower()] = candidate
-    close = difflib.get_close_matches(name.lower(), by_form, n=1, cutoff=0.6)
-    return by_form[close[0]] if close else None
+        parts = candidate.rpartition(".")[2].lower(), candidate.partition("-")[0].lower()
+        for form in dict.fromkeys(parts):
+            by_form.setdefault(form, []).append(candidate)
+    for candidate in names:  # the whole name is closer than a part of another name
+        by_form[candidate.lower()] = [candidate]
+    wanted = name.lower()
+    forms = difflib.get_close_matches(wanted, by_form, n=NAMED, cutoff=0.6)
+    close = [form for form in forms if _likeness(form, wanted) == _likeness(forms[0], wanted)]
+    return list(dict.fromkeys(one for form in close for one in by_form[form]))[:NAMED]
+
+
+def _likeness(form: str, wanted: str) -> float:
+    return difflib.SequenceMatcher(None, form, wanted).ratio()
 
 
 def disk_error(error: OSError, path: Path | str) -> UserError:

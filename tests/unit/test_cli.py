@@ -302,6 +302,12 @@ def test_keys(p5lab):
         (["run", "tests", "--trace", "crossing"], "unknown --trace value 'crossing'; did you mean"),
         (["run", "tests", "--feedback", "maybe"], "unknown --feedback value 'maybe'; known: off, "),
         (["run", "tests", "--set", "l2.sise=1"], "--set: unknown machine key 'l2.sise'; did you"),
+        # Names that are equally near.
+        (
+            ["run", "tests", "--set", "sise=1"],
+            "--set: unknown machine key 'sise'; did you mean 'l1i.size', 'l1d.size' or 'l2.size'?",
+        ),
+        (["show", "x", "--ev"], "unknown option --ev; did you mean --evictions or --event?"),
         (
             ["run", "tests", "--sweep", "guest=toy,linux"],
             "--sweep: unknown machine key 'guest'; did you mean the option --guest?\n",

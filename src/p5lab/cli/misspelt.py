@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Sequence
 
-from p5lab.errors import UserError, nearest
+from p5lab.errors import UserError, listed, nearest
 
 
 def option(parser: argparse.ArgumentParser, words: Sequence[str]) -> UserError | None:
@@ -32,5 +32,6 @@ def option(parser: argparse.ArgumentParser, words: Sequence[str]) -> UserError |
 def _unknown(name: str, known: Sequence[str], command: str) -> UserError:
     full = {one.lstrip("-"): one for one in known if one.startswith("--")}
     near = nearest(name.lstrip("-"), full)
-    hint = f"; did you mean {full[near]}?" if near else f" (see `{command} --help`)"
+    meant = listed([full[one] for one in near], form=str) if near else ""
+    hint = f"; did you mean {meant}?" if meant else f" (see `{command} --help`)"
     return UserError(f"unknown option {name}{hint}")

@@ -11,7 +11,7 @@ import re
 from p5lab.describe import declarations
 from p5lab.describe.kinds import BadValue, Key, Target, Value, size_text
 from p5lab.describe.tomlfile import type_name
-from p5lab.errors import UserError, nearest
+from p5lab.errors import UserError, suggestion
 from p5lab.lab import Lab
 
 __all__ = ["BadValue", "Key", "Target", "Value", "size_text"]
@@ -58,13 +58,13 @@ def bad_value(where: str, key: Key, value: object, expected: str) -> str:
 
 def unknown_key(name: str, where: str) -> UserError:
     """The error for an unknown machine key. `where`: a place in a file, or an option. The message
-    suggests the option for this name, or the nearest key. It does not list the many keys."""
+    suggests the option for this name, or the nearest keys. It does not list the many keys."""
     option = name.removesuffix("s")
-    near = nearest(name, BY_NAME)
+    near = suggestion(name, BY_NAME)
     if _is_option(where) and option in OPTIONS:
         hint = f"did you mean the option --{option}?"
     elif near:
-        hint = f"did you mean {near!r}? (`./p5lab keys` shows all keys)"
+        hint = f"{near} (`./p5lab keys` shows all keys)"
     else:
         hint = "`./p5lab keys` shows all keys"
     return UserError(f"{where}: unknown machine key {name!r}; {hint}")

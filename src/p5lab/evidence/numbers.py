@@ -13,7 +13,7 @@ from pathlib import Path
 from p5lab.describe import experiment, machine
 from p5lab.describe.experiment import Filter, Run
 from p5lab.describe.tomlfile import Table
-from p5lab.errors import UserError, nearest
+from p5lab.errors import UserError, suggestion
 from p5lab.evidence import document_file, generated, places, recorded, tutorial
 from p5lab.evidence.places import Lookup, Places
 from p5lab.evidence.recorded import SEPARATOR, Record, Source
@@ -102,9 +102,8 @@ def _record(lab: Lab, known: Places, execute: Execute) -> Record:
     for source, names in known.wanted(lab.root).items():
         now = measured(lab, known.sources[source], execute)
         for name in sorted(names - set(now.numbers)):
-            near = nearest(name, now.numbers)
-            hint = f"; did you mean {near!r}?" if near else ""
-            raise UserError(f"{places.FILE}: source {source} has no number {name!r}{hint}")
+            wrong = f"{places.FILE}: source {source} has no number {name!r}"
+            raise UserError("; ".join(filter(None, (wrong, suggestion(name, now.numbers)))))
         record.sources[source] = Source(
             now.tools, {name: now.numbers[name] for name in sorted(names)}
         )

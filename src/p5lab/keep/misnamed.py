@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from p5lab.errors import nearest
+from p5lab.errors import NAMED, listed, nearest
 from p5stats import declared
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ COLUMN = re.compile(
 TABLE = re.compile(r'\bTable (?:with name )?"?([^"\s]+)"? (?:does not exist!|not found!)', re.I)
 CANDIDATES = re.compile(r"^(?:Candidate bindings|Candidate tables|Did you mean)\b.*", re.M)
 QUOTED = re.compile(r'"([^"]+)"')
-MOST = 3  # close names in a message
 TABLES = ("runs", "counts")
 # Columns of `runs` whose texts a user compares with a name.
 TEXTS = ("guest", "machine", "workload", "experiment", "engine", "status")
@@ -45,7 +44,7 @@ def explain(connection: "DuckDBPyConnection", message: str) -> str:
         near = close(match[1], [*TABLES, *said])
         hint = f"did you mean {near[0]!r}? The" if near else "the"
         return f"unknown table {match[1]!r}; {hint} tables are {' and '.join(TABLES)}"
-    hint = f" Did you mean {either(said)}?" if said else ""
+    hint = f" Did you mean {listed(said)}?" if said else ""
     return first + hint
 
 
@@ -64,14 +63,14 @@ def _about_column(connection: "DuckDBPyConnection", name: str, said: Sequence[st
         return COLUMNS
     meant = [one for one in near if one in events]
     about = f" {_about_event(meant[0], meant)}." if meant else ""
-    return f"did you mean {either(near)}?{about} {COLUMNS}"
+    return f"did you mean {listed(near)}?{about} {COLUMNS}"
 
 
 def _about_event(example: str, names: Sequence[str]) -> str:
     """Returns how a statement selects an event. `names`: the events that the message names."""
     verb = "is an event" if len(names) == 1 else "are events"
     where = f"... FROM counts WHERE event = '{example}'"
-    return f"{either(names, 'and')} {verb}; a count is a row: {where}"
+    return f"{listed(names, 'and')} {verb}; a count is a row: {where}"
 
 
 def _texts(connection: "DuckDBPyConnection") -> set[str]:
@@ -81,16 +80,9 @@ def _texts(connection: "DuckDBPyConnection") -> set[str]:
 
 
 def close(name: str, known: Iterable[str]) -> list[str]:
-    """Returns at most MOST names that are close to a misspelt name, the closest first. The names
+    """Returns at most NAMED names that are close to a misspelt name, the closest first. The names
     that begin with the misspelt name are close, too."""
     names = list(dict.fromkeys(known))
     begun = [one for one in names if len(name) > 1 and one.lower().startswith(name.lower())]
-    spelt = difflib.get_close_matches(name, names, n=MOST, cutoff=0.6)
-    other = nearest(name, names)
-    return list(dict.fromkeys([*begun, *spelt, *([other] if other else [])]))[:MOST]
-
-
-def either(names: Sequence[str], word: str = "or") -> str:
-    """Returns a list of names in quotes: 'a', 'b' or 'c'."""
-    quoted = [repr(name) for name in names]
-    return f" {word} ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
+    spelt = difflib.get_close_matches(name, names, n=NAMED, cutoff=0.6)
+    return list(dict.fromkeys([*begun, *spelt, *nearest(name, names)]))[:NAMED]

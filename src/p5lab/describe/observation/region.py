@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from p5lab.describe import functions
 from p5lab.describe.elf import FUNCTION, Elf
 from p5lab.describe.observation.kind import Conf, Kind
-from p5lab.errors import UserError, nearest
+from p5lab.errors import UserError, suggestion
 from p5lab.lab import Lab
 
 if TYPE_CHECKING:  # describe.run imports this package
@@ -109,9 +109,8 @@ class Region(Kind):
                 " a name of its own"
             )
         if not found:
-            near = nearest(self.function, known)
-            listed = f"`nm {shlex.quote(str(program.path))}` lists its functions."
-            hint = f"did you mean {near!r}?" if near else listed
+            all_names = f"`nm {shlex.quote(str(program.path))}` lists its functions."
+            hint = suggestion(self.function, known) or all_names
             raise UserError(
                 f"{where} has no such function; {hint} A compiler can also put a function into its"
                 " callers: __attribute__((noinline)) prevents this"
