@@ -68,6 +68,17 @@ def test_the_ends_of_a_sweep_are_compared(p5lab):
     assert "128K" in said and "512K" in said and "256K" not in said, said
 
 
+def test_runs_with_different_events_are_compared(p5lab, lab):
+    words = ("run", "tests", "--no-build", "--jobs", "1", "--workload", "call")
+    lab.behave(events={"call": call_events(more=7)})
+    p5lab(*words, "--set", "l2.size=256K")
+    lab.behave()  # the first and the last value have the same events
+    _, commands = steps(p5lab(*words, "--sweep", "l2.size=128K,256K,512K")[2])
+    assert commands[1][0] == "diff"
+    said = p5lab(*commands[1])[1]
+    assert "128K" in said and "256K" in said and "cycles.busy" in said, said
+
+
 def test_a_program(p5lab, lab, tmp_path):
     mine = tmp_path / "my program"
     mine.write_bytes(test_program.elf())

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from p5lab.cli.completion import commands
+from p5lab.describe import outputs
 from p5lab.host.progress import Progress
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
@@ -75,13 +76,20 @@ def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple
 
 
 def _pair(good: Sequence[Stored]) -> tuple[Stored, Stored] | None:
-    """Returns two runs of the same job on different systems, or None. In a sweep these are the
-    first and the last value, which differ the most."""
+    """Returns two runs of the same job on different systems, or None. Their events differ if there
+    is such a pair. In a sweep these are the first and the last value, if their events differ."""
     jobs: dict[str, list[Stored]] = {}
     for one in good:
         job = f"{one.record['workload']['name']} {one.record['parameters']} {one.record['seed']}"
         jobs.setdefault(job, []).append(one)
-    return next(((same[0], same[-1]) for same in jobs.values() if len(same) > 1), None)
+    pairs = [(same[0], other) for same in jobs.values() for other in reversed(same[1:])]
+    different = (pair for pair in pairs if _events(pair[0]) != _events(pair[1]))
+    return next(different, pairs[0] if pairs else None)
+
+
+def _events(stored: Stored) -> str:
+    """Returns the digest of a run's events."""
+    return str(stored.record["digests"][outputs.file("events")])
 
 
 def _again(args: argparse.Namespace, name: str) -> str:
