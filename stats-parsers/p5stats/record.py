@@ -8,6 +8,7 @@ contain no digest.
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,18 @@ def read(path: Path) -> dict[str, Any]:
 def _digest(record: dict[str, Any]) -> str:
     text = json.dumps(record, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def plain(value: object) -> int | float | bool | str | None:
+    """A value of a record. A text that is a number or a truth value becomes one."""
+    if value is None or isinstance(value, int | float):
+        return value
+    text = str(value)
+    if text in ("true", "false"):
+        return text == "true"
+    if re.fullmatch(r"-?[0-9]{1,18}", text):  # fits into a table, else it remains a text
+        return int(text)
+    return float(text) if re.fullmatch(r"-?[0-9]+\.[0-9]+", text) else text
 
 
 def program_digest(record: Mapping[str, Any]) -> str:

@@ -405,9 +405,9 @@ def _setting(facts: Mapping[str, Any], key: str, geometry: str) -> int | float |
     """The value of a machine key or of a parameter in the record of a run. `geometry`: the name of
     a shadow, or the machine's own overlay. None if the run does not have the key."""
     if key.startswith(PARAMETERS):
-        return _value(_inner(facts, "parameters").get(key.removeprefix(PARAMETERS)))
+        return record.plain(_inner(facts, "parameters").get(key.removeprefix(PARAMETERS)))
     values = _inner(facts, "machine", "values") | _inner(facts, "machine", "shadows", geometry)
-    return _value(values.get(key))
+    return record.plain(values.get(key))
 
 
 def _inner(facts: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -416,18 +416,6 @@ def _inner(facts: Mapping[str, Any], *names: str) -> dict[str, Any]:
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
     return found if isinstance(found, dict) else {}
-
-
-def _value(value: object) -> int | float | bool | str | None:
-    """A number or a truth value, if the text of a record is one."""
-    if value is None or isinstance(value, int | float):
-        return value
-    text = str(value)
-    if text in ("true", "false"):
-        return text == "true"
-    if re.fullmatch(r"-?[0-9]{1,18}", text):  # fits into the table, else it remains a text
-        return int(text)
-    return float(text) if re.fullmatch(r"-?[0-9]+\.[0-9]+", text) else text
 
 
 def _saved(path: Path, keys: Sequence[str] | None) -> pd.DataFrame:

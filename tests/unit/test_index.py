@@ -182,7 +182,7 @@ def test_a_question_that_makes_no_sense_is_one_line(results, sql, message):
     assert message in refusal(results, sql)
 
 
-LISTS = r'; .*"DESCRIBE runs" and \./p5lab query "DESCRIBE counts" list all columns$'
+LISTS = r'; .*"DESCRIBE runs" lists all columns \(also DESCRIBE counts, DESCRIBE keys\)$'
 
 
 @pytest.mark.parametrize(
@@ -206,6 +206,11 @@ LISTS = r'; .*"DESCRIBE runs" and \./p5lab query "DESCRIBE counts" list all colu
         # A text with double quotes, or without quotes, is the name of a column in SQL.
         ("FROM runs WHERE guest = toy", "'toy'; a text needs single quotes: 'toy'"),
         ('FROM runs WHERE status = "ok"', "'ok'; a text needs single quotes: 'ok'"),
+        # Machine keys are in a table of their own.
+        (
+            'SELECT "l2.size" FROM runs',
+            'keys: SELECT guest, "l2.size" FROM runs JOIN keys USING (run)',
+        ),
         ("SELECT nothing_like_it FROM runs", "unknown column 'nothing_like_it'; ./p5lab query"),
     ],
 )
@@ -217,19 +222,43 @@ def test_an_unknown_column_names_the_close_names(results, sql, message):
 
 
 def test_the_columns_are_listed_as_the_message_says(results):
-    for table in ("runs", "counts"):
+    for table, column in {"runs": "guest", "counts": "value", "keys": "l2.size"}.items():
         columns, rows = index.query(results, f"DESCRIBE {table}")
         assert columns[0] == "column_name"
-        assert ("guest" if table == "runs" else "value") in [row[0] for row in rows]
+        assert column in [row[0] for row in rows]
+
+
+def test_machine_keys_and_parameters_are_columns(results, p5lab):
+    p5lab("run", "tests", "--no-build", "--workload", "call", "--set", "l2.size=512K")
+    _, rows = index.query(
+        results,
+        'SELECT "l2.size", "l2.present", "l1d.replacement", "parameters.iterations"'
+        " FROM runs JOIN keys USING (run) WHERE workload = 'call' AND status = 'ok' ORDER BY 1",
+    )
+    assert rows == [(262144, True, "lru", 3), (524288, True, "lru", 3)]
+
+
+def test_keys_of_no_results_have_no_rows(lab):
+    assert index.query(lab, 'SELECT "l2.size" FROM keys')[1] == []
 
 
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
         ("FROM cunts", "query: unknown table 'cunts'; did you mean 'counts'? The tables are"),
-        ("FROM run", "query: unknown table 'run'; did you mean 'runs'? The tables are runs and"),
-        ("SELECT r.guest FROM runs", "query: unknown table 'r'; the tables are runs and counts"),
-        ("FROM elsewhere", "query: unknown table 'elsewhere'; the tables are runs and counts"),
+        (
+            "FROM run",
+            "query: unknown table 'run'; did you mean 'runs'? The tables are runs, keys",
+        ),
+        (
+            "SELECT r.guest FROM runs",
+            "query: unknown table 'r'; the tables are runs, keys and counts",
+        ),
+        ("SELECT l1i.size FROM runs", "unknown table 'l1i'; machine keys are columns of the"),
+        (
+            "FROM elsewhere",
+            "query: unknown table 'elsewhere'; the tables are runs, keys and counts",
+        ),
         # These columns exist. DuckDB's own message says what is wrong.
         ("SELECT guest, count(*) FROM runs GROUP BY workload", "must appear in the GROUP BY"),
         ("SELECT experiment FROM runs, counts", "Ambiguous reference to column name"),

@@ -20,7 +20,7 @@ from p5lab.describe import observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.host import packages
 from p5lab.host.files import sha256_of
-from p5lab.keep import misnamed, store
+from p5lab.keep import key_table, misnamed, store
 from p5lab.keep.store import COUNTS, RECORD, Stored
 from p5lab.lab import Lab
 from p5stats.record import program_digest
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 DIRECTORY = ".index"
 # The index is used only if there are at least WORTHWHILE runs. Reading a record takes 0.25 ms.
 WORTHWHILE = 1000
@@ -70,22 +70,24 @@ def runs(lab: Lab) -> list[Stored]:
 
 
 def connect(lab: Lab) -> "DuckDBPyConnection":
-    """Returns a database in memory with two views.
+    """Returns a database in memory with three tables.
 
-    `runs` contains one row for each run (docs/reference/formats.md). `counts` contains the tidy
+    `runs` contains one row for each run (docs/reference/formats.md). `keys` contains the machine
+    keys and workload parameters of each run (p5lab.keep.key_table). `counts` contains the tidy
     tables of all ok runs (p5stats.tidy). Raises UserError if a table cannot be read. Installs
     DuckDB if it is missing.
     """
     packages.ensure("query")
     import duckdb
 
-    table = _table(_rows(lab, sorted(lab.results.glob(f"*/*/{RECORD}"))))
+    rows = _rows(lab, sorted(lab.results.glob(f"*/*/{RECORD}")))
     connection = duckdb.connect()
-    connection.register("index_rows", table)
+    connection.register("index_rows", _table(rows))
     connection.execute(
         "CREATE TABLE runs AS SELECT * EXCLUDE (record, inode, size, changed) FROM index_rows"
     )
     connection.unregister("index_rows")
+    connection.register(key_table.NAME, key_table.of([row.stored.record for row in rows]))
     files = [
         str(lab.results / experiment / run / COUNTS)
         for experiment, run in connection.execute(
@@ -164,8 +166,8 @@ def _abridged(stored: Stored) -> dict[str, Any]:
         "experiment": stored.directory.parent.name,
         "run": stored.id,
         "machine": {
-            key: record["machine"].get(key, {} if key == "shadows" else "")
-            for key in ("name", "geometry", "shadows")
+            key: record["machine"].get(key, {} if key in ("shadows", "values") else "")
+            for key in ("name", "geometry", "shadows", "values")
         },
         "workload": {"name": record["workload"].get("name", "")},
         "identity": {

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from p5lab.describe.keys import BY_NAME
 from p5lab.errors import NAMED, listed, nearest
 from p5stats import declared
 
@@ -26,10 +27,10 @@ COLUMN = re.compile(
 TABLE = re.compile(r'\bTable (?:with name )?"?([^"\s]+)"? (?:does not exist!|not found!)', re.I)
 CANDIDATES = re.compile(r"^(?:Candidate bindings|Candidate tables|Did you mean)\b.*", re.M)
 QUOTED = re.compile(r'"([^"]+)"')
-TABLES = ("runs", "counts")
+TABLES = ("runs", "keys", "counts")
 # Columns of `runs` whose texts a user compares with a name.
 TEXTS = ("guest", "machine", "workload", "experiment", "engine", "status")
-COLUMNS = './p5lab query "DESCRIBE runs" and ./p5lab query "DESCRIBE counts" list all columns'
+COLUMNS = './p5lab query "DESCRIBE runs" lists all columns (also DESCRIBE counts, DESCRIBE keys)'
 
 
 def explain(connection: "DuckDBPyConnection", message: str) -> str:
@@ -41,9 +42,11 @@ def explain(connection: "DuckDBPyConnection", message: str) -> str:
         name = match[1] or match[2]
         return f"unknown column {name!r}; {_about_column(connection, name, said)}"
     if match := TABLE.search(first):
+        if keys := [key for key in BY_NAME if key.startswith(f"{match[1]}.")]:
+            return f"unknown table {match[1]!r}; {_about_keys(keys)}"
         near = close(match[1], [*TABLES, *said])
         hint = f"did you mean {near[0]!r}? The" if near else "the"
-        return f"unknown table {match[1]!r}; {hint} tables are {' and '.join(TABLES)}"
+        return f"unknown table {match[1]!r}; {hint} tables are {listed(TABLES, 'and', str)}"
     hint = f" Did you mean {listed(said)}?" if said else ""
     return first + hint
 
@@ -55,6 +58,8 @@ def _about_column(connection: "DuckDBPyConnection", name: str, said: Sequence[st
     events = [*declared.events(), *declared.nominal()]
     if name in events:
         return f"{_about_event(name, [name])}. {COLUMNS}"
+    if name in BY_NAME:
+        return f"{_about_keys([name])}. {COLUMNS}"
     columns = connection.execute(
         "SELECT DISTINCT column_name FROM information_schema.columns ORDER BY ALL"
     ).fetchall()
@@ -71,6 +76,12 @@ def _about_event(example: str, names: Sequence[str]) -> str:
     verb = "is an event" if len(names) == 1 else "are events"
     where = f"... FROM counts WHERE event = '{example}'"
     return f"{listed(names, 'and')} {verb}; a count is a row: {where}"
+
+
+def _about_keys(names: Sequence[str]) -> str:
+    """Returns how a statement selects a machine key. `names`: keys that the user may mean."""
+    text = 'columns of the table keys: SELECT guest, "{}" FROM runs JOIN keys USING (run)'
+    return f"machine keys are {text.format(names[0])}"
 
 
 def _texts(connection: "DuckDBPyConnection") -> set[str]:
