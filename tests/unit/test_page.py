@@ -226,8 +226,13 @@ def test_figures_are_exported_with_their_numbers(hostile_page):
         assert (export / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
         assert ElementTree.parse(export / f"{stem}.svg").getroot().tag.endswith("}svg")
         table = pd.read_csv(export / f"{stem}.csv")
-        assert tuple(table.columns) == COLUMNS
-        assert (table["kind"] == MODELLED).any()
+        assert tuple(table.columns) == (*COLUMNS[:-1], "machine", "guest", "runs")
+        modelled = table[table["kind"] == MODELLED]
+        assert set(modelled["machine"]) == {"p90-premiere2"}
+        named = modelled[modelled["series"].isin(["toy", "other"])]  # here guests are the series
+        assert len(named)
+        assert (named["guest"] == named["series"]).all()
+        assert table.loc[table["kind"] != MODELLED, ["machine", "guest"]].isna().all(axis=None)
 
 
 @pytest.fixture(scope="module")

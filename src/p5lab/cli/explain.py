@@ -86,7 +86,9 @@ def _export(found: Sequence[Explanation], directory: Path) -> None:
     packages.ensure("report")
     from p5lab.present.page import svg, waterfall_figure
 
-    paths = svg.export(map(waterfall_figure.of, found), directory)
+    stacks = [stack for one in found for stack in (*one.first, *one.second)]
+    records = {stack.stored.id: stack.stored.record for stack in stacks}
+    paths = svg.export(map(waterfall_figure.of, found), directory, records)
     Progress().say(f"Figures: {len(paths)} files in {directory}")
 
 

@@ -157,7 +157,8 @@ def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Wr
         replace_text(output, text)
     except OSError as error:
         raise disk_error(error, output) from None
-    exported = svg.export(drawn, export) if export is not None else []
+    records = {one.id: one.record for one in runs.values()}
+    exported = svg.export(drawn, export, records) if export is not None else []
     return Written(output, exported, results.missing)
 
 

@@ -6,16 +6,19 @@ page.css defines for light and dark pages.
 """
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import altair as alt
+import pandas as pd
 import vl_convert
 
 from p5lab.errors import disk_error
+from p5lab.host.terminal import for_terminal
 from p5lab.present.page import charts
 from p5lab.present.page.charts import Panel
-from p5lab.present.page.figure import Figure
+from p5lab.present.page.figure import MODELLED, Figure
 
 NAMESPACE = "http://www.w3.org/2000/svg"
 ELEMENTS = ("svg", "g", "path", "rect", "line", "text", "tspan")
@@ -62,25 +65,29 @@ def panel(one: Panel) -> str:
     return _clean(text, f"{one.title} ({one.unit})", one.description)
 
 
-def export(figures: Iterable[Figure], directory: Path) -> list[Path]:
+def export(
+    figures: Iterable[Figure], directory: Path, records: Mapping[str, Mapping[str, Any]]
+) -> list[Path]:
     """Writes figures as PNG, SVG and CSV into a directory, which is made if it does not exist.
     Returns the paths of the files.
 
-    Raises UserError if a file cannot be written.
+    `records`: the records of the runs by id. Raises UserError if a file cannot be written.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise disk_error(error, directory) from None
-    return [path for figure in figures for path in _export(figure, directory)]
+    return [path for figure in figures for path in _export(figure, directory, records)]
 
 
-def _export(figure: Figure, directory: Path) -> list[Path]:
+def _export(
+    figure: Figure, directory: Path, records: Mapping[str, Mapping[str, Any]]
+) -> list[Path]:
     spec = charts.whole(figure)
     contents = {
         ".svg": vl_convert.vegalite_to_svg(spec, vl_version=VERSION).encode(),
         ".png": vl_convert.vegalite_to_png(spec, vl_version=VERSION, scale=PNG_SCALE),
-        ".csv": figure.frame.to_csv(index=False, lineterminator="\n").encode(),
+        ".csv": _table(figure, records).to_csv(index=False, lineterminator="\n").encode(),
     }
     paths = []
     for suffix, content in contents.items():
@@ -91,6 +98,22 @@ def _export(figure: Figure, directory: Path) -> list[Path]:
             raise disk_error(error, path) from None
         paths.append(path)
     return paths
+
+
+def _table(figure: Figure, records: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """The marks of a figure with the machine and the guest of each mark's runs. A published value
+    has no run, and so no machine and no guest."""
+
+    def names(part: str, runs: str, kind: str) -> str:
+        ids = runs.split() or (figure.runs if kind == MODELLED else ())
+        return " ".join(dict.fromkeys(str(records[one][part]["name"]) for one in ids))
+
+    frame = figure.frame.copy()
+    marks = list(zip(frame["runs"], frame["kind"], strict=True))
+    for part in ("machine", "guest"):
+        texts = [for_terminal(names(part, runs, kind)) for runs, kind in marks]
+        frame.insert(frame.columns.get_loc("runs"), part, texts)
+    return frame
 
 
 def _clean(text: str, title: str, description: str) -> str:
