@@ -10,7 +10,7 @@ examples.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -58,6 +58,7 @@ MVAX2_BASES = (
 # An estimate. Intel rated the Pentium of 66 MHz at 112 MIPS. We scale this value by the clock.
 PENTIUM_MIPS_PER_HZ = 112 / 66e6
 MICROSECONDS = "microseconds"
+NUMBERS = ("iterations", "metric", "unit", "value", "deviation")  # the last columns of `measured`
 Number = TypeVar("Number", float, pd.Series)
 
 
@@ -66,10 +67,11 @@ def measured(
 ) -> pd.DataFrame:
     """Every metric of `compare.metrics` for one operation, after subtraction of the empty bracket.
 
-    Columns: KEYS, the settings of the table (`tidy.settings`), iterations, metric, unit, value.
-    There is one row for each run, phase, geometry and metric, in the order of the table. `value` is
-    computed from the mean counts over the iterations. A ratio is therefore a ratio of means.
-    `value` is NaN if the engine does not count an event, or if the divisor is zero. terms: the
+    Columns: KEYS, the settings of the table (`tidy.settings`), and NUMBERS. There is one row for
+    each run, phase, geometry and metric, in the order of the table. `value` is computed from the
+    mean counts over the iterations. A ratio is therefore a ratio of means. `value` is NaN if the
+    engine does not count an event, or if the divisor is zero. `deviation` is the standard deviation
+    of the sample over the iterations; it is NaN for one iteration. terms: the
     terms of each run, if the table does not contain them (`tidy.load` adds them). StatsError for a
     run without terms.
     """
@@ -82,20 +84,16 @@ def measured(
         if where["run"] not in terms:
             raise StatsError(f"run {where['run']}: no terms for this run")
         of = terms[str(where["run"])]
-        values = compare.evaluate(
-            brackets.mean().to_dict(),
-            of.operations,
-            of.clock_hz,
-            of.clock_vector,
-            of.operation_bytes,
-        )
+        mean = _evaluated(of, brackets.mean().to_dict())
+        deviation = _deviations([_evaluated(of, one) for one in brackets.to_dict("records")])
         rows += [
             {
                 **where,
                 "iterations": len(brackets),
                 "metric": metric.name,
                 "unit": metric.unit,
-                "value": values[metric.name],
+                "value": mean[metric.name],
+                "deviation": deviation[metric.name],
             }
             for metric in compare.metrics(of.clock_vector, of.operation_bytes)
         ]
@@ -105,8 +103,21 @@ def measured(
         return found
     values = table.drop_duplicates(compare.SOURCE)[[*compare.SOURCE, *names]]
     merged = found.merge(values, on=compare.SOURCE, how="left")
-    order = [name for name in found if name not in ("iterations", "metric", "unit", "value")]
-    return merged[[*order, *names, "iterations", "metric", "unit", "value"]]
+    order = [name for name in found if name not in NUMBERS]
+    return merged[[*order, *names, *NUMBERS]]
+
+
+def _evaluated(of: Terms, counts: Mapping[Hashable, float]) -> dict[str, float]:
+    """Every metric of one operation, from the counts of a bracket."""
+    events = {str(event): value for event, value in counts.items()}
+    return compare.evaluate(events, of.operations, of.clock_hz, of.clock_vector, of.operation_bytes)
+
+
+def _deviations(iterations: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The standard deviation of the sample of each metric. NaN for one iteration."""
+    values = np.array([list(one.values()) for one in iterations])
+    found = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], math.nan)
+    return dict(zip(iterations[0], found.tolist(), strict=True))
 
 
 def _in_order(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

@@ -200,6 +200,32 @@ def test_load_of_nothing(here, sweep, what, keys, message):
         p5lab.load(what, keys=keys)
 
 
+def test_load_has_the_order_of_the_experiments_file(here):
+    """The order of the directories says nothing, so it must not decide what compare compares."""
+    file = here.experiments / "tests.toml"
+    machines = '["p133-triton", "p100-plato", "p90-premiere2"]'
+    file.write_text(file.read_text().replace('["p90-premiere2"]', machines))
+    made = p5lab.run("tests", sweep={"l2.size": SIZES}, seed=[0, 1], build=False)
+    loaded = p5lab.load("tests")
+    runs = made["run"].unique().tolist()
+    assert sorted(runs) != runs
+    assert loaded["run"].unique().tolist() == runs
+    compared = p5lab.compare(loaded[loaded["l2.size"] == 131072])
+    assert set(compared["against"]) == {"machine=p133-triton"}
+
+
+def test_load_of_the_own_runs_of_an_experiment(here):
+    with pytest.raises(p5lab.UserError, match="2 of the 2 runs of tests are not stored"):
+        p5lab.load("tests", own=True)
+    p5lab.run("tests", machine="p133-triton", seed=[0, 1], build=False)
+    p5lab.run("tests", sweep={"l2.size": ["512K", "1M"]}, build=False)
+    own = p5lab.run("tests", build=False)
+    pd.testing.assert_frame_equal(p5lab.load("tests", own=True), own)
+    assert p5lab.load("tests")["run"].nunique() == 10
+    with pytest.raises(p5lab.UserError, match="expected own or all_runs, not both"):
+        p5lab.load("tests", own=True, all_runs=True)
+
+
 def test_load_of_one_run_by_its_id(here, sweep):
     run = sweep["run"].iloc[0]
     assert set(p5lab.load(run[:8])["run"]) == {run}
@@ -238,6 +264,8 @@ def test_measure_gives_one_operation(sweep):
     assert each["metric"].unique().tolist() == ["instructions", "busy cycles"]
     assert set(each[each["metric"] == "busy cycles"]["value"]) == {110}  # call_events
     assert each["l2.size"].nunique() == 3
+    # 100, 110 and 120 cycles, and 40 instructions in each iteration (call_events).
+    assert set(each["deviation"]) == {10, 0}
     pd.testing.assert_frame_equal(p5lab.measure(each, "instructions"), each.iloc[:3])
     with pytest.raises(p5lab.UserError, match="unknown metric 'instruction'; did you mean"):
         p5lab.measure(sweep, "instruction")
@@ -258,6 +286,7 @@ def test_compare_takes_a_value_as_a_user_writes_it(sweep):
     found = p5lab.compare(p5lab.measure(sweep, "busy cycles"), {"l2.size": "256K"})
     assert found["reference"].tolist() == found["value"].tolist() == [110] * 3
     first = p5lab.compare(sweep)  # the first value of the sweep
+    assert set(first["against"]) == {"l2.size=128K"}
     assert set(first[first["metric"] == "CPI (busy)"]["ratio"]) == {1}
     both = sweep.assign(guest="other", run=sweep["run"] + "x")
     assert p5lab.compare(pd.concat([sweep, both]), guest="toy")["ratio"].dropna().eq(1).all()

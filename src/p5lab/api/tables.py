@@ -2,13 +2,14 @@
 """Functions of `p5lab` for stored results: `load`, `output`, `measure`, `compare` and others."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from p5lab.api import place
-from p5lab.describe import experiment, outputs
+from p5lab.describe import experiment, experiment_file, outputs
 from p5lab.describe import keys as machine_keys
 from p5lab.describe.kinds import BadValue
 from p5lab.errors import UserError, unknown
@@ -16,6 +17,7 @@ from p5lab.keep import selection, store
 from p5lab.lab import Lab
 from p5lab.present import by_interval, column
 from p5lab.present import screen as screens
+from p5lab.present.page import results
 from p5lab.present.screen import Screen
 from p5stats import StatsError, cpi, declared, papers, tidy
 
@@ -24,7 +26,11 @@ _OF_A_COUNT = ("phase", "iteration", "ring", "address_space", "symbol", "event",
 
 
 def load(
-    what: str | Path, *, keys: Sequence[str] | None = None, all_runs: bool = False
+    what: str | Path,
+    *,
+    keys: Sequence[str] | None = None,
+    all_runs: bool = False,
+    own: bool = False,
 ) -> pd.DataFrame:
     """Reads stored counts and returns them as one table, as `run` does. Makes no run.
 
@@ -33,13 +39,86 @@ def load(
     file that `p5stats.tidy.save` wrote. keys: the machine
     keys and workload parameters (as `parameters.NAME`) that become columns. Without `keys`, each
     machine key in which a run differs from its machine file becomes a column. all_runs: also runs
-    that a later run of the same kind replaces. UserError if there is no such result, StatsError for
-    a damaged file.
+    that a later run of the same kind replaces. own: only the runs that the experiment's file
+    describes, as `./p5lab report` shows them, without those of `set`, `sweep` and other options.
+
+    Machines, guests and workloads are in the order of the experiment's file, and the values of a
+    key in the order of their size. UserError if there is no such result, or with `own` if a run of
+    the experiment is missing. StatsError for a damaged file.
     """
     for key in keys or ():
         if key not in machine_keys.BY_NAME and not key.startswith(tidy.PARAMETERS):
             raise machine_keys.unknown_key(key, "keys")
-    return tidy.load(_place(place.here(), what), keys=keys, all_runs=all_runs)
+    lab = place.here()
+    if own:
+        return tidy.of_runs(_own(lab, what, all_runs=all_runs), keys=keys)
+    found = _place(lab, what)
+    table = tidy.load(found, keys=keys, all_runs=all_runs)
+    return table if found.is_file() else _in_order(lab, table)
+
+
+def _own(lab: Lab, what: str | Path, *, all_runs: bool) -> list[Path]:
+    """The directories of exactly the runs that the file of an experiment describes, in its
+    order."""
+    name = str(what)
+    if all_runs:
+        raise UserError("load: expected own or all_runs, not both")
+    runs = experiment.load(lab, name)
+    found = results.choose(runs, store.all_runs(lab, name)).shown
+    good = [one.directory for one in found if one.status == "ok"]
+    if len(good) < len(runs):
+        raise UserError(
+            f"{len(runs) - len(good)} of the {len(runs)} runs of {name} are not stored:"
+            f" p5lab.run({name!r}) makes them"
+        )
+    return good
+
+
+def _in_order(lab: Lab, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows in the order in which `run` makes the runs of the experiment's file."""
+    settings = tidy.settings(table)
+    orders = {name: _order(lab, name) for name in table["experiment"].unique()}
+
+    def place_of(run: Mapping[Any, Any]) -> list[object]:
+        order = orders[run["experiment"]]
+
+        def named(column: str) -> tuple[int, str]:
+            name = str(run[column])
+            return order[column].get(name, len(order[column])), name
+
+        values = [run[key] for key in settings]
+        swept = [(0, one, "") if _is_number(one) else (1, 0, str(one)) for one in values]
+        return [
+            run["experiment"],
+            named("machine"),
+            swept,
+            named("guest"),
+            run["seed"],
+            named("workload"),
+            run["parameters"],
+        ]
+
+    runs = sorted(table.drop_duplicates("run").to_dict("records"), key=place_of)
+    ranks = {run["run"]: rank for rank, run in enumerate(runs)}
+    return table.iloc[table["run"].map(ranks).argsort(kind="stable")].reset_index(drop=True)
+
+
+def _order(lab: Lab, name: str) -> dict[str, dict[str, int]]:
+    """The places of machines, guests and workloads in the file of an experiment. None have a place
+    if there is no such file, or if it is wrong now."""
+    columns: dict[str, list[str]] = {"machine": [], "guest": [], "workload": []}
+    with suppress(UserError):
+        file = experiment_file.read(lab, name)
+        workloads = [entry.workload.name for entry in file.entries]
+        columns = {"machine": file.machines, "guest": file.guests, "workload": workloads}
+    return {
+        column: {one: place for place, one in enumerate(dict.fromkeys(names))}
+        for column, names in columns.items()
+    }
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not pd.isna(value)
 
 
 def _place(lab: Lab, what: str | Path) -> Path:
@@ -126,9 +205,11 @@ def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
 
     table: the result of `run` or `load`. metrics: the names of the numbers; all numbers without
     `metrics`. The result has one row for each run, phase and number, with the columns `metric`,
-    `unit` and `value`. The empty bracket is subtracted, and the value is the mean over the
-    iterations. A value is NaN if the engine does not count the event. Short names of `--metric`,
-    such as "cycles" and "us", stand for the names of the table. UserError for an unknown metric.
+    `unit`, `value` and `deviation`. The empty bracket is subtracted, and the value is the mean over
+    the iterations. The deviation is the standard deviation of the sample over the iterations, and
+    NaN for a single iteration. A value is NaN if the engine does not count the event. Short names
+    of `--metric`, such as "cycles" and "us", stand for the names of the table. UserError for an
+    unknown metric.
     """
     if not isinstance(table, pd.DataFrame):
         raise UserError(f"measure: expected a table of run or load; found {table!r}")
@@ -188,10 +269,12 @@ def compare(
 
     table: the result of `run`, `load` or `measure`. The reference is a value of a column, such as
     `guest="linux"`. The name of a machine key contains a point, so write
-    `compare(table, {"l2.size": "256K"})`. Without a reference, the first guest is the reference, or
-    the first value of the first swept key. A row and its reference agree in everything else, so
-    rows of the same seed are compared. Adds the columns `reference` and `ratio` (value /
-    reference). UserError if no row has the value of the reference.
+    `compare(table, {"l2.size": "256K"})`. Without a reference, the first guest of the table is the
+    reference, or the first value of the first swept key, or the first machine. `run` and `load` put
+    guests and machines in the order of the experiment's file. A row and its reference agree in
+    everything else, so rows of the same seed are compared. Adds the columns `reference`, `ratio`
+    (value / reference) and `against`, the name of the reference: `guest=linux`. UserError if no row
+    has the value of the reference.
     """
     numbers = measure(table)
     wanted = {**(reference or {}), **columns} or _first(numbers)
@@ -202,7 +285,9 @@ def compare(
         if not (numbers[name] == wanted[name]).any():
             known = ", ".join(map(str, numbers[name].unique()))
             raise UserError(f"compare: {name}: expected one of {known}; found {value!r}")
-    return papers.against(numbers, **wanted)
+    found = papers.against(numbers, **wanted)
+    names = (machine_keys.readable(f"{name}={value}") for name, value in wanted.items())
+    return found.assign(against=", ".join(names))
 
 
 def plain(value: object) -> Any:  # noqa: ANN401
