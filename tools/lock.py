@@ -37,6 +37,9 @@ HEAD = """\
 ENTRY = re.compile(
     r"^([A-Za-z0-9._-]+)==(\S+) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M
 )
+# jsonschema checks addresses with rfc3987-syntax if that is installed. Nothing here needs this, and
+# rfc3987-syntax takes a second to load in each process that imports jsonschema, so with Altair.
+LEFT_OUT = {"rfc3987-syntax"}
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -114,6 +117,8 @@ def closure(wanted: list[str], found: dict[str, Package]) -> set[str]:
             if need.marker and not need.marker.evaluate({**environment, "extra": extra}):
                 continue
             name = canonicalize_name(need.name)
+            if name in LEFT_OUT:
+                continue
             names.add(name)
             for one in {"", *need.extras}:
                 if (name, one) not in seen:

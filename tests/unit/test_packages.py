@@ -13,6 +13,7 @@ import threading
 import time
 import tomllib
 
+import lock
 import pytest
 from fakelab import REPO
 from stopping import stop
@@ -256,6 +257,13 @@ def test_the_lock_files_agree_and_have_digests():
     for group, text in locks().items():
         if group != packages.BASE:
             assert not base & {name for name, _ in packages.PINNED.findall(text)}, group
+
+
+def test_a_package_that_is_left_out_is_in_no_lock_file():
+    """rfc3987-syntax takes a second to load in each process with Altair, and nothing needs it."""
+    assert lock.LEFT_OUT
+    for group, text in locks().items():
+        assert not lock.LEFT_OUT & {name for name, _ in packages.PINNED.findall(text)}, group
 
 
 def test_install_names_the_size_of_each_group():
