@@ -3,6 +3,8 @@
 full disk.
 """
 
+import contextlib
+import io
 import multiprocessing
 import re
 import shutil
@@ -41,26 +43,26 @@ NEEDED = (
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
-    """Runs the whole experiment once. Returns the results and the output."""
+    """Runs the whole experiment once, in a process of its own. Returns the results and the output.
+    The commands of the tests run in the process of the tests, so they find nothing of this run but
+    its files.
+    """
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("smoke") / "results")
-    status, out, err = command(lab, "run", "smoke", "--no-build", "--all-tables")
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        words = ("run", "smoke", "--no-build", "--all-tables")
+        status, out, err = pool.apply(command, (lab, *words))
     return lab, status, out, err
 
 
 def command(lab, *arguments):
-    """Runs the command line in its own process."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_command, (lab, arguments))
-
-
-def _command(lab, arguments):
-    import contextlib
-    import io
-    import os
-
-    os.environ["COLUMNS"] = "120"
+    """Runs a command line. Returns its exit status, standard output and standard error."""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.setenv("COLUMNS", "120")
         status = cli.main(arguments, lab)
     return status, out.getvalue(), err.getvalue()
 
