@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs in the format a.out: the converter, and the programs for Linux before ELF."""
+"""Programs in the format a.out: the converter, and those for Linux before ELF and for BSD."""
 
 import struct
 import subprocess
@@ -10,11 +10,14 @@ from fakelab import REPO
 
 from p5lab.host import aout_programs, linux_programs
 from p5lab.host.aout import FORMS, PAGE, converted
+from p5lab.host.aout_programs import BSD, LINUX
 from p5lab.lab import Lab
 
 LAB = Lab(REPO)
 TEXT, DATA, ZEROES = b"\xb8\1\0\0\0" * 900, b"data" * 30, 5000  # 4500 and 120 bytes
 R, X, W = 4, 1, 2
+KINDS = (LINUX, BSD)
+LCALL = b"\x9a\0\0\0\0\7\0"  # of BSD: lcall $7,$0
 
 
 def elf(first, *, entry=0, kind=2, machine=3, rows=None, gap=0):
@@ -84,28 +87,37 @@ def test_another_file_is_refused(file, expected):
         converted(file, FORMS["linux-zmagic"])
 
 
-@pytest.fixture(scope="module")
-def made():
-    """The files for the floppy, by name. They need the C library for Linux 2.0."""
-    if not (REPO / linux_programs.LIBC / "libc.a").is_file():
+@pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.name)
+def kind(request):
+    """A kind of programs whose C library is built."""
+    if not (REPO / request.param.libc / "libc.a").is_file():
         pytest.skip("the C library is not built: run ./p5lab build")
-    return {path.name: path for path in aout_programs.made(LAB)}
+    return request.param
 
 
-def test_the_floppy_has_the_programs_for_linux_in_the_older_format(made):
-    assert list(made) == [linux_programs.START, *linux_programs.names(LAB)]
-    assert made[linux_programs.START].read_text() == linux_programs.script(LAB)
-    for name in linux_programs.names(LAB):
-        address, memory, entry, machine = loaded(aout_programs.FORM, made[name].read_bytes())
-        # xor ebp, ebp; call: the start of aout_start.c
-        assert memory[entry - address :][:3] == b"\x31\xed\xe8"
-        assert machine == 0
+@pytest.fixture(scope="module")
+def made(kind):
+    """The files for the floppy, by name."""
+    return {path.name: path for path in aout_programs.made(LAB, kind)}
 
 
-def test_the_programs_are_made_once_and_have_the_same_bytes(made):
+def test_the_floppy_has_the_programs_in_the_older_format(kind, made):
+    names = linux_programs.names(LAB, kind.place)
+    assert list(made) == [linux_programs.START, *names]
+    assert made[linux_programs.START].read_text() == linux_programs.script(LAB, kind.place)
+    for name in names:
+        address, memory, entry, machine = loaded(kind.form, made[name].read_bytes())
+        # xor ebp, ebp: the start of aout_start.c. Then Linux gives all addresses to the program.
+        begin = memory[entry - address :]
+        assert begin.startswith(b"\x31\xed\xe8" if kind is LINUX else b"\x31\xed\x8b\x04\x24")
+        assert machine == (0 if kind is LINUX else 134)
+        assert (LCALL in memory) == (kind is BSD)
+
+
+def test_the_programs_are_made_once_and_have_the_same_bytes(kind, made):
     before = {path: path.stat().st_mtime_ns for path in made.values()}
-    assert {path: path.stat().st_mtime_ns for path in aout_programs.made(LAB)} == before
-    for name, content in aout_programs._programs(LAB):
+    assert {path: path.stat().st_mtime_ns for path in aout_programs.made(LAB, kind)} == before
+    for name, content in aout_programs.programs(LAB, kind):
         assert made[name].read_bytes() == content
 
 

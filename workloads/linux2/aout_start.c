@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The start of a program in the format a.out. Linux puts argc and the addresses of argv and of the
- * environment on its stack (create_tables in Linux 1.0, fs/exec.c). The C library expects what an
- * ELF program finds: the strings of argv, of the environment and the auxiliary vector, one after the
- * other.
+ * environment on its stack (create_tables in Linux 1.0, fs/exec.c). BSD puts argc and the strings
+ * of argv and of the environment there (4.4BSD-Lite, kern/kern_exec.c). The C library expects what
+ * an ELF program of Linux finds: the strings of argv, of the environment and the auxiliary vector,
+ * one after the other.
  */
 #include <elf.h>
 #include <stddef.h>
@@ -21,6 +22,14 @@ __asm__(
     ".globl _start\n"
     "_start:\n"
     "  xorl %ebp, %ebp\n"
+#ifdef P5LAB_BSD
+    "  movl (%esp), %eax\n"
+    "  leal 4(%esp), %ecx\n"
+    "  leal 8(%esp,%eax,4), %edx\n"
+    "  pushl %edx\n"
+    "  pushl %ecx\n"
+    "  pushl %eax\n"
+#endif
     "  call start_as_elf\n");
 
 static size_t length_of(char **texts) {

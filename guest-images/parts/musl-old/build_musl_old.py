@@ -10,6 +10,9 @@ never makes (NEVER_MADE). The directory `replaced` has the few files that need o
 address of the thread is in a variable instead of a segment, mmap and socketpair pass their
 arguments in memory, fork takes no locks, and vfork is fork.
 
+With --also, it builds the library for another system. This directory has more files that replace
+those of musl, among them the list of system calls, and a list of objects.
+
 The compiler is Zig's clang, as for our other musl (guest-images/parts/musl). objects.txt lists the
 objects. The products depend on the source, the ziglang version and the files beside this script.
 """
@@ -49,19 +52,37 @@ def old_calls(text: str) -> str:
     return "\n".join([*kept, *older, *never, ""])
 
 
-def objects() -> list[str]:
-    """The paths of the objects below `obj`, without the ending."""
-    lines = (HERE / "objects.txt").read_text(encoding="utf-8").splitlines()
+def objects(also: Path | None) -> list[str]:
+    """The paths of the objects below `obj`, without the ending. `also`: a directory with a list of
+    more objects, and with a minus those that its system does not need."""
+    names = listed(HERE)
+    for name in listed(also) if also else []:
+        if name.startswith("-"):
+            names.remove(name[1:])
+        else:
+            names.append(name)
+    return names
+
+
+def listed(place: Path) -> list[str]:
+    """The lines of the list in a directory."""
+    lines = (place / "objects.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def replace_files(tree: Path, also: Path | None) -> None:
+    """Changes the source for systems that are older than musl."""
+    calls = tree / CALLS
+    calls.write_text(old_calls(calls.read_text(encoding="utf-8")), encoding="utf-8")
+    for place in filter(None, (HERE, also)):
+        shutil.copytree(place / "replaced", tree, dirs_exist_ok=True)
 
 
 def make(args: argparse.Namespace) -> None:
     zig = find_zig()
     with tempfile.TemporaryDirectory(prefix="p5lab-musl-old-") as tmp:
         tree = unpack(args.source, Path(tmp))
-        calls = tree / CALLS
-        calls.write_text(old_calls(calls.read_text(encoding="utf-8")), encoding="utf-8")
-        shutil.copytree(HERE / "replaced", tree, dirs_exist_ok=True)
+        replace_files(tree, args.also)
         # The path of the checkout may contain spaces, and make splits words.
         plain = Path(tmp) / "ziglang"
         plain.symlink_to(zig.parent)
@@ -75,7 +96,7 @@ def make(args: argparse.Namespace) -> None:
             "RANLIB": f"{plain}/zig ranlib",
         }
         run(["./configure", *CONFIGURE], tree, env)
-        made = [f"obj/{name}.o" for name in objects()]
+        made = [f"obj/{name}.o" for name in objects(args.also)]
         run(["make", *GENERATED], tree, env)
         compile_all(planned(tree, env, made), tree, env, args.jobs, report)
         run(["make", f"-j{args.jobs}", *made], tree, env)
@@ -93,6 +114,7 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's cache")
     parser.add_argument("--check-isa", type=Path, required=True, help="check_isa.py")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--also", type=Path, help="directory of the files for another system")
     parser.add_argument("--output-dir", type=Path, required=True)
     args = parser.parse_args()
     return status_of("build_musl_old", lambda: make(args))

@@ -1,102 +1,151 @@
 # SPDX-License-Identifier: MIT
-"""The programs of p5lab for Linux before ELF: `run --programs linux-aout`.
+"""The programs of p5lab for Linux before ELF and for BSD: `run --programs linux-aout`, `bsd` and
+`bsd-elf`.
 
-They are those for Linux 2.0 to 2.6 (p5lab.host.linux_programs) from the same objects and the same C
-library, with another start (workloads/linux2/aout_start.c), linked for the addresses of the format
-a.out and converted to it. They are made only when a command asks for them.
+They are workloads of our own guests, compiled from the same files as those for Linux 2.0 to 2.6
+(p5lab.host.linux_programs), with another start. Those for BSD have a C library of their own
+(guest-images/parts/musl-bsd). They are made only when a command asks for them.
 """
 
 import hashlib
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from p5lab.describe.supplied import TAR, System
-from p5lab.host import build, linux_programs
+from p5lab.host import build, linux_programs, workload_programs
 from p5lab.host.aout import FORMS, converted
 from p5lab.host.compiler import CompilerError, pentium_programs, run_zig
 from p5lab.host.files import store_bytes
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
-NAME, FORM = "linux-aout", "linux-zmagic"
-MADE = "build/linux-aout"
-BEGIN, LAYOUT, CONVERTER = "aout_start", "aout.ld", "src/p5lab/host/aout.py"
-FLAGS = (
-    "-std=gnu11",
-    "-O2",
-    "-fno-stack-protector",
-    "-fno-sanitize=undefined",
-    "-DP5LAB_OLD_LINUX",
-)
+BEGIN, LAYOUT, CONVERTER = "aout_start.c", "aout.ld", "src/p5lab/host/aout.py"
+ENTER = "enter.S"  # of BSD: how a program enters the kernel
+FLAGS = ("-std=gnu11", "-O2", "-fno-stack-protector", "-fno-sanitize=undefined")
+BSD_FLAGS = ("-U__linux__", "-DP5LAB_BSD")
 INCLUDED = ("workloads/lib", "guest-images/linux/p5ctr")
 
 
-def made(lab: Lab) -> list[Path]:
+@dataclass(frozen=True)
+class Kind:
+    """The programs for one kind of systems.
+
+    `name`: the value of --programs. `title`: the systems. `place`: the directory with the list of
+    programs. `libc`: the directory of the C library. `flags`: more options of the compiler. `form`:
+    the form of a.out; None for ELF.
+    """
+
+    name: str
+    title: str
+    place: str
+    libc: str
+    flags: tuple[str, ...]
+    form: str | None
+
+    @property
+    def begin(self) -> tuple[str, ...]:
+        """The files of the start of a program."""
+        more = () if self.place == linux_programs.PLACE else (f"{self.place}/{ENTER}",)
+        return (f"{linux_programs.PLACE}/{BEGIN}", *more)
+
+
+LINUX = Kind(
+    "linux-aout",
+    "Linux before ELF",
+    linux_programs.PLACE,
+    linux_programs.LIBC,
+    ("-DP5LAB_OLD_LINUX",),
+    "linux-zmagic",
+)
+BSD = Kind("bsd", "BSD", "workloads/bsd", "build/libc/musl-bsd/lib", BSD_FLAGS, "netbsd-zmagic")
+OPENBSD = Kind("bsd-elf", "OpenBSD", BSD.place, BSD.libc, (*BSD_FLAGS, "-DP5LAB_ELF"), None)
+
+
+def made(lab: Lab, kind: Kind) -> list[Path]:
     """The files for the floppy: the programs and the script that starts them. Builds the C library,
     and compiles what is out of date. Raises UserError if that fails."""
-    build.ensure(lab, Progress(), (f"{linux_programs.LIBC}/libc.a",))
-    place = lab.root / MADE / _inputs(lab)
+    build.ensure(lab, Progress(), (f"{kind.libc}/libc.a", f"{kind.libc}/libcompiler_rt.a"))
+    place = lab.root / "build" / kind.name / _inputs(lab, kind)
     if not (place / linux_programs.DONE).is_file():  # the last one
-        Progress().note("Compiling the programs for Linux before ELF")
-        for name, content in _programs(lab):
+        Progress().note(f"Compiling the programs for {kind.title}")
+        for name, content in programs(lab, kind):
             store_bytes(place / name, content)
             (place / name).chmod(0o755)
-    start = store_bytes(place / linux_programs.START, linux_programs.script(lab).encode())
-    return [start, *(place / name for name in linux_programs.names(lab))]
+    script = linux_programs.script(lab, kind.place)
+    start = store_bytes(place / linux_programs.START, script.encode())
+    return [start, *(place / name for name in linux_programs.names(lab, kind.place))]
 
 
-def _inputs(lab: Lab) -> str:
+def _inputs(lab: Lab, kind: Kind) -> str:
     """The digest of everything from which the programs are made."""
-    files = {lab.root / path for path, _ in linux_programs.sources(lab).values()}
+    files = {lab.root / path for path, _ in linux_programs.sources(lab, kind.place).values()}
     files.add(lab.root / CONVERTER)
-    for folder in (linux_programs.PLACE, linux_programs.LIBC, *INCLUDED):
+    for folder in (linux_programs.PLACE, kind.place, kind.libc, *INCLUDED):
         files |= {path for path in (lab.root / folder).iterdir() if path.is_file()}
-    digest = hashlib.sha256("\0".join((version("ziglang"), FORM, *FLAGS)).encode())
+    options = (version("ziglang"), kind.form or "", *FLAGS, *kind.flags)
+    digest = hashlib.sha256("\0".join(options).encode())
     for path in sorted(files):
         digest.update(f"\0{lab.short(path)}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _programs(lab: Lab) -> Iterator[tuple[str, bytes]]:
+def programs(lab: Lab, kind: Kind) -> Iterator[tuple[str, bytes]]:
     """The names and contents of the programs."""
     place = lab.root / linux_programs.PLACE
     with tempfile.TemporaryDirectory() as directory:
         work = Path(directory)
-        _compile(lab, place / f"{BEGIN}.c", work / BEGIN)
-        for name, (source, first) in linux_programs.sources(lab).items():
+        begin = [work / f"begin{number}" for number, _ in enumerate(kind.begin)]
+        for source, to in zip(kind.begin, begin, strict=True):
+            _compile(lab, kind, lab.root / source, to)
+        for name, (source, first) in linux_programs.sources(lab, kind.place).items():
             path = lab.root / source
             if first:
                 more = (f"-I{path.parent}", f"-DPROGRAM={name}", f"-DPHASES={first}")
-                _compile(lab, place / "program.c", work / "object", *more)
+                _compile(lab, kind, place / "program.c", work / "object", *more)
             else:
-                _compile(lab, path, work / "object")
-            yield name, _linked(lab, work)
-        _compile(lab, place / f"{linux_programs.DONE}.c", work / "object")
-        yield linux_programs.DONE, _linked(lab, work)
+                _compile(lab, kind, path, work / "object")
+            yield name, _linked(lab, kind, work, begin)
+        _compile(lab, kind, place / f"{linux_programs.DONE}.c", work / "object")
+        yield linux_programs.DONE, _linked(lab, kind, work, begin)
 
 
-def _compile(lab: Lab, source: Path, to: Path, *more: str) -> None:
-    options = [*FLAGS, *(f"-I{lab.root / one}" for one in INCLUDED), *more]
-    _zig(pentium_programs().compiling(str(source), str(to), options))
+def _compile(lab: Lab, kind: Kind, source: Path, to: Path, *more: str) -> None:
+    options = [*FLAGS, *kind.flags, *(f"-I{lab.root / one}" for one in INCLUDED), *more]
+    _zig(kind, pentium_programs().compiling(str(source), str(to), options))
 
 
-def _linked(lab: Lab, work: Path) -> bytes:
-    form = FORMS[FORM]
-    layout = lab.root / linux_programs.PLACE / LAYOUT
-    options = ["-T", str(layout), "--defsym", f"FIRST={form.first}"]
-    libc = lab.root / linux_programs.LIBC
-    link = pentium_programs().linking(libc, [str(work / "object"), *options], str(work / "program"))
-    _zig([str(work / BEGIN) if Path(word).name == "crt1.o" else word for word in link])
-    return converted((work / "program").read_bytes(), form)
+def _linked(lab: Lab, kind: Kind, work: Path, begin: list[Path]) -> bytes:
+    """The program from the object in `work`. `begin`: the objects of its start, instead of the C
+    library's."""
+    form = FORMS[kind.form] if kind.form else None
+    options = [str(work / "object"), *map(str, begin[1:])]
+    if form:
+        layout = lab.root / linux_programs.PLACE / LAYOUT
+        options += ["-T", str(layout), "--defsym", f"FIRST={form.first}"]
+    link = pentium_programs().linking(lab.root / kind.libc, options, str(work / "program"))
+    _zig(kind, [str(begin[0]) if Path(word).name == "crt1.o" else word for word in link])
+    program = (work / "program").read_bytes()
+    return converted(program, form) if form else program
 
 
-def _zig(command: list[str]) -> None:
+def _zig(kind: Kind, command: list[str]) -> None:
     try:
         run_zig(command[1:])
     except CompilerError as error:
-        raise error.about(f"--programs {NAME}") from None
+        raise error.about(f"--programs {kind.name}") from None
 
 
-SYSTEM = System(NAME, TAR, linux_programs.load, made, linux_programs.phases)
+SYSTEMS = tuple(
+    System(
+        kind.name,
+        TAR,
+        partial(workload_programs.programs, place=kind.place),
+        partial(made, kind=kind),
+        partial(workload_programs.phases, place=kind.place),
+    )
+    for kind in (LINUX, BSD, OPENBSD)
+)

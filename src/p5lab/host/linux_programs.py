@@ -27,15 +27,16 @@ export P5LAB_DATA
 """
 
 
-def sources(lab: Lab) -> dict[str, tuple[str, int]]:
-    """What the build compiles: the C file in the checkout and the first phase, by program."""
-    found = workload_programs.sources(lab, PLACE)
+def sources(lab: Lab, place: str = PLACE) -> dict[str, tuple[str, int]]:
+    """What the build compiles for the list in a directory: the C file in the checkout and the first
+    phase, by program."""
+    found = workload_programs.sources(lab, place)
     return {name: (lab.short(path), first) for name, (path, first) in found.items()}
 
 
-def names(lab: Lab) -> list[str]:
+def names(lab: Lab, place: str = PLACE) -> list[str]:
     """The names of all programs, also of those that another one starts."""
-    return [*sources(lab), DONE]
+    return [*sources(lab, place), DONE]
 
 
 def made(lab: Lab) -> list[Path]:
@@ -46,11 +47,11 @@ def made(lab: Lab) -> list[Path]:
     return [start, *(lab.root / MADE / name for name in names(lab))]
 
 
-def script(lab: Lab) -> str:
+def script(lab: Lab, place: str = PLACE) -> str:
     """The script that starts the programs."""
     lines = [
         f"./{name} {one.arguments}".rstrip() + f" || ./{DONE} {name} $?\n"
-        for name, one in workload_programs.entries(lab, PLACE).items()
+        for name, one in workload_programs.entries(lab, place).items()
     ]
     return "".join([HEAD, *lines, f"./{DONE}\n"])
 

@@ -15,7 +15,7 @@ from p5lab.lab import Lab
 _ALL = (
     dos_programs.SYSTEM,
     linux_programs.SYSTEM,
-    aout_programs.SYSTEM,
+    *aout_programs.SYSTEMS,
     minix_programs.SYSTEM,
     win32_programs.SYSTEM,
 )
