@@ -49,6 +49,22 @@ def test_a_changed_count_changes_the_table_and_the_verdict():
     assert "| getpid, per call | - | - | 1,234,567 |" in page
 
 
+def test_a_column_repeats_the_table_of_another_document():
+    """The numbers of Wine stand once, in docs/concepts/debian32.md."""
+    (row,) = [one for one in PAGE.read_text().splitlines() if one.startswith("| dup, per call")]
+    table = (REPO / "docs/concepts/debian32.md").read_text()
+    (line,) = [one for one in table.splitlines() if one.startswith("| `DuplicateHandle` |")]
+    assert row.split("|")[-2] == line.split("|")[2]
+    assert "wine" not in record(PAGE.read_text())
+
+
+def test_a_missing_table_of_another_document_is_named(tmp_path):
+    (tmp_path / "docs/concepts").mkdir(parents=True)
+    (tmp_path / "docs/concepts/debian32.md").write_text("no table")
+    with pytest.raises(UserError, match=r"debian32\.md: expected a table with \| Operation"):
+        period.documented(Lab(tmp_path), period._load(LAB))
+
+
 def test_the_record_has_no_content_of_the_media():
     for one in record(PAGE.read_text()).values():
         assert one.keys() <= {"title", "media", "ready", "says", "counts"}

@@ -7,6 +7,8 @@ all media were there, as a record in JSON: our counts and the digests of the med
 content. Without the media, the tables follow from this record. With the media, the command makes
 all runs, also those of our own guests, and the record is new.
 
+Some columns come from a table of another document (`documented`).
+
 `./p5lab report period` shows the same tables with the document's text about them (`parts`).
 """
 
@@ -89,7 +91,8 @@ def render(lab: Lab, text: str, execute: Execute) -> str:
     if a run fails, and if a medium is there that is not the one of the guest's file."""
     table = _load(lab)
     record = page_record.read(text) if missing(lab) else measured(lab, execute)
-    tables = {name: make(table, record) for name, make in TABLES.items()}
+    shown = record | documented(lab, table)
+    tables = {name: make(table, shown) for name, make in TABLES.items()}
     return page_record.written(text, COMMAND, tables, record)
 
 
@@ -107,7 +110,8 @@ def parts(lab: Lab) -> list[Part]:
     """The sections of the document, without its record. Needs no media. Raises UserError if the
     document has no record."""
     text = (lab.root / DOCUMENT).read_text(encoding="utf-8")
-    table, record = _load(lab), page_record.read(text)
+    table = _load(lab)
+    record = page_record.read(text) | documented(lab, table)
     found = []
     for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         title, _, body = section.partition("\n")
@@ -128,8 +132,28 @@ def _plain(line: str) -> str:
 
 def _load(lab: Lab) -> Table:
     table = tomlfile.load(lab.root / FILE, schema_version=1)
-    table.only(("system", "row", "form", "claim"))
+    table.only(("system", "documented", "row", "form", "claim"))
     return table
+
+
+def documented(lab: Lab, table: Table) -> Record:
+    """The systems whose counts another document has. Raises UserError if it lacks the table."""
+    found: Record = {}
+    described = table.table("documented", {})
+    for name in described.data:
+        one = described.table(name)
+        one.only(("title", "document", "heads"))
+        text = (lab.root / one.text("document")).read_text(encoding="utf-8")
+        _, begins, rest = text.partition(f"\n{one.text('heads')}")
+        if not begins:
+            raise UserError(f"{one.text('document')}: expected a table with {one.text('heads')}")
+        rows = [line.split("|") for line in rest.partition("\n\n")[0].splitlines()[2:]]
+        counts = {
+            cells[1].replace("`", "").strip(): {"cycles": float(cells[2].replace(",", ""))}
+            for cells in rows
+        }
+        found[name] = {"title": one.text("title"), "counts": counts, "each": 1}
+    return found
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -263,7 +287,7 @@ def _core(table: Table, record: Record) -> Grid:
             if name not in of:
                 cells.append(MISSING)
                 continue
-            count = own.get(name, row.number("each", 1))
+            count = one.get("each") or own.get(name, row.number("each", 1))
             cells.append(_cycles(one["counts"][of[name]]["cycles"] / count))
         grid.add(f"{row.text('title')}, per {row.text('unit')}", *cells)
     return grid
