@@ -168,6 +168,7 @@ CHANGED = {
             ("musl", "build/libc/musl/lib/libc.a"),
             ("musl", "build/libc/mach/lib/libc.a"),
             ("zig", "build/libc/musl-old/lib/libc.a"),
+            ("zig", "build/libc/musl-bsd/lib/libc.a"),
             ("record", "build/guests/mach/guest.json"),
         },
     ),
