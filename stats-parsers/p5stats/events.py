@@ -270,18 +270,21 @@ def _read(line: _Line, width: int) -> Read:
     )
 
 
+def _is_bank(bank: Any) -> bool:  # noqa: ANN401
+    """Whether a value of a line is [cr3, ring, [...]]."""
+    return (
+        isinstance(bank, list)
+        and len(bank) == 3
+        and _counts(bank[:2])
+        and bank[1] <= 3
+        and isinstance(bank[2], list)
+    )
+
+
 def _banks(line: _Line, width: int) -> dict[Bank, list[int]]:
     banks: dict[Bank, list[int]] = {}
     for bank in line.get("banks", list):
-        if not (
-            isinstance(bank, list)
-            and len(bank) == 3
-            and _counts(bank[:2])
-            and bank[1] <= 3
-            and isinstance(bank[2], list)
-            and _counts(bank[2])
-            and len(bank[2]) <= width
-        ):
+        if not (_is_bank(bank) and _counts(bank[2]) and len(bank[2]) <= width):
             raise StatsError(f"{line.where}: banks: expected [cr3, ring, [counts]]")
         banks[bank[0], bank[1]] = bank[2]
     return banks
@@ -291,11 +294,7 @@ def _by_shadow(line: _Line, shadows: Shadows) -> ByShadow:
     counts: ByShadow = {}
     for bank in line.get("shadows", list) if shadows.names else ():
         if not (
-            isinstance(bank, list)
-            and len(bank) == 3
-            and _counts(bank[:2])
-            and bank[1] <= 3
-            and isinstance(bank[2], list)
+            _is_bank(bank)
             and len(bank[2]) == len(shadows.names)
             and all(
                 isinstance(one, list) and _counts(one) and len(one) == len(shadows.events)

@@ -133,6 +133,15 @@ def test_a_wish_that_sets_a_run_apart_does_so_by_its_lines(lab):
     )
 
 
+@pytest.mark.parametrize("wish", [Calls(), Cpi(), Intervals(1000)], ids=lambda one: one.option)
+def test_some_kinds_are_not_possible_in_a_sampled_run(lab, wish):
+    """Such a run simulates only some intervals in detail (`./p5lab simpoint`)."""
+    (run,) = experiment.load(lab, "tests", Filter(workloads=("call",)))
+    Observation.of(SAMPLE).check(run)
+    with pytest.raises(UserError, match=f"^{wish.option}: not possible in a sampled run$"):
+        Observation.of(SAMPLE, wish).check(run)
+
+
 def test_one_kind_at_a_time_hears_of_every_access():
     error = "here: --trace accesses and --attribute misses cannot share one run"
     with pytest.raises(UserError, match=error):

@@ -9,7 +9,6 @@ import argparse
 
 from p5lab.cli import options
 from p5lab.cli.execute import executor, report_failures
-from p5lab.describe import seeds
 from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import agreement, matrix, validate
 from p5lab.lab import Lab
@@ -76,18 +75,7 @@ def _add_cross_check(commands: options.Commands) -> None:
     )
     both.add_argument("--guest", default=agreement.GUEST, help="default: %(default)s")
     both.add_argument("--machine", default=agreement.MACHINE, help="default: %(default)s")
-    both.add_argument(
-        "--workload", action="append", default=[], help="only this workload; may be repeated"
-    )
-    both.add_argument(
-        "--seed",
-        "--seeds",
-        type=seeds.parse,
-        default=(),
-        dest="seeds",
-        metavar="N,...",
-        help="seeds of the page placement",
-    )
+    options.add_workloads_and_seeds(both, "seeds of the page placement")
     both.add_argument(
         "--explain",
         nargs="*",

@@ -143,6 +143,15 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="use this guest instead of the experiment's guests; may be repeated",
     )
+    add_workloads_and_seeds(
+        parser,
+        "seeds of the page placement and of the phase of the clock tick, instead of the"
+        " experiment's seeds",
+    )
+
+
+def add_workloads_and_seeds(parser: argparse.ArgumentParser, meaning: str) -> None:
+    """Adds --workload and --seed. `meaning`: the help text of --seed."""
     parser.add_argument(
         "--workload", action="append", default=[], help="only this workload; may be repeated"
     )
@@ -153,8 +162,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         default=(),
         dest="seeds",
         metavar="N,...",
-        help="seeds of the page placement and of the phase of the clock tick, instead of the"
-        " experiment's seeds",
+        help=meaning,
     )
 
 

@@ -292,57 +292,32 @@ def of_program(
     compiled, for a program that a guest cannot run, and for options that exclude each other."""
     if choice.workloads:
         raise UserError("--workload: expected without --program, which replaces the workload")
-    can = engines.capabilities(choice.engine)
     in_guest = str(path).startswith(programs.IN_GUEST)
     if not in_guest:
         # A mistake is reported before the source file is compiled.
         programs.split_arguments(arguments)
         if brings.options:
             raise UserError(f"{brings.options[0]}: expected with --program guest:PATH")
-    if not can.simulates:
+    if not engines.capabilities(choice.engine).simulates:
         if scripts:
             raise engines.refused(choice.engine, "--script")
-        if in_guest:
-            raise UserError(
-                f"--program {path}: expected without --engine {choice.engine}, which has no guest"
-            )
-        _check_host(choice)
-        program = _program(lab, path, arguments, NO_LIMIT, "pentium", cflags)
-        host, guest = this_host.machine(), this_host.guest()
-        return Expansion([_program_run(host, guest, program, 0, False, choice)], [])
+        return Expansion([_program_on_host(lab, path, arguments, choice, cflags)], [])
     engines.check(choice.engine, choice.observation)
     choice.observation.check_together("--program")
+    feedback = True if choice.feedback is None else choice.feedback
+    steps: list[Script | None] = [one.beside_program() for one in scripts]
     runs = []
     for board in boards(lab, choice):
         for name in choice.guests or (PROGRAM_GUEST,):
             guest = guests.load(lab, name)
-            if guest.media:
-                raise UserError(f"--program {path}: guest {name} {guests.NO_PROGRAMS}")
-            if not in_guest and guest.programs in OWN_CALLS:
-                raise UserError(
-                    f"--program {path}: guest {name} has system calls of its own, so that only"
-                    " programs with its C library run there; expected another guest, or a workload"
-                    " of your own (docs/extend/workload.md)"
-                )
+            _check_guest(path, guest, scripts=bool(scripts))
             own_board = with_isa("--program", guest, board)
-            if in_guest and not guest.image:
-                raise UserError(
-                    f"--program {path}: guest {name} has only the programs of p5lab; expected"
-                    " a guest that is a distribution, such as debian64"
-                )
-            if scripts and not guest.screen:
-                raise UserError(
-                    f"--script: guest {name} has no graphics screen; expected a guest with one,"
-                    " such as debian32-x"
-                )
             memory = int(board.values["dram.size"])
             program = (
                 programs.in_guest(lab, guest, str(path), arguments, brings)
                 if in_guest
                 else _program(lab, path, arguments, memory, guest.isa, cflags)
             )
-            feedback = True if choice.feedback is None else choice.feedback
-            steps: list[Script | None] = [one.beside_program() for one in scripts]
             runs += [
                 _program_run(
                     own_board, guest, replace(program, script=script), seed, feedback, choice
@@ -351,6 +326,42 @@ def of_program(
                 for seed in choice.seeds or (0,)
             ]
     return Expansion(runs, [], sweep.keys(choice.sweeps))
+
+
+def _program_on_host(lab: Lab, path: Path, arguments: str, choice: Filter, cflags: str) -> Run:
+    """The run of a program on this host. Raises UserError for a program of a guest, and for options
+    that have no meaning on the host."""
+    if str(path).startswith(programs.IN_GUEST):
+        raise UserError(
+            f"--program {path}: expected without --engine {choice.engine}, which has no guest"
+        )
+    _check_host(choice)
+    program = _program(lab, path, arguments, NO_LIMIT, "pentium", cflags)
+    return _program_run(this_host.machine(), this_host.guest(), program, 0, False, choice)
+
+
+def _check_guest(path: Path, guest: Guest, *, scripts: bool) -> None:
+    """Raises UserError if a guest cannot run a program, or if there are `scripts` and the guest has
+    no screen for them."""
+    in_guest = str(path).startswith(programs.IN_GUEST)
+    if guest.media:
+        raise UserError(f"--program {path}: guest {guest.name} {guests.NO_PROGRAMS}")
+    if not in_guest and guest.programs in OWN_CALLS:
+        raise UserError(
+            f"--program {path}: guest {guest.name} has system calls of its own, so that only"
+            " programs with its C library run there; expected another guest, or a workload of your"
+            " own (docs/extend/workload.md)"
+        )
+    if in_guest and not guest.image:
+        raise UserError(
+            f"--program {path}: guest {guest.name} has only the programs of p5lab; expected a guest"
+            " that is a distribution, such as debian64"
+        )
+    if scripts and not guest.screen:
+        raise UserError(
+            f"--script: guest {guest.name} has no graphics screen; expected a guest with one, such"
+            " as debian32-x"
+        )
 
 
 def _program(

@@ -12,7 +12,7 @@ lists capabilities that the guest does not have, each with a reason that replace
 reason. [cannot] lists workloads that do not run on the guest, each with its own reason.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -218,14 +218,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
     cannot = table.table("cannot", {})
     initramfs, disk = boot.text("initramfs", ""), boot.text("disk", "")
     protocol, modules = boot.choice("protocol", PROTOCOLS), boot.texts("modules", [])
-    if protocol == MULTIBOOT and (initramfs or not modules or not all(modules)):
-        raise UserError(f"{boot.where}: a multiboot kernel needs modules, each `FILE TEXT`")
-    if protocol != LINUX and "screen" in boot.data:
-        raise UserError(f'{boot.at("screen")}: expected only for protocol = "{LINUX}"')
-    if protocol != MULTIBOOT and modules:
-        raise UserError(f"{boot.at('modules')}: expected only for a multiboot kernel")
-    if not initramfs and not modules and not disk:
-        raise UserError(f"{boot.where}: expected initramfs or disk, for the root file system")
+    _check_boot(boot, protocol, initramfs, disk, modules)
     has, lacks = _capabilities(lab, table)
     guest = Guest(
         name=table.text("name"),
@@ -258,6 +251,21 @@ def _guest(lab: Lab, table: Table) -> Guest:
         if not text.isascii() or not text.isprintable():
             raise UserError(f"{boot.at(key)}: expected printable ASCII")
     return guest
+
+
+def _check_boot(
+    boot: Table, protocol: str, initramfs: str, disk: str, modules: Sequence[str]
+) -> None:
+    """Raises UserError if the boot protocol does not fit the files of [boot], or if a file for the
+    root file system is missing."""
+    if protocol == MULTIBOOT and (initramfs or not modules or not all(modules)):
+        raise UserError(f"{boot.where}: a multiboot kernel needs modules, each `FILE TEXT`")
+    if protocol != LINUX and "screen" in boot.data:
+        raise UserError(f'{boot.at("screen")}: expected only for protocol = "{LINUX}"')
+    if protocol != MULTIBOOT and modules:
+        raise UserError(f"{boot.at('modules')}: expected only for a multiboot kernel")
+    if not initramfs and not modules and not disk:
+        raise UserError(f"{boot.where}: expected initramfs or disk, for the root file system")
 
 
 def _from_media(lab: Lab, table: Table, boot: Table) -> Guest:

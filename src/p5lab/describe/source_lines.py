@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which line of which source file does an address of a program belong to? The debug information of
-the program, in the format DWARF, contains the answer."""
+"""The source line of each address of a program, from the program's debug information (DWARF)."""
 
 import io
 import posixpath

@@ -176,30 +176,8 @@ class _Loader:
         workload = self._where(
             table, table.text("experiment"), table.text("guest", GUEST), table.text("workload")
         )
-        by = table.text("by", "")
-        if by and (by not in workload.parameters or workload.parameters[by].unit != "KB"):
-            counted_in_kb = [one.name for one in workload.parameters.values() if one.unit == "KB"]
-            raise unknown("parameter that counts KB", by, counted_in_kb, where=f"{where}: by")
-        statistic = table.text("statistic", "mean")
-        plateau = statistic in (PLATEAU_END, PLATEAU_START)
-        known = (*STATISTICS, PLATEAU_END, PLATEAU_START, CROSSING)
-        if statistic not in known:
-            raise unknown("statistic", statistic, known, where=where)
-        if plateau != ("at" in table.data):
-            raise UserError(
-                f"{where}: at: expected a phase on the plateau if the statistic is the end or start"
-                " of a plateau; expected no `at` for any other statistic"
-            )
-        if plateau:
-            _check_phases(workload, [table.text("at")], f"{where}: at", sizes=True, known=not by)
-        if by and len(table.texts("phases", [])) != 1:
-            raise UserError(f"{where}: phases: expected one phase, because `by` is given")
-        if statistic == CROSSING:
-            if "less" not in table.data or "over" in table.data:
-                raise UserError(
-                    f"{where}: a crossing: expected `less` for the other curve, and no `over`"
-                )
-            _check_phases(workload, [] if by else _points(workload), where, sizes=True)
+        by = _swept(table, workload)
+        statistic = _statistic(table, workload, by)
         if shape:
             if {"statistic", "less", "over"} & set(table.data):
                 raise UserError(
@@ -283,6 +261,43 @@ class _Loader:
             per=tuple(table.texts("per")) if "per" in table.data else None,
             times=_number(table, "times") if "times" in table.data else None,
         )
+
+
+def _swept(table: Table, workload: Workload) -> str:
+    """The parameter over which the curve of a measure goes (`by`); empty for the phases of the
+    workload. Raises UserError if the parameter does not count KB, or if there is not one phase."""
+    by = table.text("by", "")
+    if by and (by not in workload.parameters or workload.parameters[by].unit != "KB"):
+        counted_in_kb = [one.name for one in workload.parameters.values() if one.unit == "KB"]
+        raise unknown("parameter that counts KB", by, counted_in_kb, where=f"{table.where}: by")
+    if by and len(table.texts("phases", [])) != 1:
+        raise UserError(f"{table.where}: phases: expected one phase, because `by` is given")
+    return by
+
+
+def _statistic(table: Table, workload: Workload, by: str) -> str:
+    """The statistic of a measure. `by`: the swept parameter, or empty. Raises UserError for an
+    unknown statistic, and for a plateau or a crossing without the keys that it needs."""
+    where = table.where
+    statistic = table.text("statistic", "mean")
+    plateau = statistic in (PLATEAU_END, PLATEAU_START)
+    known = (*STATISTICS, PLATEAU_END, PLATEAU_START, CROSSING)
+    if statistic not in known:
+        raise unknown("statistic", statistic, known, where=where)
+    if plateau != ("at" in table.data):
+        raise UserError(
+            f"{where}: at: expected a phase on the plateau if the statistic is the end or start"
+            " of a plateau; expected no `at` for any other statistic"
+        )
+    if plateau:
+        _check_phases(workload, [table.text("at")], f"{where}: at", sizes=True, known=not by)
+    if statistic == CROSSING:
+        if "less" not in table.data or "over" in table.data:
+            raise UserError(
+                f"{where}: a crossing: expected `less` for the other curve, and no `over`"
+            )
+        _check_phases(workload, [] if by else _points(workload), where, sizes=True)
+    return statistic
 
 
 def _selection(workload: Workload, board: Machine, table: Table) -> Selection:

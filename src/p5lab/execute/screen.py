@@ -264,7 +264,7 @@ class Person:
             self.link.send("prompt")
 
     def _finish(self) -> None:
-        """Records the end, and waits for all that the engine has not told yet."""
+        """Records the end, and waits for all answers of the engine."""
         self._note(Recorder.end)
         while self._notes and self.link.is_open:
             select.select([self.link.socket], [], [], REDRAW_SECONDS)

@@ -34,10 +34,33 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
     if not record["identity"]:
         console.print(markup(f"{stored.id}: {record['status']}: {record['reason']}"))
         return
+    console.print(_facts(stored))
+    console.print(_digests(record))
+    if shown := screen.steps(stored) + screen.text(stored):
+        console.print(markup(shown, lines=True), end="", soft_wrap=True)
+    if printed := program_output.several([(stored, str(stored.directory))]):
+        console.print(markup(printed, lines=True), end="", soft_wrap=True)
+    if stored.status != "ok":
+        for path in sorted((*stored.directory.glob("*.log"), *stored.directory.glob("*.out"))):
+            console.print(markup(f"log: {path} ({path.stat().st_size} bytes)"), highlight=False)
+        return
+    (phases,) = comparison.measure([stored])
+    cells = [Cell([measured]) for measured in phases]
+    if record["workload"]["curve"]:
+        one_system.curve(cells, console.width).print(console)
+    for grid in one_system.metrics(cells, console.width):
+        grid.print(console)
+    if (stored.directory / by_call.CALLS).is_file():
+        by_call.brief(console, stored)
+
+
+def _facts(stored: Stored) -> Table:
+    """Returns a table of the inputs and the status of a run."""
+    record = stored.record
+    machine = record["machine"]
     facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     facts.add_column(no_wrap=True)
     facts.add_column(overflow="fold")
-    machine = record["machine"]
     rows = [
         ("run", stored.id),
         ("status", " ".join(filter(None, (record["status"], record["reason"])))),
@@ -56,29 +79,17 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
     ]
     for name, value in rows:
         facts.add_row(name, markup(value), style="red" if value.startswith("failed") else "")
-    console.print(facts)
+    return facts
+
+
+def _digests(record: dict[str, Any]) -> Table:
+    """Returns a table of the input files of a run, with the beginning of each digest."""
     files = Table(box=None, show_header=False, padding=(0, 2, 0, 0), style="dim")
     files.add_column(no_wrap=True)
     files.add_column(overflow="fold")
     for role, sha256 in record["identity"]["digests"].items():
         files.add_row(markup(role), f"sha256 {sha256[:DIGEST]}...")
-    console.print(files)
-    if shown := screen.steps(stored) + screen.text(stored):
-        console.print(markup(shown, lines=True), end="", soft_wrap=True)
-    if printed := program_output.several([(stored, str(stored.directory))]):
-        console.print(markup(printed, lines=True), end="", soft_wrap=True)
-    if stored.status != "ok":
-        for path in sorted((*stored.directory.glob("*.log"), *stored.directory.glob("*.out"))):
-            console.print(markup(f"log: {path} ({path.stat().st_size} bytes)"), highlight=False)
-        return
-    (phases,) = comparison.measure([stored])
-    cells = [Cell([measured]) for measured in phases]
-    if record["workload"]["curve"]:
-        one_system.curve(cells, console.width).print(console)
-    for grid in one_system.metrics(cells, console.width):
-        grid.print(console)
-    if (stored.directory / by_call.CALLS).is_file():
-        by_call.brief(console, stored)
+    return files
 
 
 def _what_ran(record: dict[str, Any]) -> tuple[str, str]:

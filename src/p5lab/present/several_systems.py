@@ -155,25 +155,10 @@ def curves(found: Comparison, what: str, width: int) -> list[Grid]:
     questions = found.phases(what)
     workload = found.any_cell(questions[0]).record["workload"]
     names = [name.replace("\n", " ") for name in found.names().values()]
-    seeds = len(found.seeds) > 1
     grid_heads = [workload["curve"]]
-    columns: list[tuple[str, str, int]] = []  # metric, kind, system
-    used = POINT_WIDTH
     points = [cell for question in questions for cell in found.cells(question) if cell]
-    for metric in CURVES_COMPARED:
-        if not any(cell.has(metric) for cell in points):
-            continue
-        group = [(metric, "mean", i) for i in range(len(names))]
-        if metric in (CYCLES, NOMINAL):
-            group += [(metric, "spread", i) for i in range(len(names)) if seeds]
-            group += [(metric, "ratio", i) for i in range(1, len(names))]
-        used += sum(
-            max(POINT_WIDTH, len(names[i]) + 3, SPREAD_WIDTH if kind == "spread" else 0)
-            for _, kind, i in group
-        )
-        if columns and used > width:
-            break
-        columns += group
+    metrics = [metric for metric in CURVES_COMPARED if any(cell.has(metric) for cell in points)]
+    columns = _curve_columns(metrics, names, width, seeds=len(found.seeds) > 1)
     for metric, kind, i in columns:
         unit = CURVE_HEADS[metric] if kind == "mean" else "min-max" if kind == "spread" else kind
         grid_heads.append(f"{names[i]}\n{unit}")
@@ -188,6 +173,29 @@ def curves(found: Comparison, what: str, width: int) -> list[Grid]:
         }
         grid.add(question.phase, *(shown[kind](metric, i) for metric, kind, i in columns))
     return [grid]
+
+
+def _curve_columns(
+    metrics: Sequence[str], names: Sequence[str], width: int, *, seeds: bool
+) -> list[tuple[str, str, int]]:
+    """Returns the columns of a curve's table that fit into `width` characters: metric, kind (mean,
+    spread or ratio) and index into the systems' `names`. The columns of the first metric are always
+    there. `seeds`: whether the systems have several seeds, so that cycles have a spread."""
+    columns: list[tuple[str, str, int]] = []
+    used = POINT_WIDTH
+    for metric in metrics:
+        group = [(metric, "mean", i) for i in range(len(names))]
+        if metric in (CYCLES, NOMINAL):
+            group += [(metric, "spread", i) for i in range(len(names)) if seeds]
+            group += [(metric, "ratio", i) for i in range(1, len(names))]
+        used += sum(
+            max(POINT_WIDTH, len(names[i]) + 3, SPREAD_WIDTH if kind == "spread" else 0)
+            for _, kind, i in group
+        )
+        if columns and used > width:
+            break
+        columns += group
+    return columns
 
 
 def misses(found: Comparison, question: Question) -> Grid:

@@ -120,8 +120,11 @@ class Observation:
 
     def check(self, run: "Run") -> None:
         """Raises UserError if a kind needs something that the machine or the guest of a run
-        lacks."""
+        lacks, or if a kind is not possible in a sampled run."""
+        sampled = self.get(Sample) is not None
         for wish in self:
+            if sampled and not wish.with_sample:
+                raise UserError(f"{wish.option}: not possible in a sampled run")
             if run.has_nominal_clocks and not wish.with_nominal:
                 raise UserError(f"{wish.option}: expected without --clocks nominal")
             if wish.needs_clocks and not run.has_clocks:

@@ -134,8 +134,8 @@ def _lines(run: "Run") -> list[source_lines.Range]:
 
 
 def _sources(run: "Run") -> bytes:
-    """The text of sources.json. A file that does not exist here is omitted, because a program can
-    contain libraries of which only the compiled form is here."""
+    """The text of sources.json. A file that does not exist here is omitted: a program can contain
+    libraries whose source is not here."""
     files = {}
     for name in sorted({one.file for one in _lines(run)}):
         path = Path(name)

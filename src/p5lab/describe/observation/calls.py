@@ -2,16 +2,10 @@
 """Counts by system call and interrupt: `--calls`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from p5lab.describe import outputs
 from p5lab.describe.observation.flag import Flag
 from p5lab.describe.observation.kind import Conf
-from p5lab.describe.observation.sample import Sample
-from p5lab.errors import UserError
-
-if TYPE_CHECKING:  # describe.run imports this package
-    from p5lab.describe.run import Run
 
 CALLS = outputs.file("calls")
 
@@ -30,16 +24,12 @@ class Calls(Flag):
     outputs = (CALLS,)
     apart = ("run.calls", "run.call_table")
     with_media = True
+    with_sample = False  # its cycles are only partly simulated
 
     @property
     def label(self) -> str:
         """The text "by call"."""
         return "by call"
-
-    def check(self, run: "Run") -> None:
-        """Raises UserError for a sampled run, because its cycles are only partly simulated."""
-        if run.observation.get(Sample):
-            raise UserError(f"{self.option}: not possible in a sampled run")
 
     def conf(self) -> Conf:
         """The output file, and the registers and properties of known calls."""

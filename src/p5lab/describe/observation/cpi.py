@@ -2,15 +2,9 @@
 """The CPI stack: `--cpi`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from p5lab.describe.observation.flag import Flag
 from p5lab.describe.observation.kind import Conf
-from p5lab.describe.observation.sample import Sample
-from p5lab.errors import UserError
-
-if TYPE_CHECKING:  # describe.run imports this package
-    from p5lab.describe.run import Run
 
 
 @dataclass(frozen=True)
@@ -25,6 +19,7 @@ class Cpi(Flag):
     )
     apart = ("run.cpi",)
     with_media = True
+    with_sample = False  # its time is not simulated
 
     @property
     def needs_clocks(self) -> bool:
@@ -40,11 +35,6 @@ class Cpi(Flag):
     def label(self) -> str:
         """The text "CPI stack"."""
         return "CPI stack"
-
-    def check(self, run: "Run") -> None:
-        """Raises UserError for a sampled run: its time is not simulated."""
-        if run.observation.get(Sample):
-            raise UserError("--cpi: expected a run without --sample")
 
     def conf(self) -> Conf:
         """The flag."""

@@ -4,15 +4,10 @@
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from p5lab.describe import outputs
 from p5lab.describe.observation.kind import Conf, Kind, positive
-from p5lab.describe.observation.sample import Sample
-from p5lab.errors import UserError
-
-if TYPE_CHECKING:  # describe.run imports this package
-    from p5lab.describe.run import Run
 
 INTERVALS = outputs.file("intervals")
 
@@ -26,6 +21,7 @@ class Intervals(Kind):
     outputs = (INTERVALS,)
     apart = ("run.intervals", "run.interval")
     with_media = True
+    with_sample = False  # most of its time is not simulated
 
     length: int
 
@@ -60,11 +56,6 @@ class Intervals(Kind):
     def label(self) -> str:
         """The length of an interval, such as "intervals of 1000000 clocks"."""
         return f"intervals of {self.length} clocks"
-
-    def check(self, run: "Run") -> None:
-        """Raises UserError for a sampled run: most of its time is not simulated."""
-        if run.observation.get(Sample):
-            raise UserError("--interval: expected a run without --sample")
 
     def conf(self) -> Conf:
         """The output file and the length of an interval."""

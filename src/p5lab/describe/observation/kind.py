@@ -25,7 +25,8 @@ class Kind(ABC):
     that the kind leaves in the run directory. `apart` lists the keys of engine.conf that
     distinguish a run with this kind from a plain run of the same workload. `./p5lab gc` does not
     treat one of these two runs as a replacement for the other run. `with_media`: the kind is
-    possible for a guest that boots from its own media.
+    possible for a guest that boots from its own media. `with_sample`: the kind is possible in a
+    sampled run, which simulates only some intervals in detail.
     """
 
     option: ClassVar[str]
@@ -33,6 +34,7 @@ class Kind(ABC):
     outputs: ClassVar[tuple[str, ...]] = ()
     apart: ClassVar[tuple[str, ...]] = ()
     with_media: ClassVar[bool] = False
+    with_sample: ClassVar[bool] = True
 
     @classmethod  # noqa: B027
     def add_options(cls, parser: argparse.ArgumentParser) -> None:

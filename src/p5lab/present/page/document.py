@@ -81,7 +81,6 @@ class Page:
     figures: Sequence[Drawn]
     sections: Sequence[Section]
     runs: Sequence[tuple[str, Sequence[str]]]
-    run_heads: Sequence[str] = RUN_HEADS
 
     @property
     def contents(self) -> list[tuple[str, str]]:
@@ -107,6 +106,7 @@ def render(page: Page) -> str:
     template = environment.get_template("page.html")
     return template.render(
         page=page,
+        run_heads=RUN_HEADS,
         version=__version__,
         style=Markup(style),
         style_digest=f"sha256-{digest}",
