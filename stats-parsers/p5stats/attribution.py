@@ -6,18 +6,23 @@ misses, the misses are also divided by cause. In each phase, the counts of all n
 to the count of the phase's brackets.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Self
 
 from p5stats import cpi, jsonl
 from p5stats.crossings import CALLS, PAGE_FAULT, SYSTEM_CALL
 from p5stats.problems import StatsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
 INSTRUCTIONS = "instructions"

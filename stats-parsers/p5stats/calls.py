@@ -5,14 +5,19 @@ A run with `--calls` writes the file (docs/concepts/calls.md). In each phase the
 all calls and the cycles outside of any call add up exactly to the cycles of the phase's brackets.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Self
 
 from p5stats import jsonl, known_calls
 from p5stats.problems import StatsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
 LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame

@@ -8,17 +8,22 @@ how the model uses the number (role), and how to compute the same quantity from 
 (configs/claims.toml, docs/evidence/claims.md).
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from p5stats import compare, papers
 from p5stats.problems import StatsError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+else:
+    from p5stats.lazy import np, pd
 
 ROLES = INPUT, FITTED, PREDICTED, SYSTEM, UNTESTABLE = (
     "input",
@@ -126,7 +131,7 @@ class Measure:
     bandwidth: bool = False
     by: str = ""
 
-    def of(self, selection: Selection) -> "Measure":
+    def of(self, selection: Selection) -> Measure:
         """Returns the measure of one side: a copy of this measure, in which fields of `selection`
         replace the fields with the same names."""
         return replace(

@@ -20,11 +20,11 @@ count can be slightly negative, because the caches are in another state in the e
 Negative counts are not changed to zero.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Collection
-
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from p5stats.metrics import CROSSINGS as CROSSINGS
 from p5stats.metrics import KERNEL
@@ -34,6 +34,12 @@ from p5stats.metrics import evaluate as evaluate
 from p5stats.metrics import metrics as metrics
 from p5stats.problems import StatsError
 from p5stats.tidy import ORIGIN, VECTOR
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+else:
+    from p5stats.lazy import np, pd
 
 KEYS = [*ORIGIN, "phase"]
 SOURCE = ["run", "geometry", "feedback"]  # the KEYS that identify the counters of a row

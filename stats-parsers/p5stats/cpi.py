@@ -6,13 +6,19 @@ space, their sum equals the event cycles.busy. `check` verifies this. With nomin
 of all these events begin with declared.NOMINAL. A run has the events of one kind of clock only.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from functools import cache
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from p5stats import declared
 from p5stats.problems import StatsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 PREFIX = "cpi."
 BUSY, IDLE, INSTRUCTIONS = "cycles.busy", "cycles.idle", "instructions"
@@ -147,7 +153,7 @@ def _names(frame: pd.DataFrame) -> list[str]:
     return [str(name) for name in frame["event"].unique()]
 
 
-def _cost(brackets: pd.DataFrame) -> "pd.Series[float]":
+def _cost(brackets: pd.DataFrame) -> pd.Series[float]:
     """The mean of the one or two brackets in the middle, ordered by their busy cycles."""
     busy = brackets.xs(BUSY, axis="columns", level="event").sum(axis="columns")
     order = busy.sort_values(kind="stable").index

@@ -7,12 +7,18 @@ those brackets of a phase that have the fewest interrupts, and uses the median o
 counts of the empty bracket are subtracted, as in the reports.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from p5stats import compare, tidy
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 ARCHITECTURAL, L1, MODELLED = "architectural", "L1", "modelled"
 # The allowed difference, relative to the larger count. MODELLED counts have no limit, because the

@@ -23,13 +23,19 @@ A run of the same operation without calls of the device shows how the device dis
 The calls replace data in the caches, the TLBs and the branch target buffer.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from p5stats import compare
 from p5stats.problems import StatsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 # The events of chen95's table 2. Each pass counts two events (workloads/micro/counted.c).
 PASSES = (

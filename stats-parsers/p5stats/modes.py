@@ -5,13 +5,18 @@ A run with `--modes` writes the file (docs/concepts/calls.md). The sum over the 
 an address space equals the counts at the markers, for each event. The engine checks this.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from p5stats import jsonl
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
 LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame

@@ -9,19 +9,24 @@ This module needs only the directories of results, not p5lab. docs/start/analysi
 examples.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
-
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING, TypeVar
 
 from p5stats import compare, tidy
 from p5stats import terms as run_terms
 from p5stats.compare import KEYS
 from p5stats.problems import StatsError
 from p5stats.terms import Terms as Terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+else:
+    from p5stats.lazy import np, pd
 
 # The columns that identify the measured system. Comparisons compare such systems.
 SYSTEM = ["engine", "machine", "geometry", "feedback", "guest"]
@@ -59,7 +64,7 @@ MVAX2_BASES = (
 PENTIUM_MIPS_PER_HZ = 112 / 66e6
 MICROSECONDS = "microseconds"
 NUMBERS = ("iterations", "metric", "unit", "value", "deviation")  # the last columns of `measured`
-Number = TypeVar("Number", float, pd.Series)
+Number = TypeVar("Number", float, "pd.Series")
 
 
 def measured(

@@ -17,6 +17,8 @@ a line `weight cluster` for each cluster. The weight of a cluster is the share o
 cluster's interval represents.
 """
 
+from __future__ import annotations
+
 import gzip
 import math
 import re
@@ -25,11 +27,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from p5stats.events import Events, Marker
 from p5stats.problems import StatsError
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    from p5stats.lazy import np
 
 # The defaults of SimPoint 3.2.
 DIMENSIONS, SEEDS, THRESHOLD = 15, 5, 0.9

@@ -6,15 +6,20 @@ microseconds. The number of operations between the markers converts counts to co
 operation. The loaded table (`p5stats.tidy.load`) contains the terms as columns.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from p5stats.events import LIMIT
 from p5stats.problems import StatsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 
 @dataclass(frozen=True)

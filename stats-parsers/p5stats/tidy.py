@@ -35,23 +35,29 @@ events that depend on time.
 `l2.size` or `parameters.size`. Sizes are in bytes |
 """
 
+from __future__ import annotations
+
+import functools
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any
 
 from p5stats import cpi, record
 from p5stats import terms as run_terms
 from p5stats.events import LIMIT, Bracket, Events
 from p5stats.problems import StatsError
 from p5stats.terms import Terms
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+else:
+    from p5stats.lazy import pa, pd, pq
 
 SCHEMA_VERSION = 2
 COUNTS, RECORD = "counts.parquet", "run.json"
@@ -81,20 +87,24 @@ class Origin:
 
 
 ORIGIN = tuple(field.name for field in fields(Origin))
-SCHEMA = pa.schema(
-    [(name, pa.int64() if name == "seed" else pa.string()) for name in ORIGIN]
-    + [
-        ("phase", pa.string()),
-        ("iteration", pa.int64()),
-        ("ring", pa.int64()),
-        ("address_space", pa.string()),
-        ("symbol", pa.string()),
-        ("event", pa.string()),
-        ("unit", pa.string()),
-        ("value", pa.int64()),
-    ]
+COLUMNS = (
+    *ORIGIN,
+    "phase",
+    "iteration",
+    "ring",
+    "address_space",
+    "symbol",
+    "event",
+    "unit",
+    "value",
 )
-COLUMNS = tuple(SCHEMA.names)
+_WHOLE = ("seed", "iteration", "ring", "value")  # the columns with whole numbers
+
+
+@functools.cache
+def schema() -> pa.Schema:
+    """The names and types of COLUMNS."""
+    return pa.schema([(name, pa.int64() if name in _WHOLE else pa.string()) for name in COLUMNS])
 
 
 def table(events: Events, origin: Origin, phases: Mapping[int, str]) -> pd.DataFrame:
@@ -224,12 +234,12 @@ def _write(
     about: Mapping[str, Any],
     **options: Any,  # noqa: ANN401
 ) -> None:
-    schema = SCHEMA.with_metadata(
+    described = schema().with_metadata(
         {_METADATA: json.dumps({"schema_version": SCHEMA_VERSION, **about}).encode()}
     )
     temporary = path.with_name(path.name + ".tmp")
     try:
-        table = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
+        table = pa.Table.from_pandas(frame, schema=described, preserve_index=False)
         pq.write_table(table, temporary, **options)
         temporary.replace(path)
     finally:
@@ -273,7 +283,7 @@ def _read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, dict[str
         raise StatsError(f"{path}: not a table of p5lab (no schema_version)") from None
     if version not in (1, SCHEMA_VERSION):
         raise StatsError(f"{path}: schema_version: expected {SCHEMA_VERSION}, found {version}")
-    if not file.schema.equals(SCHEMA):
+    if not file.schema.equals(schema()):
         raise StatsError(f"{path}: columns differ from schema version {SCHEMA_VERSION}")
     try:
         # Other programs may have added notes to the metadata. pandas needs only the schema, so the

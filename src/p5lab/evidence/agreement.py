@@ -7,15 +7,16 @@ counts then disappears, the experiment explains this difference. docs/evidence/c
 the result.
 """
 
+from __future__ import annotations
+
 import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from rich.console import Console
 
 from p5lab import engines
@@ -35,6 +36,11 @@ from p5stats import crosscheck, events, tidy
 from p5stats.claims import is_size, size_of
 from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
 COMMAND = "./p5lab cross-check"  # begins the block of tables in the document

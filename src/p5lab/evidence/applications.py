@@ -8,11 +8,11 @@ follow from this record. With the disk, the command makes the runs, and the reco
 experiment needs its own packages on the disk, so a disk can be there for one of them only.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from p5lab.describe import experiment, tomlfile
 from p5lab.describe.experiment import Filter
@@ -27,6 +27,11 @@ from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number
 from p5stats import attribution, compare, metrics, tidy
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 # The record has by column: counts[phase][metric] and the PARTS of its experiment; and `disk`: the
 # SHA-256 of the file system of each experiment.

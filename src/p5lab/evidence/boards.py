@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The memory bandwidths of brown97, published and modelled, with the boards side by side."""
 
-from collections.abc import Callable
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from p5lab.describe.experiment import Run
 from p5lab.evidence import block as blocks
@@ -13,6 +14,11 @@ from p5lab.execute import runner
 from p5lab.execute.runner import Result
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 COMMAND = "./p5lab docs boards"
 PAPER = "brown97"

@@ -4,10 +4,12 @@
 docs/evidence/chen95-method.md contains the same tables (p5lab.evidence.documents).
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-import pandas as pd
 from rich.console import Console
 
 from p5lab.describe import experiment
@@ -21,6 +23,11 @@ from p5lab.lab import Lab
 from p5lab.present.tables import Grid, number
 from p5stats import method, tidy
 from p5stats.method import Measured, Row
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
 FORMS = ("table", "markdown")  # other formats show only the engine's counts

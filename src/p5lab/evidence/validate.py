@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """./p5lab validate: published numbers beside modelled numbers (docs/evidence/claims.md)."""
 
+from __future__ import annotations
+
 import io
 import json
 import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import pandas as pd
 from rich.console import Console
 
 from p5lab.describe import experiment, papers
@@ -33,6 +35,11 @@ from p5stats.claims import (
     UNTESTABLE,
     Claim,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
 COMMAND = "./p5lab validate"  # begins the block in a document

@@ -97,7 +97,7 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
     if not files:
         from p5stats import tidy
 
-        connection.register("counts", tidy.SCHEMA.empty_table())
+        connection.register("counts", tidy.schema().empty_table())
         return connection
     try:
         # In version 1 of the table, `feedback` is `on` or `off`.

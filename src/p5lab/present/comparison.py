@@ -5,14 +5,13 @@ A comparison has one cell for each question (a phase of a workload) and each sys
 machine). A cell contains the measurements of all placement seeds.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
-
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from p5lab.describe import engine
 from p5lab.describe.engine import DEVIATIONS, UNCOUNTED
@@ -25,6 +24,12 @@ from p5lab.keep.selection import head
 from p5lab.keep.store import Stored
 from p5lab.present.tables import number, ratio
 from p5stats import StatsError, compare, tidy
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+else:
+    from p5stats.lazy import np, pd
 
 CYCLES, TIME, INSTRUCTIONS = "busy cycles", "microseconds", "instructions"
 NEWER, NEWER_CYCLES = "newer instructions", "clocks of newer instructions"
@@ -56,7 +61,7 @@ class Measured:
     """
 
     stored: Stored
-    system: "System"
+    system: System
     phase: str
     iterations: int
     values: dict[str, float]
@@ -166,7 +171,7 @@ class System:
     clocks: str = ""  # "nominal clocks" (p5lab.describe.observation.clocks), or empty
 
     @classmethod
-    def of(cls, record: dict[str, Any]) -> "System":
+    def of(cls, record: dict[str, Any]) -> System:
         """Returns the system of a run, from the run's record."""
         machine = record["machine"]
         feedback = tidy.YES if record["feedback"] == "on" else tidy.NO
@@ -180,7 +185,7 @@ class System:
         )
 
     @classmethod
-    def all_of(cls, record: dict[str, Any], keys: Sequence[str] = ()) -> "list[System]":
+    def all_of(cls, record: dict[str, Any], keys: Sequence[str] = ()) -> list[System]:
         """Returns the system of a run and the systems of its shadow geometries.
 
         `keys`: swept machine keys. The geometry of the run's system contains the values of all
