@@ -10,6 +10,7 @@ int main(void)
   memory_read();
   files();
   pipes();
+  small_files();
   p5_marker(P5_EXIT, 0L, (char *)0, 0);
   return 0;
 }

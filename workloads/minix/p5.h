@@ -35,5 +35,6 @@ void exec_static(void);
 void memory_read(void);
 void files(void);
 void pipes(void);
+void small_files(void);
 
 #endif
