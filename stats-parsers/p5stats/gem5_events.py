@@ -15,7 +15,7 @@ import math
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -42,7 +42,7 @@ class Rule:
 
     If no number matches, the gem5 program of the run does not count the event. nozero: gem5 omits
     the statistic while its value is zero. For such a statistic, any number of the component in the
-    file shows that the gem5 program counts the event.
+    file shows that the gem5 program counts the event. sign: -1 if the numbers are subtracted.
     """
 
     event: str
@@ -51,6 +51,7 @@ class Rule:
     nozero: bool
     unit: str = "events"
     element: str = ".*"
+    sign: int = 1
 
 
 # Names of the caches in our configuration, in gem5's library and in gem5's older example scripts.
@@ -62,6 +63,7 @@ _CORE = r".*?(?:cpu|core)s?\d*"
 _READS, _WRITES = r"(?:ReadReq|LockedRMWReadReq)", r"(?:WriteReq|LockedRMWWriteReq|SwapReq)"
 _LINE_READS = r"(?:ReadReq|ReadExReq|ReadSharedReq|ReadCleanReq)"
 _LINE_WRITES = r"(?:WriteReq|WritebackDirty|WriteClean)"
+_PASSED = r"tags\.passedFetches"  # of NoWriteAllocateTags (configs/gem5/extras)
 RULES = (
     Rule("cycles.busy", _CORE, r"exec_context\.thread_0\.numBusyCycles", False, "cycles"),
     Rule("cycles.idle", _CORE, r"exec_context\.thread_0\.numIdleCycles", False, "cycles"),
@@ -81,6 +83,13 @@ RULES = (
     Rule("l2_write_misses", _L2, rf"{_LINE_WRITES}\.misses", True),
     Rule("dram_reads", _MEMORY, "numReads", True),
     Rule("dram_writes", _MEMORY, "numWrites", True),
+    # Without write allocation, gem5 fetches the line of a write miss and writes this line back.
+    # The chip makes one write [INTEL-DM table 2-5]. So the fetch does not count as a read, and the
+    # write-back counts as the write of the next level, but not as a write-back of L1D.
+    Rule("l1d_writebacks", _L1D, _PASSED, False, sign=-1),
+    Rule("l2_reads", _L1D, _PASSED, False, sign=-1),
+    Rule("l2_read_misses", _L2, _PASSED, False, sign=-1),
+    Rule("dram_reads", _L2, _PASSED, False, sign=-1),
 )
 # The events that P5Tracer counts by ring. gem5's names contain an underscore instead of the dot.
 TRACED = (
@@ -106,7 +115,7 @@ TRACED = (
 UNITS = {rule.event: rule.unit for rule in RULES} | dict.fromkeys(TRACED, "events")
 _RULES = [
     (
-        rule.event,
+        rule,
         re.compile(
             rf"{rule.component}\.(?:({rule.statistic})(?:::({rule.element}))?"
             + ("|.*)" if rule.nozero else ")")
@@ -127,10 +136,10 @@ Ring = tuple[str, int | None]  # an event and its ring; None: gem5 does not divi
 @dataclass(frozen=True)
 class _Meaning:
     """The meaning of a number's name. known: the events that gem5 counts if this number exists.
-    counts: the events to which the number is added."""
+    counts: the events to which the number is added, each with the sign of the number."""
 
     known: frozenset[Ring]
-    counts: frozenset[Ring]
+    counts: Mapping[Ring, int]
 
 
 @dataclass(frozen=True)
@@ -147,14 +156,16 @@ def _meaning(name: str) -> _Meaning:
     name = modern(name)
     if match := _TRACER.fullmatch(name):
         found = frozenset([(_BY_TRACER_NAME[match[1]], int(match[2]))])
-        return _Meaning(found, found)
-    known, counts = set(), set()
-    for event, pattern in _RULES:
+        return _Meaning(found, dict.fromkeys(found, 1))
+    known: set[Ring] = set()
+    counts: dict[Ring, int] = {}
+    for rule, pattern in _RULES:
         if match := pattern.fullmatch(name):
-            known.add((event, None))
+            if rule.sign > 0:
+                known.add((rule.event, None))
             if match[1] and match[2] != TOTAL:
-                counts.add((event, None))
-    return _Meaning(frozenset(known), frozenset(counts))
+                counts[rule.event, None] = rule.sign
+    return _Meaning(frozenset(known), counts)
 
 
 def convert(m5out: Path, path: Path) -> None:
@@ -256,8 +267,8 @@ def _counts(section: Section) -> dict[Ring, float]:
     counts: defaultdict[Ring, float] = defaultdict(float)
     for statistic, element, number in section:
         if math.isfinite(number.value):
-            for key in _meaning(full_name(statistic, element)).counts:
-                counts[key] += number.value
+            for key, sign in _meaning(full_name(statistic, element)).counts.items():
+                counts[key] += sign * number.value
     return dict(counts)
 
 

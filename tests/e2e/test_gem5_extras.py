@@ -92,6 +92,12 @@ def test_stores_that_miss_leave_the_cache_as_it_is(simulate, cpu):
     assert misses(ours[5], "l1d", "ReadReq") == 0
     assert (misses(ours[6], "l1d", "ReadReq"), misses(ours[6], "l1d", "WriteReq")) == (1, 1)
 
+    # Each store that missed is one fetch and one write-back on the bus. The lines that were read
+    # are not modified, so there are no other write-backs.
+    passed = ours[2].get("system.l1d.tags.passedFetches")
+    assert passed == ours[2].get("system.l1d.writebacks::total") == STORED
+    assert [ours[part].get("system.l1d.tags.passedFetches") for part in (1, 3, 5)] == [0, 0, 0]
+
     # A board cache with these tags also fills no lines at stores. The older lines therefore remain
     # in this cache, and L1D can read them there again. In a stock board cache, the stores replaced
     # the older lines.
@@ -100,6 +106,39 @@ def test_stores_that_miss_leave_the_cache_as_it_is(simulate, cpu):
         0,
         HELD,
     )
+
+
+# --- the owner of a modified line -----------------------------------------------------------------
+
+MODIFIED = 24 * 1024 // 32  # lines
+
+
+@pytest.mark.parametrize("cpu", ["Atomic", "Timing"])
+@pytest.mark.parametrize("tags", ["BaseSetAssoc", "NoWriteAllocateTags"])
+def test_reading_does_not_take_a_modified_line_from_the_board_cache(simulate, cpu, tags):
+    ours, stock = (
+        simulate("owner", "--cpu", cpu, "--tags", tags, "--board", board)
+        for board in ("OwnerCache", "Cache")
+    )
+
+    def written_back(run):
+        return [section.get("system.l1d.writebacks::total", 0) for section in run]
+
+    for run in (ours, stock):
+        assert misses(run[1], "l1d", "ReadReq") == misses(run[4], "l1d", "ReadReq") == MODIFIED
+        assert misses(run[1], "l2", "ReadSharedReq") == 0
+    # In L1D of 8 KB, 256 of the modified lines remain, which leave it in section 4.
+    assert written_back(ours)[1:] == [0, MODIFIED - HELD, 0, HELD]
+    assert written_back(stock)[1] == MODIFIED
+    assert written_back(stock)[4] == MODIFIED
+
+
+@pytest.mark.parametrize("mode", [(), ("--atomic",)])
+@pytest.mark.parametrize("tags", ["BaseSetAssoc", "NoWriteAllocateTags"])
+def test_every_copy_that_is_read_is_the_newest(gem5, tmp_path, mode, tags):
+    command = [gem5, "-q", "-d", tmp_path / "m5out", HERE / "coherence.py", "--tags", tags, *mode]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "ended: maximum number of loads reached" in ended.stdout, ended.stdout + ended.stderr
 
 
 # --- TLBs -----------------------------------------------------------------------------------------

@@ -182,6 +182,33 @@ def test_the_tracer_splits_by_ring(tmp_path):
     assert ("data_read_misses", 0) not in first
 
 
+def test_a_store_that_fills_no_line_is_one_write_and_no_read(tmp_path):
+    # gem5 fetches the line of such a store from L2 or memory, and writes it back to L2. In each
+    # section there are `n` such stores, and one of them also misses L2.
+    def section(n):
+        return stock(n, 0) | {
+            f"{CACHES}.l1d.tags.passedFetches": n,
+            f"{CACHES}.l1d.writebacks::total": n + 3,
+            f"{CACHES}.l1d.writebacks::writebacks": n + 3,
+            f"{CACHES}.l2.ReadExReq.accesses::processor.cores.core.data": n,
+            f"{CACHES}.l2.ReadExReq.misses::processor.cores.core.data": 1,
+            f"{CACHES}.l2.ReadSharedReq.misses::processor.cores.core.data": 4,
+            f"{CACHES}.l2.WritebackDirty.accesses::writebacks": n + 3,
+            f"{CACHES}.l2.WritebackDirty.misses::writebacks": 1,
+            f"{CACHES}.l2.tags.passedFetches": 1,
+            "board.memory.module.numReads::processor.cores.core.data": 5,
+        }
+
+    first, second = brackets(converted(put(tmp_path, [section(n) for n in (9, 5, 20, 7, 1)])))
+    reads = 5 + 6  # of the walker, and of lines (`stock`)
+    for found, n in ((first, 20), (second, 7)):
+        assert found["l1d_writebacks", 3] == 3
+        assert found["l2_reads", 3] == reads
+        assert found["l2_read_misses", 3] == found["dram_reads", 3] == 4
+        assert found["l2_writes", 3] == n + 3
+        assert found["l2_write_misses", 3] == 1
+
+
 def test_to_the_tidy_table(tmp_path):
     found = converted(put(tmp_path))
     origin = tidy.Origin("e", "r", "gem5", "m", "", "yes", "linux64", 0, "getpid", "")

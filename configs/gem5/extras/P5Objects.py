@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """SimObjects for parts of a Pentium that stock gem5 does not have. README.md describes them."""
 
+from m5.objects.Cache import Cache
 from m5.objects.InstTracer import InstTracer
 from m5.objects.Tags import BaseSetAssoc
 from m5.objects.X86TLB import X86TLB
@@ -14,6 +15,14 @@ class NoWriteAllocateTags(BaseSetAssoc):
     type = "NoWriteAllocateTags"
     cxx_class = "gem5::p5lab::NoWriteAllocateTags"
     cxx_header = "no_write_allocate_tags.hh"
+
+
+class OwnerCache(Cache):
+    """A cache that stays the owner of a modified line when it sends the line to the cache above."""
+
+    type = "OwnerCache"
+    cxx_class = "gem5::p5lab::OwnerCache"
+    cxx_header = "owner_cache.hh"
 
 
 class P5TLB(X86TLB):

@@ -11,12 +11,20 @@ bool writes_only(const Packet& packet) {
 
 }  // namespace
 
-NoWriteAllocateTags::NoWriteAllocateTags(const Params& params) : BaseSetAssoc(params) {}
+NoWriteAllocateTags::Statistics::Statistics(statistics::Group* parent)
+    : statistics::Group(parent),
+      ADD_STAT(passedFetches, statistics::units::Count::get(),
+               "line fetches of write misses that filled no line") {}
+
+NoWriteAllocateTags::NoWriteAllocateTags(const Params& params)
+    : BaseSetAssoc(params), statistics_(this) {}
 
 CacheBlk* NoWriteAllocateTags::accessBlock(const PacketPtr packet, Cycles& latency) {
   CacheBlk* block = BaseSetAssoc::accessBlock(packet, latency);
   if (!block && (packet->isRead() || packet->isWrite())) {
-    wanted_[blkAlign(packet->getAddr())] |= !writes_only(*packet);
+    Missed& missed = missed_[blkAlign(packet->getAddr())];
+    missed.wanted |= !writes_only(*packet);
+    missed.fetched |= !packet->isWriteback();
   }
   return block;
 }
@@ -24,11 +32,14 @@ CacheBlk* NoWriteAllocateTags::accessBlock(const PacketPtr packet, Cycles& laten
 CacheBlk* NoWriteAllocateTags::findVictim(Addr address, const bool secure, const std::size_t bits,
                                           std::vector<CacheBlk*>& evicted,
                                           const uint64_t partition) {
-  const auto missed = wanted_.find(blkAlign(address));
-  if (missed != wanted_.end()) {
-    const bool wanted = missed->second;
-    wanted_.erase(missed);
-    if (!wanted) return nullptr;
+  const auto found = missed_.find(blkAlign(address));
+  if (found != missed_.end()) {
+    const Missed missed = found->second;
+    missed_.erase(found);
+    if (!missed.wanted) {
+      if (missed.fetched) ++statistics_.passedFetches;
+      return nullptr;
+    }
   }
   return BaseSetAssoc::findVictim(address, secure, bits, evicted, partition);
 }

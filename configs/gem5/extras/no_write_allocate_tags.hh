@@ -7,7 +7,8 @@
 // for a victim, the tags return no victim. The cache then completes the write in a temporary block
 // and writes that block back to the next level. Hits, misses and contents are therefore the same as
 // in a cache without write allocation. But the bus transfers a line fetch and a write-back. A
-// Pentium sends only one write.
+// Pentium sends only one write. The statistic passedFetches counts these fetches, so that the fetch
+// and the write-back can be counted as one write (p5stats/gem5_events.py).
 //
 // The fetch reaches the next level as a read for ownership. If the next level also has these tags,
 // its tags treat the fetch as a write. A board cache with these tags then fills no line.
@@ -20,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/statistics.hh"
 #include "mem/cache/tags/base_set_assoc.hh"
 #include "params/NoWriteAllocateTags.hh"
 
@@ -35,9 +37,18 @@ class NoWriteAllocateTags : public BaseSetAssoc {
                        std::vector<CacheBlk*>& evicted, const uint64_t partition) override;
 
  private:
-  // Key: the address of a line that is being fetched. Value: true if an access other than a write
-  // waits for the line.
-  std::unordered_map<Addr, bool> wanted_;
+  // The accesses that missed a line and wait for a place in the cache.
+  struct Missed {
+    bool wanted = false;   // an access other than a write
+    bool fetched = false;  // an access that fetches the line; a write-back brings the line
+  };
+  struct Statistics : statistics::Group {
+    explicit Statistics(statistics::Group* parent);
+    statistics::Scalar passedFetches;
+  };
+
+  std::unordered_map<Addr, Missed> missed_;  // by the address of the line
+  Statistics statistics_;
 };
 
 }  // namespace gem5::p5lab

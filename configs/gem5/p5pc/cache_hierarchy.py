@@ -82,7 +82,9 @@ class PentiumCacheHierarchy(_Hierarchy):
         self._bus = self.membus
         if parameters.l2:
             self.l2bus = L2XBar(**BUS)
-            self.l2 = _cache(parameters.l2, extras, write_buffers=parameters.write_buffers)
+            # Stock gem5's Cache passes a modified line to L1D as modified.
+            kind = m5.objects.OwnerCache if extras else Cache
+            self.l2 = _cache(parameters.l2, extras, kind, write_buffers=parameters.write_buffers)
             self._bus = self.l2bus
         # The bus carries one transaction at a time. A transaction occupies the bus until the last
         # transfer of the line.
@@ -115,11 +117,11 @@ class PentiumCacheHierarchy(_Hierarchy):
         self.iocache.cpu_side = board.get_mem_side_coherent_io_port()
 
 
-def _cache(cache: p.Cache, extras: bool, **more: object) -> Cache:
+def _cache(cache: p.Cache, extras: bool, kind: type[Cache] = Cache, **more: object) -> Cache:
     tags = {}
     if extras and not cache.write_allocate:
         tags["tags"] = m5.objects.NoWriteAllocateTags()
-    return Cache(
+    return kind(
         size=f"{cache.size}B",
         assoc=cache.ways,
         replacement_policy=getattr(m5.objects, cache.policy)(),

@@ -21,14 +21,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("program")
     parser.add_argument("--cpu", choices=("Atomic", "Timing", "O3"), default="Timing")
     parser.add_argument("--tags", default="BaseSetAssoc", help="class of the tags of L1D and L2")
+    parser.add_argument("--board", default="Cache", help="class of L2")
     parser.add_argument("--dtb", type=json.loads, default={}, help="parameters of a P5TLB")
     parser.add_argument("--itb", type=json.loads, default={})
     parser.add_argument("--tracer", help="class of the instruction tracer")
     return parser.parse_args()
 
 
-def cache(size: str, ways: int, tags: str, **others: object) -> objects.Cache:
-    return objects.Cache(
+def cache(size: str, ways: int, tags: str, kind: str = "Cache", **others: object) -> objects.Cache:
+    return getattr(objects, kind)(
         size=size,
         assoc=ways,
         tags=getattr(objects, tags)(),
@@ -74,7 +75,7 @@ def machine(options: argparse.Namespace) -> objects.System:
     system.cpu = processor(options)
     system.l1i = cache("8KiB", 2, "BaseSetAssoc", is_read_only=True, writeback_clean=False)
     system.l1d = cache("8KiB", 2, options.tags)
-    system.l2 = cache("256KiB", 1, options.tags)
+    system.l2 = cache("256KiB", 1, options.tags, options.board)
 
     cpu, bus = system.cpu, system.membus
     cpu.icache_port = system.l1i.cpu_side

@@ -136,7 +136,8 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     if no_allocate and extras:
         found.append(
             f"{' and '.join(no_allocate)}: a write miss fills no line. gem5 reads the line and"
-            " writes the line back on the bus, but the Pentium makes only one write"
+            " writes the line back on the bus, but the Pentium makes only one write. The events"
+            " count one write; the clocks include both transfers"
         )
     elif no_allocate:
         found.append(f"{' and '.join(no_allocate)}: a write miss fills a line")
