@@ -105,6 +105,26 @@ def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def against(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `other`, with differences relative to the larger count of both tables.
+
+    `one` is the table of the unchanged machine, and `other` the table of an experiment, both from
+    `differences`. An experiment can make a count small on both engines. The question is then how
+    much of the original difference is left.
+    """
+    sizes = one.set_index([*ASKED, "quantity"])[list(ENGINES)].abs().max(axis=1)
+    rows = other.copy()
+    for index, row in rows.iterrows():
+        before = sizes.get(tuple(row[name] for name in (*ASKED, "quantity")), 0.0)
+        largest = max(before, abs(row["first"]), abs(row["second"]))
+        if row["verdict"] == ABSENT or not largest:
+            continue
+        rows.at[index, "difference"] = left = (row["second"] - row["first"]) / largest
+        if row["verdict"] != UNBOUND:
+            rows.at[index, "verdict"] = AGREES if abs(left) <= row["allowed"] else DIFFERS
+    return rows
+
+
 def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     """Extrapolates counts to zero interrupts, from two tables of `differences`.
 

@@ -30,6 +30,7 @@ from p5stats.crosscheck import (
     DIFFERS,
     QUANTITIES,
     UNBOUND,
+    against,
     differences,
     judge,
     without_interrupts,
@@ -208,6 +209,25 @@ def test_what_is_left_without_interrupts(before, again, left):
     assert (found["first"], found["second"]) == pytest.approx(left, nan_ok=True)
     expected = ABSENT if math.isnan(sum(left)) else AGREES if left[0] == left[1] else DIFFERS
     assert found["verdict"] == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "again", "difference", "verdict"),
+    [
+        # Before, the difference is 130 of 1000. If 4 of 1000 are left, the difference has gone,
+        # although the counts of the experiment are 2 and 6.
+        ((1000, 870), (2, 6), 0.004, AGREES),
+        ((1000, 870), (20, 60), 0.04, DIFFERS),
+        ((1000, 870), (2000, 2060), 60 / 2060, DIFFERS),  # an experiment can also add counts
+        ((0, 0), (0, 0), 0, AGREES),
+        ((1000, 870), (math.nan, 6), math.nan, ABSENT),
+    ],
+)
+def test_what_is_left_is_relative_to_the_larger_count(before, again, difference, verdict):
+    rows = against(counted((1, 1), (0, 0), before), counted((1, 1), (0, 0), again))
+    found = rows.set_index("quantity").loc["instructions"]
+    assert found["difference"] == pytest.approx(difference, nan_ok=True)
+    assert found["verdict"] == verdict
 
 
 # --- runs -----------------------------------------------------------------------------------------

@@ -215,6 +215,8 @@ def check(
         again = _compare(lab, replace(ask, workloads=workloads), execute, one.settings)
         if one.without_interrupts:
             again.rows = crosscheck.without_interrupts(_own(found.rows), again.rows)
+        else:
+            again.rows = crosscheck.against(_own(found.rows), again.rows)
         again.rows = again.rows[again.rows["quantity"].isin(one.quantities)]
         again.rows = again.rows.assign(explanation=one.name, explained_by="")
         found.failed += again.failed
