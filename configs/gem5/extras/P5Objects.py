@@ -5,7 +5,7 @@ from m5.objects.Cache import Cache
 from m5.objects.InstTracer import InstTracer
 from m5.objects.Tags import BaseSetAssoc
 from m5.objects.X86TLB import X86TLB
-from m5.params import Param
+from m5.params import Param, VectorParam
 from m5.proxy import Parent
 
 
@@ -23,6 +23,8 @@ class OwnerCache(Cache):
     type = "OwnerCache"
     cxx_class = "gem5::p5lab::OwnerCache"
     cxx_header = "owner_cache.hh"
+
+    above = VectorParam.OwnerCache([], "the caches above that can modify a line")
 
 
 class P5TLB(X86TLB):

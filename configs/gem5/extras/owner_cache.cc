@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "owner_cache.hh"
 
-#include <memory>
-#include <vector>
+#include <algorithm>
 
 namespace gem5::p5lab {
 
-OwnerCache::OwnerCache(const Params& params) : Cache(params) {}
+OwnerCache::OwnerCache(const Params& params) : Cache(params), above_(params.above) {}
 
 void OwnerCache::satisfyRequest(PacketPtr packet, CacheBlk* block, const bool deferred_response,
                                 const bool pending_downgrade) {
@@ -19,13 +18,19 @@ void OwnerCache::satisfyRequest(PacketPtr packet, CacheBlk* block, const bool de
   if (keeps) block->setCoherenceBits(CacheBlk::DirtyBit);
 }
 
+void OwnerCache::recvTimingReq(PacketPtr packet) {
+  // A cache above sends its modified copy to another cache above.
+  if (packet->cacheResponding()) drop_older_copy(*packet);
+  Cache::recvTimingReq(packet);
+}
+
 void OwnerCache::recvTimingSnoopReq(PacketPtr packet) {
-  drop_older_copy(*packet);
+  if (modified_above(*packet)) drop_older_copy(*packet);
   Cache::recvTimingSnoopReq(packet);
 }
 
 Tick OwnerCache::recvAtomicSnoop(PacketPtr packet) {
-  drop_older_copy(*packet);
+  if (modified_above(*packet)) drop_older_copy(*packet);
   return Cache::recvAtomicSnoop(packet);
 }
 
@@ -34,32 +39,36 @@ void OwnerCache::functionalAccess(PacketPtr packet, const bool from_cpu_side) {
     cpuSidePort.sendFunctionalSnoop(packet);
     if (packet->isResponse()) return;
   }
+  // A line on its way to a cache above must get the new value too. Cache leaves this line out if it
+  // finds a modified copy of its own first.
+  if (packet->isWrite()) cpuSidePort.trySatisfyFunctional(packet);
   Cache::functionalAccess(packet, from_cpu_side);
 }
 
-void OwnerCache::drop_older_copy(const Packet& packet) {
-  if (!inRange(packet.getAddr())) return;
+bool OwnerCache::modified_above(const Packet& packet) const {
   const Addr line = packet.getBlockAddr(blkSize);
-  CacheBlk* block = tags->findBlock(line, packet.isSecure());
-  const bool modified_here = block && block->isSet(CacheBlk::DirtyBit);
-  WriteQueueEntry* leaving = writeBuffer.findMatch(line, packet.isSecure());
-  if ((!modified_here && !leaving) || !modified_above(line)) return;
-  if (modified_here) block->clearCoherenceBits(CacheBlk::DirtyBit);
-  if (leaving) {
+  return std::any_of(above_.begin(), above_.end(), [&](const OwnerCache* cache) {
+    return cache->has_modified(line, packet.isSecure());
+  });
+}
+
+void OwnerCache::drop_older_copy(const Packet& packet) {
+  const Addr line = packet.getBlockAddr(blkSize);
+  if (CacheBlk* block = tags->findBlock(line, packet.isSecure())) {
+    block->clearCoherenceBits(CacheBlk::DirtyBit);
+  }
+  if (WriteQueueEntry* leaving = writeBuffer.findMatch(line, packet.isSecure())) {
     PacketPtr written_back = leaving->getTarget()->pkt;
     markInService(leaving);  // removes the entry from the write buffer
     delete written_back;
   }
 }
 
-bool OwnerCache::modified_above(const Addr line) const {
-  // gem5's caches answer a functional read only from a modified copy.
-  std::vector<uint8_t> data(blkSize);
-  Packet probe(std::make_shared<Request>(line, blkSize, 0, Request::funcRequestorId),
-               MemCmd::ReadReq);
-  probe.dataStatic(data.data());
-  cpuSidePort.sendFunctionalSnoop(&probe);
-  return probe.isResponse();
+bool OwnerCache::has_modified(const Addr line, const bool secure) const {
+  const CacheBlk* block = tags->findBlock(line, secure);
+  if (block && block->isSet(CacheBlk::DirtyBit)) return true;
+  WriteQueueEntry* leaving = writeBuffer.findMatch(line, secure);
+  return leaving && leaving->getTarget()->pkt->cmd == MemCmd::WritebackDirty;
 }
 
 }  // namespace gem5::p5lab

@@ -7,8 +7,11 @@
 // at the next eviction, even if the processor only read the line.
 //
 // With this class the line can be modified in both caches. The newer copy is then the copy above.
-// Snoops and functional accesses from below therefore ask the caches above first.
+// So the parameter `above` names the caches above that can modify a line, and this cache asks them
+// before it answers a snoop. They are also of this class.
 #pragma once
+
+#include <vector>
 
 #include "mem/cache/cache.hh"
 #include "params/OwnerCache.hh"
@@ -23,14 +26,18 @@ class OwnerCache : public Cache {
  protected:
   void satisfyRequest(PacketPtr packet, CacheBlk* block, bool deferred_response,
                       bool pending_downgrade) override;
+  void recvTimingReq(PacketPtr packet) override;
   void recvTimingSnoopReq(PacketPtr packet) override;
   Tick recvAtomicSnoop(PacketPtr packet) override;
   void functionalAccess(PacketPtr packet, bool from_cpu_side) override;
 
  private:
-  // Gives up a copy of this line that is older than a modified copy above.
+  bool modified_above(const Packet& packet) const;
+  bool has_modified(Addr line, bool secure) const;
+  // Gives up this cache's copy of the packet's line, which is older than a modified copy above.
   void drop_older_copy(const Packet& packet);
-  bool modified_above(Addr line) const;
+
+  const std::vector<OwnerCache*> above_;
 };
 
 }  // namespace gem5::p5lab

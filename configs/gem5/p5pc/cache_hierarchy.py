@@ -76,15 +76,17 @@ class PentiumCacheHierarchy(_Hierarchy):
         super().__init__()
         self._parameters = parameters
         self.l1i = _cache(parameters.l1i, extras, is_read_only=True)
-        self.l1d = _cache(parameters.l1d, extras)
+        # Stock gem5's Cache passes a modified line of L2 to L1D as modified.
+        owner = m5.objects.OwnerCache if extras else Cache
+        self.l1d = _cache(parameters.l1d, extras, owner)
         # Each pipe has a write buffer (Intel, Pentium Family Developer's Manual, ch. 2).
         self.l1d.write_buffers = 2
         self._bus = self.membus
         if parameters.l2:
             self.l2bus = L2XBar(**BUS)
-            # Stock gem5's Cache passes a modified line to L1D as modified.
-            kind = m5.objects.OwnerCache if extras else Cache
-            self.l2 = _cache(parameters.l2, extras, kind, write_buffers=parameters.write_buffers)
+            self.l2 = _cache(parameters.l2, extras, owner, write_buffers=parameters.write_buffers)
+            if extras:
+                self.l2.above = [self.l1d]
             self._bus = self.l2bus
         # The bus carries one transaction at a time. A transaction occupies the bus until the last
         # transfer of the line.

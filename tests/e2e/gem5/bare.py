@@ -21,7 +21,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("program")
     parser.add_argument("--cpu", choices=("Atomic", "Timing", "O3"), default="Timing")
     parser.add_argument("--tags", default="BaseSetAssoc", help="class of the tags of L1D and L2")
-    parser.add_argument("--board", default="Cache", help="class of L2")
+    parser.add_argument("--board", default="Cache", help="class of L1D and L2")
     parser.add_argument("--dtb", type=json.loads, default={}, help="parameters of a P5TLB")
     parser.add_argument("--itb", type=json.loads, default={})
     parser.add_argument("--tracer", help="class of the instruction tracer")
@@ -74,8 +74,10 @@ def machine(options: argparse.Namespace) -> objects.System:
     system.port = objects.IsaFake(pio_addr=PORTS + 0x80, pio_size=8)
     system.cpu = processor(options)
     system.l1i = cache("8KiB", 2, "BaseSetAssoc", is_read_only=True, writeback_clean=False)
-    system.l1d = cache("8KiB", 2, options.tags)
+    system.l1d = cache("8KiB", 2, options.tags, options.board)
     system.l2 = cache("256KiB", 1, options.tags, options.board)
+    if options.board == "OwnerCache":
+        system.l2.above = [system.l1d]
 
     cpu, bus = system.cpu, system.membus
     cpu.icache_port = system.l1i.cpu_side

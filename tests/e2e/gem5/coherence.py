@@ -35,9 +35,9 @@ def cache(kind: str, size: int, tags: str) -> objects.Cache:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--atomic", action="store_true")
-    parser.add_argument("--board", default="OwnerCache", help="class of L2")
+    parser.add_argument("--board", default="OwnerCache", help="class of the caches")
     parser.add_argument("--tags", default="NoWriteAllocateTags", help="class of the tags of L1")
-    parser.add_argument("--loads", type=int, default=20_000, help="loads of a tester until the end")
+    parser.add_argument("--loads", type=int, default=100_000, help="loads of a tester until the end")
     options = parser.parse_args()
     system = objects.System(
         mem_mode="atomic" if options.atomic else "timing",
@@ -52,7 +52,7 @@ def main() -> None:
     system.boards = [cache(options.board, BOARD, "BaseSetAssoc") for _ in range(2)]
     system.buses = [objects.L2XBar(snoop_filter=NULL) for _ in system.boards]
     system.firsts = [
-        cache("Cache", SMALL, options.tags) for _ in range(TESTERS * len(system.boards))
+        cache(options.board, SMALL, options.tags) for _ in range(TESTERS * len(system.boards))
     ]
     system.testers = [
         objects.MemTest(size=2 * BOARD, max_loads=options.loads, percent_uncacheable=0)
@@ -64,6 +64,9 @@ def main() -> None:
     for board, bus in zip(system.boards, system.buses, strict=True):
         bus.mem_side_ports = board.cpu_side
         board.mem_side = system.membus.cpu_side_ports
+    if options.board == "OwnerCache":
+        for number, board in enumerate(system.boards):
+            board.above = system.firsts[number * TESTERS : (number + 1) * TESTERS]
     root = objects.Root(full_system=False, system=system)
     m5.instantiate()
     ended = m5.simulate(m5.MaxTick)
