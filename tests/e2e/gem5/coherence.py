@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--atomic", action="store_true")
     parser.add_argument("--board", default="OwnerCache", help="class of the caches")
     parser.add_argument("--tags", default="NoWriteAllocateTags", help="class of the tags of L1")
-    parser.add_argument("--loads", type=int, default=100_000, help="loads of a tester until the end")
+    parser.add_argument("--loads", type=int, default=100_000, help="loads of a tester to the end")
     options = parser.parse_args()
     system = objects.System(
         mem_mode="atomic" if options.atomic else "timing",
