@@ -233,7 +233,7 @@ def test_machine_keys_and_parameters_are_columns(results, p5lab):
     _, rows = index.query(
         results,
         'SELECT "l2.size", "l2.present", "l1d.replacement", "parameters.iterations"'
-        " FROM runs JOIN keys USING (run) WHERE workload = 'call' AND status = 'ok' ORDER BY 1",
+        " FROM runs JOIN keys USING (run) WHERE workload = 'call' ORDER BY 1",
     )
     assert rows == [(262144, True, "lru", 3), (524288, True, "lru", 3)]
 
