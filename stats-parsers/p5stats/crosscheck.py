@@ -116,12 +116,9 @@ def against(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     rows = other.copy()
     for index, row in rows.iterrows():
         before = sizes.get(tuple(row[name] for name in (*ASKED, "quantity")), 0.0)
-        largest = max(before, abs(row["first"]), abs(row["second"]))
-        if row["verdict"] == ABSENT or not largest:
-            continue
-        rows.at[index, "difference"] = left = (row["second"] - row["first"]) / largest
-        if row["verdict"] != UNBOUND:
-            rows.at[index, "verdict"] = AGREES if abs(left) <= row["allowed"] else DIFFERS
+        pair = row["first"], row["second"]
+        judged = judge(row["kind"], *pair, max(before, *map(abs, pair)))
+        rows.at[index, "difference"], _, rows.at[index, "verdict"] = judged
     return rows
 
 
@@ -152,21 +149,8 @@ def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
                 taken = row[f"{engine} interrupts"]
                 left.append(row[engine] - (costs.at[index, engine] * taken if taken else 0))
             largest = max(abs(row["first"]), abs(row["second"]))
-            _, allowed, verdict = judge(row["kind"], *left)
-            difference = (left[1] - left[0]) / largest if largest else 0.0
-            if verdict not in (ABSENT, UNBOUND):
-                verdict = AGREES if abs(difference) <= allowed else DIFFERS
-            rows.append(
-                (
-                    *(row[name] for name in ASKED),
-                    row["quantity"],
-                    row["kind"],
-                    *left,
-                    difference,
-                    allowed,
-                    verdict,
-                )
-            )
+            about = (row[name] for name in (*ASKED, "quantity", "kind"))
+            rows.append((*about, *left, *judge(row["kind"], left[0], left[1], largest)))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -181,15 +165,19 @@ def _costs(phases: pd.DataFrame, engine: str) -> pd.Series:
     return (difference / saved).fillna(pooled)
 
 
-def judge(kind: str, first: float, second: float) -> tuple[float, float, str]:
+def judge(
+    kind: str, first: float, second: float, largest: float | None = None
+) -> tuple[float, float, str]:
     """The relative difference of two counts, the allowed difference, and the verdict.
 
-    Counts may be slightly negative after the correction by the empty bracket.
+    The difference is relative to `largest`, or to the larger of the two counts. Counts may be
+    slightly negative after the correction by the empty bracket.
     """
     allowed = ALLOWED[kind]
     if math.isnan(first) or math.isnan(second):
         return math.nan, allowed, ABSENT
-    largest = max(abs(first), abs(second))
+    if largest is None:
+        largest = max(abs(first), abs(second))
     difference = (second - first) / largest if largest else 0.0
     if math.isnan(allowed):
         return difference, allowed, UNBOUND

@@ -10,6 +10,7 @@ import argparse
 import json
 
 import m5
+from caches import cache
 from m5 import objects
 from m5.params import NULL, AddrRange
 
@@ -26,22 +27,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--itb", type=json.loads, default={})
     parser.add_argument("--tracer", help="class of the instruction tracer")
     return parser.parse_args()
-
-
-def cache(size: str, ways: int, tags: str, kind: str = "Cache", **others: object) -> objects.Cache:
-    return getattr(objects, kind)(
-        size=size,
-        assoc=ways,
-        tags=getattr(objects, tags)(),
-        replacement_policy=objects.LRURP(),
-        tag_latency=1,
-        data_latency=1,
-        response_latency=1,
-        mshrs=4,
-        tgts_per_mshr=8,
-        prefetcher=NULL,
-        **others,
-    )
 
 
 def processor(options: argparse.Namespace) -> objects.BaseCPU:

@@ -9,27 +9,13 @@ testers' accesses are functional, which the L2 must also answer with the newest 
 import argparse
 
 import m5
+from caches import cache
 from m5 import objects
 from m5.params import NULL, AddrRange
 
 LINE = 32
 SMALL, BOARD = 1024, 4096  # bytes of L1 and L2: few, so that many lines leave the caches
 TESTERS = 3  # of each L2
-
-
-def cache(kind: str, size: int, tags: str) -> objects.Cache:
-    return getattr(objects, kind)(
-        size=f"{size}B",
-        assoc=1,
-        tags=getattr(objects, tags)(),
-        replacement_policy=objects.LRURP(),
-        tag_latency=1,
-        data_latency=1,
-        response_latency=1,
-        mshrs=4,
-        tgts_per_mshr=8,
-        prefetcher=NULL,
-    )
 
 
 def main() -> None:
@@ -49,10 +35,11 @@ def main() -> None:
     system.memory = objects.SimpleMemory(range=system.mem_ranges[0], latency="100ns")
     system.membus.mem_side_ports = system.memory.port
     system.membus.cpu_side_ports = system.system_port
-    system.boards = [cache(options.board, BOARD, "BaseSetAssoc") for _ in range(2)]
+    system.boards = [cache(f"{BOARD}B", 1, "BaseSetAssoc", options.board) for _ in range(2)]
     system.buses = [objects.L2XBar(snoop_filter=NULL) for _ in system.boards]
     system.firsts = [
-        cache(options.board, SMALL, options.tags) for _ in range(TESTERS * len(system.boards))
+        cache(f"{SMALL}B", 1, options.tags, options.board)
+        for _ in range(TESTERS * len(system.boards))
     ]
     system.testers = [
         objects.MemTest(size=2 * BOARD, max_loads=options.loads, percent_uncacheable=0)
