@@ -12,7 +12,7 @@ examples.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -89,8 +89,9 @@ def measured(
         if where["run"] not in terms:
             raise StatsError(f"run {where['run']}: no terms for this run")
         of = terms[str(where["run"])]
-        mean = _evaluated(of, brackets.mean().to_dict())
-        deviation = _deviations([_evaluated(of, one) for one in brackets.to_dict("records")])
+        events = list(brackets)
+        mean = _evaluated(of, events, brackets.mean())
+        deviation = _deviations([_evaluated(of, events, one) for one in brackets.to_numpy()])
         rows += [
             {
                 **where,
@@ -112,10 +113,10 @@ def measured(
     return merged[[*order, *names, *NUMBERS]]
 
 
-def _evaluated(of: Terms, counts: Mapping[Hashable, float]) -> dict[str, float]:
-    """Every metric of one operation, from the counts of a bracket."""
-    events = {str(event): value for event, value in counts.items()}
-    return compare.evaluate(events, of.operations, of.clock_hz, of.clock_vector, of.operation_bytes)
+def _evaluated(of: Terms, events: Sequence[str], values: Iterable[float]) -> dict[str, float]:
+    """Every metric of one operation, from the counts of a bracket: `values`, one for each event."""
+    counts = dict(zip(events, map(float, values), strict=True))
+    return compare.evaluate(counts, of.operations, of.clock_hz, of.clock_vector, of.operation_bytes)
 
 
 def _deviations(iterations: Sequence[Mapping[str, float]]) -> dict[str, float]:
