@@ -42,8 +42,8 @@ def explain(connection: "DuckDBPyConnection", message: str) -> str:
         name = match[1] or match[2]
         return f"unknown column {name!r}; {_about_column(connection, name, said)}"
     if match := TABLE.search(first):
-        if keys := [key for key in BY_NAME if key.startswith(f"{match[1]}.")]:
-            return f"unknown table {match[1]!r}; {_about_keys(keys)}"
+        if key := next((one for one in BY_NAME if one.startswith(f"{match[1]}.")), None):
+            return f"unknown table {match[1]!r}; {_about_keys(key)}"
         near = close(match[1], [*TABLES, *said])
         hint = f"did you mean {near[0]!r}? The" if near else "the"
         return f"unknown table {match[1]!r}; {hint} tables are {listed(TABLES, 'and', str)}"
@@ -59,7 +59,7 @@ def _about_column(connection: "DuckDBPyConnection", name: str, said: Sequence[st
     if name in events:
         return f"{_about_event(name, [name])}. {COLUMNS}"
     if name in BY_NAME:
-        return f"{_about_keys([name])}. {COLUMNS}"
+        return f"{_about_keys(name)}. {COLUMNS}"
     columns = connection.execute(
         "SELECT DISTINCT column_name FROM information_schema.columns ORDER BY ALL"
     ).fetchall()
@@ -78,10 +78,10 @@ def _about_event(example: str, names: Sequence[str]) -> str:
     return f"{listed(names, 'and')} {verb}; a count is a row: {where}"
 
 
-def _about_keys(names: Sequence[str]) -> str:
-    """Returns how a statement selects a machine key. `names`: keys that the user may mean."""
-    text = 'columns of the table keys: SELECT guest, "{}" FROM runs JOIN keys USING (run)'
-    return f"machine keys are {text.format(names[0])}"
+def _about_keys(example: str) -> str:
+    """Returns how a statement selects a machine key."""
+    statement = f'SELECT guest, "{example}" FROM runs JOIN keys USING (run)'
+    return f"machine keys are columns of the table keys: {statement}"
 
 
 def _texts(connection: "DuckDBPyConnection") -> set[str]:
