@@ -202,12 +202,7 @@ def test_a_local_worker_boots_once_and_listens_on_loopback_only(lab):
     ]
     with connection.connected(lab, Wanted(workers=1), lambda text: None) as place:
         processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
-        listening = {
-            connection.laddr.ip
-            for process in processes
-            for connection in process.net_connections()
-            if connection.status == psutil.CONN_LISTEN
-        }
+        listening = {one.ip for process in processes for one in listens(process)}
         results = Runner(lab, place=lambda: nullcontext(place)).run_all(runs)
     assert [one.status for one in results] == ["ok"] * 12
     assert listening == {"127.0.0.1"}
@@ -217,10 +212,35 @@ def test_a_local_worker_boots_once_and_listens_on_loopback_only(lab):
 
 def engines(lab):
     """Returns the running engines. An engine starts in the directory of its run."""
+    return those(psutil.process_iter(), lambda one: one.cwd().startswith(str(lab.results)))
+
+
+def local_workers():
+    """Returns the workers that p5lab has started on this machine in this process."""
+    return those(
+        psutil.Process().children(),
+        lambda one: (
+            "distributed.cli.dask_worker" in one.cmdline()
+            and "--scheduler-file" not in one.cmdline()
+        ),
+    )
+
+
+def listens(process):
+    """Returns the addresses on which the process accepts connections."""
+    with suppress(psutil.Error):  # it has ended
+        return [one.laddr for one in process.net_connections() if one.status == psutil.CONN_LISTEN]
+    return []
+
+
+def those(processes, is_one):
+    """Returns the processes of one kind. Any other process can end at any time, for example a
+    program that p5lab calls in another thread.
+    """
     found = []
-    for process in psutil.process_iter():
+    for process in processes:
         with suppress(psutil.Error):
-            if process.cwd().startswith(str(lab.results)):
+            if is_one(process):
                 found.append(process)
     return found
 
@@ -244,12 +264,7 @@ def test_a_killed_worker_costs_one_attempt(lab):
         wait_for(lambda: engines(lab))
         there = engines(lab)
         lab.behave()
-        (only,) = [
-            child
-            for child in psutil.Process().children()
-            if "distributed.cli.dask_worker" in child.cmdline()
-            and "--scheduler-file" not in child.cmdline()
-        ]
+        (only,) = local_workers()
         only.kill()
         wait_for(lambda: not any(one.is_running() for one in there))  # they end with the worker
         killed.append(only.pid)
@@ -326,11 +341,7 @@ def test_a_scheduler_that_goes_is_one_line_and_the_rest_resumes(lab, tmp_path, m
             wait_for(lambda: any(one.status == "ok" for one in store.all_runs(lab)))
             port = int(address.rpartition(":")[2])
             for child in psutil.Process().children():
-                if any(
-                    one.laddr.port == port
-                    for one in child.net_connections("tcp4")
-                    if one.status == psutil.CONN_LISTEN
-                ):
+                if any(one.port == port for one in listens(child)):
                     child.kill()
 
         killer = threading.Thread(target=kill)
