@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 
@@ -257,7 +258,6 @@ def test_a_killed_worker_costs_one_attempt(lab):
             lab, "one", experiment.Filter(seeds=(0,), settings=(("l2.size", size),))
         )
     ]
-    killed = []
 
     def kill():
         wait_for(lab.starts)
@@ -267,14 +267,14 @@ def test_a_killed_worker_costs_one_attempt(lab):
         (only,) = local_workers()
         only.kill()
         wait_for(lambda: not any(one.is_running() for one in there))  # they end with the worker
-        killed.append(only.pid)
 
-    with connection.connected(lab, Wanted(workers=1), lambda text: None) as place:
-        killer = threading.Thread(target=kill, daemon=True)
-        killer.start()
+    with (
+        connection.connected(lab, Wanted(workers=1), lambda text: None) as place,
+        ThreadPoolExecutor() as pool,
+    ):
+        killer = pool.submit(kill)
         results = Runner(lab, place=lambda: nullcontext(place)).run_all(runs)
-        killer.join()
-    assert killed
+        killer.result()
     assert [one.status for one in results] == ["ok"] * 8
     attempts = [store.read(one.directory)["attempts"] for one in results]
     assert sorted(attempts) == [1] * 7 + [2]
