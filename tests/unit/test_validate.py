@@ -257,6 +257,7 @@ def test_documents_are_rendered(lab):
     [
         ('source = "chen95 section 4.4"', 'source = "chen95"', "chase: source: expected a paper"),
         ('source = "chen95 section 4.4"', 'source = "chen59 section 4.4"', "source: expected a"),
+        ('source = "chen95 section 4.4"', 'source = "chen95 file ../x"', "file; found 'chen95 f"),
         ('tag = "exact"', 'tag = "inferred"', 'chase: tag: expected "exact" or "about" or'),
         ('tag = "exact"', 'tag = "lost"', 'chase: tag: expected "exact"'),
         ("value = 2", 'value = "2"', "chase: value: expected a number, found a text in quotes"),

@@ -43,7 +43,9 @@ from p5stats.claims import (
 SCHEMA_VERSION = 1
 GUEST = "linux"
 TIMING = "timing."  # prefix in `keys` for a row of the timing table
-_PLACE = re.compile(r"(section|table|figure) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?")
+_PLACE = re.compile(
+    r"(chapter|section|table|figure|listing) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?|file [\w.]+"
+)
 _COMMON = ("source", "quantity", "tag", "unit", "role")
 _OF_SELECTION = ("parameters", "phases", "set")  # keys of a measure that less and over can change
 _WHERE = ("experiment", "guest", "workload")
@@ -75,7 +77,7 @@ class _Loader:
         if paper not in papers.here() or not _PLACE.fullmatch(place):
             raise UserError(
                 f"{table.at('source')}: expected a paper ({', '.join(papers.here())}) and a"
-                f" section, table, figure or appendix; found {source!r}"
+                f" chapter, section, table, figure, listing, appendix or file; found {source!r}"
             )
         role = table.choice("role", ROLES)
         common = {
