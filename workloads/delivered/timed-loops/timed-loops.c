@@ -7,6 +7,7 @@
  *   1 to 6    the checksum of TCP/IP, word by word of 16 bits (abrash97 chapter 21)
  *   11 to 20  loops over numbers of many words of 32 bits (granlund03)
  *   21 to 23  SHLD before pairs of instructions; a word stands for one repetition (granlund03)
+ *   24 to 27  loops over such numbers that are not written for the Pentium (granlund03)
  *   30        the delay loop of old Linux kernels; a word stands for 20000 iterations (vandorst95)
  *
  * The published clocks belong to certain instructions in a certain order, so the instructions are
@@ -186,6 +187,29 @@ LOOP(shld_three, SHLD_BEFORE, SHLD("xor %edx, %edx; xor %esi, %esi; xor %edi, %e
 LOOP(shld_four, SHLD_BEFORE,
      SHLD("xor %edx, %edx; xor %esi, %esi; xor %edi, %edi; xor %ebp, %ebp\n"), SHLD_BEHIND)
 
+/* The loops for all processors, without care for pairs: one word after the other. */
+
+#define ADD_WORD(at) \
+  "mov " #at "(%esi), %eax; adc " #at "(%ebx), %eax; mov %eax, " #at "(%edi)\n"
+LOOP(add_plain, "shr $3, %ecx; test %ecx, %ecx",
+     ADD_WORD(0) ADD_WORD(4) ADD_WORD(8) ADD_WORD(12) ADD_WORD(16) ADD_WORD(20) ADD_WORD(24)
+     ADD_WORD(28)
+     "lea 32(%edi), %edi; lea 32(%esi), %esi; lea 32(%ebx), %ebx; dec %ecx; jnz 1b", "")
+
+LOOP(copy_rep, "cld", "rep movsl", "")
+
+LOOP(thirds_plain, "",
+     "lea 12(%esi), %esi; lea -2(%ecx), %ecx;"
+     "adc -12(%esi), %eax; adc -8(%esi), %edx; adc -4(%esi), %ebp;"
+     "dec %ecx; jg 1b",
+     "mov %eax, (%edi); mov %edx, 4(%edi); mov %ebp, 8(%edi); sbb %eax, %eax; neg %eax")
+
+/* A number shifted by five bits, from the last word to the first one. Word 0 is not written. */
+LOOP(shift, "mov %ecx, %edx; mov $5, %ecx; mov (%esi,%edx,4), %eax; sub $4, %esi",
+     "mov (%esi,%edx,4), %ebx; shld %cl, %ebx, %eax; mov %eax, (%edi,%edx,4); dec %edx;"
+     "mov (%esi,%edx,4), %eax; shld %cl, %eax, %ebx; mov %ebx, (%edi,%edx,4); dec %edx;"
+     "jnz 1b", "")
+
 /* --- vandorst95 --- */
 
 /* The kernel measured this loop for a second or more, with interrupts of the clock in between. The
@@ -276,6 +300,13 @@ static int divide_is(uint32_t result, long words) {
   return result == (uint32_t)left;
 }
 
+static int shift_is(uint32_t result, long words) {
+  (void)result;
+  for (long i = 1; i <= words; i++)
+    if (data.to[i] != (data.from[i] << 5 | data.from[i - 1] >> 27)) return 0;
+  return 1;
+}
+
 /* Five ones come in with each repetition, and seven repetitions fill the register. */
 static int shld_is(uint32_t result, long words) { return words >= 7 && result == 0xFFFFFFFF; }
 
@@ -295,7 +326,9 @@ static const struct timed {
     {17, loop_thirds, thirds_is},          {18, loop_ones, ones_is},
     {19, loop_differing, differing_is},    {20, loop_divide, divide_is},
     {21, loop_shld_two, shld_is},          {22, loop_shld_three, shld_is},
-    {23, loop_shld_four, shld_is},         {30, loop_delay, delay_is},
+    {23, loop_shld_four, shld_is},         {24, loop_add_plain, add_is},
+    {25, loop_copy_rep, copy_is},          {26, loop_thirds_plain, thirds_is},
+    {27, loop_shift, shift_is},            {30, loop_delay, delay_is},
 };
 
 static const struct timed *current;
