@@ -62,7 +62,7 @@ def test_shadows_and_their_filter_change_nothing(boot, geometries, tmp_path):
     """
     runs = {
         (shadows, fast): boot(
-            "create files=20 iterations=1",
+            "create files=5 iterations=1",
             shadows=geometries if shadows else (),
             fast=fast,
             directory=tmp_path / f"{shadows}-{fast}",

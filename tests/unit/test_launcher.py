@@ -50,6 +50,7 @@ case "$1 $2 $3" in
     echo
     echo "PYTHONPATH=$PYTHONPATH"
     echo "PATH=$PATH"
+    echo "${PYTHONDONTWRITEBYTECODE-compiled modules are kept}"
     ;;
 esac
 """
@@ -180,6 +181,11 @@ def test_progress_of_the_set_up_can_be_silent(host):
 def test_every_command_is_handed_over(host, arguments):
     _, out, _ = host.run(*arguments)
     assert out.splitlines()[0] == "<-m><p5lab>" + "".join(f"<{word}>" for word in arguments)
+
+
+def test_compiled_modules_are_kept(host):
+    _, out, _ = host.run("list", PYTHONDONTWRITEBYTECODE="1")
+    assert out.splitlines()[-1] == "compiled modules are kept"
 
 
 def test_doctor_needs_no_set_up(host):
@@ -358,7 +364,7 @@ def test_two_first_uses_at_once(host):
     host.go_on()
     results = [process.communicate(timeout=600) for process in (first, second)]
     assert [first.returncode, second.returncode] == [0, 0]
-    assert [out.splitlines()[-3] for out, _ in results] == ["<-m><p5lab><list>"] * 2
+    assert [out.splitlines()[0] for out, _ in results] == ["<-m><p5lab><list>"] * 2
     assert host.calls == INSTALLED
 
 

@@ -121,12 +121,6 @@ def test_a_check_and_a_suite_that_fail(lab, monkeypatch, capfd):
     assert "p5lab: 7 passed, 2 failed, 3 skipped\n" in said.out
 
 
-def test_compiled_test_files_are_kept(lab, monkeypatch):
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    assert testing.run(lab, Choice(arguments=("tests/unit",))) == 0
-    assert list((lab.root / "tests/unit/__pycache__").glob("test_two.*.pyc"))
-
-
 def test_no_test_at_all_is_a_failure(lab, capfd):
     assert testing.run(lab, Choice(arguments=("-k", "nothing of that name"))) == 1
     assert "p5lab: 0 passed, 1 failed\n" in capfd.readouterr().out

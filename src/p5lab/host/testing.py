@@ -106,15 +106,13 @@ def run(lab: Lab, choice: Choice = EVERYTHING, *, full: bool = False) -> int:
     product then fails and is not skipped. pytest uses one process for each processor. All tests of
     a file run in the same process, because these tests share results. The long files start first.
     Tests that measure time run alone at the end. If a name or arguments select tests, one process
-    runs the selected tests. PYTHONDONTWRITEBYTECODE has no effect: Python keeps the compiled test
-    files, because each process of the tests would otherwise compile all files again.
+    runs the selected tests.
     """
     environment = {
         **os.environ,
         **({"P5LAB_FULL": "1"} if full else {}),
         **({"P5LAB_BUILT": "1"} if choice.targets == () else {}),
     }
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     failed: list[str] = []
     if choice.part == ENGINE:
         total = _engine(lab, choice, environment)
