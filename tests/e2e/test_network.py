@@ -217,6 +217,7 @@ def busy_processes():
             process.wait()
 
 
+@pytest.mark.full  # it occupies every processor; test_smoke.py loads one in the fast set
 def test_a_busy_host_changes_nothing(boot, tmp_path):
     """One run is forked from a shared boot, and the host is quiet. The other run begins at reset,
     and the host is busy. The two runs give the same results.

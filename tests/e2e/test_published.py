@@ -30,6 +30,7 @@ LONG = (
     "disk-write",
     "parallel-read",
     "bitblt",
+    "andrew",
     "netbw",
     "web",
     "sftp",

@@ -133,7 +133,7 @@ def test_contiguous_buffer_has_no_conflicts(uml):
     If the buffer fits into the cache, few of its reads go to memory. This is true on the two
     systems and for every seed.
     """
-    job = "mem-read size=256K iterations=100000 placement={}"
+    job = "mem-read size=256K iterations=25000 placement={}"
 
     def misses(system, placement):
         return uml(job.format(placement), system=system, seed=1).totals(262144, "l2_read_misses")[0]

@@ -177,7 +177,13 @@ def test_samples_are_small():
     assert sum(sizes.values()) < SAMPLE_BYTES
 
 
-@pytest.mark.parametrize("name", samples.SAMPLES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name == "chen95-core" else pytest.mark.full)
+        for name in samples.SAMPLES
+    ],
+)
 def test_a_sample_is_made_from_results(name, tmp_path):
     """tools/samples.py keeps the rows of a sample, if the results contain no other runs."""
     stored = tidy.load(PLACE / f"sample/{name}.parquet")
