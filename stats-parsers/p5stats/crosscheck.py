@@ -26,11 +26,8 @@ ARCHITECTURAL, L1, MODELLED = "architectural", "L1", "modelled"
 ALLOWED = {ARCHITECTURAL: 0.01, L1: 0.05, MODELLED: math.nan}
 AGREES, DIFFERS, UNBOUND, ABSENT = "agrees", "differs", "no bound", "absent"
 INTERRUPTS = "hw_interrupts"
-INTERRUPT_COUNT = INTERRUPTS.replace("_", " ")  # as a quantity
 ASKED = ["workload", "parameters", "phase"]
 ENGINES = ("first", "second")
-SAVED = 0.25  # the smallest share of interrupts that must be absent in the second run
-_PAIRS = [*ENGINES, *(f"{engine} again" for engine in ENGINES)]
 COLUMNS = [*ASKED, "quantity", "kind", "first", "second", "difference", "allowed", "verdict"]
 
 
@@ -110,59 +107,17 @@ def against(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
     `one` is the table of the unchanged machine, and `other` the table of an experiment, both from
     `differences`. An experiment can make a count small on both engines. The question is then how
-    much of the original difference is left.
+    much of the original difference is left. `other` has one more column: `share` is the share of
+    the operations of a bracket that the experiment makes. The counts of `one` are multiplied by it.
     """
     sizes = one.set_index([*ASKED, "quantity"])[list(ENGINES)].abs().max(axis=1)
     rows = other.copy()
     for index, row in rows.iterrows():
-        before = sizes.get(tuple(row[name] for name in (*ASKED, "quantity")), 0.0)
+        before = row["share"] * sizes.get(tuple(row[name] for name in (*ASKED, "quantity")), 0.0)
         pair = row["first"], row["second"]
         judged = judge(row["kind"], *pair, max(before, *map(abs, pair)))
         rows.at[index, "difference"], _, rows.at[index, "verdict"] = judged
     return rows
-
-
-def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """Extrapolates counts to zero interrupts, from two tables of `differences`.
-
-    The programs are the same, but `one` has more interrupts than `other`. A straight line through
-    the two counts gives the count at zero interrupts. If the two numbers of interrupts of a phase
-    are almost equal, the cost of an interrupt cannot be computed from this phase. The function then
-    uses the cost from the other phases of the workload. If no phase gives a cost, the function uses
-    the cost on the other engine, which runs the same code. If a phase has no interrupts, the result
-    is the count of `one`. If an engine does not count interrupts, the result is NaN. `difference`
-    is the difference between the two extrapolated counts, divided by the larger count before the
-    extrapolation. The larger count is used because the extrapolation does not make a count more
-    exact.
-    """
-    both = one.merge(other, on=[*ASKED, "quantity"], suffixes=("", " again"))
-    interrupts = both[both["quantity"] == INTERRUPT_COUNT]
-    both = both.merge(interrupts[[*ASKED, *_PAIRS]], on=ASKED, suffixes=("", " interrupts"))
-    rows = []
-    for _, group in both.groupby(["workload", "parameters", "quantity"], sort=False):
-        costs = pd.DataFrame({engine: _costs(group, engine) for engine in ENGINES})
-        costs["first"] = costs["first"].fillna(costs["second"])
-        costs["second"] = costs["second"].fillna(costs["first"])
-        for index, row in group.iterrows():
-            left = []
-            for engine in ENGINES:
-                taken = row[f"{engine} interrupts"]
-                left.append(row[engine] - (costs.at[index, engine] * taken if taken else 0))
-            largest = max(abs(row["first"]), abs(row["second"]))
-            about = (row[name] for name in (*ASKED, "quantity", "kind"))
-            rows.append((*about, *left, *judge(row["kind"], left[0], left[1], largest)))
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _costs(phases: pd.DataFrame, engine: str) -> pd.Series:
-    """The cost of an interrupt in each phase. NaN for an unknown cost."""
-    interrupts = phases[f"{engine} interrupts"]
-    saved = interrupts - phases[f"{engine} again interrupts"]
-    saved = saved.where(saved >= SAVED * interrupts).where(saved > 0)
-    difference = phases[engine] - phases[f"{engine} again"]
-    total = saved.sum()
-    pooled = difference[saved.notna()].sum() / total if total else math.nan
-    return (difference / saved).fillna(pooled)
 
 
 def judge(

@@ -104,10 +104,12 @@ def test_help_names_everything(gem5):
         assert word in text
 
 
-def test_p5lab_runs_an_experiment_on_it(tmp_path, capsys):
+@pytest.mark.parametrize("feedback", ["on", "off"])
+def test_p5lab_runs_an_experiment_on_it(tmp_path, capsys, feedback):
     lab = Lab(ROOT, tmp_path)
     words = ["run", "chen95-core", "--engine", "gem5", "--guest", "linux64"]
-    assert cli.main([*words, "--workload", "getpid", "--format", "json"], lab) == 0
+    words += ["--workload", "getpid", "--feedback", feedback]
+    assert cli.main([*words, "--format", "json"], lab) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {row["workload"] for row in rows} == {"getpid"}
     frame = tidy.load(lab.results / "chen95-core")

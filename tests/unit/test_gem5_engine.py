@@ -18,7 +18,8 @@ from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5stats import tidy
 
-SAYS = {"version": "24.0.0.1", "x86": True, "no_extras": "", "cpus": ["X86TimingSimpleCPU"]}
+CPUS = ["X86TimingSimpleCPU", "X86AtomicSimpleCPU"]
+SAYS = {"version": "24.0.0.1", "x86": True, "no_extras": "", "cpus": CPUS}
 # The output of gem5 24.0.
 PANIC = """\
 src/mem/snoop_filter.cc:277: panic: panic condition x occurred: SF value
@@ -139,7 +140,8 @@ def test_missing_extras_are_named_and_no_failure(lab, run, fake):
     [
         ({"x86": False}, "gem5 24.0.0.1 was built without the x86 ISA"),
         ({"version": "21.2.1.1"}, "gem5 21.2.1.1: these configurations are tested with 24.0"),
-        ({"cpus": []}, "built without X86TimingSimpleCPU"),
+        ({"cpus": CPUS[1:]}, "built without X86TimingSimpleCPU"),
+        ({"cpus": CPUS[:1]}, "built without X86AtomicSimpleCPU"),
     ],
 )
 def test_a_gem5_that_cannot_be_used_is_refused(lab, run, fake, said, message):
@@ -167,7 +169,6 @@ def test_what_is_no_gem5_is_refused(lab, run, fake, monkeypatch, tmp_path):
             {"observation": Observation.of(Trace(("crossings",)))},
             "--trace: expected with the engine bochs",
         ),
-        ({"feedback": False}, "--feedback off: expected"),
         ({"model": False}, "--model off: expected"),
         (
             {"observation": Observation.of(Shadows((Shadow("a", {}),)))},
@@ -179,6 +180,15 @@ def test_what_only_the_embedded_engine_has_is_refused(lab, run, fake, change, me
     fake()
     with pytest.raises(UserError, match=message):
         engines.get("gem5").examine(lab, [replace(run, **change)])
+
+
+@pytest.mark.parametrize("feedback, cpu", [(True, "timing"), (False, "atomic")])
+def test_without_feedback_gem5_uses_the_cpu_that_waits_for_no_access(lab, run, fake, feedback, cpu):
+    fake()
+    own = replace(run, feedback=feedback)
+    engines.get("gem5").examine(lab, [own])
+    plan = engines.get("gem5").prepare(lab, own, lab.results / "tests/run")
+    assert json.loads(plan.write["gem5.json"])["cpu"] == plan.settings["cpu"] == cpu
 
 
 def test_a_guest_of_another_isa_is_refused_first(lab, run, monkeypatch):

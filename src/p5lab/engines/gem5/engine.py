@@ -36,7 +36,8 @@ SETUP, JOB, CONSOLE = "gem5.json", "job", files.file("console")
 M5OUT = "m5out"
 STATS, MARKERS = f"{M5OUT}/stats.txt", f"{M5OUT}/markers.jsonl"
 OUTPUT, SERIAL = f"{M5OUT}/{files.file('output')}", f"{M5OUT}/board.pc.com_1.device"
-CPU = "timing"
+# gem5's CPU models. On the atomic CPU, which also boots the guest, no access takes time.
+TIMING, ATOMIC = "timing", "atomic"
 # Exit statuses of configs/gem5/run.py.
 PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
 PROBE_SECONDS = 60
@@ -63,6 +64,7 @@ class Gem5(Engine):
     can = Capabilities(
         guests=(X86_64,),
         rings=False,
+        feedback=True,
         notes=DEVIATIONS,
         cached={"gem5/checkpoints/*/": "gem5 checkpoints"},
     )
@@ -103,7 +105,7 @@ class Gem5(Engine):
             machine=run.machine.values,
             files={**names, "job": JOB},
             command_line=workload.command_line(run.guest.cmdline, machine.core_hz, run.seed),
-            cpu=CPU,
+            cpu=TIMING if run.feedback else ATOMIC,
             extras="on" if gem5.extras else "off",
             limit_seconds=run.limit_seconds,
             checkpoints=str(cache_directory() / "gem5/checkpoints"),
@@ -201,8 +203,9 @@ def _binary(configs: Path, path: Path, changed: int, size: int) -> Binary:
     where = f"{VARIABLE}={path}"
     if not said["x86"]:
         raise UserError(f"{where}: gem5 {version} was built without the x86 ISA")
-    if reason := versions.why_not(version) or versions.why_no_cpu(version, CPU, said["cpus"]):
-        raise UserError(f"{where}: {reason}")
+    for cpu in (TIMING, ATOMIC):
+        if reason := versions.why_not(version) or versions.why_no_cpu(version, cpu, said["cpus"]):
+            raise UserError(f"{where}: {reason}")
     return Binary(path, digest, version, said["no_extras"])
 
 
