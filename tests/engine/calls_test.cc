@@ -406,7 +406,7 @@ TEST_CASE("calls: kernel stacks without end") {
   Kernel kernel;
   for (uint32_t i = 0; i < 70000; i++) {
     kernel.system_call(1000 + i % 3, kKernelStack + 0x2000 * i);
-    kernel.to_user(kProgram, kUserStack - i);
+    kernel.to_user(kProgram + 0x10 * (i % 1000), kUserStack - i);
   }
   kernel.finish();
 }
