@@ -201,7 +201,7 @@ ONLY_PARSED = {
         "needs a disk of Debian with Ghostscript (e2e/test_ghostscript.py)"
     ),
     r"./p5lab run --program guest:.*": "needs a disk of Debian (e2e/test_distributions.py)",
-    r"./p5lab run (--guest (NAME|freedos|linux-2\.2|minix-2)( .*)?|--(disk|floppy) .*)": (
+    r"./p5lab run (--guest (NAME|freedos|linux-2\.2|minix-2|nt-4\.0)( .*)?|--(disk|floppy) .*)": (
         "needs the reader's own media (e2e/test_boots_from_media.py has a small system)"
     ),
     r"./p5lab run tutorial .*": "docs/start/tutorial.md makes this experiment",

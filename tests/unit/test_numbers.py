@@ -37,7 +37,7 @@ MEASURED = re.compile(
 )
 # The end of the text before a version of a program, a section of a paper, or a standard.
 VERSION = re.compile(
-    r"\b(?:Linux|Python|Debian|Ubuntu|glibc|gem5|SimPoint|Mach|lwIP|Bochs|httpd|IEEE|section|release"
+    r"\b(?:Linux|NT|Python|Debian|Ubuntu|glibc|gem5|SimPoint|Mach|lwIP|Bochs|httpd|IEEE|section|release"
     r"|ext|INTEL-\w+|(?:chen|lai|wpi|talagala|ousterhout)\d\d) $|papers\.md#\w+\) $|\($"
 )
 

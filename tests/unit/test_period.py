@@ -31,7 +31,7 @@ def test_the_page_follows_from_its_record():
 
 def test_without_media_all_files_are_missing(monkeypatch, tmp_path):
     files = ["freedos-1.4MB.img", "JEMMEX.EXE", "HDPMI16.EXE", "HDPMI32.EXE"]
-    files += ["basiclinux.img", "minix-2.img"]
+    files += ["basiclinux.img", "minix-2.img", "nt-4.0.img"]
     assert period.missing(LAB) == files
     (tmp_path / files[0]).touch()
     monkeypatch.setenv(media.VARIABLE, str(tmp_path))
@@ -94,7 +94,7 @@ def test_the_page_of_the_experiment_has_the_sections_of_the_document(monkeypatch
     assert {"does not hold", "holds"} <= set(cells)
     text = " ".join(line for one in sections for line in one.text)
     assert "A server behind messages. On MINIX, getpid is a message" in text
-    assert "Windows, Windows NT, NetBSD" in text  # what nobody has tried
+    assert "Windows for Workgroups, Windows NT 3.5, NetBSD" in text  # what nobody has tried
     for mark in ("**", "`", "](", "<!--", '"counts"'):
         assert mark not in text
     (note,) = sections[0].notes
