@@ -191,7 +191,20 @@ msr:    say     "msr "
         lcall   *entry
         addw    $12, %sp
         show    %ax
-none:   say     "the end"
+none:   say     "video "                        # a display of PCI: carry, its vendor
+        movw    $0xB103, %ax                    # find a device by its class
+        movl    $0x030000, %ecx                 # a VGA
+        xorw    %si, %si
+        int     $0x1A
+        pushw   %bx
+        sbbw    %ax, %ax
+        show    %ax
+        popw    %bx
+        xorw    %di, %di
+        movw    $0xB109, %ax                    # read a word of its configuration
+        int     $0x1A
+        show    %cx
+        say     "the end"
         cli
         hlt
 

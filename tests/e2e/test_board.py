@@ -130,11 +130,13 @@ def board_code(tmp_path_factory):
     return assembled(HERE / "board.S", tmp_path_factory.mktemp("board"))
 
 
-def asked(own_lab, code, place, disk):
+def asked(own_lab, code, place, disk, *settings):
     """The answers of the board to board.S, by name."""
     image = place / "board.img"
     image.write_bytes(bootable(code, 60 * CYLINDER if disk else FLOPPY))
     words = ["--disk" if disk else "--floppy", image, "--until", "the end", "--limit", 20]
+    for one in settings:
+        words += ["--set", one]
     (made,) = new_runs(own_lab, *words)
     return {row.split()[0]: row.split()[1:] for row in rows(made)}
 
@@ -151,6 +153,12 @@ def test_what_a_system_asks_a_pc(own_lab, board_code, tmp_path):
     assert found["geometry"] == ["0000", "3b3f", "0f01"]
     assert found["apm"][:2] == ["0000", "504d"]
     assert found["pnp"][1:] == ["0010", "0000"]  # version 1.0, and function 0 succeeds
+    assert found["video"][0] == "ffff"  # no display on PCI
+
+
+def test_a_video_card_on_pci_is_found_by_its_class(own_lab, board_code, tmp_path):
+    found = asked(own_lab, board_code, tmp_path, False, "devices.video=pci")
+    assert found["video"] == ["0000", "1234"]
 
 
 def test_a_floppy_as_a_pc_reports_it(own_lab, board_code, tmp_path):

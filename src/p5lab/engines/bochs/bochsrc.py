@@ -23,6 +23,7 @@ CHANNELS = (  # the IDE interfaces of a PC
     "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14",
     "ata1: enabled=1, ioaddr1=0x170, ioaddr2=0x370, irq=15",
 )
+PCI_SLOTS = {"isa": "", "pci": ", slot1=pcivga"}  # by devices.video
 EMPTY_DRIVE = "floppya: type=1_44"  # every PC of 1995 had a floppy drive
 # The emulator's names of the media from which the BIOS boots.
 BOOTS = {"floppy_a": "floppy", "cdrom": "cdrom", "disk_1": "disk"}
@@ -62,6 +63,7 @@ def make(lab: Lab, run: Run, paths: Mapping[str, str]) -> Bochsrc:
         values |= _media_values(run.boot)
         places |= _media(run.boot, paths)
     values |= _mouse(run)
+    values |= {"pci_slots": PCI_SLOTS[str(run.machine.values["devices.video"])]}
     if run.guest.disk:
         values["cylinders"] = str(_cylinders(lab, run.guest.disk))
         places["disk"] = _disk(paths["disk"], values["cylinders"])
