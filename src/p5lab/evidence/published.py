@@ -62,7 +62,7 @@ def load(lab: Lab) -> list[Claim]:
 
 
 class _Loader:
-    """Reads claims. Lists of workloads, experiments, guests and machines are loaded once."""
+    """Reads claims. Each workload, machine and list of names is loaded once."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
@@ -70,6 +70,12 @@ class _Loader:
         self._experiments = experiment.names(lab)
         self._guests = guests.names(lab)
         self._machines = machines.names(lab)
+        self._boards: dict[str, Machine] = {}
+
+    def _board(self, name: str) -> Machine:
+        if name not in self._boards:
+            self._boards[name] = machines.load(self._lab, name)
+        return self._boards[name]
 
     def claims(self, name: str, table: Table) -> list[Claim]:
         """The claim in a table, or several claims: one for each entry of the table's `values`."""
@@ -168,7 +174,7 @@ class _Loader:
         return keys
 
     def _timing_rows(self, machine: str) -> list[str]:
-        values = machines.load(self._lab, machine).values
+        values = self._board(machine).values
         with self._lab.timing(str(values["cpu.timing"])).open(encoding="utf-8") as file:
             rows = csv.reader(line for line in file if not line.startswith("#"))
             return [row[0] for row in rows][1:]
@@ -197,7 +203,7 @@ class _Loader:
                 " Microvax II"
             )
         own: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
-        board = machines.load(self._lab, machine)
+        board = self._board(machine)
         return Measure(
             experiment=table.text("experiment"),
             guest=table.text("guest", GUEST),
@@ -251,7 +257,7 @@ class _Loader:
         given: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
         inherited = [key for key in own if "workload" not in table.data or key == "set"]
         if machine:
-            board = machines.load(self._lab, machine)
+            board = self._board(machine)
             inherited = [key for key in inherited if key != "set"]
         given = {key: own[key] for key in inherited} | given
         return replace(
