@@ -61,11 +61,14 @@ def test_an_ok_run_is_recorded_with_everything(lab):
     assert not files & {"reserve", "run.json.tmp", "counts.parquet.tmp"}
 
 
-def test_the_engines_notes_are_recorded(lab):
-    lines = call_events()
+@pytest.mark.parametrize("guest_status", [0, 1])
+def test_the_engines_notes_are_recorded(lab, guest_status):
+    """Also those of a program that fails: they have the names of its phases."""
+    lines = call_events(status=guest_status)
     note = {"type": "note", "what": "unknown-class", "name": "0fff", "count": 3}
     lab.behave(events={"call": [*lines[:-1], note, lines[-1]]})
     _, record = one(lab)
+    assert record["status"] == ("failed" if guest_status else "ok")
     assert record["notes"] == [{"what": "unknown-class", "name": "0fff", "count": 3}]
 
 

@@ -168,12 +168,14 @@ def phases(run: Run) -> dict[int, str]:
 
 def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict[str, Any]]:
     """Converts the events of a successful run to the tidy table. Returns the outcome and further
-    facts for the record. The outcome is `failed` if the events are not valid."""
+    facts for the record. The outcome is `failed` if the events are not valid, or if the program in
+    the guest failed; the engine's notes are then in the record, too."""
     run = task.run
     try:
         parsed = events.parse(directory / EVENTS)
         if parsed.guest_status:
-            return Outcome("failed", _program_failure(run, directory, parsed.guest_status)), {}
+            outcome = Outcome("failed", _program_failure(run, directory, parsed.guest_status))
+            return outcome, {"notes": parsed.notes}
         if not parsed.brackets:
             return Outcome("failed", "the workload issued no begin and end markers"), {}
         origin = tidy.Origin(
