@@ -60,7 +60,7 @@ def test_what_an_engine_does_not_declare_is_refused(lab, counter, capsys):
     assert cli.main([*words, "--trace", "crossings"], lab) == 2
     assert "--trace: expected with the engine bochs, which supports it" in capsys.readouterr().err
     assert cli.main([*words, "--feedback", "off"], lab) == 2
-    assert "--feedback off: expected with the engine bochs" in capsys.readouterr().err
+    assert "--feedback off: expected with the engine bochs or gem5" in capsys.readouterr().err
     with pytest.raises(UserError, match="--bbv: expected with the engine bochs or counter"):
         engine.check("gem5", Observation.of(observation.Vectors(5)))
 

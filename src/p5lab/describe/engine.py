@@ -10,7 +10,7 @@ code calls `capabilities`.
 import importlib
 import os
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -95,19 +95,19 @@ def recorded(name: str) -> Capabilities:
 def check(name: str, observation: Observation) -> None:
     """Raises UserError for an observation that the engine does not support."""
     can = capabilities(name)
-    for wish in observation:
-        if type(wish) not in can.observations:
-            raise refused(name, wish.option, type(wish))
+    if wish := next((one for one in observation if type(one) not in can.observations), None):
+        raise refused(name, wish.option, lambda other: type(wish) in other.observations)
 
 
-def refused(name: str, option: str, kind: type[Kind] | None = None) -> UserError:
-    """The error for an option that an engine does not support. `kind`: the kind of observation that
-    the option requests."""
+def refused(
+    name: str, option: str, supports: Callable[[Capabilities], bool] | None = None
+) -> UserError:
+    """The error for an option that an engine does not support. `supports`: whether an engine with
+    these capabilities supports the option. Without it, only the default engine supports the
+    option."""
     if not capabilities(name).simulates:
         return UserError(f"{option}: expected without --engine {name}: the host cannot be changed")
-    if kind is None:
-        return UserError(f"{option}: expected with the engine {DEFAULT}, which supports it")
-    others = [one for one in names() if kind in capabilities(one).observations]
+    others = [one for one in names() if supports(capabilities(one))] if supports else [DEFAULT]
     return UserError(f"{option}: expected with the engine {' or '.join(others)}, which supports it")
 
 

@@ -105,9 +105,9 @@ class Engine(ABC):
                 )
             engine.check(run.engine, run.observation)
             if self.can.simulates and not (self.can.feedback or run.feedback):
-                raise engine.refused(run.engine, "--feedback off")
+                raise engine.refused(run.engine, "--feedback off", lambda can: can.feedback)
             if self.can.simulates and not (self.can.model or run.model):
-                raise engine.refused(run.engine, "--model off")
+                raise engine.refused(run.engine, "--model off", lambda can: can.model)
         return []
 
     @abstractmethod
