@@ -5,6 +5,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -92,6 +93,7 @@ def imported(text: str, name: str, known: set[str], is_package: bool = False) ->
     return found & known
 
 
+@cache
 def imports() -> dict[str, set[str]]:
     every = modules()
     return {
@@ -165,6 +167,7 @@ def part(path: Path) -> str:
     return path.relative_to(ENGINE).parts[0]
 
 
+@cache
 def includes() -> dict[Path, dict[str, Path | None]]:
     """Returns the includes of each engine file. If an include is our own file, gives its path."""
     files = engine_files()
