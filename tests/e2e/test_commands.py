@@ -124,6 +124,7 @@ def test_a_shell_on_the_simulated_machine():
     assert 3 <= uptime < 60
 
 
+@pytest.mark.full
 def test_a_shell_in_the_server_system():
     """The console of User-Mode Linux is the outer system's console, which is the serial line."""
     status, out, err = shell(

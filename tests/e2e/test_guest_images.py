@@ -122,6 +122,7 @@ def test_programs_are_pentium_code(name):
     assert (result.returncode == 0) == (name != "test-ud"), result.stderr
 
 
+@pytest.mark.full  # the build makes the first check
 def test_kernel_is_pentium_code():
     exceptions = ROOT / "guest-images/linux/isa-exceptions.txt"
     kernel = ROOT / "build/guests/linux/vmlinux"

@@ -22,7 +22,14 @@ ARGUMENTS = {
 BRACKETS = {"mem-read": 1, "pipe": 1, "cached-read": 2, "create": 2, "small-files": 1}
 
 
-@pytest.fixture(scope="module", params=ARGUMENTS)
+# small-files empties the cache of files, which takes long.
+EACH = [
+    pytest.param(name, marks=pytest.mark.full if name == "small-files" else ())
+    for name in ARGUMENTS
+]
+
+
+@pytest.fixture(scope="module", params=EACH)
 def made(request, lab, own_lab, built):
     """The name of a program and the directory of its run with --calls."""
     name = request.param
