@@ -75,25 +75,33 @@ def nearest(name: str, names: Iterable[str]) -> list[str]:
     """The known names that are closest to a mistyped name: at most NAMED names that are equally
     close, and none if no known name is close.
 
-    A known name that begins with the mistyped name is also close. For a dotted key, the function
-    also compares the last part of the key: `sise` finds the keys that end in `size`. For a name
-    with hyphens, it also compares the first part.
+    A known name that begins with the mistyped name is close, and so is a name that is spelt
+    similarly. If there is none, the last part of a dotted key counts in the same way: `siz` and
+    `sise` find the keys that end in `size`. The first part of a name with hyphens counts, too.
     """
-    names = list(dict.fromkeys(names))
-    begun = [candidate for candidate in names if len(name) > 1 and candidate.startswith(name)]
-    if begun:
-        return begun[:NAMED]
-    by_form: dict[str, list[str]] = {}
-    for candidate in names:
-        parts = candidate.rpartition(".")[2].lower(), candidate.partition("-")[0].lower()
-        for form in dict.fromkeys(parts):
-            by_form.setdefault(form, []).append(candidate)
-    for candidate in names:  # the whole name is closer than a part of another name
-        by_form[candidate.lower()] = [candidate]
     wanted = name.lower()
-    forms = difflib.get_close_matches(wanted, by_form, n=NAMED, cutoff=0.6)
-    close = [form for form in forms if _likeness(form, wanted) == _likeness(forms[0], wanted)]
-    return list(dict.fromkeys(one for form in close for one in by_form[form]))[:NAMED]
+    names = list(dict.fromkeys(names))
+    whole = [(one, one.lower()) for one in names]
+    parts = [(one, part) for one, form in whole for part in _parts(form)]
+    begun = _begun(wanted, whole) or _begun(wanted, parts)
+    close = begun or _spelt(wanted, whole) or _spelt(wanted, parts)
+    return list(dict.fromkeys(close))[:NAMED]
+
+
+def _parts(form: str) -> tuple[str, str]:
+    return form.rpartition(".")[2], form.partition("-")[0]
+
+
+def _begun(wanted: str, forms: Sequence[tuple[str, str]]) -> list[str]:
+    """The names with a form that begins with `wanted`. `forms`: names, each with a form of it."""
+    return [one for one, form in forms if len(wanted) > 1 and form.startswith(wanted)]
+
+
+def _spelt(wanted: str, forms: Sequence[tuple[str, str]]) -> list[str]:
+    """The names with the forms that are most similar to `wanted`."""
+    near = difflib.get_close_matches(wanted, {form for _, form in forms}, n=NAMED, cutoff=0.6)
+    best = {form for form in near if _likeness(form, wanted) == _likeness(near[0], wanted)}
+    return [one for one, form in forms if form in best]
 
 
 def _likeness(form: str, wanted: str) -> float:

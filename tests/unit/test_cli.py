@@ -12,6 +12,7 @@ import pytest
 import test_program
 from fakelab import call_events, chase_events
 
+from p5lab.cli import completion
 from p5lab.cli import main as cli
 from p5lab.present import tables
 
@@ -260,6 +261,15 @@ def test_help_names_every_command_and_explains_each(p5lab, lab):
         printed = [line for line in out.splitlines() if line.startswith("  ./p5lab")]
         assert [line for line in printed if len(line) > 80] == []
     assert p5lab("--version")[1].startswith("p5lab ")
+
+
+def test_every_option_is_read():
+    """An option without a reader has no effect, and a user cannot see that."""
+    code = "\n".join(path.read_text() for path in (REPO / "src/p5lab").rglob("*.py"))
+    read = {name for found in re.findall(r'\bargs\.(\w+)|"(\w+)"', code) for name in found}
+    for name, command in completion.commands(cli.parser()).items():
+        unread = {one.dest for one in command._actions} - read - {"help"}
+        assert unread == set(), name
 
 
 def test_bench_gets_its_own_options(p5lab, lab, monkeypatch):

@@ -201,6 +201,12 @@ LISTS = r'; .*"DESCRIBE runs" lists all columns \(also DESCRIBE counts, DESCRIBE
         ("SELECT gest FROM runs", "unknown column 'gest'; did you mean 'guest'?"),
         ("SELECT runs.wrkload FROM runs", "unknown column 'wrkload'; did you mean 'workload'?"),
         ("SELECT * EXCLUDE (staus) FROM runs", "'staus'; did you mean 'status'"),
+        # All names that are equally close, and no others.
+        (
+            "SELECT l2_miss FROM counts",
+            "unknown column 'l2_miss'; did you mean 'itlb_misses', 'dtlb_misses' or"
+            " 'l2_read_misses'? ",
+        ),
         ("WITH t AS (SELECT guest AS mine FROM runs) SELECT mien FROM t", "did you mean 'mine'?"),
         # The names of events are texts of a column, not columns.
         (
@@ -220,6 +226,10 @@ LISTS = r'; .*"DESCRIBE runs" lists all columns \(also DESCRIBE counts, DESCRIBE
         (
             'SELECT "l2.size" FROM runs',
             'keys: SELECT guest, "l2.size" FROM runs JOIN keys USING (run)',
+        ),
+        (
+            "SELECT l2_size FROM runs",
+            "'l2_size'; did you mean 'l2.size'? machine keys are columns of the table keys: SELECT",
         ),
         ("SELECT nothing_like_it FROM runs", "unknown column 'nothing_like_it'; ./p5lab query"),
     ],

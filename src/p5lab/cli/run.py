@@ -63,7 +63,10 @@ def add(commands: options.Commands) -> None:
         "--fail-fast", action="store_true", help="start no further run after a run has failed"
     )
     ending.add_argument(
-        "--keep-going", action="store_true", help="make all runs even if some fail (the default)"
+        "--keep-going",
+        action="store_false",
+        dest="fail_fast",
+        help="make all runs even if some fail (the default)",
     )
     run.add_argument(
         "--force", action="store_true", help="repeat stored runs, and fail if the events differ"

@@ -6,13 +6,12 @@ name of an event is no column. A text without quotes is also an unknown column. 
 both.
 """
 
-import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from p5lab.describe.keys import BY_NAME
-from p5lab.errors import NAMED, listed, nearest
+from p5lab.errors import listed, nearest
 from p5stats import declared
 
 if TYPE_CHECKING:
@@ -44,8 +43,8 @@ def explain(connection: "DuckDBPyConnection", message: str) -> str:
     if match := TABLE.search(first):
         if key := next((one for one in BY_NAME if one.startswith(f"{match[1]}.")), None):
             return f"unknown table {match[1]!r}; {_about_keys(key)}"
-        near = close(match[1], [*TABLES, *said])
-        hint = f"did you mean {near[0]!r}? The" if near else "the"
+        near = nearest(match[1], [*TABLES, *said])
+        hint = f"did you mean {listed(near)}? The" if near else "the"
         return f"unknown table {match[1]!r}; {hint} tables are {listed(TABLES, 'and', str)}"
     hint = f" Did you mean {listed(said)}?" if said else ""
     return first + hint
@@ -63,11 +62,14 @@ def _about_column(connection: "DuckDBPyConnection", name: str, said: Sequence[st
     columns = connection.execute(
         "SELECT DISTINCT column_name FROM information_schema.columns ORDER BY ALL"
     ).fetchall()
-    near = close(name, [*(str(column) for (column,) in columns), *said, *events])
+    near = nearest(name, [*(str(column) for (column,) in columns), *said, *events])
     if not near:
         return COLUMNS
-    meant = [one for one in near if one in events]
-    about = f" {_about_event(meant[0], meant)}." if meant else ""
+    about = ""
+    if meant := [one for one in near if one in events]:
+        about = f" {_about_event(meant[0], meant)}."
+    elif near[0] in BY_NAME:
+        about = f" {_about_keys(near[0])}."
     return f"did you mean {listed(near)}?{about} {COLUMNS}"
 
 
@@ -88,12 +90,3 @@ def _texts(connection: "DuckDBPyConnection") -> set[str]:
     """Returns the texts of the columns TEXTS."""
     every = " UNION ".join(f'SELECT "{column}" FROM runs' for column in TEXTS)
     return {text for (text,) in connection.execute(every).fetchall() if text}
-
-
-def close(name: str, known: Iterable[str]) -> list[str]:
-    """Returns at most NAMED names that are close to a misspelt name, the closest first. The names
-    that begin with the misspelt name are close, too."""
-    names = list(dict.fromkeys(known))
-    begun = [one for one in names if len(name) > 1 and one.lower().startswith(name.lower())]
-    spelt = difflib.get_close_matches(name, names, n=NAMED, cutoff=0.6)
-    return list(dict.fromkeys([*begun, *spelt, *nearest(name, names)]))[:NAMED]
