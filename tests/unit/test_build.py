@@ -80,7 +80,7 @@ def test_a_log_gets_the_forecast_without_being_asked(lab, progress, output, monk
     graph(lab, ("kernel", "build/guests/linux-uml/linux", "mkdir -p build; touch $TARGET"))
     build.ensure(lab, progress)
     said = output.getvalue().splitlines()
-    assert re.match("To build: 1 steps, about [0-9]+ min on ", said[0])
+    assert re.match("To build: 1 step, about [0-9]+ min on ", said[0])
     assert " The longest steps: kernel linux-uml." in said[0]
     assert said[-1].startswith("Built in ")
 

@@ -388,7 +388,7 @@ def test_a_first_build_is_forecast_and_its_products_used(p5lab, lab):
     )
     status, _, err = p5lab("run", "tests")
     assert status == 0
-    assert "To build: 1 steps, about" in err
+    assert "To build: 1 step, about" in err
     assert "MB of disk during the build" in err
     status, _, err = p5lab("run", "tests")
     assert status == 0

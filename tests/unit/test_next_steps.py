@@ -119,6 +119,15 @@ def test_the_page_of_a_program_is_named(p5lab, lab, tmp_path):
     assert next(found) == ("report program", "a page with functions and lines")
 
 
+def test_the_page_of_a_sweep_of_a_program_is_named(p5lab, lab, tmp_path):
+    (tmp_path / "mine").write_bytes(test_program.elf())
+    lab.behave(events={"@program": call_events()})
+    words = ("--program", str(tmp_path / "mine"), "--guest", "toy", "--sweep", "l2.size=128K,256K")
+    _, commands = steps(p5lab("run", *words, "--no-build", columns=1000)[2])
+    assert commands[0] == ["report", *words]
+    check(p5lab, commands[:1])
+
+
 def test_a_failed_run_is_shown_first(p5lab, lab):
     lab.behave(events={"chase": chase_events(), "call": call_events(status=2)}, output="oops\n")
     status, _, err = p5lab("run", "tests", "--no-build", "--jobs", "1")

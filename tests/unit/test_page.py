@@ -176,7 +176,7 @@ def test_missing_and_failed_runs_are_named(hostile_page, capsys):
     assert said.out.startswith("Page: page.html, ")
     assert said.err.count("Not stored: ") == 2
     assert "Not stored: call, other, p90-premiere2, seed 1" in said.err
-    assert "`./p5lab run tests` with the same options" in said.err
+    assert "`./p5lab run tests` makes these runs." in said.err
     text = " ".join(Document(output.read_text(encoding="utf-8")).texts)
     assert "2 runs of the experiment are missing: call, other, p90-premiere2, seed 1" in text
     assert "1 run has failed: chase" in text
@@ -195,7 +195,8 @@ def test_same_results_give_the_same_bytes(hostile_page):
     lab, output, export = hostile_page
     p5lab.style()
     expansion = experiment.expand(lab, "tests")
-    page.write(lab, "tests", expansion, lab.root / "again.html", lab.root / "again")
+    again = lab.root / "again"
+    page.write(lab, "tests", expansion, lab.root / "again.html", "run tests", again)
     assert (lab.root / "again.html").read_bytes() == output.read_bytes()
     for path in export.iterdir():
         assert (lab.root / "again" / path.name).read_bytes() == path.read_bytes(), path.name
@@ -204,9 +205,10 @@ def test_same_results_give_the_same_bytes(hostile_page):
 def test_no_results_name_the_command(lab, capsys):
     lab._put("configs/claims.toml", "schema_version = 1\n")
     output = lab.root / "page.html"
-    assert cli.main(["report", "tests", "--output", str(output)], lab) == 1
+    words = ["tests", "--seed", "0-1", "--sweep", "l2.size=128K,256K"]
+    assert cli.main(["report", *words, "--output", str(output)], lab) == 1
     assert capsys.readouterr().err == (
-        "p5lab: tests has no results: run `./p5lab run tests` with the same options first\n"
+        f"p5lab: tests has no results: run `./p5lab run {' '.join(words)}` first\n"
     )
     assert not output.exists()
 

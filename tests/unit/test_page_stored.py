@@ -3,6 +3,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import xml.etree.ElementTree as ElementTree
 
@@ -232,7 +233,8 @@ def test_a_page_about_programs(p5lab, lab, tmp_path):
     text = (lab.results / "program.html").read_text(encoding="utf-8")
     assert "second, toy" in text
     # `program` is not the name of an experiment that `run` accepts.
-    assert "The command ./p5lab run --program FILE executes the missing run." in text
+    command = shlex.join(["run", *program, "--seed", "0-1"])
+    assert f"The command ./p5lab {command} executes the missing run." in text
 
 
 def test_a_program_without_a_sweep_has_single_values(p5lab, lab, tmp_path):
@@ -499,7 +501,11 @@ def test_source_lines_have_their_cycles_and_their_text(p5lab, lab):
         "a.c:7": 30,
     }
     assert "All source lines together have 90.0 % of the cycles." in figure.caption[0]
+    assert "shows all source lines of the program that ran." in figure.caption[0]
     assert lines_figure.of(store.stored(directory), counts.drop(columns="line"), {}) == []
+    rows = [counts.assign(line=f"a.c:{number}") for number in range(lines_figure.TOP_LINES + 1)]
+    (figure,) = lines_figure.of(store.stored(directory), pd.concat(rows), {})
+    assert "shows the 20 source lines of the program that took the most" in figure.caption[0]
 
 
 def test_functions_of_a_program_are_counted_once():

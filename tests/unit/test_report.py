@@ -274,7 +274,12 @@ def test_seeds_show_their_mean_and_spread(lab, capsys, monkeypatch):
     rows = table(out, "call: one call")
     assert row(rows, "busy cycles") == ["240", "110-400"]
     assert row(rows, "instructions") == ["40", "40"]
-    assert "Values are means over the seeds 0, 1, 2" in out
+    assert "Values are means over the seeds 0, 1, 2. The lowest" in out
+    lab.behave()
+    Runner(lab).run_all(experiment.load(lab, "tests", Filter(workloads=("chase",))))
+    assert cli.main(["show", "tests"], lab) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "means over the seeds 0, 1, 2; some have fewer of these seeds." in out
 
 
 def test_csv_has_a_row_for_each_number(p5lab):

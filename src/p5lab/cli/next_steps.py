@@ -62,17 +62,19 @@ def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple
         yield f"show {bad[0].id[:ID]}", "why a run failed, and its logs"
     pair = _pair(good)
     if args.experiment and good:
-        yield _again(args, "report"), "a page with figures"
+        yield again(args, "report"), "a page with figures"
     if args.program and good and (args.attribute or args.region):
         yield "report program", "a page with functions and lines"
+    elif args.program and good and args.sweeps:
+        yield again(args, "report"), "a page with figures"
     if pair:
         yield f"diff {pair[0].id[:ID]} {pair[1].id[:ID]}", "what differs between two of the runs"
     if good:
         yield f"show {good[0].id[:ID]}", "one run: its inputs and all its counts"
     if args.program and good and not args.attribute:
-        yield f"{_again(args, 'run')} --attribute functions", "counts by function"
+        yield f"{again(args, 'run')} --attribute functions", "counts by function"
     if not good:
-        yield f"{_again(args, 'run')}", "try again"
+        yield f"{again(args, 'run')}", "try again"
 
 
 def _pair(good: Sequence[Stored]) -> tuple[Stored, Stored] | None:
@@ -92,11 +94,11 @@ def _events(stored: Stored) -> str:
     return str(stored.record["digests"][outputs.file("events")])
 
 
-def _again(args: argparse.Namespace, name: str) -> str:
+def again(args: argparse.Namespace, name: str) -> str:
     """Returns the command `name` with the words of this command line that it accepts, too. So the
-    command selects the same runs."""
+    command selects the same runs. `args`: the command line of `run` or `report`."""
     known = commands(args.parser)
-    own, other = (known[one]._option_string_actions for one in ("run", name))
+    own, other = (known[one]._option_string_actions for one in (args.words[0], name))
     kept = [name]
     words = iter(args.words[1:])
     for word in words:

@@ -332,12 +332,13 @@ def _rerun(args: argparse.Namespace, lab: Lab) -> int:
 
 def _report(args: argparse.Namespace, lab: Lab) -> int:
     columns = column.parse(args.metrics)
+    again = next_steps.again(args, "run")
     if _is_of_experiment(args, lab):
         args.experiment = args.experiments[0] if args.experiments else None
         name = args.experiment or experiment.PROGRAM
         expansion = _expansion(args, lab)
         output = args.output or lab.results / f"{name}.html"
-        written = page.write(lab, name, expansion, output, args.export, columns)
+        written = page.write(lab, name, expansion, output, again, args.export, columns)
     else:
         _check_no_choice(args)
         groups = selection.groups(lab, args.experiments, args.only)
@@ -347,8 +348,7 @@ def _report(args: argparse.Namespace, lab: Lab) -> int:
     for run in written.missing:
         Progress().say(f"Not stored: {run.label}")
     if written.missing:
-        again = name if args.experiments else f"--program {args.program}"
-        Progress().say(f"`./p5lab run {again}` with the same options makes these runs.")
+        Progress().say(f"`./p5lab {again}` makes these runs.")
     if args.form == "json":
         options.print_json(
             {

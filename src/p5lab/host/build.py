@@ -211,6 +211,7 @@ def _forecast(progress: Progress, steps: Steps) -> bool:
     small, because the build would otherwise fail after minutes.
     """
     costs = [step.cost for step in steps.plan]
+    count = f"{len(costs)} step{'s' if len(costs) > 1 else ''}"
     seconds = steps.left()
     if seconds < 10:
         return False
@@ -223,10 +224,11 @@ def _forecast(progress: Progress, steps: Steps) -> bool:
             f"disk full: the build needs {disk:.0f} MB in {cache}, {free:.0f} MB are free",
             status=STATUS_FAILED,
         )
+    to_download = f"at most {download:.0f} MB to download" if download else "nothing to download"
     longest = f" The longest steps: {', '.join(steps.long)}." if steps.long else ""
     progress.milestone(
-        f"To build: {len(steps.plan)} steps, about {roughly(seconds)} on {steps.cores}"
-        f" cores; at most {download:.0f} MB to download; {disk:.0f} MB of disk during the build"
+        f"To build: {count}, about {roughly(seconds)} on {steps.cores}"
+        f" cores; {to_download}; {disk:.0f} MB of disk during the build"
         f" ({free:.0f} MB free in {cache}).{longest} Later builds make only what changed. Log:"
         f" {LOG}"
     )

@@ -321,6 +321,11 @@ class Comparison:
         return any(measured.corrected for cell in self._cells.values() for measured in cell.seeds)
 
     @property
+    def is_complete(self) -> bool:
+        """Whether each value has all seeds."""
+        return all(len(cell.seeds) == len(self.seeds) for cell in self._cells.values())
+
+    @property
     def is_single(self) -> bool:
         """Whether each value comes from one iteration."""
         return all(cell.iterations == 1 for cell in self._cells.values())

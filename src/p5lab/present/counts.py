@@ -89,7 +89,9 @@ def notes(found: Comparison, reference: str = "") -> list[str]:
     if len(found.seeds) > 1:
         seeds = ", ".join(map(str, found.seeds))
         beside = " The lowest and the highest value of these seeds are beside each mean."
-        lines.append(f"Values are means over the seeds {seeds}.{'' if reference else beside}")
+        fewer = "" if found.is_complete else "; some have fewer of these seeds"
+        means = f"Values are means over the seeds {seeds}{fewer}."
+        lines.append(f"{means}{'' if reference else beside}")
     lines += [f"{line}." for line in (*found.without_clocks, *found.estimated, *found.not_counted)]
     lines += [f"{line}." for line in (*found.deviations, *found.not_timed)]
     lines += [

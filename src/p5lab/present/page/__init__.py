@@ -70,26 +70,25 @@ def write(
     name: str,
     expansion: Expansion,
     output: Path,
+    command: str,
     export: Path | None = None,
     columns: Sequence[Column] = (),
 ) -> Written:
     """Writes the page of experiment `name` to `output`. After an error, `output` is unchanged.
 
-    `export`: a directory that gets each figure as PNG, SVG and CSV. `columns`: the panels in the
-    figures of a sweep; empty for the default panels. Raises UserError if none of the experiment's
-    runs is stored, or if a file cannot be written.
+    `command`: makes the runs, without ./p5lab. `export`: a directory that gets each figure as PNG,
+    SVG and CSV. `columns`: the panels in the figures of a sweep; empty for the default panels.
+    Raises UserError if none of the experiment's runs is stored, or if a file cannot be written.
     """
     results = choose(expansion.runs, store.all_runs(lab, name))
     if not results.found:
         raise UserError(
-            f"{name} has no results: run `./p5lab run {experiment.again(name)}` with the same"
-            " options first",
-            status=STATUS_FAILED,
+            f"{name} has no results: run `./p5lab {command}` first", status=STATUS_FAILED
         )
     title = PROGRAMS if name == experiment.PROGRAM else experiment.title(lab, name)
     asked = _claims(lab, name, results)
     subject = _Subject(name, title, results, expansion.cannot, expansion.swept, asked, columns)
-    return _write(lab, subject, output, export)
+    return _write(lab, subject, output, export, command)
 
 
 def write_stored(
@@ -118,7 +117,9 @@ def write_stored(
     return _write(lab, _Subject(name, title, results, (), keys, (), columns), output, export)
 
 
-def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Written:
+def _write(
+    lab: Lab, subject: _Subject, output: Path, export: Path | None, command: str = ""
+) -> Written:
     # The imports are here because Altair and vl-convert take a second to load. Only this command
     # needs these libraries, so they may have to be installed first.
     packages.ensure("report")
@@ -149,6 +150,7 @@ def _write(lab: Lab, subject: _Subject, output: Path, export: Path | None) -> Wr
         drawn,
         validation,
         list(runs.values()),
+        command,
         period_sections.of(lab) if subject.name == period.EXPERIMENT else (),
     )
     text = document.render(page)

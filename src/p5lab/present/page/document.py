@@ -18,7 +18,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from p5lab import __version__
-from p5lab.describe import experiment, outputs, papers
+from p5lab.describe import outputs, papers
 from p5lab.describe.keys import BY_NAME, readable
 from p5lab.describe.papers import Paper
 from p5lab.evidence import counter_method, validate
@@ -123,12 +123,13 @@ def make(
     figures: Sequence[Figure],
     validation: pd.DataFrame,
     runs: Sequence[Stored],
+    command: str = "",
     own: Sequence[Section] = (),
 ) -> Page:
     """Returns the contents of the page of experiment `name`.
 
     `validation`: the judged claims of `validate.evaluate`. `runs`: the runs that the figures show.
-    `own`: sections that only this experiment has.
+    `command`: makes the missing runs. `own`: sections that only this experiment has.
     """
     by_method = _method(results.shown)
     several = len(found.systems) > 1 and not found.has_shadows and not by_method
@@ -145,7 +146,7 @@ def make(
         name=name,
         title=title,
         lead=_lead(name, results, found),
-        warnings=_warnings(name, results),
+        warnings=_warnings(results, command),
         summary=[] if by_method else summary.of(found),
         screens=screens.of(results.shown),
         figures=[_drawn(figure) for figure in figures],
@@ -191,15 +192,15 @@ def _lead(name: str, results: Results, found: Comparison) -> str:
     )
 
 
-def _warnings(name: str, results: Results) -> list[str]:
+def _warnings(results: Results, command: str) -> list[str]:
     lines = []
     if results.missing:
         labels = "; ".join(run.label for run in results.missing)
         count = len(results.missing)
         what = "1 run of the experiment is" if count == 1 else f"{count} runs of the experiment are"
         lines.append(
-            f"{what} missing: {labels}. The command ./p5lab run {experiment.again(name)} executes"
-            f" the missing {'run' if count == 1 else 'runs'}."
+            f"{what} missing: {labels}. The command ./p5lab {command} executes the missing"
+            f" {'run' if count == 1 else 'runs'}."
         )
     failed = [stored for stored in results.shown if stored.status != "ok"]
     if failed:

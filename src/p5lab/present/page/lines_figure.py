@@ -44,8 +44,11 @@ def of(stored: Stored, counts: pd.DataFrame, sources: Mapping[str, str]) -> list
     ]
     everything = inside[inside["event"] == CYCLES_EVENT]["count"].sum()
     share = top["count"].sum() / everything if everything else 0
+    which = "all source lines of the program that ran"
+    if len(top) > TOP_LINES:  # the last row sums all other lines
+        which = f"the {TOP_LINES} source lines of the program that took the most cycles"
     caption = (
-        f"The figure shows the {TOP_LINES} source lines of the program that took the most cycles."
+        f"The figure shows {which}."
         " The counts are sums over all brackets, and nothing is subtracted. All source lines"
         f" together have {100 * share:.1f} % of the cycles. The other cycles belong to code without"
         " source lines, such as the kernel.",
