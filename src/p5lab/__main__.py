@@ -3,10 +3,10 @@
 
 import sys
 
-from p5lab.host import closed_pipe
-
-closed_pipe.allow()
 try:
+    from p5lab.host import closed_pipe
+
+    closed_pipe.allow()
     from p5lab.cli.main import main
 except KeyboardInterrupt:  # the modules take half a second to load
     print("p5lab: stopped", file=sys.stderr)

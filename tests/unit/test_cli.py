@@ -443,8 +443,9 @@ def python(*words, first="", **options):
     )
 
 
-def test_ctrl_c_while_p5lab_starts(tmp_path):
-    (tmp_path / "rich.py").write_text("raise KeyboardInterrupt\n")
+@pytest.mark.parametrize("module", ["pathlib", "rich"])  # the first modules load pathlib
+def test_ctrl_c_while_p5lab_starts(tmp_path, module):
+    (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt\n")
     done = python("-m", "p5lab", "list", first=tmp_path)
     assert (done.returncode, done.stderr) == (130, "p5lab: stopped\n")
 
