@@ -14,6 +14,7 @@ from fakelab import call_events, chase_events
 
 from p5lab.cli import completion
 from p5lab.cli import main as cli
+from p5lab.keep import store
 from p5lab.present import tables
 
 REPO = Path(__file__).resolve().parents[2]
@@ -197,13 +198,19 @@ def test_show_a_damaged_run(p5lab, lab):
     assert "run.json is damaged" in " ".join(p5lab("list", "runs")[1].split())
 
 
-def test_list(p5lab):
+def test_list(p5lab, lab):
     p5lab("run", "tests", "--no-build")
     status, out, _ = p5lab("list")
     assert status == 0
     for text in ("tests", "p90-premiere2", "a guest that is not there", "a chase", "ok"):
         assert text in out
     assert "a guest" not in p5lab("list", "machines")[1]
+    first, second = store.all_runs(lab)
+    for newest, started in ((first, "2100"), (second, "2101")):
+        store.write(newest.directory, {**newest.record, "started": started})
+        *_, last = json.loads(p5lab("list", "runs", "--json")[1])["runs"]
+        assert last["run"] == newest.id
+        assert p5lab("list", "runs")[1].split("\n")[-3].split()[0] == newest.id[:10]
 
 
 @pytest.mark.parametrize(

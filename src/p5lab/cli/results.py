@@ -284,14 +284,14 @@ def _list(args: argparse.Namespace, lab: Lab) -> int:
     known = {kind: _known(kind, lab) for kind in what if kind != "runs"}
     if args.form == "json":
         made: dict[str, object] = {
-            kind: _as_json(known[kind]) if kind in known else _runs(lab) for kind in what
+            kind: _as_json(known[kind]) if kind in known else _runs_as_json(lab) for kind in what
         }
         options.print_json(made)
         return _status(known)
     console = counts.stdout()
     for kind in what:
         if kind == "runs":
-            runs.each(console, index.runs(lab))
+            runs.each(console, _runs(lab))
             continue
         table = Table(
             box=None, show_header=False, title=kind, title_justify="left", padding=(0, 2, 0, 2)
@@ -311,8 +311,13 @@ def _status(known: dict[str, list[tuple[str, str | UserError]]]) -> int:
     return STATUS_BAD_INPUT if wrong else 0
 
 
-def _runs(lab: Lab) -> list[dict[str, object]]:
-    return [{key: one.record.get(key) for key in RUN} for one in index.runs(lab)]
+def _runs(lab: Lab) -> list[store.Stored]:
+    """All runs, the newest last."""
+    return sorted(index.runs(lab), key=lambda one: one.started)
+
+
+def _runs_as_json(lab: Lab) -> list[dict[str, object]]:
+    return [{key: one.record.get(key) for key in RUN} for one in _runs(lab)]
 
 
 def _as_json(known: list[tuple[str, str | UserError]]) -> list[dict[str, object]]:

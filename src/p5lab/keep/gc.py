@@ -100,7 +100,7 @@ def results(lab: Lab) -> list[Item]:
             if other is None:
                 newest[asks] = stored
                 continue
-            older, newer = sorted((stored, other), key=lambda one: str(one.record["started"]))
+            older, newer = sorted((stored, other), key=lambda one: one.started)
             found.append(_of(older, "superseded"))
             newest[asks] = newer
     return found

@@ -57,9 +57,7 @@ def by_kind(stored: Iterable[Stored], keys: Iterable[str] = ()) -> dict[Kind, li
         if one.status in ENDED and one.record["identity"]:
             ended.setdefault(kind(one, keys), []).append(one)
     for same in ended.values():
-        same.sort(
-            key=lambda one: (one.status == "ok", str(one.record.get("started", ""))), reverse=True
-        )
+        same.sort(key=lambda one: (one.status == "ok", one.started), reverse=True)
     return ended
 
 

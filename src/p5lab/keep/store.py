@@ -62,6 +62,11 @@ class Stored:
         """One of STATUSES."""
         return self.record["status"]
 
+    @property
+    def started(self) -> str:
+        """The time when the run started, as a text that sorts by time; empty if it is unknown."""
+        return str(self.record.get("started", ""))
+
 
 def identity(plan: Plan) -> dict[str, Any]:
     """Returns all inputs that can change a run's result: the digests of files, and the settings.

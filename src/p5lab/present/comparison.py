@@ -294,7 +294,7 @@ class Comparison:
                 seed = stored.record["seed"]
                 # A run with --region measures the whole program, too. Of runs with the same seed,
                 # the cell has the newest.
-                if seed not in seeds or _started(seeds[seed].stored) <= _started(stored):
+                if seed not in seeds or seeds[seed].stored.started <= stored.started:
                     seeds[seed] = measured
         # The rows are in the order of the experiment, even if a guest executed its workloads in
         # another order.
@@ -513,10 +513,6 @@ class Comparison:
                         "seed_max": _or_none(high),
                         "ratio": _or_none(ratio(cell.mean(name), reference)),
                     }
-
-
-def _started(stored: Stored) -> str:
-    return str(stored.record.get("started", ""))
 
 
 def name(record: dict[str, Any]) -> str:
