@@ -239,8 +239,13 @@ def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
         if name in numbers and name not in free
     ]
     chosen = numbers[(numbers[list(reference)] == pd.Series(reference)).all(axis="columns")]
-    if chosen.duplicated(same).any():
-        raise StatsError(f"against: more than one row is the reference {reference}")
+    twice = chosen[chosen.duplicated(same, keep=False)]
+    for _, rows in twice.groupby(same, dropna=False, sort=False):
+        wanted = ", ".join(f"{name}={value}" for name, value in reference.items())
+        which = f": runs {', '.join(rows['run'])}" if "run" in rows else ""
+        raise StatsError(
+            f"against: more than one row is the reference {wanted}{which}; keep one of them"
+        )
     found = numbers.merge(
         chosen[[*same, "value"]].rename(columns={"value": "reference"}), on=same, how="left"
     )

@@ -296,14 +296,26 @@ def test_compare_takes_a_value_as_a_user_writes_it(sweep):
     ("reference", "message"),
     [
         ({"gest": "linux"}, "compare: unknown column 'gest'; did you mean 'guest'?"),
-        ({"guest": "linux"}, "compare: guest: expected one of toy; found 'linux'"),
-        ({"l2.size": "1M"}, "expected one of 131072, 262144, 524288; found '1M'"),
+        ({"guest": "linux"}, "compare: expected one of guest=toy; found guest=linux"),
+        ({"l2.size": "1M"}, "one of l2.size=128K, l2.size=256K, l2.size=512K; found l2.size=1M"),
         ({"l2.size": "big"}, "compare: l2.size: expected bytes"),
     ],
 )
 def test_compare_without_such_a_reference(sweep, reference, message):
     with pytest.raises(p5lab.UserError, match=message):
         p5lab.compare(sweep, reference)
+
+
+def test_compare_with_two_runs_of_one_kind(sweep):
+    """No run is chosen without a word."""
+    first, *_ = sweep["run"].unique()
+    both = pd.concat([sweep, sweep.assign(run=sweep["run"] + "x")])
+    with pytest.raises(p5lab.UserError) as caught:
+        p5lab.compare(both, {"l2.size": "128K"})
+    assert str(caught.value) == (
+        "compare: more than one row is the reference l2.size=131072: runs"
+        f" {first}, {first}x; keep one of them"
+    )
 
 
 def test_compare_of_one_kind(here):

@@ -274,7 +274,7 @@ def compare(
     guests and machines in the order of the experiment's file. A row and its reference agree in
     everything else, so rows of the same seed are compared. Adds the columns `reference`, `ratio`
     (value / reference) and `against`, the name of the reference: `guest=linux`. UserError if no row
-    has the value of the reference.
+    has the value of the reference, or if several rows are the reference of one number.
     """
     numbers = measure(table)
     wanted = {**(reference or {}), **columns} or _first(numbers)
@@ -283,11 +283,18 @@ def compare(
             raise unknown("column", name, list(numbers.columns), where="compare")
         wanted[name] = _same_form(name, value)
         if not (numbers[name] == wanted[name]).any():
-            known = ", ".join(map(str, numbers[name].unique()))
-            raise UserError(f"compare: {name}: expected one of {known}; found {value!r}")
-    found = papers.against(numbers, **wanted)
-    names = (machine_keys.readable(f"{name}={value}") for name, value in wanted.items())
-    return found.assign(against=", ".join(names))
+            known = ", ".join(_named(name, one) for one in numbers[name].unique())
+            raise UserError(f"compare: expected one of {known}; found {_named(name, value)}")
+    try:
+        found = papers.against(numbers, **wanted)
+    except StatsError as error:
+        raise UserError(f"compare: {str(error).removeprefix('against: ')}") from None
+    return found.assign(against=", ".join(_named(*one) for one in wanted.items()))
+
+
+def _named(column: str, value: object) -> str:
+    """A column with its value, as a user writes them: `l2.size=128K`."""
+    return machine_keys.readable(f"{column}={value}")
 
 
 def plain(value: object) -> Any:  # noqa: ANN401
