@@ -351,6 +351,21 @@ def test_sizes_of_an_array_are_a_curve(here):
     assert found["layer"][0]["encoding"]["x"]["title"] == "size of the array"
 
 
+def test_a_name_has_only_the_parameters_that_differ_in_its_workload(here):
+    table = p5lab.run("tests", build=False)
+    both = [
+        table.assign(run=table["run"] + more, parameters=table["parameters"] + f" placement={more}")
+        for more in "ab"
+    ]
+    _, data = spec(p5lab.plot(pd.concat(both), "instructions"))
+    names = {row["row"] for row in data}
+    assert names == {
+        f"{name}, placement={more}"
+        for name in ("call, call", "chase, 512 B", "chase, 1 KB")
+        for more in "ab"
+    }
+
+
 def two_guests(table):
     """Returns the rows of a table twice, the second time with twice the counts on guest `slow`."""
     slow = table.assign(guest="slow", run=table["run"] + "s", value=table["value"] * 2)

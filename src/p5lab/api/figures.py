@@ -225,7 +225,8 @@ def _joined(rows: pd.DataFrame, names: Sequence[str]) -> pd.Series:
     for name in names:
         values = rows[name]
         if name == "parameters":
-            values = _differing_words(values)
+            subjects = rows["workload"] if "workload" in names else values.map(lambda _: "")
+            values = _differing_words(values, subjects)
         texts.append(values.map(lambda one, name=name: _text(name, one)))
     return pd.Series(
         [", ".join(part for part in parts if part) for parts in zip(*texts, strict=True)],
@@ -233,11 +234,15 @@ def _joined(rows: pd.DataFrame, names: Sequence[str]) -> pd.Series:
     )
 
 
-def _differing_words(texts: pd.Series) -> pd.Series:
-    """The words of each text that are not in every text."""
+def _differing_words(texts: pd.Series, subjects: pd.Series) -> pd.Series:
+    """The words of each text that are not in every text of the same subject."""
     words = texts.map(str.split)
-    common = set.intersection(*map(set, words))
-    return words.map(lambda one: " ".join(word for word in one if word not in common))
+    common = {name: set.intersection(*map(set, of)) for name, of in words.groupby(subjects)}
+    differing = [
+        " ".join(word for word in one if word not in common[name])
+        for name, one in zip(subjects, words, strict=True)
+    ]
+    return pd.Series(differing, index=texts.index)
 
 
 def _text(name: str, value: object) -> str:
