@@ -24,6 +24,7 @@ from p5lab.errors import UserError
 from p5lab.host import build
 from p5lab.host import progress as host_progress
 from p5lab.host.progress import Progress
+from p5lab.host.steps import COSTS, Cost
 from p5lab.lab import Lab
 
 
@@ -77,10 +78,12 @@ def test_a_long_build_is_forecast_and_a_second_call_says_nothing(lab, progress, 
 
 def test_a_log_gets_the_forecast_without_being_asked(lab, progress, output, monkeypatch):
     monkeypatch.delenv("P5LAB_PROGRESS")
+    monkeypatch.setitem(COSTS, "kernel", Cost(300, is_parallel=True))
     graph(lab, ("kernel", "build/guests/linux-uml/linux", "mkdir -p build; touch $TARGET"))
     build.ensure(lab, progress)
     said = output.getvalue().splitlines()
     assert re.match("To build: 1 step, about [0-9]+ min on ", said[0])
+    assert " cores; nothing to download; " in said[0]
     assert " The longest steps: kernel linux-uml." in said[0]
     assert said[-1].startswith("Built in ")
 

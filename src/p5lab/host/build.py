@@ -2,6 +2,7 @@
 """Uses SCons to build the targets that runs need, if these targets are not up to date."""
 
 import fcntl
+import math
 import os
 import re
 import shutil
@@ -215,7 +216,7 @@ def _forecast(progress: Progress, steps: Steps) -> bool:
     seconds = steps.left()
     if seconds < 10:
         return False
-    download = sum(cost.download_mb for cost in costs)
+    download = math.ceil(sum(cost.download_mb for cost in costs))
     disk = sum(cost.disk_mb for cost in costs) + 150
     cache = cache_directory()
     free = shutil.disk_usage(cache if cache.exists() else cache.parent).free / 1e6
@@ -224,7 +225,7 @@ def _forecast(progress: Progress, steps: Steps) -> bool:
             f"disk full: the build needs {disk:.0f} MB in {cache}, {free:.0f} MB are free",
             status=STATUS_FAILED,
         )
-    to_download = f"at most {download:.0f} MB to download" if download else "nothing to download"
+    to_download = f"at most {download} MB to download" if download else "nothing to download"
     longest = f" The longest steps: {', '.join(steps.long)}." if steps.long else ""
     progress.milestone(
         f"To build: {count}, about {roughly(seconds)} on {steps.cores}"
