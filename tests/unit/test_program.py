@@ -188,8 +188,9 @@ def test_what_a_compiler_of_the_host_makes_is_refused(given, tmp_path):
         program.load(tmp_path / "b.out", "", MEMORY)
 
 
-def test_the_workloads_compiler_makes_what_is_taken(given, tmp_path):
+def test_the_workloads_compiler_makes_what_is_taken(given, built, tmp_path):
     """The build has compiled the C library for the same options, so nothing else is compiled."""
+    built("build/libc/musl/lib/libc.a")
     source, made = given(b"int main(void) { return 0; }", "a.c"), tmp_path / "b.out"
     command = [sys.executable, REPO / "workloads/build_workload.py", "--output", made, source]
     cache = fetch.cache_directory() / "zig"
