@@ -7,7 +7,7 @@ import pytest
 
 from p5lab.evidence import block, documents, published, validate
 from p5lab.execute.runner import Runner
-from p5lab.host import delivered
+from p5lab.host import build, delivered
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
@@ -38,6 +38,8 @@ LONG = (
     "sxipc",
     "ipc-net",
 )
+# The source of this workload is downloaded only for its runs. test_ciphers.py runs it.
+DOWNLOADED = ("timed-ciphers",)
 # These experiments need one boot for each seed, for each clock, for each of four systems, or for
 # each of three systems with and without an ideal L1I. test_analysis.py, test_machines.py,
 # test_mach.py and test_ideal.py check a few of the claims, or the mechanism.
@@ -60,11 +62,17 @@ def validation(tmp_path_factory, full):
         for claim in published.load(lab)
         if full
         or not claim.measure
-        or (claim.measure.workload not in LONG and claim.measure.experiment not in MANY_BOOTS)
+        or (
+            claim.measure.workload not in (*LONG, *DOWNLOADED)
+            and claim.measure.experiment not in MANY_BOOTS
+        )
     ]
     runner = Runner(lab, jobs=cores())
 
     def execute(runs):
+        headers = dict.fromkeys(header for run in runs for header in run.workload.headers)
+        if headers:
+            build.ensure(lab, Progress(), tuple(headers))
         delivered.ensure(lab, runs, Progress())
         return runner.run_all(runs)
 

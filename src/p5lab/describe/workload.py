@@ -31,6 +31,7 @@ KEYS = (
     "source",
     "bracket",
     "needs",
+    "headers",
     "operation",
     "operations",
     "bytes",
@@ -94,6 +95,7 @@ class Workload:
     `phases`: the names of the phase ids.
     `curve`: the unit of the phase names if the phases are points of a curve.
     `needs`: the capabilities that every run needs.
+    `headers`: products of the build that the program of a delivered workload includes.
     `file`: the path of the description, None for a program of the user.
     `delivered`: the guest does not contain the program, so the engine delivers it. Such programs
         come from workloads/delivered or from P5LAB_PATH.
@@ -110,6 +112,7 @@ class Workload:
     curve: str
     parameters: dict[str, Parameter]
     needs: Needs = field(default_factory=dict)
+    headers: tuple[str, ...] = ()
     file: Path | None = field(default=None, compare=False)
     delivered: bool = False
 
@@ -279,6 +282,7 @@ def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
         curve=table.text("curve", ""),
         parameters=parameters,
         needs=shelf.needs(table, "needs"),
+        headers=tuple(table.texts("headers", [])),
         file=path,
     )
 

@@ -131,9 +131,10 @@ def get(name: str) -> Engine:
 
 
 def targets(lab: "Lab", runs: "Collection[Run]") -> tuple[str, ...]:
-    """The build targets that the engines of these runs need, each once."""
+    """The build targets that these runs and their engines need, each once."""
     guests: dict[str, list[Guest]] = {}
     for run in runs:
         guests.setdefault(run.engine, []).append(run.guest)
     found = (target for name, ones in guests.items() for target in get(name).targets(lab, ones))
-    return tuple(dict.fromkeys(found))
+    headers = (header for run in runs for header in run.workload.headers)
+    return tuple(dict.fromkeys((*found, *headers)))

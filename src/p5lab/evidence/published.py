@@ -45,7 +45,7 @@ GUEST = "linux"
 TIMING = "timing."  # prefix in `keys` for a row of the timing table
 _PLACE = re.compile(
     r"(chapter|section|table|figure|listing) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?"
-    r"|file \w[\w./]*"
+    r"|file \w[\w./-]*"
 )
 _COMMON = ("source", "quantity", "tag", "unit", "role")
 _OF_SELECTION = ("parameters", "phases", "set")  # keys of a measure that less and over can change

@@ -32,22 +32,25 @@ def _compile(lab: Lab, run: Run, path: Path) -> None:
     source = run.workload.program
     assert source is not None  # every delivered workload has a file
     form = programs.FORMS[run.guest.programs]
-    places = (*form.includes, str(source.parent))
+    made_headers = (str(Path(header).parent) for header in run.workload.headers)
+    places = (*form.includes, str(source.parent), *made_headers)
     includes = [word for place in places for word in ("--include", place)]
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as place:
-        made = Path(place, path.name)
+        made, full = Path(place, path.name), Path(place, f"{path.name}.full")
         commands: list[list[str | Path]] = [
             [
                 programs.BUILDER,
                 *("--cache", cache_directory() / "zig"),
                 *form.options,
                 *includes,
-                *("--output", made, source),
+                *("--output", made, "--symbols", full, source),
             ]
         ]
         if form.is_pentium:
-            commands.append(["guest-images/check_isa.py", made])
+            exceptions = source.with_name("isa-exceptions.txt")
+            listed = ("--exceptions", exceptions) if exceptions.is_file() else ()
+            commands.append(["guest-images/check_isa.py", *listed, full])
         for command in commands:
             done = subprocess.run(
                 [sys.executable, *command],

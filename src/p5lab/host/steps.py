@@ -53,6 +53,7 @@ COSTS = {
     "musl": Cost(50, 1, 60, is_parallel=True),
     "busybox": Cost(30, 3, 60, is_parallel=True),
     "lwIP": Cost(6, 1.1, 10),
+    "OpenSSL": Cost(1.5, 15, 20),
     "C++": Cost(0.7),
     "zig": Cost(0.5),
     "unpack": Cost(0.3, 0.2),
