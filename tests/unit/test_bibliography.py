@@ -28,7 +28,7 @@ MENTION = re.compile(rf"(?<![\w-])({NAME})(?![\w-])")
 def test_every_paper_of_the_claims_is_complete():
     found = papers.here()
     papers_of_systems = {"chen95", "lai96", "talagala97", "ousterhout90", "wpi92", "brown97"}
-    papers_of_code = {"abrash97", "granlund03", "vandorst95", "polyakov20", "young97"}
+    papers_of_code = {"abrash97", "granlund03", "vandorst95", "polyakov20", "young97", "lavalys09"}
     assert set(found) == papers_of_systems | papers_of_code
     for name, paper in found.items():
         assert name.endswith(str(paper.year % 100))
