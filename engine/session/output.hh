@@ -9,6 +9,13 @@ namespace session {
 
 class Output {
  public:
+  Output() = default;
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output() {
+    if (file_) std::fclose(file_);
+  }
+
   // Creates an empty file.
   void create(const std::string& path);
   explicit operator bool() const { return file_ != nullptr; }
@@ -16,7 +23,7 @@ class Output {
   void write(const std::string& text);
   // Call this after a direct write to file(). check() ends the process if the write has failed.
   void check() const;
-  // Flushes and closes the file.
+  // Flushes the file. An error ends the process.
   void finish();
 
   std::FILE* file() const { return file_; }

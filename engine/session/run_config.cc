@@ -45,6 +45,28 @@ RunConfig RunConfig::read(Settings& settings) {
   return c;
 }
 
+const std::set<std::string>& RunConfig::own_keys() {
+  static const std::set<std::string> keys = {
+      "run.access_limit",
+      "run.accesses",
+      "run.attribution",
+      "run.attribution_stacks",
+      "run.call_table",
+      "run.calls",
+      "run.cpi",
+      "run.crossings",
+      "run.functions",
+      "run.interval",
+      "run.intervals",
+      "run.modes",
+      "run.sample",
+      "run.vectors",
+      "run.vector_interval",
+      "run.warm_up",
+  };
+  return keys;
+}
+
 void RunConfig::read_processor(Settings& settings) {
   signature = uint32_t(settings.number("cpu.signature"));
   const std::string isa = settings.text("cpu.isa");
@@ -120,7 +142,7 @@ void RunConfig::read_attribution(Settings& settings) {
   if (!settings.has("run.attribution")) return;
   attribution = settings.text("run.attribution");
   stacks = settings.flag("run.attribution_stacks");
-  classes = settings.flag("run.attribution_misses");
+  classes = settings.has("run.attribution_misses") && settings.flag("run.attribution_misses");
   if (!sample.empty()) settings.fail("run.attribution", "expected no run.sample in the same run");
   if (classes && (kX86_64 || !shadow_names.empty() || settings.has("run.accesses"))) {
     settings.fail("run.attribution_misses",

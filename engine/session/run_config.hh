@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What must a run do? The configuration contains the machine, the kinds of output and their paths.
-// The engine reads the configuration once from the parameter file. Runs that share a boot may
-// differ only in their job (job.hh).
+// The engine reads the configuration from the parameter file. Runs that share a boot may differ
+// only in their job (job.hh) and in the keys of own_keys().
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,10 @@ struct RunConfig {
 
   // Reads all keys of a run; `settings` keeps the first error.
   static RunConfig read(base::Settings& settings);
+
+  // The keys of observations that begin at the ready marker of a guest. A guest that boots from its
+  // own media is observed from reset, so these keys must then be those of the boot.
+  static const std::set<std::string>& own_keys();
 
  private:
   void read_processor(base::Settings& settings);

@@ -45,6 +45,8 @@ void Session::start(p5::Pentium* storage, Emulator& emulator) {
   registers_ = std::make_unique<CounterRegisters>(*model_);
   observers_ = std::make_unique<Observers>(*model_, config_, emulator);
   open_files();
+  // Each run that shares the boot has observations of its own (take_job).
+  if (!server_ || config_.media.on) open_observations();
   if (config_.media.on) begin(kBoot);
   if (config_.media.on && intervals_) intervals_->begin();
   if (!config_.media.on || (config_.media.steps.empty() && !config_.media.live)) return;
@@ -88,13 +90,20 @@ void Session::read_job(base::Settings& settings) {
 }
 
 void Session::open_files() {
+  open_events();
+  output_.create(config_.output);
+  if (!config_.media.step_screens.empty()) step_screens_.create(config_.media.step_screens);
+}
+
+void Session::open_events() {
   const auto has = [this](p5::Part part) { return p5::present(settings_, p5::declaration(part)); };
   events_ = std::make_unique<EventStream>(
       *model_, counted_events(has, config_.cpi, config_.cmov, config_.nominal),
       config_.shadow_names, observers_->shadows());
   events_->open(config_.events, config_.machine.clock_hz());
-  output_.create(config_.output);
-  if (!config_.media.step_screens.empty()) step_screens_.create(config_.media.step_screens);
+}
+
+void Session::open_observations() {
   if (!config_.crossings.empty()) {
     crossings_ = std::make_unique<Crossings>(*model_);
     crossings_->open(config_.crossings);
@@ -233,6 +242,7 @@ void Session::take_job() {
   // files.
   free.insert({"run.timing_table", "disk.image"});
   for (const std::string& key : devices_.job_keys()) free.insert(key);
+  if (!config_.media.on) free.insert(RunConfig::own_keys().begin(), RunConfig::own_keys().end());
   for (const base::Settings* side : {&settings_, &own}) {
     const std::vector<std::string> keys =
         config_.media.on ? Step::keys_after_ready_point(*side) : side->keys("run.step.");
@@ -243,9 +253,20 @@ void Session::take_job() {
     reject(path_ + ": " + other + ": differs from the value of the booted machine");
   settings_ = own;
   read_job(settings_);
+  if (!config_.media.on) observe_anew();
   config_.media.steps = Step::read_all(settings_);
   if (script_) script_->replace(config_.media.steps);
   if (!settings_.error().empty()) reject(settings_.error());
+}
+
+// Begins the observations of this run at its ready marker. They decide which events the file of the
+// events contains, so this file begins anew. Until now, it has only its header and the marker.
+void Session::observe_anew() {
+  config_ = RunConfig::read(settings_);
+  if (!settings_.error().empty()) reject(settings_.error());
+  open_events();
+  events_->marker("marker", "ready", 0);
+  open_observations();
 }
 
 void Session::begin(uint32_t phase) {

@@ -121,11 +121,14 @@ class Session {
   void read_settings();
   void read_job(base::Settings& settings);
   void open_files();
+  void open_events();
+  void open_observations();
   void ready();
   // The ready point of a script.
   void ready_point();
   std::vector<std::string> closed_files() const;
   void take_job();
+  void observe_anew();
   void begin(uint32_t phase);
   void end(uint32_t phase);
   [[noreturn]] void abort(uint32_t code);

@@ -30,7 +30,7 @@ from p5lab.describe.observation import (
 )
 from p5lab.describe.run import Run
 from p5lab.engines import Outcome
-from p5lab.engines.bochs.engine import Bochs
+from p5lab.engines.bochs.engine import JOB, Bochs
 from p5lab.execute import forkserver
 from p5lab.execute import place as places
 from p5lab.execute.forkserver import Server, start
@@ -42,9 +42,9 @@ from p5stats import events
 MACHINE = "p90-premiere2"
 # Boots in each test process. Each boot holds the guest's memory.
 KEPT = 6  # of the fixture `boot`
-KEPT_OF_COMMANDS = 3
-# The keys of engine.conf that have an effect only after the boot.
-AFTER_BOOT = ("run.job", "run.program", "run.trace_reads", "run.power_cut", "run.pcap")
+KEPT_OF_COMMANDS = 5
+# Further keys of engine.conf that tests add and that have an effect only after the boot.
+AFTER_BOOT = ("run.trace_reads", "run.sample", "run.warm_up", "run.cpi", "run.modes")
 
 
 @dataclass(frozen=True)
@@ -394,13 +394,15 @@ def boot(lab, workloads, servers):
                     check=False,
                 ).returncode
         else:
+            late = {*plan.settings[JOB], *AFTER_BOOT}
+            own = {"engine.conf", *plan.after_boot}
             key = (
-                *(line for line in lines if not line.startswith(AFTER_BOOT)),
-                *(content for file, content in plan.write.items() if file != "engine.conf"),
+                *(line for line in lines if line.partition(" = ")[0] not in late),
+                *(content for file, content in plan.write.items() if file not in own),
             )
             if key not in booted_engines:
-                own = {"engine.conf": f"{text}run.server = on\n".encode()}
-                booted_engines[key] = Server(replace(plan, server=own), place)
+                server = {"engine.conf": f"{text}run.server = on\n".encode()}
+                booted_engines[key] = Server(replace(plan, server=server), place)
                 if len(booted_engines) > KEPT:
                     booted_engines.popitem(last=False)[1].close()
             booted_engines.move_to_end(key)

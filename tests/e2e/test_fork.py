@@ -60,3 +60,27 @@ def test_forked_runs_share_everything_up_to_the_ready_marker_and_nothing_after(f
 
 def test_nothing_of_the_boot_is_left(forked):
     assert not list(forked[0].directory.parent.glob(f"{store.BOOT_PREFIX}*"))
+
+
+def test_runs_with_other_observations_share_a_boot(boot, servers, tmp_path):
+    """The boot knows no observation. Each run begins its own observations at the ready marker."""
+    job, _ = "dup iterations=3 warmup=1", boot("getpid iterations=3")
+    before = len(servers[1])
+    everything = {
+        "trace": ("crossings", "accesses"),
+        "vectors": 1000,
+        "attribute": ("functions", "stacks"),
+        "conf": ("run.cpi = true", "run.modes = modes.jsonl"),
+    }
+    observed, plain = boot(job, **everything), boot(job)
+    assert len(servers[1]) == before
+    from_reset = boot(job, directory=tmp_path / "reset", **everything)
+    names = {path.name for path in observed.directory.iterdir()}
+    written = names & set(Bochs.outputs) - {CONSOLE, LOG}
+    assert {"crossings.jsonl", "attribution.jsonl", "modes.jsonl"} < written
+    for name in written:
+        assert (observed.directory / name).read_bytes() == (
+            from_reset.directory / name
+        ).read_bytes(), name
+    assert not (plain.directory / "attribution.jsonl").exists()
+    assert "cpi." not in (plain.directory / "events.jsonl").read_text()

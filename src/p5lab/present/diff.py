@@ -101,11 +101,12 @@ def _following(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     and versions."""
     for role, digest in record["identity"]["digests"].items():
         yield f"file {role}", digest[:DIGEST]
-    # The engine's settings contain the machine keys and the job again. These repeated settings are
-    # left out.
+    # The engine's settings contain the machine keys, the job and its script again. These repeated
+    # settings are left out.
     listed = {*record["machine"]["values"], "run.job"}
     for name, value in _flat(record["identity"]["settings"], ""):
-        if name.rpartition("engine.conf.")[2] not in listed and not name.startswith("job."):
+        key = name.removeprefix("engine.conf.").removeprefix("job.")
+        if key not in listed and not key.startswith("run.step."):
             yield name, value
     for name, value in record["versions"].items():
         yield f"version of {name}", str(value)

@@ -88,12 +88,15 @@ class Attribution(Kind):
         return f"by {', '.join(self.by)}"
 
     def conf(self) -> Conf:
-        """The output file, the table of functions, and whether stacks and misses are counted."""
+        """Whether misses are counted by class: the classes depend on all accesses since reset."""
+        return {"run.attribution_misses": "on"} if "misses" in self.by else {}
+
+    def job(self) -> Conf:
+        """The output file, the table of functions, and whether stacks are counted."""
         return {
             "run.attribution": ATTRIBUTION,
             "run.functions": FUNCTIONS,
             "run.attribution_stacks": "on" if "stacks" in self.by else "off",
-            "run.attribution_misses": "on" if "misses" in self.by else "off",
         }
 
     def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:

@@ -31,7 +31,7 @@ class Calls(Flag):
         """The text "by call"."""
         return "by call"
 
-    def conf(self) -> Conf:
+    def job(self) -> Conf:
         """The output file, and the registers and properties of known calls."""
         from p5stats import known_calls  # gem5's Python imports this module without p5stats
 

@@ -36,7 +36,7 @@ class Cpi(Flag):
         """The text "CPI stack"."""
         return "CPI stack"
 
-    def conf(self) -> Conf:
+    def job(self) -> Conf:
         """The flag."""
         return {"run.cpi": "true"}
 

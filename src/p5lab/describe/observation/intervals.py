@@ -57,7 +57,7 @@ class Intervals(Kind):
         """The length of an interval, such as "intervals of 1000000 clocks"."""
         return f"intervals of {self.length} clocks"
 
-    def conf(self) -> Conf:
+    def job(self) -> Conf:
         """The output file and the length of an interval."""
         return {"run.intervals": INTERVALS, "run.interval": str(self.length)}
 

@@ -86,7 +86,8 @@ class Kind(ABC):
 
     def job(self) -> Conf:
         """The kind's lines of engine.conf that have an effect only after the guest's ready marker.
-        Runs that differ only in these lines can share a boot."""
+        Runs that differ only in these lines can share a boot. For a guest that boots from its own
+        media, these lines have an effect already during the boot."""
         return {}
 
     def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:

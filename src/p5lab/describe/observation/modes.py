@@ -30,7 +30,7 @@ class Modes(Flag):
         """The text "by mode"."""
         return "by mode"
 
-    def conf(self) -> Conf:
+    def job(self) -> Conf:
         """The output file."""
         return {"run.modes": MODES}
 

@@ -64,7 +64,7 @@ class Sample(Kind):
         """The number of intervals."""
         return f"{len(self.intervals)} intervals"
 
-    def conf(self) -> Conf:
+    def job(self) -> Conf:
         """The bounds and weights of the intervals, and the warm-up in instructions."""
         intervals = (f"{one.number}:{one.begin}:{one.end}:{one.weight}" for one in self.intervals)
         return {"run.sample": " ".join(intervals), "run.warm_up": str(self.warm_up)}

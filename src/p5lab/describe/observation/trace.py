@@ -71,7 +71,7 @@ class Trace(Kind):
         needs a report of every access to L1."""
         return "--trace accesses" if "accesses" in self.what else ""
 
-    def conf(self) -> Conf:
+    def job(self) -> Conf:
         """The file of each trace, and the limit of accesses."""
         lines = {f"run.{kind}": TRACES[kind] for kind in self.what}
         if "accesses" in self.what:

@@ -57,7 +57,7 @@ class Vectors(Kind):
         """The length of an interval, such as "block vectors of 1000000"."""
         return f"block vectors of {self.interval}"
 
-    def conf(self) -> Conf:
+    def job(self) -> Conf:
         """The file of the vectors and the length of an interval in instructions."""
         return {"run.vectors": VECTORS, "run.vector_interval": str(self.interval)}
 

@@ -130,7 +130,8 @@ class Bochs(Engine):
             environment={"P5LAB_ENGINE_CONF": CONF, "LC_ALL": "C"},
             versions={"guest kernel": _kernel_version(kernel)},
             built_from={"engine": lab.record_of(inputs["engine"]), "guest": run.guest.record},
-            after_boot=frozenset({JOB, "program", "workload"}),
+            # Files of observations matter to the run itself, which begins at the ready marker.
+            after_boot=frozenset({JOB, "program", "workload", *observed}),
             server={CONF: text + SERVER},
         )
 
@@ -179,7 +180,8 @@ def _from_media(
         conf["run.step_screens"] = STEP_SCREENS
     if boot.has_ready_point:
         conf["run.floppies"] = " ".join(f"{role}.img" for role in boot.early)
-    conf |= early
+    # These observations begin at reset.
+    conf |= {**early, **run.observation.job()}
     job = {"run.job": run.job, **late}
     if boot.keep in media.DISKS:
         drives = [one.role for one in boot.media if one.role in media.DISKS]
