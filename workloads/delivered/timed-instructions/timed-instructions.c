@@ -2,9 +2,11 @@
 /*
  * timed-instructions: chains of equal instructions, whose clocks were measured on a Pentium and
  * published (lavalys09). Phase = instruction. Each copy uses the result of the copy before, if it
- * can, and no other instruction stands between two copies. The list contains no instruction whose
- * clocks are one row of the model's table: each has a prefix, or an address from the instruction
- * before, or it is a pair.
+ * can, and no other instruction stands between two copies.
+ *
+ *   1 to 32   an instruction with a prefix, or with an address from the instruction before, or a pair
+ *             of instructions: the clocks follow from more than one rule of the model
+ *   from 101  the clocks are one row of the model's table (engine/p5/timing.csv)
  *
  * The empty bracket is the loop without copies (lib/sequence.h).
  */
@@ -45,14 +47,50 @@
   X(31, "fmul; fxch", "fmul %st(1),%st; fxch %st(1)")          \
   X(32, "fmul; fadd", "fmul %st(1),%st; fadd %st(1),%st")
 
+#define ROWS(X) \
+  X(101, "add", "addl %ecx,%eax")   \
+  X(102, "adc", "adcl %ecx,%eax")   \
+  X(103, "neg", "negl %eax")        \
+  X(104, "inc", "incl %eax")        \
+  X(105, "shl imm", "shll $3,%eax") \
+  X(106, "shl cl", "shll %cl,%eax") \
+  X(107, "rol 1", "roll $1,%eax")   \
+  X(108, "rol imm", "roll $3,%eax") \
+  X(109, "rol cl", "roll %cl,%eax") \
+  X(110, "rcl 1", "rcll $1,%eax")   \
+  X(111, "div r8", "divb %cl")      \
+  X(112, "div r32", "divl %ecx")    \
+  X(113, "idiv r8", "idivb %cl")    \
+  X(114, "idiv r32", "idivl %ecx")  \
+  X(115, "xchg", "xchgl %edx,%ecx") \
+  X(116, "cwde", "cwtl")            \
+  X(117, "cdq", "cltd")             \
+  X(118, "clc", "clc")              \
+  X(119, "aaa", "aaa")              \
+  X(120, "aad", "aad")              \
+  X(121, "aam", "aam")              \
+  X(122, "lahf", "lahf")            \
+  X(123, "fnop", "fnop")            \
+  X(124, "fxch", "fxch %st(1)")     \
+  X(125, "fchs", "fchs")            \
+  X(126, "ftst", "ftst")            \
+  X(127, "fxam", "fxam")            \
+  X(128, "fcom", "fcom %st(1)")     \
+  X(129, "fdecstp", "fdecstp")      \
+  X(130, "fadd", "fadd %st,%st(1)") \
+  X(131, "fmul", "fmul %st,%st(1)") \
+  X(132, "fdiv", "fdiv %st,%st(1)") \
+  X(133, "fsqrt", "fsqrt")
+
 /* A bracket contains 20 loops of 32 copies. */
 #define DEFINE(number, name, text) SEQUENCE_RAW(number, 20, ".rept 32\n" text "\n.endr\n")
 CHAINS(DEFINE)
+ROWS(DEFINE)
 SEQUENCE_RAW(0, 20, "")
 static void empty(void) { sequence_empty(SEQUENCE_RUN(0)); }
 
 #define ENTRY(number, name, text) {number, name, {.eax = 1, .ecx = 1}, SEQUENCE_RUN(number)},
-static const struct sequence sequences[] = {CHAINS(ENTRY)};
+static const struct sequence sequences[] = {CHAINS(ENTRY) ROWS(ENTRY)};
 
 int main(int argc, char **argv) {
   long iterations = 3, warmup = 1;
