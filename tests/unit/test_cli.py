@@ -83,8 +83,12 @@ def test_a_trace_is_named(p5lab):
         "run", "tests", "--no-build", "--workload", "call", "--trace", "crossings"
     )
     assert status == 0
-    assert "\nTraced: results/tests/" in err
-    assert err.splitlines()[-1].endswith("/crossings.jsonl")
+    *_, shown, traced = err.splitlines()
+    assert re.fullmatch(r"Traced: results/tests/(\w{16})/crossings\.jsonl", traced)
+    assert shown == f"Crossings: `./p5lab show {traced[22:30]} --crossings`"
+    assert "call, toy, p90-premiere2, trace of crossings" in " ".join(
+        p5lab("list", "runs")[1].split()
+    )
     assert "Traced" not in p5lab("run", "tests", "--no-build")[2]
 
 

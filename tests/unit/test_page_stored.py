@@ -447,6 +447,7 @@ def test_a_run_with_intervals_has_figures_over_time(p5lab, lab):
     assert curves.metrics[0] == "cycles per instruction"
     cycles = curves.frame[curves.frame["metric"] == curves.metrics[0]]
     assert cycles["value"].tolist() == [1.5, 1.25]
+    assert curves.caption[-1].startswith("Where the processor was idle, there is no point")
     (panel,) = charts.panels(areas)
     assert panel.description.startswith("Parts over ms since the end of the boot")
     assert p5lab("report", stored.id)[0] == 0
@@ -466,6 +467,7 @@ def test_many_intervals_are_joined(p5lab, lab, monkeypatch):
     (curves,) = intervals_figure.of(store.stored(directory))
     assert curves.title == "Cycles and misses of call, toy, p90-premiere2 over time"
     assert len(curves.frame["point"].unique()) == 2
+    assert len(curves.caption) == 1  # no part is idle
 
 
 def test_the_title_of_a_page_about_many_runs_is_short(p5lab, swept):
@@ -512,6 +514,7 @@ def test_functions_of_a_program_are_counted_once():
     """The bracket of the whole program contains the other brackets."""
     figure = functions_figure.of("a.out", "0" * 16, by_line())
     assert figure.frame["value"].sum() == 100
+    assert "shows all functions of guest and programs that ran, with" in figure.caption[0]
 
 
 def test_the_numbers_of_dots_have_room():

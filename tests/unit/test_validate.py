@@ -134,6 +134,12 @@ def test_what_is_printed(p5lab, lab):
     assert lab.starts() == ["chase loads=10 size=1024 placement=guest"]
 
 
+def test_an_input_that_was_not_run_is_not_counted(lab):
+    change(lab, 'role = "predicted"', 'role = "input"\nkeys = ["l1d.size"]')
+    found = validate.evaluate(lab, validate.select(lab, None), []).results
+    assert "Input: 1 of 1 hold, 1 of them by comparison with the" in " ".join(validate.notes(found))
+
+
 def test_predicted_claims_are_also_summarised_by_paper(p5lab, lab):
     assert "by paper" not in p5lab()[1]  # one paper: the summary says it already
     change(lab, "chen95 section 4.4", "lai96 section 6.1")

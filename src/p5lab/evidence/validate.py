@@ -204,7 +204,8 @@ def _headline(found: pd.DataFrame, role: str) -> str:
         return ""
     line = f"{role.capitalize()}: {said['hold']} of {said['claims']} hold"
     if role == INPUT:  # without errors, because inputs are no evidence for the model
-        plain = found[(found["role"] == INPUT) & (found["runs"] == "")]
+        is_plain = (found["runs"] == "") & (found["verdict"] != NOT_RUN)
+        plain = found[(found["role"] == INPUT) & is_plain]
         return line + (
             f", {len(plain)} of them by comparison with the machine files." if len(plain) else "."
         )

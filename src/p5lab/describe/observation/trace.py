@@ -71,6 +71,11 @@ class Trace(Kind):
         needs a report of every access to L1."""
         return "--trace accesses" if "accesses" in self.what else ""
 
+    @property
+    def label(self) -> str:
+        """The kinds of traces, such as "trace of crossings"."""
+        return f"trace of {', '.join(self.what)}"
+
     def job(self) -> Conf:
         """The file of each trace, and the limit of accesses."""
         lines = {f"run.{kind}": TRACES[kind] for kind in self.what}
@@ -79,5 +84,7 @@ class Trace(Kind):
         return lines
 
     def remarks(self, run: str, place: str) -> list[str]:
-        """The path of each trace."""
-        return [f"Traced: {place}/{TRACES[kind]}" for kind in self.what]
+        """The command that shows the crossings, and the path of each trace."""
+        shown = [f"Crossings: `./p5lab show {run[:8]} --crossings`"]
+        paths = [f"Traced: {place}/{TRACES[kind]}" for kind in self.what]
+        return [*(shown if "crossings" in self.what else []), *paths]

@@ -33,10 +33,13 @@ def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
         )
         for row in top.to_dict("records")
     ]
+    which = "all functions of guest and programs that ran"
+    if len(top) > TOP_FUNCTIONS:  # the last row sums all other functions
+        which = f"the {TOP_FUNCTIONS} functions of guest and programs that took the most cycles"
     caption = (
-        f"The figure shows the {TOP_FUNCTIONS} functions of guest and programs that took the most"
-        " cycles, with their module and ring. The counts are sums over all brackets, and nothing is"
-        " subtracted. The sum over all functions equals the cycles that the counters count.",
+        f"The figure shows {which}, with their module and ring. The counts are sums over all"
+        " brackets, and nothing is subtracted. The sum over all functions equals the cycles that"
+        " the counters count.",
     )
     name = identifier(f"functions-{label}-{run[:10]}")
     return Figure(name, f"Functions of {label}", "bars", frame(marks), caption, runs=(run,))

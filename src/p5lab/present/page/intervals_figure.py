@@ -33,12 +33,14 @@ def of(stored: Stored) -> list[Figure]:
         f"A run with intervals of {found.length:,} clocks, from the end of the boot to the end of"
         f" the run. The command ./p5lab show {stored.id[:10]} --intervals prints the numbers."
     )
+    idle = "Where the processor was idle, there is no point: the line goes on to the next point."
+    has_idle = not all(one.of(cpi.INSTRUCTIONS) for one in parts)
     curves = Figure(
         link,
         f"Cycles and misses of {name} over time",
         "curve",
         frame(_curves(stored, name, parts)),
-        (said,),
+        (said, idle) if has_idle else (said,),
         axis=AXIS,
         runs=(stored.id,),
     )

@@ -48,10 +48,9 @@ def of(stored: Stored, counts: pd.DataFrame, sources: Mapping[str, str]) -> list
     if len(top) > TOP_LINES:  # the last row sums all other lines
         which = f"the {TOP_LINES} source lines of the program that took the most cycles"
     caption = (
-        f"The figure shows {which}."
-        " The counts are sums over all brackets, and nothing is subtracted. All source lines"
-        f" together have {100 * share:.1f} % of the cycles. The other cycles belong to code without"
-        " source lines, such as the kernel.",
+        f"The figure shows {which}. The counts are sums over all brackets, and nothing is"
+        f" subtracted. All source lines together have {100 * share:.1f} % of the cycles. The other"
+        " cycles belong to code without source lines, such as the kernel.",
     )
     name = identifier(f"lines-{label}-{stored.id[:10]}")
     title = f"Source lines of {label}"
