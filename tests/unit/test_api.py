@@ -366,6 +366,13 @@ def test_a_name_has_only_the_parameters_that_differ_in_its_workload(here):
     }
 
 
+def test_a_legend_has_all_series(sweep):
+    """With more names, the end of a legend says how many names it leaves out."""
+    many = [sweep.assign(guest=f"guest-{n}", run=sweep["run"] + f"-{n}") for n in range(31)]
+    with pytest.raises(p5lab.UserError, match=r"31 series: .*\['workload'\] == 'call'\]"):
+        p5lab.plot(pd.concat(many))
+
+
 def two_guests(table):
     """Returns the rows of a table twice, the second time with twice the counts on guest `slow`."""
     slow = table.assign(guest="slow", run=table["run"] + "s", value=table["value"] * 2)

@@ -28,6 +28,7 @@ BENCHMARK = ("workload", "phase")
 SYSTEM = ("guest", "machine", "geometry", "feedback", "engine")
 SEVERAL = "metric"  # the column that distinguishes the rows of a figure with several numbers
 THEME = "p5lab"
+MOST_SERIES = 30  # a legend of Vega shows no more names
 DASHES = ([1, 0], [6, 4], [2, 3], [9, 3, 2, 3])  # pixels of line and gap, for each series
 LABEL = f"isNumber(datum.value) ? {NUMBER} : datum.label"
 
@@ -107,7 +108,7 @@ def plot(
     the rows differ. title: the title of the figure. With several seeds, the figure shows the mean,
     and a line from the lowest to the highest value.
 
-    UserError for an unknown metric or column, and if there is no value.
+    UserError for an unknown metric or column, if there is no value, and for more than 30 series.
     """
     style()
     metrics = [metric] if isinstance(metric, str) else list(metric)
@@ -128,6 +129,11 @@ def plot(
         if name not in rows:
             raise unknown("column", name, list(rows.columns), where="plot")
     axes = _axes(rows, x, names)
+    if (count := axes.series.nunique()) > MOST_SERIES:
+        raise UserError(
+            f"plot: {count} series: expected at most {MOST_SERIES}; select rows of the table, such"
+            f" as table[table['workload'] == {rows['workload'].iloc[0]!r}]"
+        )
     data = _data(rows, axes, value)
     draw = _bars if axes.x is None else _curve
     chart = draw(data, axes, label, is_ratio=value == "ratio")
