@@ -4,7 +4,9 @@
 import csv
 import io
 import json
+import shutil
 
+import fakelab
 import pytest
 from fakelab import call_events, chase_events
 
@@ -27,22 +29,34 @@ def scaled_chase(factor):
     return lines
 
 
-@pytest.fixture
-def two(lab):
-    """Returns a lab with a second guest. The calls of the second guest take ten times as long, and
-    its chases take twice as long. Both guests have run.
-    """
-    directory = lab.guests / "other"
-    directory.mkdir()
-    (directory / "guest.toml").write_text(
-        'schema_version = 1\nname = "other"\nbase = "toy"\ntitle = "slower"\n'
+def with_slower_guest(lab):
+    """Returns the lab with a second guest."""
+    lab._put(
+        "guest-images/other/guest.toml",
+        'schema_version = 1\nname = "other"\nbase = "toy"\ntitle = "slower"\n',
     )
     path = lab.experiments / "tests.toml"
     path.write_text(path.read_text().replace('["toy"]', '["toy", "other"]'))
+    return lab
+
+
+@pytest.fixture(scope="module")
+def results_of_two(tmp_path_factory):
+    """Returns results of two guests. The calls of the second guest take ten times as long, and its
+    chases take twice as long.
+    """
+    lab = with_slower_guest(fakelab.make(tmp_path_factory.mktemp("two") / "lab"))
     Runner(lab).run_all(experiment.load(lab, "tests", Filter(guests=("toy",))))
     lab.behave(events={"call": call_events(more=990), "chase": scaled_chase(2)})
     Runner(lab).run_all(experiment.load(lab, "tests", Filter(guests=("other",))))
-    return lab
+    return lab.results
+
+
+@pytest.fixture
+def two(lab, results_of_two):
+    """Returns a lab with a second guest. Both guests have run."""
+    shutil.copytree(results_of_two, lab.results, dirs_exist_ok=True)
+    return with_slower_guest(lab)
 
 
 def without_cycles(lines):
@@ -59,13 +73,13 @@ def without_cycles(lines):
     return lines
 
 
-@pytest.fixture
-def wide(lab):
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
     """Returns a lab with the toy guest and a guest for x86-64. Both guests have run."""
-    directory = lab.guests / "wide"
-    directory.mkdir()
-    (directory / "guest.toml").write_text(
-        'schema_version = 1\nname = "wide"\nbase = "toy"\ntitle = "64 bits"\nisa = "x86-64"\n'
+    lab = fakelab.make(tmp_path_factory.mktemp("wide") / "lab")
+    lab._put(
+        "guest-images/wide/guest.toml",
+        'schema_version = 1\nname = "wide"\nbase = "toy"\ntitle = "64 bits"\nisa = "x86-64"\n',
     )
     Runner(lab).run_all(experiment.load(lab, "tests"))
     lab.behave(
@@ -384,7 +398,7 @@ def test_a_guest_of_x86_64_has_counts_and_no_cycles(wide, capsys, monkeypatch):
     (run,) = [
         one
         for one in store.all_runs(wide)
-        if one.record["label"].startswith("call") and one.record["guest"]["name"] == "wide"
+        if one.record["label"].startswith("call, wide") and one.record["seed"] == 0
     ]
     assert run.record["machine"]["values"]["cpu.isa"] == "x86-64"
     assert run.record["feedback"] == "off"
