@@ -125,7 +125,6 @@ def test_the_page_of_a_sweep_of_a_program_is_named(p5lab, lab, tmp_path):
     words = ("--program", str(tmp_path / "mine"), "--guest", "toy", "--sweep", "l2.size=128K,256K")
     _, commands = steps(p5lab("run", *words, "--no-build", columns=1000)[2])
     assert commands[0] == ["report", *words]
-    check(p5lab, commands[:1])
 
 
 def test_a_failed_run_is_shown_first(p5lab, lab):
