@@ -148,8 +148,10 @@ def test_explain_names_the_command_that_makes_its_runs(p5lab):
     status, _, err = p5lab("explain", "tests", "toy", "toy")
     assert (status, err) == (1, f"p5lab: tests has no results: run `{wanted}` first\n")
     p5lab("run", "tests", "--no-build")
-    status, _, err = p5lab("explain", "tests", "toy", "toy")
-    assert (status, err.count(wanted)) == (1, 1)
+    status, _, err = p5lab("explain", "tests", "toy", "p133-triton")
+    every = f"{wanted} --guest toy --machine p133-triton"
+    assert (status, err.count(f"`{every} --seed 0-4` first")) == (1, 1)
+    assert f"`{every}` first" in p5lab("explain", "tests", "toy", "p133-triton", "--single")[2]
     status, _, err = p5lab("show", "tests", "--cpi")
     assert (status, err.count(wanted)) == (1, 1)
 
@@ -297,7 +299,8 @@ def test_keys(p5lab):
     assert p5lab("keys", "l2.sise") == (
         2,
         "",
-        "p5lab: unknown machine key 'l2.sise'; did you mean 'l2.size'?\n",
+        "p5lab: keys: unknown machine key 'l2.sise'; did you mean 'l2.size'? (`./p5lab keys` shows"
+        " all keys)\n",
     )
 
 

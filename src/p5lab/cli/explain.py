@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from p5lab.cli import options
+from p5lab.describe import guest
+from p5lab.describe import machine as machines
 from p5lab.describe.keys import readable
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.host import packages
@@ -65,7 +67,7 @@ def add(commands: options.Commands) -> None:
 
 
 def _explain(args: argparse.Namespace, lab: Lab) -> int:
-    first, second, names = _systems(lab, args.words, args.only)
+    first, second, names = _systems(lab, args)
     found = list(explanation.between(first, second, names, args.by))
     if not found:
         raise UserError(f"{names[0]} and {names[1]} have no benchmark in common")
@@ -93,19 +95,21 @@ def _export(found: Sequence[Explanation], directory: Path) -> None:
 
 
 def _systems(
-    lab: Lab, words: Sequence[str], only: str
+    lab: Lab, args: argparse.Namespace
 ) -> tuple[list[Stored], list[Stored], tuple[str, str]]:
     """The runs of the two systems, and their names."""
+    words: list[str] = args.words
     what, *names = words
     if not selection.is_group(lab, what):
         if len(words) != PAIR:
             selection.find(lab, what, "--cpi")  # the message says what is wrong with this word
         return _two_runs(lab, words)
-    groups = selection.groups(lab, [what], only)
+    groups = selection.groups(lab, [what], args.only)
     runs = [one for same in groups if (one := cpi_stack.first_in(same))]
     if not runs:
         raise UserError(
-            f"{what} has no run with a CPI stack: run `./p5lab run {what} --cpi` first",
+            f"{what} has no run with a CPI stack: run `{_command(lab, what, names, args.single)}`"
+            " first",
             status=STATUS_FAILED,
         )
     if not names:
@@ -128,6 +132,19 @@ def _systems(
         if len(systems := dict.fromkeys(_name(one) for one in found)) > 1:
             raise UserError(f"{name}: several systems have this name: {', '.join(systems)}")
     return chosen[0], chosen[1], (names[0], names[1])
+
+
+def _command(lab: Lab, what: str, names: Sequence[str], single: bool) -> str:
+    """The command that makes the runs of the systems of an experiment."""
+    known = {"--guest": guest.names(lab), "--machine": machines.names(lab)}
+    wanted = [
+        f"{option} {name}"
+        for option in known
+        for name in dict.fromkeys(names)
+        if name in known[option]
+    ]
+    seeds = [] if single else [f"--seed 0-{SEEDS - 1}"]
+    return " ".join([f"./p5lab run {what} --cpi", *wanted, *seeds])
 
 
 def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored], tuple[str, str]]:

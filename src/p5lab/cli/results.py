@@ -14,7 +14,7 @@ from rich.table import Table
 from p5lab.cli import options
 from p5lab.describe import experiment, guest, ideal, keys, machine, notebook, workload
 from p5lab.describe.supplied import System
-from p5lab.errors import STATUS_BAD_INPUT, UserError, unknown
+from p5lab.errors import STATUS_BAD_INPUT, UserError
 from p5lab.evidence import calls
 from p5lab.host import fetch
 from p5lab.host.supplied_programs import SYSTEMS
@@ -526,7 +526,7 @@ def _keys(args: argparse.Namespace, lab: Lab) -> int:
         return 0
     chosen = [key for key in keys.KEYS if (args.text or "").lower() in key.name]
     if not chosen:
-        raise unknown("machine key", args.text, keys.BY_NAME)
+        raise keys.unknown_key(args.text, "keys")
     if args.form == "json":
         options.print_json(
             {
