@@ -353,6 +353,7 @@ void p5_exit(void) {
 void p5_reset(unsigned type) {
   (void)type;
   state_stale = true;
+  if (model_started) model.serialize();  // drops the fetched code
   if (model_started && from_media) the_run.guest_reset();
   if (model_started && !booting) {
     the_run.fail("the guest reset the machine (panic, triple fault or reboot)");
@@ -440,9 +441,8 @@ static __attribute__((noinline)) void p5_before_elsewhere(bxInstruction_c* i) {
 void p5_before(bxInstruction_c* i) {
   // After each event that sets state_stale, the model must fetch again. at_hand() therefore returns
   // false, and p5_before_slow() refreshes the state.
-  const Linear linear = code_linear(cpu()->get_instruction_pointer());
-  if (__builtin_expect(!model.at_hand(i->p5, linear), 0)) return p5_before_elsewhere(i);
-  last_linear = linear;
+  if (__builtin_expect(!model.at_hand(i->p5), 0)) return p5_before_elsewhere(i);
+  last_linear = model.next();
   model.execute_at_hand(i->p5);
 }
 
@@ -466,7 +466,7 @@ void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional) 
   if (!p5::kX86_64)
     model.branch(code_linear(rip), code_linear(target), taken, conditional);
   else if (__builtin_expect(model.flat(), 1))
-    model.count(p5::Branches, 1);
+    model.branch(taken);
   else
     p5_branch_nominal(rip, target, taken, conditional);
 }

@@ -77,6 +77,7 @@ class Decoder {
     choose_refusal();
     choose_registers();
     choose_flags();
+    choose_reach(timing);
     decode_pairing(timing.pairing(insn_.cls), op_->bits & kPushPop, &insn_);
     *out = insn_;
     return true;
@@ -91,6 +92,7 @@ class Decoder {
   void choose_refusal();
   void choose_registers();
   void choose_flags();
+  void choose_reach(const TimingTable& timing);
   // `rex`: the bit of REX that extends the number. With REX, bytes 4 to 7 are SPL, BPL, SIL and
   // DIL.
   void use_register(unsigned number, uint8_t rex, bool byte, bool read, bool written) {
@@ -283,7 +285,16 @@ void Decoder::choose_flags() {
       insn_.cls == Class::Verr || multiplies(insn_.cls)) {
     insn_.flags |= kUncommon;
   }
-  insn_.reach = insn_.flags & (kUncommon | kLocked) ? kNoReach : insn_.length;
+}
+
+void Decoder::choose_reach(const TimingTable& timing) {
+  if (insn_.flags & (kUncommon | kLocked)) return;
+  const uint32_t clocks = timing.clocks(Mode::Prot)[insn_.cls];
+  const bool same = timing.clocks(Mode::Real)[insn_.cls] == clocks &&
+                    timing.clocks(Mode::V86)[insn_.cls] == clocks;
+  if (!same || clocks > UINT8_MAX) return;
+  insn_.reach = insn_.length;
+  insn_.clocks = uint8_t(clocks);
 }
 
 }  // namespace

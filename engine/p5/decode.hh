@@ -12,10 +12,11 @@ namespace p5 {
 // The length of the longest instruction. A longer instruction faults [INTEL-DM].
 constexpr unsigned kMaxInsnBytes = 15;
 
-// The record, and the registers that only the decoder needs. Bochs has no room for them.
+// The record, and the values that only the decoder needs. Bochs has no room for them.
 struct DecodedInsn : Insn {
   RegMask reads = 0;   // general registers read as data
   RegMask writes = 0;  // general registers written
+  Pairing pairing = Pairing::NP;
 };
 
 // Decodes the instruction at `bytes`. The function may read `available` bytes. `code32` is the D

@@ -23,18 +23,17 @@ class Fetch {
   void go_to(Linear linear) { next_ = linear; }
   void advance(uint32_t bytes) { next_ += bytes; }
 
-  // Whether this instruction can take the fast path: it directly follows the last instruction, lies
-  // in the open window (open()), and is neither uncommon nor locked.
-  bool at_hand(const Insn& insn, Linear linear) const {
-    return linear == next_ && uint64_t(next_) + insn.reach <= open_end_;
-  }
+  // Whether the instruction after the last instruction can take the fast path: it lies in the open
+  // window (open()), and it is a plain instruction (Insn::reach).
+  bool at_hand(const Insn& insn) const { return uint64_t(next_) + insn.reach <= open_end_; }
   // Opens the window for the fast path. The whole window has arrived.
   void open() {
     // Near the end of the address space, next_ or the sum in at_hand() could begin again at 0.
     if (window_ > kNoPage - 2 * kNoReach) return;
     open_end_ = uint64_t(window_) + window_bytes_;
   }
-  // Closes the window: the next instruction does not take the fast path.
+  // Closes the window: the next instruction does not take the fast path. Each transfer of control
+  // and each change of the state closes it.
   void close() { open_end_ = 0; }
 
   // Whether this instruction directly follows the last instruction and lies in the window.
@@ -116,8 +115,8 @@ class Fetch {
   uint64_t ready_ = 0;     // complete() returns true from this clock on
   Linear next_ = 0;
   Linear window_ = 0;           // linear address of the window
-  uint32_t window_bytes_ = 0;   // size of the window; 0: no window (always with timing off)
   uint32_t line_;               // bytes in a line of L1I
+  uint32_t window_bytes_ = 0;   // size of the window; 0: no window (always with timing off)
   Linear page_ = kNoPage;       // number of the linear page of the last fetch
   uint32_t frame_ = 0;          // physical address of that page; valid until the page changes
   uint32_t attributes_ = 0;     // PageBits of that page

@@ -76,13 +76,14 @@ struct alignas(8) Insn {
   RegMask agi_writes = 0;     // registers written, except an implicit ESP: these can cause an AGI
   uint8_t segment_loads = 0;  // loads of segment and system-table registers by MOV, POP, LxS,
                               // LLDT, LTR, LGDT and LIDT; without far transfers
-  Pairing pairing = Pairing::NP;
-  uint8_t opcode = 0;  // last opcode byte
-  uint8_t map = 0;     // 0: one-byte map, 1: 0F map
-  uint8_t modrm = 0;   // ModRM byte if there is one; the nesting level of ENTER
-  // The length, or kNoReach for an instruction that never takes the model's fast path (kUncommon,
-  // kLocked). The fast path tests only that the reach lies within the fetched code.
+  uint8_t opcode = 0;         // last opcode byte
+  uint8_t map = 0;            // 0: one-byte map, 1: 0F map
+  uint8_t modrm = 0;          // ModRM byte if there is one; the nesting level of ENTER
+  // For an instruction that may take the model's fast path, its length and its clocks. All other
+  // instructions (kUncommon, kLocked, other clocks in another mode) have kNoReach. The fast path
+  // tests only that the reach lies within the fetched code.
   uint8_t reach = kNoReach;
+  uint8_t clocks = 0;
 };
 
 // Whether ISA level pentium+cmov executes the instruction, and a Pentium does not.

@@ -111,15 +111,15 @@ class Pentium {
 
   // --- instructions ---
 
-  // Whether the instruction can take the fast path: retire() only calls execute_at_hand(). The
-  // instruction must directly follow the last instruction in the window of fetched code. A transfer
-  // of control or a change of state ends the fast path.
-  bool at_hand(const Insn& insn, Linear linear) const {
-    return chip_.fetch().at_hand(insn, linear);
-  }
-  void execute_at_hand(const Insn& insn) { execute(insn, insn.reach); }
+  // Linear address of the byte after the last instruction.
+  Linear next() const { return chip_.fetch().next(); }
+  // Whether the instruction at next() can take the fast path: retire() only calls
+  // execute_at_hand(). After a transfer of control or a change of state, no instruction can, so the
+  // caller need not compare the address with next().
+  bool at_hand(const Insn& insn) const { return chip_.fetch().at_hand(insn); }
+  void execute_at_hand(const Insn& insn) { execute(insn, insn.reach, insn.clocks); }
   void retire(const Insn& insn, Linear linear) {
-    if (at_hand(insn, linear)) return execute_at_hand(insn);
+    if (linear == next() && at_hand(insn)) return execute_at_hand(insn);
     if (__builtin_expect(aside_, 0)) return retire_aside(insn, linear);
     retire_elsewhere(insn, linear);
   }
@@ -176,10 +176,15 @@ class Pentium {
   }
   // Whether each instruction takes one clock (Core::flat).
   bool flat() const { return chip_.core.flat(); }
+  // The last retired instruction is a near branch, and each instruction takes one clock.
+  void branch(bool taken) {
+    chip_.core.count(Branches);
+    if (taken) chip_.fetch().close();
+  }
   // The last retired instruction is a near branch. `target` is valid even if the branch is not
   // taken.
   void branch(Linear linear, Linear target, bool taken, bool conditional) {
-    chip_.core.count(Branches);
+    branch(taken);
     if (chip_.core.flat() || __builtin_expect(!chip_.core.timing_on, 0)) return;
     chip_.prediction.branch(chip_.pipes, linear, target, taken, conditional, chip_.fetch().next());
   }
@@ -282,21 +287,21 @@ class Pentium {
   const std::map<uint16_t, uint64_t>& unknown() const { return unknown_; }
 
  private:
-  // Returns whether the instruction, which has `length` bytes, goes into U.
-  bool execute(const Insn& insn, uint32_t length) {
+  // Returns whether the instruction, which has `length` bytes and takes `clocks`, goes into U.
+  bool execute(const Insn& insn, uint32_t length, uint32_t clocks) {
     chip_.core.count(Instructions);
     const Linear linear = chip_.fetch().next();
     chip_.fetch().advance(length);
     if (chip_.pipes.joins(insn)) {
-      chip_.pipes.join(chip_.core, insn);
+      chip_.pipes.join(chip_.core, insn, clocks);
       return false;
     }
-    chip_.pipes.issue(chip_.core, insn, linear);
+    chip_.pipes.issue(chip_.core, insn, linear, clocks);
     return true;
   }
   // An instruction at hand needs only execute(): it is not locked, and no lock is to end.
   void complete(const Insn& insn) {
-    const bool in_u = execute(insn, insn.length);
+    const bool in_u = execute(insn, insn.length, chip_.core.clocks[insn.cls]);
     lock_accesses(in_u && insn.flags & kLocked);
   }
   // The next instruction ends the lock, so it must not take the fast path.

@@ -15,33 +15,21 @@ namespace p5 {
 class Pipes {
  public:
   explicit Pipes(const Config& machine)
-      : prefix_cost_(machine.prefix_clocks), agi_cost_(machine.agi_clocks) {}
+      : agi_cost_(machine.agi_clocks), prefix_cost_(machine.prefix_clocks) {}
 
   // Whether this instruction may go into V, beside the instruction in U.
   bool joins(const Insn& insn) const { return (u_ & (insn.as_v | cold_)) == 0; }
 
-  // The instruction at `linear` goes into U.
-  void issue(Core& core, const Insn& insn, Linear linear) {
-    uint32_t clocks = core.clocks[insn.cls];
+  // The instruction at `linear` goes into U. `clocks`: the clocks of its timing row.
+  void issue(Core& core, const Insn& insn, Linear linear, uint32_t clocks) {
     u_ = insn.as_u;
     u_clocks_ = clocks;
     pair_before_ = pair_;
     pair_ = linear;
-    // A prefix keeps the decoder busy, not the pipes. The clocks of a prefix therefore hide no
-    // clocks of the next instruction's prefixes.
-    if (rule(Rule::Prefix) && insn.prefixes) {
-      const uint32_t decode = prefix_clocks(insn.prefixes);
-      core.spend(CpiPrefixes, decode);
-      // After these clocks, the registers in the instruction's address cause no wait (estimate,
-      // from the definition of AGI).
-      if (decode && rule(Rule::AgiPrefix)) agi_writes_ = 0;
-    }
-    u_interlock_ = rule(Rule::Agi) ? insn.address & agi_writes_ : 0;
-    if (u_interlock_) {
-      clocks += address_interlock(core);
-      core.explain(CpiAgi, agi_cost_);
-    }
     agi_before_ = agi_writes_;
+    const uint32_t waits = rule(Rule::Agi) ? insn.address & agi_writes_ : 0;
+    u_interlock_ = RegMask(waits);
+    if (waits | insn.prefixes) clocks += delays(core, insn.prefixes);
     agi_writes_ = insn.agi_writes;
     last_clocks_ = clocks;
     core.clock += clocks;
@@ -49,26 +37,15 @@ class Pipes {
     v_bank_ = kNotInV;
   }
 
-  // The instruction goes into V, beside the instruction in U. The pair takes the clocks of the
-  // longer instruction. The pair takes more clocks if both instructions need memory or the
-  // arithmetic unit at the same time [AGN-MA 3.4].
-  void join(Core& core, const Insn& insn) {
+  // The instruction goes into V, beside the instruction in U. `clocks`: the clocks of its timing
+  // row.
+  void join(Core& core, const Insn& insn, uint32_t clocks) {
     core.count(InstructionsV);
     u_ = kNothingJoins;
-    const uint32_t own = rule(Rule::PairSerial) ? core.clocks[insn.cls] : 1;
-    uint32_t clocks = own ? own - 1 - (rule(Rule::PairOverlap) && own > 1 && u_clocks_ == 2) : 0;
-    if (rule(Rule::AgiInV) && insn.address & agi_before_) {
-      // Both pipes wait in the same clock [INTEL-DM 16, event 1Fh].
-      const uint32_t stall = address_interlock(core);
-      if (!u_interlock_ || !rule(Rule::AgiOnce)) {
-        clocks += stall;
-        core.explain(CpiAgi, stall);
-      }
-    }
-    if (rule(Rule::AgiFromV)) agi_writes_ |= insn.agi_writes;
-    last_clocks_ += clocks;
-    core.clock += clocks;
     v_bank_ = u_bank_;
+    if (rule(Rule::AgiFromV)) agi_writes_ |= insn.agi_writes;
+    const bool waits = rule(Rule::AgiInV) && insn.address & agi_before_;
+    if (clocks > 1 || waits) lengthen(core, clocks, waits);
   }
 
   // During warming, this function only determines which instructions pair. The branch target buffer
@@ -138,6 +115,40 @@ class Pipes {
     core.count(AgiStalls, agi_cost_);
     return agi_cost_;
   }
+  // An instruction with prefixes, or with an address that must wait (u_interlock_), goes into U.
+  // Adds the clocks of the prefixes to the clock. Returns the clocks of the wait.
+  uint32_t delays(Core& core, uint32_t prefixes) {
+    // A prefix keeps the decoder busy, not the pipes. The clocks of a prefix therefore hide no
+    // clocks of the next instruction's prefixes.
+    const uint32_t decode = rule(Rule::Prefix) && prefixes ? prefix_clocks(prefixes) : 0;
+    core.spend(CpiPrefixes, decode);
+    // After these clocks, the registers in the instruction's address cause no wait (estimate, from
+    // the definition of AGI).
+    if (decode && rule(Rule::AgiPrefix)) agi_before_ = u_interlock_ = 0;
+    if (!u_interlock_) return 0;
+    core.explain(CpiAgi, agi_cost_);
+    return address_interlock(core);
+  }
+  // The instruction in V makes its pair longer. The pair takes the clocks of the longer
+  // instruction. The pair takes more clocks if both instructions need memory or the arithmetic unit
+  // at the same time [AGN-MA 3.4]. `own`: the clocks of the instruction in V. `waits`: its address
+  // must wait for a register.
+  void lengthen(Core& core, uint32_t own, bool waits) {
+    uint32_t clocks = 0;
+    if (own > 1 && rule(Rule::PairSerial)) {
+      clocks = own - 1 - (rule(Rule::PairOverlap) && u_clocks_ == 2);
+    }
+    if (waits) {
+      // Both pipes wait in the same clock [INTEL-DM 16, event 1Fh].
+      const uint32_t stall = address_interlock(core);
+      if (!u_interlock_ || !rule(Rule::AgiOnce)) {
+        clocks += stall;
+        core.explain(CpiAgi, stall);
+      }
+    }
+    last_clocks_ += clocks;
+    core.clock += clocks;
+  }
   // Both instructions of a pair access memory.
   void second_access(Core& core, uint32_t physical) {
     core.count(MemoryBothPipes);
@@ -148,25 +159,25 @@ class Pipes {
     v_bank_ = kNoBank;
   }
 
-  // The order of the members is deliberate: the members that issue() writes are not neighbours. The
-  // compiler would combine two neighbours in a vector register, which takes more instructions than
-  // two writes.
+  // The order of the members is deliberate: the members that issue() and join() write are not
+  // neighbours. The compiler would combine two neighbours in one register, which takes more
+  // instructions than two writes.
   Linear pair_ = 0;
-  uint32_t last_clocks_ = 1;  // clocks of the last instruction; never 0
+  uint32_t agi_cost_;
   Linear pair_before_ = 0;
   uint32_t prefix_cost_;
-  uint32_t u_clocks_ = 1;  // clocks of the instruction in U if all its accesses hit
-  uint32_t agi_cost_;
+  uint32_t u_clocks_ = 1;       // clocks of the instruction in U if all its accesses hit
+  RegMask agi_writes_ = 0;      // registers that the current pair writes
   PairMask u_ = kNothingJoins;  // Insn::as_u of the instruction in U
+  RegMask agi_before_ = 0;      // registers that the previous pair wrote
   PairMask cold_ = 0;           // kLong: the code is new; kAlways: no instruction goes into V
+  RegMask u_interlock_ = 0;     // registers for which the instruction in U had to wait
   PairMask single_pipe_ = 0;    // kAlways: no instruction goes into V
-  uint8_t u_bank_ = kNoBank;    // bank of L1D that the instruction in U accessed
   // While the instruction in V is executed, v_bank_ is the bank of the instruction in U. After the
   // first access in V, v_bank_ is kNoBank. If no instruction is in V, v_bank_ is kNotInV.
   uint8_t v_bank_ = kNotInV;
-  RegMask agi_writes_ = 0;   // registers that the current pair writes
-  RegMask agi_before_ = 0;   // registers that the previous pair wrote
-  RegMask u_interlock_ = 0;  // registers for which the instruction in U had to wait
+  uint32_t last_clocks_ = 1;  // clocks of the last instruction; never 0
+  uint8_t u_bank_ = kNoBank;  // bank of L1D that the instruction in U accessed
 };
 
 }  // namespace p5

@@ -258,10 +258,13 @@ TEST_CASE("decode: branches, far transfers, system instructions") {
   CHECK_FALSE(has(decode_hex("a5"), kIo));
 }
 
-TEST_CASE("decode: locked and uncommon instructions do not reach the fast path") {
+TEST_CASE("decode: an instruction of the fast path has its length and its clocks") {
   CHECK(decode_hex("89 d8").reach == 2);
-  CHECK(decode_hex("66 8b 44 24 04").reach == 5);
-  for (const char* hex : {"f0 01 08", "87 03", "f3 a5", "d8 c1", "0f a2", "f7 e1", "8e d8"})
+  CHECK(decode_hex("89 d8").clocks == 1);
+  CHECK(decode_hex("66 01 44 24 04").reach == 5);
+  CHECK(decode_hex("66 01 44 24 04").clocks == 3);
+  // Locked and uncommon instructions, and PUSHF, whose clocks depend on the mode.
+  for (const char* hex : {"f0 01 08", "87 03", "f3 a5", "d8 c1", "0f a2", "f7 e1", "8e d8", "9c"})
     CHECK(decode_hex(hex).reach == kNoReach);
 }
 

@@ -24,11 +24,11 @@ struct Board : Platform {
 TEST_CASE("pipes: two simple instructions run in the same clock") {
   Board board;
   const Insn first = Bench::decode_text("40"), second = Bench::decode_text("43");  // INC EAX, EBX
-  board.pipes.issue(board.core, first, 0x100);
+  board.pipes.issue(board.core, first, 0x100, 1);
   CHECK(board.core.clock == 1);
   CHECK(board.pipes.joins(second));
   CHECK_FALSE(board.pipes.joins(first));  // it reads and writes EAX again
-  board.pipes.join(board.core, second);
+  board.pipes.join(board.core, second, 1);
   CHECK(board.core.clock == 1);
   CHECK(board.core.bank->count[InstructionsV] == 1);
   CHECK(board.pipes.pipe() == Pipe::V);
@@ -38,12 +38,12 @@ TEST_CASE("pipes: two simple instructions run in the same clock") {
 TEST_CASE("pipes: no pairing after a flush or with a single pipe") {
   Board board;
   const Insn first = Bench::decode_text("40"), second = Bench::decode_text("43");
-  board.pipes.issue(board.core, first, 0x100);
+  board.pipes.issue(board.core, first, 0x100, 1);
   board.pipes.flush();
   CHECK_FALSE(board.pipes.joins(second));
   board.pipes.set_single(true);
   board.pipes.enter_known_code();
-  board.pipes.issue(board.core, first, 0x100);
+  board.pipes.issue(board.core, first, 0x100, 1);
   CHECK_FALSE(board.pipes.joins(second));
   board.pipes.set_single(false);
   board.pipes.enter_known_code();
