@@ -64,10 +64,7 @@ bool Cache::settle(uint32_t line, uint32_t state) {
   return was_dirty;
 }
 
-bool Cache::invalidate(uint32_t address) {
-  const uint32_t line = address >> line_shift_;
-  const int way = find(line);
-  if (way < 0) return false;
+bool Cache::remove(uint32_t line, int way) {
   const bool was_dirty = tag(line, way) & kDirty;
   tag(line, way) = kNone;
   if (shortcut_.reads(line)) shortcut_.forget(line);

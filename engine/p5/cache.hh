@@ -91,7 +91,11 @@ class Cache {
 
   // Removes one line. Returns whether the line was dirty. The caller decides whether a dirty line
   // is written back.
-  bool invalidate(uint32_t address);
+  bool invalidate(uint32_t address) {
+    const uint32_t line = address >> line_shift_;
+    const int way = find(line);
+    return way >= 0 && remove(line, way);
+  }
 
   // Removes all lines without a write-back (INVD). Returns the number of dirty lines.
   uint32_t invalidate_all();
@@ -115,6 +119,7 @@ class Cache {
   }
   uint32_t& tag(uint32_t line, int way) { return tag_[size_t(line & set_mask_) * ways_ + way]; }
   int take_in(uint32_t line, Fill fill, CacheAccess* result);  // returns the way of the line
+  bool remove(uint32_t line, int way);                         // returns whether the line was dirty
   int find_invalid(uint32_t set) const;
   bool settle(uint32_t line, uint32_t state);  // makes the line clean and sets `state`
 

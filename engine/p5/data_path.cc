@@ -47,16 +47,25 @@ inline void DataPath::part(uint32_t physical, uint32_t end, DataKind kind) {
     return;
   }
   if (kind != DataKind::Write) read(physical, end);
-  if (kind != DataKind::Read) write(physical, end);
+  if (kind == DataKind::Read) return;
+  if (line_of(physical) == caches.missed) return write_again();
+  write(physical, end);
 }
 
 void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece) {
+  if (kind == DataKind::Read) return slow<DataKind::Read>(linear, physical, bytes, first_piece);
+  if (kind == DataKind::Write) return slow<DataKind::Write>(linear, physical, bytes, first_piece);
+  slow<DataKind::ReadWrite>(linear, physical, bytes, first_piece);
+}
+
+template <DataKind kind>
+void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, bool first_piece) {
   // On x86-64, an operand of up to 8 bytes is misaligned only if it crosses a line (estimate:
   // memory transfers 8 bytes at once). A longer operand is accessed in pieces of 8 bytes.
   if (kX86_64 && bytes > 8) {
-    slow(linear, physical, 8, kind, false);
-    return slow(linear + 8, physical + 8, bytes - 8, kind, first_piece);
+    slow<kind>(linear, physical, 8, false);
+    return slow<kind>(linear + 8, physical + 8, bytes - 8, first_piece);
   }
   // An operand of 2 or 4 bytes is misaligned if it crosses a boundary of 4 bytes. A longer operand
   // is misaligned if it crosses a boundary of 8 bytes. An operand of 10 bytes has pieces of 8 and 2
@@ -139,7 +148,6 @@ void DataPath::write(uint32_t physical, uint32_t end) {
   Caches& caches = chip().caches;
   Pipes& pipes = chip().pipes;
   const uint32_t line = line_of(physical);
-  if (line == caches.missed) return write_again();
   core.count(DataWrites);
   if (!caches.cacheable(physical)) return write_uncached(physical, end);
   const Fill state = caches.write_state(page_bits_);
@@ -168,15 +176,12 @@ void DataPath::write(uint32_t physical, uint32_t end) {
   }
 }
 
-// Executes another write to the line that the last write missed. The write misses again in the same
-// way.
 void DataPath::write_again() {
   Core& core = chip().core;
   Caches& caches = chip().caches;
   if (core.observer) core.observer->write(caches.missed, caches.write_state(page_bits_));
-  core.count(DataWrites);
-  core.count(DataWriteMisses);
-  core.wait(caches.memory.write_again(core.clock, chip().pipes.pipe(), *core.bank), StallWrite);
+  count_again(core, caches.memory, 1);
+  core.wait(caches.memory.write_again(core.clock, chip().pipes.pipe()), StallWrite);
 }
 
 }  // namespace p5

@@ -31,11 +31,18 @@ class DataPath {
   }
 
   // Whether a write misses in the same way as the last write, which missed and filled no line. Its
-  // page must be the page of the last write. If so, write_again() executes the aligned write.
+  // page must be the page of the last write, and the write must be aligned.
   bool misses_again(const Caches& caches, uint32_t physical) const {
     return line_of(physical) == caches.missed && !locked_;
   }
-  void write_again();
+  // Number of bytes from an address to the end of its line.
+  uint32_t left_in_line(uint32_t physical) const { return line_ - (physical & (line_ - 1)); }
+  // Counts writes that miss again.
+  void count_again(Core& core, const Memory& memory, uint64_t writes) {
+    core.count(DataWrites, writes);
+    core.count(DataWriteMisses, writes);
+    memory.count_again(*core.bank, writes);
+  }
 
   // With `on`, the accesses of the current instruction are locked.
   void lock(bool on) { locked_ = on; }
@@ -81,6 +88,8 @@ class DataPath {
   void untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   void slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece);
+  template <DataKind kind>  // so the compiler knows the kind
+  [[gnu::noinline]] void slow(Linear linear, uint32_t physical, uint32_t bytes, bool first_piece);
   // Executes an access in parts of at most 2^shift bytes.
   [[gnu::always_inline]] void in_parts(Linear linear, uint32_t physical, uint32_t bytes,
                                        DataKind kind, bool first_piece, uint32_t shift);
@@ -89,6 +98,8 @@ class DataPath {
   [[gnu::always_inline]] void part(uint32_t physical, uint32_t end, DataKind kind);
   void read(uint32_t physical, uint32_t end);
   void write(uint32_t physical, uint32_t end);
+  // Executes another write to the line that the last write missed.
+  void write_again();
   [[gnu::always_inline]] void write_uncached(uint32_t physical, uint32_t end);
   void start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access);
   uint32_t line_of(uint32_t physical) const { return physical & ~(line_ - 1); }

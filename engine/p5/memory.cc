@@ -107,7 +107,7 @@ void Memory::use(const MemoryConfig& config) {
   by_unit_ = Divider(unit_);
   by_edge_ = Divider(edge_);
   free_ = dram_free_ = writes_[0] = writes_[1] = 0;
-  schedule_refresh();
+  take_times();
   std::fill(posted_.begin(), posted_.end(), 0);
 }
 

@@ -97,7 +97,7 @@ class Memory {
         by_edge_(config.core_clocks),
         posted_(config.post_buffer, 0),
         page_mask_(~(config.dram_page - 1)) {
-    schedule_refresh();
+    take_times();
   }
 
   // The core clocks at which the requested 8 bytes and the whole line arrive.
@@ -130,8 +130,11 @@ class Memory {
   // may continue: `now`, or later if the buffer is full.
   uint64_t write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& bank);
   // Writes again to the line of the last write_single(). No read may come in between. The write
-  // then hits or misses in the L2 like the last write.
-  uint64_t write_again(uint64_t now, Pipe pipe, Bank& bank);
+  // then hits or misses in the L2 like the last write. count_again() counts such writes.
+  uint64_t write_again(uint64_t now, Pipe pipe) {
+    return post_write(now, pipe, last_write_fast_ ? 0 : open_for_write(now));
+  }
+  void count_again(Bank& bank, uint64_t writes) const;
   uint64_t write_uncached(uint64_t now, Pipe pipe, uint32_t clocks);
 
   // Writes a line back. The core does not wait for the write-back.
@@ -175,6 +178,12 @@ class Memory {
     return rule(Rule::BusEdge) ? by_edge_.round_up(t) : t;
   }
   uint64_t clocks(uint64_t t) const { return by_unit_.quotient(t + unit_ - 1); }
+  // Computes the times that follow from the configuration.
+  void take_times() {
+    l2_write_time_ = uint64_t(config_.l2_write.single_write) * edge_;
+    dram_write_time_ = uint64_t(config_.dram_write.single_write) * edge_;
+    next_refresh_ = config_.refresh_interval ? uint64_t(config_.refresh_interval) * unit_ : kNever;
+  }
   // Opens the DRAM page of `address`. Returns the bus clocks that DRAM needs to open the page: 0 if
   // the page is already open.
   uint32_t open_page(uint32_t address) {
@@ -191,9 +200,6 @@ class Memory {
     next_refresh_ = last + interval;
     page_ = kNoPage;
     dram_free_ = std::max(dram_free_, last + uint64_t(config_.refresh_clocks) * edge_);
-  }
-  void schedule_refresh() {
-    next_refresh_ = config_.refresh_interval ? uint64_t(config_.refresh_interval) * unit_ : kNever;
   }
   // Waits until the write buffer of the pipe is empty, and then uses this buffer. Returns the core
   // clock at which the core may continue.
@@ -240,6 +246,8 @@ class Memory {
   Pipe newest_ = Pipe::U;
   std::vector<uint64_t> posted_;  // time at which each entry of the chipset's post buffer is free
   size_t next_posted_ = 0;
+  // The times in which L2 takes a single write, and in which DRAM writes it.
+  uint64_t l2_write_time_, dram_write_time_;
   uint32_t last_write_ = 0;  // address of the last single write
   bool last_write_hit_ = false;
   bool last_write_fast_ = false;  // takes the time of a hit
@@ -265,15 +273,15 @@ inline void Memory::release_buffer(uint64_t start, uint64_t end) {
 // Returns the time at which a single write that starts at `t` leaves the bus. A write to DRAM goes
 // through the chipset's post buffer. When the buffer is full, the write waits for DRAM.
 inline uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
-  const uint64_t taken = t + uint64_t(config_.l2_write.single_write) * edge_;
+  const uint64_t taken = t + l2_write_time_;
   if (last_write_fast_) return taken;
-  const uint64_t drain = uint64_t(config_.dram_write.single_write + page_clocks) * edge_;
-  if (posted_.empty() || !rule(Rule::WritePosted)) return t + drain;
+  const uint64_t drain = dram_write_time_ + uint64_t(page_clocks) * edge_;
+  if (!config_.post_buffer || !rule(Rule::WritePosted)) return t + drain;
   const uint64_t room = posted_[next_posted_];
   const uint64_t done = taken > room ? taken : room;
   dram_free_ = (dram_free_ > done ? dram_free_ : done) + drain;
   posted_[next_posted_] = dram_free_;
-  if (++next_posted_ == posted_.size()) next_posted_ = 0;
+  if (++next_posted_ == config_.post_buffer) next_posted_ = 0;
   return done;
 }
 
@@ -284,15 +292,11 @@ inline uint64_t Memory::post_write(uint64_t now, Pipe pipe, uint32_t page_clocks
   return go_on;
 }
 
-inline uint64_t Memory::write_again(uint64_t now, Pipe pipe, Bank& bank) {
-  bank.count[L2Writes] += config_.l2_present;
-  if (!last_write_hit_) {
-    bank.count[L2WriteMisses] += config_.l2_present;
-    bank.count[DramWrites]++;
-  } else {
-    bank.count[DramWrites] += !config_.l2.write_back;
-  }
-  return post_write(now, pipe, last_write_fast_ ? 0 : open_for_write(now));
+inline void Memory::count_again(Bank& bank, uint64_t writes) const {
+  const uint64_t to_l2 = config_.l2_present ? writes : 0;
+  bank.count[L2Writes] += to_l2;
+  if (!last_write_hit_) bank.count[L2WriteMisses] += to_l2;
+  if (!last_write_hit_ || !config_.l2.write_back) bank.count[DramWrites] += writes;
 }
 
 }  // namespace p5

@@ -136,21 +136,48 @@ inline bool Pentium::end_iteration(uint32_t i, uint32_t count, Pace* pace) {
 }
 
 uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
+  const bool plain = !special_ && !chip_.core.observer && !block.reads;
   for (uint32_t i = 0;; i++) {
     const uint32_t at = i * block.bytes;
-    if (block.reads) data(block.from + at, block.from_physical + at, block.bytes, DataKind::Read);
-    data(block.to + at, block.to_physical + at, block.bytes, DataKind::Write);
-    if (!end_iteration(i, count, pace)) return i + 1;
-    if (block.reads || special_ || !chip_.translation.quick_data(block.to)) continue;
-    // The next writes to the same line miss again. They need no look-up.
-    while (
-        chip_.data_path().misses_again(chip_.caches, block.to_physical + (i + 1) * block.bytes)) {
-      i++;
-      chip_.pipes.access(chip_.core, block.to_physical + i * block.bytes);
-      chip_.data_path().write_again();
-      if (!end_iteration(i, count, pace)) return i + 1;
+    if (i && plain && chip_.data_path().misses_again(chip_.caches, block.to_physical + at) &&
+        chip_.translation.quick_data(block.to)) {
+      i = write_line_again(block, i, count, pace);
+    } else {
+      if (block.reads) data(block.from + at, block.from_physical + at, block.bytes, DataKind::Read);
+      data(block.to + at, block.to_physical + at, block.bytes, DataKind::Write);
     }
+    if (!end_iteration(i, count, pace)) return i + 1;
   }
+}
+
+// Executes the writes of iteration `first`, which is not the first of the block, and of the next
+// iterations in the same line. All miss in the same way, so they need no look-up and are counted
+// together. The function stops before the clocks of the last iteration that it executes, and
+// returns its number.
+uint32_t Pentium::write_line_again(const Block& block, uint32_t first, uint32_t count, Pace* pace) {
+  Core& core = chip_.core;
+  Memory& memory = chip_.caches.memory;
+  const uint32_t physical = block.to_physical + first * block.bytes;
+  const uint32_t in_line = chip_.data_path().left_in_line(physical) / block.bytes;
+  const uint32_t last = std::min(count - 1, first + in_line - 1);
+  chip_.pipes.access(core, physical);
+  const Pipe pipe = chip_.pipes.pipe();
+  uint64_t waited = 0;
+  uint32_t i = first;
+  while (true) {
+    const uint64_t go_on = memory.write_again(core.clock, pipe);
+    if (go_on > core.clock && core.config.feedback) {
+      waited += go_on - core.clock;
+      core.clock = go_on;
+    }
+    if (i == last || !end_iteration(i, count, pace)) break;
+    i++;
+  }
+  core.count(StallWrite, waited);
+  core.explained += waited;
+  chip_.data_path().count_again(core, memory, i - first + 1);
+  chip_.pipes.access(core, block.to_physical + i * block.bytes);
+  return i;
 }
 
 // --- instructions outside of the fast path --------------------------------------------------

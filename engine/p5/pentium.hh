@@ -58,8 +58,8 @@ enum TestRegister12 : uint32_t {
   kCacheInhibit = 1 << 3,        // CI: the L1 caches fill no lines
 };
 
-// Iterations of a REP MOVS (`reads` is true) or REP STOS. The addresses increase and stay within a
-// page.
+// Iterations of a REP MOVS (`reads` is true) or REP STOS. The addresses are aligned, increase and
+// stay within a page.
 struct Block {
   bool reads;
   Linear from;
@@ -315,6 +315,7 @@ class Pentium {
   void charge_system(const Insn& insn);
   bool warm(const Insn& insn, Linear linear);
   bool end_iteration(uint32_t i, uint32_t count, Pace* pace);
+  uint32_t write_line_again(const Block& block, uint32_t first, uint32_t count, Pace* pace);
   // This function is not inline, and data() calls this function as its last action. For these two
   // reasons data() needs no stack frame.
   void data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,

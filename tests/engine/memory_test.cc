@@ -101,9 +101,10 @@ TEST_CASE("memory: a repeated write has the counts and the time of the first") {
     for (uint32_t i = 0; i < 8; i++) {
       now_one = one.write_single(line + 4 * i, now_one, Pipe::U, bank_one);
       now_two = i == 0 ? two.write_single(line, now_two, Pipe::U, bank_two)
-                       : two.write_again(now_two, Pipe::U, bank_two);
+                       : two.write_again(now_two, Pipe::U);
       CHECK(now_one == now_two);
     }
+    two.count_again(bank_two, 7);
   }
   CHECK(bank_one.count == bank_two.count);
 }
@@ -141,7 +142,7 @@ TEST_CASE("memory: DRAM keeps one page open") {
   // Posted writes open the DRAM page once for a whole line. A read waits until DRAM has finished
   // these writes.
   uint64_t now = memory.write_single(0x200000, 7000, Pipe::U, bank);
-  now = memory.write_again(now, Pipe::U, bank);
+  now = memory.write_again(now, Pipe::U);
   // The bus is busy until 7000 + 2 * 14. DRAM becomes busy at 7014. It stays busy for
   // (9 + 6 + 9) * 2 clocks.
   CHECK(memory.writes_done() == 7000 + 28);
