@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "guest_files.hh"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <system_error>
 
 #include "json.hh"
 
@@ -50,15 +52,18 @@ GuestFiles GuestFiles::read(base::Settings& settings) {
 
 std::string GuestFiles::load(const Write& write) const {
   for (const Blob& blob : blobs_) {
-    std::ifstream file(blob.file, std::ios::binary);
-    file.seekg(std::streamoff(blob.offset));
-    std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
-    if (!file) return "boot file " + blob.file + " cannot be read";
-    if (bytes.size() < blob.length) {
+    std::error_code error;
+    const uint64_t size = std::filesystem::file_size(blob.file, error);
+    const uint64_t left = size - std::min(size, blob.offset);
+    if (!error && left < blob.length) {
       return "boot file " + blob.file + " is shorter than its " + std::to_string(blob.length) +
              " bytes from " + std::to_string(blob.offset);
     }
-    if (blob.length) bytes.resize(blob.length);
+    std::vector<uint8_t> bytes(error ? 0 : blob.length ? blob.length : left);
+    std::ifstream file(blob.file, std::ios::binary);
+    file.seekg(std::streamoff(blob.offset));
+    file.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()));
+    if (error || !file) return "boot file " + blob.file + " cannot be read";
     if (!write(blob.address, bytes.data(), bytes.size())) {
       return "a boot file does not fit into memory at " + base::hex(blob.address);
     }
