@@ -30,7 +30,7 @@ from p5lab.describe.observation import (
 )
 from p5lab.describe.run import Run
 from p5lab.engines import Outcome
-from p5lab.engines.bochs.engine import JOB, Bochs
+from p5lab.engines.bochs.engine import CONF, JOB, Bochs
 from p5lab.execute import forkserver
 from p5lab.execute import place as places
 from p5lab.execute.forkserver import Server, start
@@ -40,9 +40,7 @@ from p5lab.lab import Lab
 from p5stats import events
 
 MACHINE = "p90-premiere2"
-# Boots in each test process. Each boot holds the guest's memory.
-KEPT = 6  # of the fixture `boot`
-KEPT_OF_COMMANDS = 5
+KEPT = 8  # boots in each test process; each boot holds the guest's memory
 # Further keys of engine.conf that tests add and that have an effect only after the boot.
 AFTER_BOOT = ("run.trace_reads", "run.sample", "run.warm_up", "run.cpi", "run.modes")
 
@@ -166,19 +164,16 @@ def bare_program(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def servers(tmp_path_factory):
-    """Returns new directories for runs, and a dictionary of the booted engines. The keys are the
-    engines' parameters. The most recently used engine is at the end of the dictionary.
-    """
-    place, booted = tmp_path_factory.mktemp("boots"), OrderedDict()
-    yield (place / str(number) for number in itertools.count()), booted
-    for server in booted.values():
-        server.close()
+def directories(tmp_path_factory):
+    """Returns new directories for runs. They are as deep as those of most commands, because a run
+    takes the paths of its inputs from its boot."""
+    place = tmp_path_factory.mktemp("boot") / "results/tests"
+    return (place / str(number) for number in itertools.count())
 
 
 class SharedServers(forkserver.Servers):
-    """The servers of a command. A boot outlives its command, and the next commands of this test
-    process fork their runs from this boot.
+    """The servers of a command, or of a run of the fixture `boot`. A boot outlives its command, and
+    the next commands of this test process fork their runs from this boot.
 
     A forked run and a run that boots by itself have the same results (test_fork.py). A command uses
     a kept boot only if each input that the boot reads has the same relative path from the run
@@ -220,7 +215,7 @@ class SharedServers(forkserver.Servers):
         if name not in self._mine:
             self._mine.add(name)
             self.users[name] += 1
-        self._end(KEPT_OF_COMMANDS)
+        self._end(KEPT)
         return self.kept[name]
 
     def close(self):
@@ -229,7 +224,7 @@ class SharedServers(forkserver.Servers):
             self._is_closed = True
             self.users.subtract(self._mine)
             self._mine.clear()
-            self._end(KEPT_OF_COMMANDS)
+            self._end(KEPT)
 
     @classmethod
     def _end(cls, most):
@@ -284,8 +279,31 @@ def _typing(plan, place, typed):
         os.close(slave)
 
 
+def _with_lines(plan, lines):
+    """Returns the plan with further lines in engine.conf."""
+    given, late = plan.settings[CONF], {*plan.settings[JOB], *AFTER_BOOT}
+    conf = dict(line.split(" = ", 1) for line in lines)
+    further = {key: value for key, value in conf.items() if key not in given.keys() | late}
+    server = "".join(f"{line}\n" for line in [*lines, "run.server = on"])
+    settings = {**plan.settings, CONF: given | further}
+    return replace(plan, settings=settings, server={CONF: server.encode()})
+
+
+def _forked(plan, place, outputs):
+    """Forks a run from a kept boot, which commands can share. Returns the exit status."""
+    name = forkserver.key(plan, store.identity(plan)["digests"])
+    servers = SharedServers(())
+    server = servers.get(name, plan, place)
+    assert server, f"{place}: the inputs have other relative paths than those of the kept boots"
+    try:
+        with (place / store.LOCK).open("w") as lock:
+            return server.run(place, lock.fileno(), outputs, give_up=lambda: False)[0]
+    finally:
+        servers.close()
+
+
 @pytest.fixture
-def boot(lab, workloads, servers):
+def boot(lab, workloads, directories):
     """Returns a function that boots a guest, runs one job and returns its result. `job` is the
     guest's command line.
 
@@ -313,7 +331,7 @@ def boot(lab, workloads, servers):
         board=MACHINE,
         settings=None,
         trace_reads=False,
-        limit_seconds=120,
+        limit_seconds=300,  # as in chen95-core, so that its runs can share the boot
         directory=None,
         bare=None,
         program=None,
@@ -359,7 +377,6 @@ def boot(lab, workloads, servers):
             ),
             program=programs.load(program, "", 32 << 20) if program else None,
         )
-        directories, booted_engines = servers
         place = directory or next(directories)
         place.mkdir(parents=True)
         engine = Bochs()
@@ -394,22 +411,7 @@ def boot(lab, workloads, servers):
                     check=False,
                 ).returncode
         else:
-            late = {*plan.settings[JOB], *AFTER_BOOT}
-            own = {"engine.conf", *plan.after_boot}
-            key = (
-                *(line for line in lines if line.partition(" = ")[0] not in late),
-                *(content for file, content in plan.write.items() if file not in own),
-            )
-            if key not in booted_engines:
-                server = {"engine.conf": f"{text}run.server = on\n".encode()}
-                booted_engines[key] = Server(replace(plan, server=server), place)
-                if len(booted_engines) > KEPT:
-                    booted_engines.popitem(last=False)[1].close()
-            booted_engines.move_to_end(key)
-            with (place / store.LOCK).open("w") as lock:
-                status, _ = booted_engines[key].run(
-                    place, lock.fileno(), engine.outputs, give_up=lambda: False
-                )
+            status = _forked(_with_lines(plan, lines), place, engine.outputs)
         return Booted(place, engine.collect(place, status), line)
 
     return run
