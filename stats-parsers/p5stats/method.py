@@ -113,7 +113,8 @@ def measured(output: str, table: pd.DataFrame) -> Measured:
     """Returns the data of a run, from the output of the program and from the tidy table. StatsError
     if the output does not match the table."""
     readings, per_pass = _readings(output)
-    operation, around = (engine_counts(table, phase) for phase in (OPERATION, WITH_COUNTERS))
+    counts = compare.without_empty(compare.counts(table))
+    operation, around = (_of_phase(counts, phase) for phase in (OPERATION, WITH_COUNTERS))
     if not len(readings) == len(operation) == len(around):
         raise StatsError(
             f"counted: {len(readings)} lines of output for {len(operation)} and {len(around)}"
@@ -124,7 +125,11 @@ def measured(output: str, table: pd.DataFrame) -> Measured:
 
 def engine_counts(table: pd.DataFrame, phase: str = OPERATION) -> pd.DataFrame:
     """The engine's counts in each bracket of a phase of one run. Columns: EVENTS."""
-    counts = compare.without_empty(compare.counts(table)).xs(phase, level="phase")
+    return _of_phase(compare.without_empty(compare.counts(table)), phase)
+
+
+def _of_phase(counts: pd.DataFrame, phase: str) -> pd.DataFrame:
+    counts = counts.xs(phase, level="phase")
     counts = counts.assign(**{CYCLES: counts["cycles.busy"] + counts["cycles.idle"]})
     return counts[list(EVENTS)].sort_index(level="iteration").reset_index(drop=True)
 

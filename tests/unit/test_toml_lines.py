@@ -138,3 +138,11 @@ def test_a_wrong_value_of_an_experiment_names_the_line(lab, capsys, text, messag
     path.write_text("\n".join([*lines, "", text]))
     assert cli.main(["plan", "tests"], lab) == 2
     assert capsys.readouterr().err.startswith(f"p5lab: {path}:{message}")
+
+
+def test_a_file_that_is_read_twice_gives_two_tables(tmp_path):
+    (tmp_path / "x.toml").write_text("schema_version = 1\na = [{b = [1]}]\n")
+    first, second = (tomlfile.load(tmp_path / "x.toml", schema_version=1) for _ in range(2))
+    first.data["a"][0]["b"].append(2)
+    first.data["c"] = 3
+    assert second.data == {"a": [{"b": [1]}]}

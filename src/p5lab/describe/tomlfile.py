@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -194,7 +194,7 @@ def load(path: Path, *, schema_version: int) -> Table:
             f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
         ) from None
     try:
-        data = tomllib.loads(text)
+        data = _copy(_parsed(text))
     except tomllib.TOMLDecodeError as error:
         _refuse(path, text, str(error))
     except (RecursionError, ValueError):  # deep nesting, or a number with thousands of digits
@@ -212,6 +212,21 @@ def load(path: Path, *, schema_version: int) -> Table:
         )
     del data["schema_version"]
     return table
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> dict[str, Any]:
+    """Parses a text once. A command that expands many experiments reads the same files often."""
+    return tomllib.loads(text)
+
+
+def _copy(value: Any) -> Any:  # noqa: ANN401
+    """A copy of tables and lists, which the caller may change."""
+    if isinstance(value, dict):
+        return {key: _copy(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_copy(part) for part in value]
+    return value
 
 
 def _refuse(path: Path, text: str, message: str) -> NoReturn:
