@@ -808,6 +808,7 @@ void system() {
             in_state("IN within IOPL", "ec", kProt, 3, false, 4)});
   rule_has(Rule::ModeColumn,
            {in_state("PUSHF, protected mode (4 in real mode)", "9c", kProt, 0, false, 3),
+            in_state("POPF, protected mode (6 in real mode)", "9d", kProt, 0, false, 4),
             in_state("IN, virtual-8086 mode", "ec", MachineMode::V86, 3, true, 19)},
            {in_state("MOV EAX,EBX, protected mode", "89 d8", kProt, 0, false, 1)});
   rule_has(Rule::InnerLevel, {int_80("INT to ring 0", 0, CyclesBusy, 48)},
