@@ -253,17 +253,18 @@ void Session::take_job() {
     reject(path_ + ": " + other + ": differs from the value of the booted machine");
   settings_ = own;
   read_job(settings_);
-  if (!config_.media.on) observe_anew();
-  config_.media.steps = Step::read_all(settings_);
+  if (config_.media.on)
+    config_.media.steps = Step::read_all(settings_);
+  else
+    config_ = RunConfig::read(settings_);
   if (script_) script_->replace(config_.media.steps);
   if (!settings_.error().empty()) reject(settings_.error());
+  if (!config_.media.on) observe_anew();
 }
 
 // Begins the observations of this run at its ready marker. They decide which events the file of the
 // events contains, so this file begins anew. Until now, it has only its header and the marker.
 void Session::observe_anew() {
-  config_ = RunConfig::read(settings_);
-  if (!settings_.error().empty()) reject(settings_.error());
   open_events();
   events_->marker("marker", "ready", 0);
   open_observations();

@@ -40,12 +40,7 @@ XOR = (r"\bxorl (?!(%\w+),\1)", "addl ")  # and not the XOR that clears a regist
 
 def has_source():
     fetcher = Fetcher.here(LAB.root)
-    wanted = fetcher.resolve("openssl")
-    places = [
-        fetcher.cache / "dist" / wanted.sha256,
-        *([fetcher.distdir] if fetcher.distdir else []),
-    ]
-    return any((place / wanted.file).is_file() for place in places)
+    return fetcher.is_here(fetcher.resolve("openssl"))
 
 
 pytestmark = pytest.mark.skipif(not has_source(), reason="OpenSSL's source is not on this host")

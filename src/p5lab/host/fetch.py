@@ -125,7 +125,7 @@ class Fetcher:
         if self.distdir and (local := self.distdir / wanted.file).is_file():
             self._check_digest(local, wanted, "in P5LAB_DISTDIR")
             return local
-        kept = self.cache / "dist" / wanted.sha256 / wanted.file
+        kept = self._kept(wanted)
         if kept.is_file() and sha256_of(kept) == wanted.sha256:
             return kept
         try:
@@ -138,6 +138,14 @@ class Fetcher:
         except OSError as error:
             raise disk_error(error, kept) from error
         return kept
+
+    def is_here(self, wanted: Resolved) -> bool:
+        """Whether the file is in $P5LAB_DISTDIR or in the cache, so that it needs no download."""
+        local = self.distdir and (self.distdir / wanted.file).is_file()
+        return bool(local) or self._kept(wanted).is_file()
+
+    def _kept(self, wanted: Resolved) -> Path:
+        return self.cache / "dist" / wanted.sha256 / wanted.file
 
     def _newest_local(self, source: Moving, directory: Path | None) -> Resolved | None:
         """Returns the newest accepted version among the files in a directory and in its direct

@@ -180,7 +180,7 @@ def _from_media(
         conf["run.step_screens"] = STEP_SCREENS
     if boot.has_ready_point:
         conf["run.floppies"] = " ".join(f"{role}.img" for role in boot.early)
-    # These observations begin at reset.
+    # The observations of such a guest begin at reset.
     conf |= {**early, **run.observation.job()}
     job = {"run.job": run.job, **late}
     if boot.keep in media.DISKS:
