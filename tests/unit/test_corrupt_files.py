@@ -22,6 +22,7 @@ import test_attribution
 import test_calls
 import test_crossings
 import test_gem5_events
+import test_gem5_stats
 import test_modes_file
 import test_program
 import test_rootfs
@@ -209,7 +210,7 @@ def of_counts(tmp_path):
     )
 
 
-def of_gem5(name, form):
+def of_gem5(name, form, *older):
     def reader(tmp_path):
         data = (fakelab.REPO / "tests/data/gem5" / name).read_bytes()
 
@@ -224,7 +225,7 @@ def of_gem5(name, form):
                     assert isinstance(element, str)
                     assert isinstance(value.value, int | float)
 
-        return Reader(form, [data], read, check, ends=form != "text")
+        return Reader(form, [data, *older], read, check, ends=form != "text")
 
     return reader
 
@@ -432,7 +433,7 @@ READERS = {
     "modes.jsonl": of_modes,
     "intervals.jsonl": of_intervals,
     "counts.parquet": of_counts,
-    "gem5 stats.txt": of_gem5("stats.txt", "text"),
+    "gem5 stats.txt": of_gem5("stats.txt", "text", test_gem5_stats.OLD.encode()),
     "gem5 stats.json": of_gem5("stats.json", "json"),
     "gem5 stats.h5": of_gem5("stats.h5", "bytes"),
     "gem5 markers.jsonl": of_gem5_markers,

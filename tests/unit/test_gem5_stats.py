@@ -103,6 +103,75 @@ def test_units_and_descriptions(tmp_path):
     assert said("system.ruby.reads", "0") == ("Types of reads", "Unspecified")
 
 
+# A dump of the form of 2006 to 2009. The shares of buckets are a hundred times too large, and those
+# of types are right.
+OLD = f"""
+{BEGIN}
+sim_ticks                                 40758469000                       # Number of ticks simulated
+system.cpu.commit.COM:per_cycle.start_dist                     # Number of insts commited each cycle
+system.cpu.commit.COM:per_cycle.samples            80                      
+system.cpu.commit.COM:per_cycle.min_value            0                      
+                               0           60   7500.00%           
+                              16           20   2500.00%           
+system.cpu.commit.COM:per_cycle.max_value           31                      
+system.cpu.commit.COM:per_cycle.end_dist
+
+system.cpu.iq.ISSUE:FU_type_0                      50                       # Type of FU issued
+system.cpu.iq.ISSUE:FU_type_0.start_dist
+                          IntAlu           40     80.00%            # Type of FU issued
+                         MemRead           10     20.00%            # Type of FU issued
+system.cpu.iq.ISSUE:FU_type_0.end_dist
+system.cpu1.kern.mode_switch_good_idle   <err: div-0>                       # fraction of switches
+system.cpu.dcache.avg_blocked_cycles::no_mshrs     no_value                       # average number
+system.cpu.dcache.avg_uncacheable_latency     no value                       # average latency
+**Ignore: system.disk.seek_TOT                     12                       # seeks
+system.l2c.WriteReqNoAck|Writeback_hits             7                       # number of hits
+
+{END}
+"""  # noqa: E501, W291
+
+
+def test_statistics_of_older_releases(tmp_path):
+    (found,) = read(put(tmp_path, OLD))
+    assert found["sim_ticks"] == 40758469000
+    cycles = found.statistics["system.cpu.commit.COM:per_cycle"]
+    assert {name: number.value for name, number in cycles.items()} == {
+        "samples": 80,
+        "min_value": 0,
+        "0": 60,
+        "16": 20,
+        "max_value": 31,
+    }
+    assert cycles["16"].share == 0.25  # 20 of 80
+    types = found.statistics["system.cpu.iq.ISSUE:FU_type_0"]
+    assert (types["MemRead"].value, types["MemRead"].share) == (10, 0.2)
+    assert types["IntAlu"].description == "Type of FU issued"
+    assert found["system.l2c.WriteReqNoAck|Writeback_hits"] == 7
+    assert found.total("system.cpu.iq.ISSUE:FU_type_0") == 50
+    assert found.total("system.cpu.commit.COM:per_cycle") == 80
+    for name in (
+        "system.cpu1.kern.mode_switch_good_idle",
+        "system.cpu.dcache.avg_blocked_cycles::no_mshrs",
+        "system.cpu.dcache.avg_uncacheable_latency",
+    ):
+        assert math.isnan(found[name])
+    assert values(read(put(tmp_path, OLD), lambda name: name.endswith("::16"))[0]) == {
+        "system.cpu.commit.COM:per_cycle::16": 20
+    }
+
+
+@pytest.mark.parametrize("content", [TEXT, OLD])
+def test_other_line_ends_and_white_space_change_nothing(tmp_path, content):
+    (expected,) = read(put(tmp_path, content))
+    for changed in (
+        content.replace("\n", "\r\n"),
+        "# made by a student\n" + content.replace("\n\n", "\n# a note\n\n"),
+        content.replace("                       #", "\t#"),
+    ):
+        (found,) = read(put(tmp_path, changed))
+        assert str(values(found)) == str(values(expected))
+
+
 def test_sections_one_after_the_other(tmp_path):
     path = put(tmp_path, TEXT + TEXT.replace("114934", "5"))
     first, second = read(path)
@@ -169,6 +238,10 @@ def test_only_what_is_wanted(tmp_path):
         (TEXT + TEXT[:-40], r"section 1 from line 26: cut short in line 48: expected more after"),
         (TEXT.replace(END, ""), r"section 0 from line 2: cut short"),
         (TEXT.replace(END, "") + TEXT, r"section 0 .* line 26: expected '.*End.* before the next"),
+        (
+            OLD.replace("system.cpu.commit.COM:per_cycle.end_dist\n", ""),
+            r"line 4: expected system.cpu.commit.COM:per_cycle.end_dist before line 12",
+        ),
         (f"\n{END}\n", r"line 2: '.*End.*' without its beginning"),
         ("simTicks 57\n", r"line 1: expected '.*Begin.*', found 'simTicks 57'"),
         (TEXT.replace("\nsystem.", "\n::", 1), r"expected the name of a statistic, found '::"),

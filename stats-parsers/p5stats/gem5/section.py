@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from p5stats.problems import StatsError
 
 SEPARATOR = "::"  # between a statistic and one of its elements
-TOTAL = "total"
+TOTAL, SAMPLES = "total", "samples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,9 @@ class Section:
         return default if number is None else number.value
 
     def total(self, name: str, default: int | float = 0) -> int | float:
-        """The value of a scalar or the `::total` of a vector. If there is no statistic of this
-        name, the result is `default`.
+        """The value of a scalar, the `::total` of a vector, or the `::samples` of a distribution
+        without a total (gem5 before 2009). If there is no statistic of this name, the result is
+        `default`.
 
         If gem5 did not write a total (HDF5, JSON, some vectors), the result is the sum of the
         elements.
@@ -79,7 +80,7 @@ class Section:
         numbers = self.statistics.get(name)
         if not numbers:
             return default
-        for element in (TOTAL, ""):
+        for element in (TOTAL, "", SAMPLES):
             if element in numbers:
                 return numbers[element].value
         return sum(number.value for number in numbers.values())
