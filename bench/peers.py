@@ -36,6 +36,7 @@ from run import LOADS, OUTPUT, measure, timed
 
 from p5lab import engines
 from p5lab.describe import experiment
+from p5lab.describe.request import Filter
 from p5lab.errors import STATUS_FAILED, UserError, status_of
 from p5lab.host import build
 from p5lab.host.progress import Progress
@@ -115,7 +116,7 @@ def installed(lab: Lab) -> Iterator[Peer | str]:
         return sample.user_seconds, sample.instructions
 
     def without_model(run: experiment.Run, directory: Path) -> tuple[float, int]:
-        off = experiment.load(lab, "bench", experiment.Filter(model=False))
+        off = experiment.load(lab, "bench", Filter(model=False))
         return ours(next(one for one in off if one.workload == run.workload), directory)
 
     yield Peer("bochs, model on", "this checkout", ours)

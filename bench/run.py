@@ -28,6 +28,7 @@ from pathlib import Path
 
 from p5lab import engines
 from p5lab.describe import experiment
+from p5lab.describe.request import Filter
 from p5lab.errors import STATUS_FAILED, UserError, status_of
 from p5lab.host import build
 from p5lab.host.progress import Progress
@@ -200,7 +201,7 @@ def main() -> None:
         f" {'best':>9} {'median':>9} {'best':>8} {'median':>8}"
     )
     for model in (True, False):
-        choice = experiment.Filter(model=model)
+        choice = Filter(model=model)
         for run in experiment.load(lab, "bench", choice):
             samples = []
             for _ in range(options.n):

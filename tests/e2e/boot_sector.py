@@ -7,7 +7,9 @@ from pathlib import Path
 
 from p5lab import engines
 from p5lab.cli import main as cli
-from p5lab.describe import from_media, script
+from p5lab.describe import script
+from p5lab.describe.request import Filter, Request, UserMedia
+from p5lab.prepare import prepare
 
 INCLUDED = Path(__file__).parent  # the directory of the files *.inc
 FLOPPY = 1_474_560  # bytes
@@ -68,9 +70,9 @@ def keys_floppy(place, name="one"):
 
 def planned(lab, floppy, steps):
     """The run of a script on a floppy."""
-    asked = from_media.Asked((floppy,), scripts=(script.load(steps),))
-    choice = from_media.Filter(machines=("p90-premiere2",), limit=60)
-    (run,) = from_media.expand(lab, asked, choice).runs
+    asked = UserMedia((floppy,), scripts=(script.load(steps),))
+    choice = Filter(machines=("p90-premiere2",), limit=60)
+    (run,) = prepare(lab, Request(asked, choice)).runs
     return run
 
 

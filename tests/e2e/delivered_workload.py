@@ -3,8 +3,8 @@
 
 from dataclasses import replace
 
-from p5lab.cli.execute import execute
 from p5lab.describe import experiment, guest, workload
+from p5lab.execute.build_and_run import execute
 from p5lab.host import delivered
 from p5lab.host.progress import Progress
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 import pytest
 from andrew_tree import CLANG, compiled, writer_in, written
 
-from p5lab.cli.execute import execute
 from p5lab.describe import experiment
+from p5lab.execute.build_and_run import execute
 from p5lab.host import delivered
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab

@@ -5,9 +5,9 @@ from functools import partial
 
 import pytest
 
-from p5lab.cli.execute import execute
 from p5lab.describe import tomlfile
 from p5lab.evidence import applications, page_record
+from p5lab.execute.build_and_run import execute
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from p5lab.cli.execute import execute
 from p5lab.describe import experiment
+from p5lab.execute.build_and_run import execute
 from p5lab.host.fetch import Fetcher
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab

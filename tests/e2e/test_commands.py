@@ -13,11 +13,12 @@ import sys
 import pytest
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Observation, Trace
+from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.lab import Lab
+from p5lab.prepare import prepare
 from p5stats import compare, tidy
 
 UPTIME = re.compile(r"([0-9.]+) [0-9.]+")  # format of /proc/uptime
@@ -43,7 +44,7 @@ def cycles(stored, phase):
 
 def program(results, path, arguments="iterations=7"):
     choice = Filter(guests=("linux",))
-    return ran(results, experiment.of_program(results, path, arguments, choice).runs)[0]
+    return ran(results, prepare(results, Request(UserProgram(path, arguments), choice)).runs)[0]
 
 
 def test_a_program_of_ones_own_is_counted_whole_and_between_its_markers(results, tmp_path):
@@ -64,7 +65,7 @@ def test_a_program_of_ones_own_is_counted_whole_and_between_its_markers(results,
 
 def test_a_program_that_fails_says_how(results, tmp_path):
     mine = shutil.copy(results.program("linux", "test-output"), tmp_path / "a.out")
-    (run,) = experiment.of_program(results, mine, "status=5 lines=1", Filter()).runs
+    (run,) = prepare(results, Request(UserProgram(mine, "status=5 lines=1"), Filter())).runs
     (result,) = Runner(results).run_all([run])
     assert result.status == "failed"
     assert "program ended with status 5 in the guest" in result.reason
@@ -72,7 +73,7 @@ def test_a_program_that_fails_says_how(results, tmp_path):
 
 def test_an_instruction_of_later_processors_is_reported(results, tmp_path):
     mine = shutil.copy(results.program("linux", "test-ud"), tmp_path / "a.out")
-    (run,) = experiment.of_program(results, mine, "", Filter()).runs
+    (run,) = prepare(results, Request(UserProgram(mine), Filter())).runs
     (result,) = Runner(results).run_all([run])
     assert result.status == "failed"
     assert "invalid opcode (#UD) at 0x" in result.reason

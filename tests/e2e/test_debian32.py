@@ -16,13 +16,14 @@ from boot_sector import new_runs
 from debian_programs import CASES
 from delivered_workload import ran
 
-from p5lab.cli.execute import execute
-from p5lab.describe import experiment, guest
-from p5lab.describe.brought import Brought
-from p5lab.describe.experiment import Filter
+from p5lab.describe import guest
 from p5lab.describe.observation import Attribution, Observation
+from p5lab.describe.program_files import ProgramFiles
+from p5lab.describe.request import Filter, Request, UserProgram
+from p5lab.execute.build_and_run import execute
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.prepare import prepare
 from p5stats import events, tidy
 
 SYSTEM = "debian32"
@@ -81,13 +82,13 @@ def in_guest(own_lab, debian, tmp_path):
             (tmp_path / str(number)).write_text(content)
             placed.append((tmp_path / str(number), path))
         (tmp_path / "stdin").write_text(stdin)
-        brings = Brought(tuple(placed), tmp_path / "stdin" if stdin else None)
-        runs = experiment.of_program(
+        brings = ProgramFiles(tuple(placed), tmp_path / "stdin" if stdin else None)
+        runs = prepare(
             own_lab,
-            Path(f"guest:{command[0]}"),
-            shlex.join(command[1:]),
-            Filter(guests=(SYSTEM,), limit=900, **choice),
-            brings=brings,
+            Request(
+                UserProgram(Path(f"guest:{command[0]}"), shlex.join(command[1:]), files=brings),
+                Filter(guests=(SYSTEM,), limit=900, **choice),
+            ),
         ).runs
         (result,) = execute(own_lab, runs, Progress(), no_build=True, jobs=1)
         assert result.status == "ok", (result.reason, output(result.directory))
@@ -168,8 +169,12 @@ def test_without_input_a_program_reads_nothing(in_guest):
 def test_a_repeated_run_has_the_same_events(in_guest, own_lab):
     first = in_guest(("/usr/bin/sort", "/etc/passwd"))
     before = (first / "events.jsonl").read_bytes()
-    runs = experiment.of_program(
-        own_lab, Path("guest:/usr/bin/sort"), "/etc/passwd", Filter(guests=(SYSTEM,), limit=900)
+    runs = prepare(
+        own_lab,
+        Request(
+            UserProgram(Path("guest:/usr/bin/sort"), "/etc/passwd"),
+            Filter(guests=(SYSTEM,), limit=900),
+        ),
     ).runs
     (again,) = execute(own_lab, runs, Progress(), no_build=True, jobs=1, force=True, fork=False)
     assert again.directory == first

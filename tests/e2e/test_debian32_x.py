@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from p5lab.cli.execute import execute
 from p5lab.describe import experiment, script
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter, Request, UserProgram
+from p5lab.execute.build_and_run import execute
 from p5lab.host import delivered
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.prepare import prepare
 from p5stats import events
 
 SYSTEM = "debian32-x"
@@ -61,12 +62,16 @@ def run(own_lab, built, tmp_path):
             files.append(tmp_path / f"{number}.toml")
             text = "".join(f"[[script]]\n{step}\n" for step in steps)
             files[-1].write_text(f"schema_version = 1\n{text}")
-        runs = experiment.of_program(
+        runs = prepare(
             own_lab,
-            Path("guest:/bin/sh"),
-            shlex.join(("-c", TERMINAL)),
-            Filter(guests=(SYSTEM,), limit=300),
-            scripts=tuple(map(script.load, files)),
+            Request(
+                UserProgram(
+                    Path("guest:/bin/sh"),
+                    shlex.join(("-c", TERMINAL)),
+                    scripts=tuple(map(script.load, files)),
+                ),
+                Filter(guests=(SYSTEM,), limit=300),
+            ),
         ).runs
         results = execute(own_lab, runs, Progress(), no_build=True, jobs=1, fork=fork, force=True)
         assert [one.status for one in results] == ["ok"] * len(runs), results

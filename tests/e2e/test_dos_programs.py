@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from boot_sector import assembled, bootable, new_runs
 
-from p5lab.describe import fat_floppy
 from p5lab.host import dos_programs
 from p5lab.lab import Lab
+from p5lab.prepare import fat_floppy
 from p5stats import tidy
 
 SOURCE = Path(__file__).with_name("little_dos.S")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from boot_sector import assembled, bootable, new_runs, record
 
-from p5lab.describe import fat_floppy
 from p5lab.lab import Lab
+from p5lab.prepare import fat_floppy
 
 READER = Path(__file__).with_name("floppy_reader.c")
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter
 from p5lab.engines.bochs.engine import CONSOLE, LOG, Bochs
 from p5lab.execute import forkserver
 from p5lab.execute import place as places

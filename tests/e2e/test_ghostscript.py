@@ -17,12 +17,13 @@ import pytest
 import x_on_host
 from PIL import Image, ImageChops
 
-from p5lab.cli.execute import execute
 from p5lab.describe import experiment, script
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter, Request, UserProgram
+from p5lab.execute.build_and_run import execute
 from p5lab.host import delivered
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.prepare import prepare
 from p5stats import events
 
 RECORD = Lab.here().rootfs("debian32").with_name("rootfs.json")
@@ -74,12 +75,14 @@ def arguments(run, pause):
 def pages_of_the_machine(lab, run, place):
     """The picture of each page on the screen of the simulated machine."""
     (place / "pages.toml").write_text(f"schema_version = 1\n{STEPS}")
-    asked = experiment.of_program(
+    asked = prepare(
         lab,
-        run.program.path,
-        arguments(run, 1000),
-        Filter(guests=(run.guest.name,), settings=MEMORY, limit=600),
-        scripts=(script.load(place / "pages.toml"),),
+        Request(
+            UserProgram(
+                run.program.path, arguments(run, 1000), scripts=(script.load(place / "pages.toml"),)
+            ),
+            Filter(guests=(run.guest.name,), settings=MEMORY, limit=600),
+        ),
     ).runs
     (result,) = execute(lab, asked, Progress(), no_build=True, jobs=1, force=True)
     assert result.status == "ok", result.reason

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from p5lab.cli import main as cli
-from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Attribution, Observation, Region
+from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.lab import Lab
+from p5lab.prepare import prepare
 from p5stats import attribution, events
 
 WHOLE, REGION = 0xFFFFFFFE, 0xFFFFFFFD
@@ -153,7 +153,9 @@ def ran(results, source):
             wishes = [Region(region)] if region else []
             wishes += [Attribution(by)] if by else []
             choice = Filter(observation=Observation.of(*wishes))
-            (run,) = experiment.of_program(results, source, part, choice, cflags).runs
+            (run,) = prepare(
+                results, Request(UserProgram(source, part, cflags=cflags), choice)
+            ).runs
             (result,) = Runner(results).run_all([run])
             assert result.status == "ok", result.reason
             known[key] = Ran(store.Stored(result.directory, store.read(result.directory)))

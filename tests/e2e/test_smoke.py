@@ -15,7 +15,7 @@ from quoting import missing
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter
 from p5lab.engines.bochs.engine import OUTPUT_FAILED, Bochs
 from p5lab.evidence import recorded
 from p5lab.execute.runner import Runner

@@ -22,7 +22,7 @@ import pytest
 
 from p5lab import engines
 from p5lab.describe import experiment, seeds
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter
 from p5lab.execute import cluster, connection
 from p5lab.execute.cluster import Cluster, Wanted
 from p5lab.execute.runner import Runner

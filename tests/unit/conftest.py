@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, settings
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
 from p5lab.describe.machine import load
+from p5lab.describe.request import Filter
 from p5lab.execute.runner import Runner
 
 # The tests use the same examples at every run, even on a busy host, and store no data between runs.

@@ -4,7 +4,7 @@
 import fakelab
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter
 from p5lab.execute.runner import Runner
 
 MARKUP = '</script></style></title><script>document.title="hacked"</script>]]>\'"&amp;<img src=x>'

@@ -20,6 +20,7 @@ import pytest
 from fakelab import REPO, call_events, chase_events, make
 
 from p5lab.describe import experiment
+from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.execute import cluster, cluster_files, connection, one_run, runner, worker
 from p5lab.execute.cluster import Wanted
@@ -196,11 +197,7 @@ def test_inputs_are_sent_once_and_checked(lab, tmp_path):
 
 def test_a_local_worker_boots_once_and_listens_on_loopback_only(lab):
     sizes = (("l2.size", size) for size in ("128K", "256K", "512K"))
-    runs = [
-        run
-        for size in sizes
-        for run in experiment.load(lab, "one", experiment.Filter(settings=(size,)))
-    ]
+    runs = [run for size in sizes for run in experiment.load(lab, "one", Filter(settings=(size,)))]
     with connection.connected(lab, Wanted(workers=1), lambda text: None) as place:
         processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
         listening = {one.ip for process in processes for one in listens(process)}
@@ -254,9 +251,7 @@ def test_a_killed_worker_costs_one_attempt(lab):
     runs = [
         run
         for size in ("64K", "128K", "256K", "512K")
-        for run in experiment.load(
-            lab, "one", experiment.Filter(seeds=(0,), settings=(("l2.size", size),))
-        )
+        for run in experiment.load(lab, "one", Filter(seeds=(0,), settings=(("l2.size", size),)))
     ]
 
     def kill():

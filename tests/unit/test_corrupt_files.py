@@ -33,11 +33,12 @@ from rich.console import Console
 from p5lab.describe import experiment, guest, machine, program, workload
 from p5lab.errors import UserError
 from p5lab.evidence import published
-from p5lab.execute import plan, rerun
+from p5lab.execute import plan
 from p5lab.execute.runner import Runner
 from p5lab.host import rootfs, sources
 from p5lab.host.files import digest_of
 from p5lab.keep import index, store
+from p5lab.prepare import rerun
 from p5lab.present import runs
 from p5stats import (
     StatsError,

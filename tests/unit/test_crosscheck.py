@@ -15,6 +15,7 @@ import pytest
 from p5lab.cli import execute
 from p5lab.cli import main as cli
 from p5lab.describe import experiment, machine
+from p5lab.describe.request import Filter
 from p5lab.engines.gem5 import parameters
 from p5lab.engines.gem5.engine import Gem5
 from p5lab.errors import UserError
@@ -165,7 +166,7 @@ def test_what_an_engine_does_not_count_is_absent():
 
 
 def test_brackets_without_interrupts_are_compared_and_the_empty_one_subtracted(lab):
-    (run,) = experiment.load(lab, "tests", experiment.Filter(workloads=("call",)))
+    (run,) = experiment.load(lab, "tests", Filter(workloads=("call",)))
     rows = differences(table(run, COUNTS), table(run, {**COUNTS, "instructions": 2000}))
     by_quantity = rows.set_index("quantity")
     assert by_quantity.loc["instructions", "first"] == 990

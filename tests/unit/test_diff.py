@@ -14,13 +14,13 @@ from rich.console import Console
 from test_runner import CALL, execute
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
 from p5lab.describe.machine import parse_settings
 from p5lab.describe.observation import Interval, Observation, Sample, Trace, Vectors
-from p5lab.execute import rerun
+from p5lab.describe.request import Filter
 from p5lab.execute.runner import Runner
 from p5lab.host.files import digest_of
 from p5lab.keep import store
+from p5lab.prepare import rerun
 from p5lab.present import diff, diff_tables
 from p5lab.present.headline import LINES
 

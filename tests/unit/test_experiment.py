@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from fakelab import CALL, CHASE, EXPERIMENT, GUEST, REPO
 
-from p5lab.describe import experiment, guest, seeds, workload
-from p5lab.describe.experiment import Filter
+from p5lab.describe import experiment, experiment_file, guest, seeds, workload
 from p5lab.describe.observation import Observation, Trace
+from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
@@ -25,7 +25,7 @@ def test_runs_in_file_order_with_all_parameters(lab):
     assert call.job == "call iterations=3"
     assert chase.job == "chase loads=10 size=1024 placement=guest"
     assert chase.label == "chase guest, toy, p90-premiere2"
-    assert call.limit_cycles == experiment.LIMIT_SECONDS * 90_000_000
+    assert call.limit_cycles == experiment_file.LIMIT_SECONDS * 90_000_000
 
 
 def test_overlays_multiply(lab):

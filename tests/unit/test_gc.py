@@ -11,8 +11,8 @@ from fakelab import call_events
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment, functions
-from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Attribution, Observation, PowerCut, Trace
+from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
 from p5lab.keep import gc, store

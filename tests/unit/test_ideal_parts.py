@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from p5lab.describe import experiment, ideal, machine, sweep
+from p5lab.describe.request import Filter
 from p5lab.engines.gem5 import parameters
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -55,7 +56,7 @@ def test_two_parts_make_four_machines():
     ],
 )
 def test_each_means_the_parts_that_a_machine_has(settings, without):
-    choice = experiment.Filter(
+    choice = Filter(
         workloads=("getpid",),
         guests=("linux",),
         sweeps=ideal.parse("each"),

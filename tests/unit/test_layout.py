@@ -32,7 +32,8 @@ ENGINE_PARTS = {
 # earlier line and in its own line.
 LAYERS = (
     ("errors", "lab", "host", "describe"),
-    ("engines", "gem5", "keep", "execute"),
+    ("engines", "gem5", "keep"),
+    ("prepare", "execute"),
     ("present", "evidence"),
     ("cli", "api"),
 )

@@ -10,11 +10,13 @@ import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
-from p5lab.describe import disk_image, from_media, guest, media
+from p5lab.describe import disk_image, guest, media
 from p5lab.describe.disk_image import Geometry
+from p5lab.describe.request import Filter, Request, UserMedia
 from p5lab.errors import UserError
 from p5lab.execute import viewers
 from p5lab.lab import Lab
+from p5lab.prepare import prepare
 
 FLOPPY, CYLINDER = 1_474_560, 16 * 63 * 512
 BOOT = b"\0" * 510 + b"\x55\xaa"
@@ -356,9 +358,9 @@ def test_media_that_the_bios_never_tries_are_refused(tmp_path):
 
 def test_a_first_look_has_the_name_of_its_first_medium(tmp_path):
     lab = Lab(REPO, tmp_path / "results")
-    choice = from_media.Filter(machines=("p90-premiere2",))
-    asked = from_media.Asked(disks=(image(tmp_path, size=2 * CYLINDER),), until="a b")
-    (run,) = from_media.expand(lab, asked, choice).runs
+    choice = Filter(machines=("p90-premiere2",))
+    asked = UserMedia(disks=(image(tmp_path, size=2 * CYLINDER),), until="a b")
+    (run,) = prepare(lab, Request(asked, choice)).runs
     assert (run.guest.name, run.experiment) == ("disk:my.img", "media")
     assert run.label == "boot until 'a b', disk:my.img, p90-premiere2"
     assert run.parameter_text.endswith("until=a_b")

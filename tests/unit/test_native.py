@@ -5,7 +5,7 @@ import pytest
 
 from p5lab import engines
 from p5lab.describe import experiment, this_host, workload
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter
 from p5lab.engines.native import Native
 from p5lab.errors import UserError
 from p5lab.lab import Lab

@@ -9,8 +9,8 @@ from fakelab import END, EVENTS, GUEST, HEADER, call_events, snapshot
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Clocks, Observation
+from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.keep import store
 from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Comparison

@@ -9,7 +9,6 @@ import pytest
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment, observation
-from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import (
     KINDS,
     Attribution,
@@ -29,6 +28,7 @@ from p5lab.describe.observation import (
     Trace,
     Vectors,
 )
+from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 
 SAMPLE = Sample((Interval(0, 0, 100, 250), Interval(4, 400, 500, 250)), 7, "0 0\n", "1 0\n")

@@ -18,12 +18,13 @@ from test_source_lines import address_of_code, built
 from p5lab.cli import main as cli
 from p5lab.describe import experiment, functions
 from p5lab.describe.elf import Elf
-from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Attribution, Observation, Region
+from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import UserError
 from p5lab.execute import runner
 from p5lab.host import compiler
+from p5lab.prepare import prepare
 from p5lab.present import program_output, region_calls
 
 RUN = ("--guest", "toy", "--no-build")
@@ -158,7 +159,7 @@ def test_records_of_before_have_their_name_from_the_parameters():
 
 
 def test_a_limit_of_virtual_time(lab, program, capsys):
-    (run,) = experiment.of_program(lab, program, "", Filter(guests=("toy",), limit=7)).runs
+    (run,) = prepare(lab, Request(UserProgram(program), Filter(guests=("toy",), limit=7))).runs
     assert run.limit_cycles == 7 * 90_000_000
     assert all(run.limit_seconds == 9 for run in experiment.load(lab, "tests", Filter(limit=9)))
     lab.behave(exit=4, events={})
@@ -167,7 +168,7 @@ def test_a_limit_of_virtual_time(lab, program, capsys):
     assert cli.main(["run", "tests", "--limit", "0"], lab) == 2
     assert "--limit: expected a whole number, at least 1" in capsys.readouterr().err
     with pytest.raises(UserError, match="--limit: expected without --engine native"):
-        experiment.of_program(lab, program, "", Filter(engine="native", limit=3))
+        prepare(lab, Request(UserProgram(program), Filter(engine="native", limit=3)))
 
 
 def test_a_run_with_a_longer_limit_may_take_longer_on_the_host(lab, program, monkeypatch):
@@ -182,7 +183,7 @@ def test_a_run_with_a_longer_limit_may_take_longer_on_the_host(lab, program, mon
     lab.behave(events=whole())
     for limit in (None, 60, 1200):
         choice = Filter(guests=("toy",), limit=limit)
-        (run,) = experiment.of_program(lab, program, "", choice).runs
+        (run,) = prepare(lab, Request(UserProgram(program), choice)).runs
         assert runner.Runner(lab, host_limit=50).run_all([run])[0].status == "ok"
     assert given == [50, 50, 500]
 
@@ -351,7 +352,10 @@ def test_errors_and_warnings_are_those_of_the_compiler(lab, source, capsys):
 def test_what_cannot_be_compiled_is_refused(lab, source, name, cflags, message):
     source.with_name("folder.c").mkdir()
     with pytest.raises(UserError, match=message):
-        experiment.of_program(lab, source.with_name(name), "", Filter(guests=("toy",)), cflags)
+        prepare(
+            lab,
+            Request(UserProgram(source.with_name(name), cflags=cflags), Filter(guests=("toy",))),
+        )
     assert compiled(source) == []
 
 
@@ -384,7 +388,7 @@ def test_the_compiler_of_the_workloads_makes_a_program_with_lines(lab, tmp_path,
     record = json.loads(made.with_name(compiler.MADE).read_text())
     assert str(source) in record["inputs"]
     assert str(lab.root / "workloads/lib/marker.h") in record["inputs"]
-    (run,) = experiment.of_program(lab, source, "", Filter(guests=("toy",))).runs
+    (run,) = prepare(lab, Request(UserProgram(source), Filter(guests=("toy",)))).runs
     names = functions._by_line(
         functions._functions(Elf(made.read_bytes()).symbols, 1 << 32), Elf(made.read_bytes())
     )
@@ -400,7 +404,7 @@ def test_the_compiler_of_the_workloads_makes_a_program_with_lines(lab, tmp_path,
 
 def observed(lab, program, *wishes):
     choice = Filter(guests=("toy",), observation=Observation.of(*wishes))
-    (run,) = experiment.of_program(lab, program, "", choice).runs
+    (run,) = prepare(lab, Request(UserProgram(program), choice)).runs
     return run
 
 

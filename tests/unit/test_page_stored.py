@@ -16,10 +16,11 @@ from test_page import Document, drawn_at
 from test_source_lines import built
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.execute.runner import Runner
 from p5lab.keep import gc, selection, store
+from p5lab.prepare import prepare
 from p5lab.present import column, page
 from p5lab.present.comparison import Comparison
 from p5lab.present.page import (
@@ -279,7 +280,7 @@ def test_two_programs_with_one_name_stay_apart(lab, tmp_path):
         begin = snapshot("begin", WHOLE_PHASE, [500, 0, 100], [10, 0, 5])
         lab.behave(events={"@program": [whole()["@program"][0], begin, stop, END]})
         choice = Filter(guests=("toy",))
-        Runner(lab).run_all(experiment.of_program(lab, mine, "", choice).runs)
+        Runner(lab).run_all(prepare(lab, Request(UserProgram(mine), choice)).runs)
     found = Comparison(results.of_stored(selection.groups(lab, ["program"])).shown)
     assert len(found.questions) == 2
     for question in found.questions:
@@ -293,7 +294,7 @@ def test_of_two_runs_with_the_same_seed_the_newer_counts(lab, tmp_path):
     for limit in (100, 200):
         lab.behave(events=whole())
         choice = Filter(guests=("toy",), limit=limit)
-        Runner(lab).run_all(experiment.of_program(lab, tmp_path / "mine", "", choice).runs)
+        Runner(lab).run_all(prepare(lab, Request(UserProgram(tmp_path / "mine"), choice)).runs)
     runs = sorted(store.all_runs(lab), key=lambda one: one.record["started"])
     (question,) = Comparison(runs).questions
     assert len(Comparison(runs).any_cell(question).seeds) == 1

@@ -7,7 +7,7 @@ import pytest
 from test_runner import execute
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter
 from p5lab.execute import plan
 from p5lab.execute.plan import Plan, Row
 from p5lab.execute.runner import Runner

@@ -10,8 +10,8 @@ from fakelab import REPO, call_events
 from p5lab import engines
 from p5lab.cli import main as cli
 from p5lab.describe import engine, experiment, observation
-from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Observation
+from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
 from p5lab.keep import store

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from fakelab import GUEST, REPO
 
-from p5lab.describe import experiment, guest, program
-from p5lab.describe.experiment import Filter
+from p5lab.describe import program
+from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.errors import UserError
 from p5lab.host import fetch
 from p5lab.lab import Lab
+from p5lab.prepare import prepare
 
 MEMORY = 32 << 20
 REAL = Lab(REPO)
@@ -151,8 +152,8 @@ def test_arguments_that_cannot_be_delivered(given, text, message):
 def test_a_program_of_the_guest_itself(lab):
     text = GUEST.replace('"toy"', '"dist"').replace("[boot]", IMAGE)
     lab._put("guest-images/dist/guest.toml", text)
-    found = experiment.of_program(
-        lab, Path("guest:/usr/bin/sort"), "-r x", Filter(guests=("dist",))
+    found = prepare(
+        lab, Request(UserProgram(Path("guest:/usr/bin/sort"), "-r x"), Filter(guests=("dist",)))
     )
     (run,) = found.runs
     assert run.job == "@run /usr/bin/sort -r x"
@@ -161,23 +162,27 @@ def test_a_program_of_the_guest_itself(lab):
     with pytest.raises(
         UserError, match=r"guest toy has only the programs of p5lab; expected a guest th"
     ):
-        experiment.of_program(lab, Path("guest:/usr/bin/sort"), "", Filter(guests=("toy",)))
+        prepare(lab, Request(UserProgram(Path("guest:/usr/bin/sort")), Filter(guests=("toy",))))
     with pytest.raises(UserError, match="expected without --engine native"):
-        experiment.of_program(lab, Path("guest:/bin/ls"), "", Filter(engine="native"))
+        prepare(lab, Request(UserProgram(Path("guest:/bin/ls")), Filter(engine="native")))
 
 
 @pytest.mark.parametrize("name", ["guest:", "guest:sort", "guest:/a b", "guest:/ä", "guest:/a\nb"])
 def test_no_path_of_a_guest(name):
     with pytest.raises(UserError, match="expected guest: and an absolute path"):
-        program.in_guest(REAL, guest.load(REAL, "debian64"), name, "")
+        program.path_in_guest(name)
 
 
 def test_arguments_of_a_program_of_the_guest():
-    system = guest.load(REAL, "debian64")
-    made = program.in_guest(REAL, system, "guest:/a", "x " * 62)
+    def made_of(arguments):
+        asked = UserProgram(Path("guest:/a"), arguments)
+        (run,) = prepare(REAL, Request(asked, Filter(guests=("debian64",)))).runs
+        return run.program
+
+    made = made_of("x " * 62)
     assert made.job.endswith("/a" + " x" * 62)
     with pytest.raises(UserError, match=r"63 arguments, .* at most 62 arguments"):
-        program.in_guest(REAL, system, "guest:/a", "x " * 63)
+        made_of("x " * 63)
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
@@ -200,7 +205,7 @@ def test_the_workloads_compiler_makes_what_is_taken(given, built, tmp_path):
 
 def test_a_run_for_each_guest_machine_and_seed(lab, given):
     choice = Filter(guests=("toy",), seeds=(0, 4), settings=(("l2.size", "512K"),))
-    found = experiment.of_program(lab, given(elf(), "my prog"), "-v 2", choice)
+    found = prepare(lab, Request(UserProgram(given(elf(), "my prog"), "-v 2"), choice))
     assert not found.cannot
     first, second = found.runs
     assert (first.experiment, first.job, first.seed, second.seed) == (
@@ -217,10 +222,10 @@ def test_a_run_for_each_guest_machine_and_seed(lab, given):
 
 def test_a_program_has_no_workload_beside_it(lab, given):
     with pytest.raises(UserError, match="--workload: expected without --program"):
-        experiment.of_program(lab, given(elf()), "", Filter(workloads=("call",)))
+        prepare(lab, Request(UserProgram(given(elf())), Filter(workloads=("call",))))
 
 
 def test_mach_runs_only_programs_with_its_own_library(given):
     """A program for Linux ended there with signal 11."""
     with pytest.raises(UserError, match="guest mach-split has system calls of its own"):
-        experiment.of_program(Lab.here(), given(elf()), "", Filter(guests=("mach-split",)))
+        prepare(Lab.here(), Request(UserProgram(given(elf())), Filter(guests=("mach-split",))))

@@ -12,7 +12,7 @@ from fakelab import call_events, chase_events
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.present import counts, one_system, several_systems

@@ -20,7 +20,7 @@ from fakelab import END, HEADER, REPO, bzimage, call_events, chase_events, snaps
 from stopping import stop
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter
 from p5lab.engines.bochs.bochsrc import CYLINDER
 from p5lab.errors import UserError
 from p5lab.execute import runner

@@ -7,11 +7,14 @@ import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
-from p5lab.describe import experiment, from_media, guest, keyboard, pattern, script
+from p5lab.describe import guest, keyboard, pattern, script
+from p5lab.describe.request import Filter, Request, UserMedia, UserProgram
 from p5lab.engines.bochs import bochsrc
 from p5lab.engines.bochs import script as conf
 from p5lab.errors import UserError
 from p5lab.lab import Lab
+from p5lab.prepare import media as media_runs
+from p5lab.prepare import prepare
 
 HEAD = "schema_version = 1\n"
 FLOPPY = 1_474_560
@@ -38,9 +41,9 @@ def floppy(place, name, size=FLOPPY):
 
 def boot(place, steps, until=""):
     """The boot of a floppy with a script."""
-    asked = from_media.Asked((floppy(place, "my.img"),), until=until, scripts=(steps,))
-    choice = from_media.Filter(machines=("p90-premiere2",))
-    (run,) = from_media.expand(Lab(REPO, place / "results"), asked, choice).runs
+    asked = UserMedia((floppy(place, "my.img"),), until=until, scripts=(steps,))
+    choice = Filter(machines=("p90-premiere2",))
+    (run,) = prepare(Lab(REPO, place / "results"), Request(asked, choice)).runs
     return run
 
 
@@ -240,7 +243,7 @@ def test_the_engine_gets_the_steps(load, tmp_path):
     assert first == {
         "run.step.0.wait": "A:\\>",
         "run.step.0.within_us": "2500000",
-        "run.step.1.end": str(from_media.BOOT_PHASE),
+        "run.step.1.end": str(script.BOOT_PHASE),
         "run.step.2.begin": str(script.WINDOW_PHASE),
         "run.step.3.keys": "2a+20",
         "run.step.4.insert": "0 insert_1.img",
@@ -251,7 +254,7 @@ def test_the_engine_gets_the_steps(load, tmp_path):
     }
     assert conf.titles(run.boot)["run.step.8.title"] == 'step 9, until "A:\\>"'
     assert run.workload.phases == {
-        **from_media.WORKLOAD.phases,
+        **media_runs.WORKLOAD.phases,
         script.WINDOW_PHASE: "dir",
     }
     assert [one.role for one in run.boot.inserted] == ["insert_1"]
@@ -328,15 +331,15 @@ def test_scripts_of_the_command_line_follow_the_ready_point(lab, load, tmp_path)
     floppy(place, "early.img")
     for name in ("one.img", "other.img"):
         floppy(tmp_path, name)
-    choice = from_media.Filter(machines=("p90-premiere2",), guests=("small",))
-    (own,) = from_media.expand(lab, from_media.Asked(), choice).runs
+    choice = Filter(machines=("p90-premiere2",), guests=("small",))
+    (own,) = prepare(lab, Request(UserMedia(), choice)).runs
     assert own.boot.early == ("floppy_a", "insert_1")
     assert [one.role for one in own.boot.inserted] == ["insert_1", "insert_2"]
     scripts = (
         load('insert = {floppy_a = "./one.img"}', 'begin = "w"', 'end = "w"'),
         load('insert = {floppy_a = "./other.img"}', "pause = 1"),
     )
-    runs = from_media.expand(lab, from_media.Asked(scripts=scripts), choice).runs
+    runs = prepare(lab, Request(UserMedia(scripts=scripts), choice)).runs
     (first, after), (other, after_other) = (conf.conf(run.boot) for run in runs)
     assert first == other == conf.conf(own.boot)[0]
     assert list(first) == ["run.step.0.wait", "run.step.1.insert", "run.step.2.ready"]
@@ -345,13 +348,13 @@ def test_scripts_of_the_command_line_follow_the_ready_point(lab, load, tmp_path)
     assert runs[0].boot.script.titles[3] == ("step 4, insert floppy_a one.img, steps.toml:2")
     assert [run.boot.until for run in runs] == ["", ""]
     with pytest.raises(UserError) as caught:
-        from_media.expand(lab, from_media.Asked(scripts=(load("ready = true"),)), choice)
+        prepare(lab, Request(UserMedia(scripts=(load("ready = true"),)), choice))
     assert str(caught.value) == (
         "step 1, ready true, steps.toml:2: not possible after the ready point of the guest, which"
         " is in guest.toml"
     )
     with pytest.raises(UserError):
-        from_media.expand(lab, from_media.Asked(scripts=(load('end = "boot"'),)), choice)
+        prepare(lab, Request(UserMedia(scripts=(load('end = "boot"'),)), choice))
 
 
 def test_a_floppy_of_the_current_directory_is_found(load, tmp_path, monkeypatch):
@@ -366,13 +369,13 @@ def test_a_floppy_of_the_current_directory_is_found(load, tmp_path, monkeypatch)
 def test_a_guest_has_its_own_script(lab, load):
     system = guest.load(lab, "small")
     assert [one.action for one in system.script.steps] == ["wait", "insert"]
-    choice = from_media.Filter(machines=("p90-premiere2",), guests=("small",))
-    (own,) = from_media.expand(lab, from_media.Asked(), choice).runs
+    choice = Filter(machines=("p90-premiere2",), guests=("small",))
+    (own,) = prepare(lab, Request(UserMedia(), choice)).runs
     assert (own.boot.until, own.boot.script) == ("ready", system.script)
     assert own.label == "boot until 'ready', small, p90-premiere2"
     # A script of the command line replaces the steps and the text of the guest.
-    asked = from_media.Asked(scripts=(load('wait = "x"'),))
-    (other,) = from_media.expand(lab, asked, choice).runs
+    asked = UserMedia(scripts=(load('wait = "x"'),))
+    (other,) = prepare(lab, Request(asked, choice)).runs
     assert (other.boot.until, len(other.boot.script.steps)) == ("", 1)
     assert other.boot.inserted == ()
 
@@ -406,9 +409,9 @@ def test_a_script_is_only_for_guests_with_media(lab, tmp_path, capsys):
 
 def beside(*scripts, system="debian32-x"):
     """The runs of a program of a guest with scripts."""
-    choice = experiment.Filter(guests=(system,))
-    return experiment.of_program(
-        Lab(REPO), Path("guest:/usr/bin/xterm"), "", choice, scripts=scripts
+    choice = Filter(guests=(system,))
+    return prepare(
+        Lab(REPO), Request(UserProgram(Path("guest:/usr/bin/xterm"), scripts=scripts), choice)
     ).runs
 
 

@@ -4,7 +4,7 @@
 from itertools import pairwise
 
 from p5lab.describe import experiment, seeds
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter
 from p5lab.execute.runner import Runner
 
 HZ = 90_000_000

@@ -6,7 +6,7 @@ from fakelab import EXPERIMENT
 from test_experiment import with_experiment
 
 from p5lab.describe import sweep
-from p5lab.describe.experiment import Filter
+from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 
 MISSES = EXPERIMENT.replace('title = "tests"', 'title = "tests"\nevents = "misses"')

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The programs for Win32: PE files that the loaders of 1994 accept."""
 
-import argparse
 import os
 import re
 import struct
@@ -9,16 +8,18 @@ import subprocess
 import sys
 import tarfile
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
-from p5lab.cli import media
-from p5lab.describe import brought, fat_floppy, guest, program
+from p5lab.describe import program_files
+from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.describe.workload import EMPTY_PHASE
 from p5lab.host import win32_programs, workload_programs
 from p5lab.lab import Lab
+from p5lab.prepare import fat_floppy, prepare
 
 LAB = Lab(REPO)
 BASE, OTHER_BASE = 0x400000, 0x10000000
@@ -189,10 +190,11 @@ def test_the_batch_file_starts_each_program_and_ends_the_run(made):
 
 
 def test_a_distribution_gets_the_programs_and_the_script_for_wine(made):
-    asked = argparse.Namespace(programs="win32")
-    brings = media.with_programs(asked, LAB, brought.parse([], None))
-    path = "guest:/root/win32/run.sh"
-    own = program.in_guest(LAB, guest.load(LAB, "debian32"), path, "", brings)
+    asked = UserProgram(
+        Path("guest:/root/win32/run.sh"), files=program_files.parse([], None, "win32")
+    )
+    (run,) = prepare(LAB, Request(asked, Filter(guests=("debian32",)))).runs
+    own = run.program
     with tarfile.open(own.delivered) as tar:
         modes = {one.name: one.mode for one in tar}
     assert set(modes) == {f"root/win32/{name}" for name in (*made, "run.sh")}

@@ -11,17 +11,19 @@ import pandas as pd
 from p5lab import engines
 from p5lab.api import cell, place
 from p5lab.api.tables import plain
-from p5lab.cli.execute import execute
 from p5lab.describe import engine as engine_names
 from p5lab.describe import experiment, program, sweep
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Clocks, Cpi, Intervals, Observation
+from p5lab.describe.request import Filter, Request, UserProgram, What
 from p5lab.describe.seeds import SEED_LIMIT
 from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.execute.build_and_run import execute
 from p5lab.execute.runner import Result
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.prepare import prepare
 from p5stats import tidy
 
 Names = str | Iterable[str]
@@ -73,7 +75,7 @@ def run(
     lab = place.here()
     if not isinstance(what, str | Path):
         raise UserError(f"run: expected the name of an experiment or a path; found {what!r}")
-    choice = experiment.Filter(
+    choice = Filter(
         machines=_several("machine", machine),
         guests=_several("guest", guest),
         workloads=_several("workload", workload),
@@ -84,7 +86,7 @@ def run(
         sweeps=_axes(_keyed("sweep", sweep)),
     )
     arguments = args if isinstance(args, str) else shlex.join(_several("args", args))
-    expansion = _expansion(lab, what, arguments, choice)
+    expansion = prepare(lab, Request(_what(lab, what, arguments), choice))
     progress = cell.progress()
     for remark in (*engines.get(engine).examine(lab, expansion.runs), *expansion.cannot):
         progress.say(str(remark))
@@ -110,19 +112,17 @@ def _observation(cpi: bool, interval: int, clocks: str) -> Observation:
     )
 
 
-def _expansion(
-    lab: Lab, what: str | Path, arguments: str, choice: experiment.Filter
-) -> experiment.Expansion:
-    """The runs of an experiment or of a program."""
+def _what(lab: Lab, what: str | Path, arguments: str) -> What:
+    """The experiment or the program."""
     if _is_program(what):
-        return experiment.of_program(lab, Path(what), arguments, choice)
+        return UserProgram(Path(what), arguments)
     if what not in experiment.names(lab) and Path(what).is_file():
         raise UserError(
             f'unknown experiment {what!r}; the file is a program only with a path, "./{what}"'
         )
     if arguments:
         raise UserError("args: expected with a program; an experiment sets parameters of workloads")
-    return experiment.expand(lab, str(what), choice)
+    return str(what)
 
 
 def _is_program(what: str | Path) -> bool:

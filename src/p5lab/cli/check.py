@@ -7,8 +7,7 @@
 
 import argparse
 
-from p5lab.cli import options
-from p5lab.cli.execute import executor, report_failures
+from p5lab.cli import failures, options
 from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import agreement, matrix, validate
 from p5lab.lab import Lab
@@ -93,9 +92,9 @@ def _add_cross_check(commands: options.Commands) -> None:
 
 def _validate(args: argparse.Namespace, lab: Lab) -> int:
     asked = validate.select(lab, args.source)
-    found = validate.run(lab, asked, executor(args, lab))
+    found = validate.run(lab, asked, options.executor(args, lab))
     validate.show(counts.stdout(), found.results, args.form, everything=args.all)
-    if report_failures(lab, found.failed):
+    if failures.report(lab, found.failed):
         return STATUS_FAILED
     return STATUS_FAILED if args.strict and validate.misses(found.results) else 0
 
@@ -106,10 +105,10 @@ def _matrix(args: argparse.Namespace, lab: Lab) -> int:
 
 
 def _cross_check(args: argparse.Namespace, lab: Lab) -> int:
-    run = executor(args, lab)
+    run = options.executor(args, lab)
     explanations = agreement.choose(args.explain) if args.explain is not None else []
     ask = agreement.Ask(args.guest, args.machine, tuple(args.workload), args.seeds, args.experiment)
     found = agreement.check(lab, ask, run, None if args.explain == [] else explanations)
     agreement.show(counts.stdout(), found, args.form)
-    failed = report_failures(lab, found.failed)
+    failed = failures.report(lab, found.failed)
     return STATUS_FAILED if failed or len(found.unexplained) else 0

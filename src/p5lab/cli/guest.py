@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from p5lab import engines
-from p5lab.cli import media, options
-from p5lab.describe import experiment, from_media, guest, machine
+from p5lab.cli import media, options, request
+from p5lab.describe import experiment, guest, machine
 from p5lab.errors import UserError
 from p5lab.execute import screen, shell, viewers
 from p5lab.host import build, image
@@ -16,6 +16,7 @@ from p5lab.host.progress import Progress
 from p5lab.host.terminal import for_terminal
 from p5lab.keep import gc
 from p5lab.lab import Lab
+from p5lab.prepare import prepare
 
 
 def add(commands: options.Commands) -> None:
@@ -162,15 +163,7 @@ def _screen(args: argparse.Namespace, lab: Lab) -> int:
         raise UserError("shell: the screen of a guest needs a terminal, or --vnc")
     if args.record:
         media.check_new(args.record, "--record")
-    choice = experiment.Filter(
-        machines=(args.machine,),
-        guests=(args.guest,) if args.guest else (),
-        settings=tuple(machine.parse_settings(args.settings).items()),
-        model=args.model == "on",
-        seeds=args.seed if args.seed != (0,) else (),
-        limit=shell.LIMIT_SECONDS,
-    )
-    (planned,) = from_media.expand(lab, media.asked_by_shell(args, lab), choice).runs
+    (planned,) = prepare(lab, request.of_shell(args, shell.LIMIT_SECONDS)).runs
     if not args.no_build:
         targets = [*engines.targets(lab, [planned])]
         if args.vnc is not None:
@@ -189,7 +182,7 @@ def _screen(args: argparse.Namespace, lab: Lab) -> int:
 
 
 def _image(args: argparse.Namespace, lab: Lab) -> int:
-    request = image.Request(
+    wanted = image.Request(
         args.distribution,
         args.arch,
         args.packages,
@@ -202,7 +195,7 @@ def _image(args: argparse.Namespace, lab: Lab) -> int:
     )
     progress = Progress()
     with progress.activity("image") as step:
-        made = image.make(lab, request, step)
+        made = image.make(lab, wanted, step)
     contents = made.contents
     system = guest.load(lab, made.guest)
     assert system.disk is not None

@@ -3,16 +3,21 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from p5lab.describe import brought, engine, experiment, ideal, observation, seeds
+from p5lab.describe import engine, experiment, ideal, observation, program_files, seeds
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.observation.kind import positive
+from p5lab.describe.run import Run
 from p5lab.errors import UserError
+from p5lab.execute.build_and_run import execute
 from p5lab.execute.cluster import Tls, Wanted
+from p5lab.execute.runner import Result
 from p5lab.host.processors import cores
+from p5lab.host.progress import Progress
+from p5lab.lab import Lab
 from p5lab.present import column, counts, headline, sweep_table
 
 SCHEMA_VERSION = 1  # version of the JSON that print_json prints
@@ -45,7 +50,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         help="arguments of the program, with the quotes of a shell",
     )
     parser.add_argument(
-        brought.FILE,
+        program_files.FILE,
         action="append",
         default=[],
         metavar="HOST:GUEST",
@@ -54,7 +59,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         " may be repeated. The guest must be debian32",
     )
     parser.add_argument(
-        brought.STDIN,
+        program_files.STDIN,
         type=Path,
         metavar="FILE",
         help="standard input of the program guest:PATH of guest debian32 (default: empty)",
@@ -333,3 +338,13 @@ def one_seed(args: argparse.Namespace, command: str) -> int:
     if len(args.seed) != 1:
         raise UserError(f"--seed: expected one number for {command}")
     return int(args.seed[0])
+
+
+def executor(args: argparse.Namespace, lab: Lab) -> Callable[[list[Run]], list[Result]]:
+    """Returns a function that calls `execute` with the options of the command line
+    (add_jobs, add_workers, add_no_build). A command uses this function if the results of
+    the first runs determine the next runs."""
+    found = workers(args)
+    return lambda runs: execute(
+        lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=found
+    )

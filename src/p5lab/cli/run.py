@@ -2,23 +2,22 @@
 """`run`, `plan`, `rerun` and `report`: the commands that run and present experiments."""
 
 import argparse
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from p5lab import engines
-from p5lab.cli import media, next_steps, options
-from p5lab.cli.execute import execute, report_failures
-from p5lab.describe import brought, experiment, from_media, ideal, machine, script, sweep
+from p5lab.cli import failures, media, next_steps, options, request, saved_files
+from p5lab.describe import experiment
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Observation
-from p5lab.describe.run import is_named
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import counter_method
-from p5lab.execute import plan, rerun, runner
+from p5lab.execute import plan, runner
+from p5lab.execute.build_and_run import execute
 from p5lab.host.progress import Progress
 from p5lab.keep import gc, selection, store
 from p5lab.lab import Lab
+from p5lab.prepare import prepare, rerun
 from p5lab.present import (
     column,
     counts,
@@ -150,89 +149,6 @@ def _add_rerun(commands: options.Commands) -> None:
     again.set_defaults(command=_rerun)
 
 
-def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
-    """Returns the runs that the command line selects (options.add_choice, options.add_only). Raises
-    UserError if the command line selects no run. Also raises UserError if experiment and program
-    are both given or both missing."""
-    choice = experiment.Filter(
-        machines=tuple(args.machine),
-        guests=tuple(args.guest),
-        workloads=tuple(args.workload),
-        settings=tuple(machine.parse_settings(args.settings).items()),
-        feedback=None if args.feedback is None else args.feedback == "on",
-        model=args.model == "on",
-        seeds=args.seeds,
-        engine=args.engine,
-        observation=Observation.parse(args),
-        limit=args.limit,
-        sweeps=(*sweep.parse(args.sweeps), *ideal.parse(args.ideal)),
-    )
-    expansion = _expanded(args, lab, choice)
-    ideal.check(args.ideal, (run.machine for run in expansion.runs))
-    if args.ideal and args.clocks:
-        raise UserError(f"{ideal.OPTION}: expected without --clocks {args.clocks}")
-    if not args.only:
-        return expansion
-    chosen = [run for run in expansion.runs if is_named(run.label, args.only)]
-    if not chosen:
-        raise UserError(
-            f"--only {args.only}: no run has this text in its name; `./p5lab plan` with the same"
-            " options shows the names"
-        )
-    return experiment.Expansion(chosen, expansion.cannot, expansion.swept)
-
-
-def _expanded(
-    args: argparse.Namespace, lab: Lab, choice: experiment.Filter
-) -> experiment.Expansion:
-    """The runs before --only."""
-    if args.name != "report":  # stored boots from media are named by their ids
-        if media.is_asked(args, lab):
-            return from_media.expand(lab, media.asked(args, lab), choice)
-        media.check_not_asked(args)
-    brings = media.with_programs(args, lab, brought.parse(args.files, args.stdin))
-    for option, given in (
-        ("--args", args.args),
-        ("--cflags", args.cflags),
-        *((option, True) for option in brings.options),
-    ):
-        if given and not args.program:
-            raise UserError(
-                f"{option}: expected with --program; set parameters of workloads in the"
-                " experiment's file"
-            )
-    if args.experiment and args.program:
-        raise UserError(
-            f"{args.name}: {args.experiment} and --program {args.program}: expected one of the two"
-        )
-    if args.experiment is None and args.program is None:
-        stored = ", a run, `program`" if args.name == "report" else ""
-        raise UserError(
-            f"{args.name}: expected an experiment{stored} or --program FILE"
-            f" (see `p5lab {args.name} --help`)"
-        )
-    if args.experiment and _names_program(args.experiment, lab):
-        raise UserError(
-            f"unknown experiment {args.experiment!r}; did you mean"
-            f" --program {shlex.quote(args.experiment)}?"
-        )
-    if args.program:
-        steps = tuple(map(script.load, media.scripts(args)))
-        return experiment.of_program(
-            lab, args.program, args.args, choice, args.cflags, brings, steps
-        )
-    return experiment.expand(lab, args.experiment, choice)
-
-
-def _names_program(word: str, lab: Lab) -> bool:
-    """Whether a word in the place of an experiment names a program: it is a file, or it has the
-    form of a path. The description of an experiment (.toml) and a directory are no programs."""
-    path = Path(word)
-    if word in experiment.names(lab) or path.suffix == ".toml" or path.is_dir():
-        return False
-    return path.is_file() or "/" in word or path.suffix == ".c"
-
-
 def _run(args: argparse.Namespace, lab: Lab) -> int:
     workers = options.workers(args)
     wanted = options.wanted(args)
@@ -243,7 +159,7 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
             f"--engine {args.engine}: expected without --workers and --scheduler: this engine"
             " measures this host, one run at a time"
         )
-    expansion = _expansion(args, lab)
+    expansion = prepare(lab, request.of(args, lab))
     if workers and any(run.boot for run in expansion.runs):
         raise UserError(
             "--workers, --scheduler: not possible for a guest that boots from its own media"
@@ -268,7 +184,7 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     ]
     if not args.quiet:
         _show_output(lab, stored)
-    for saved in (media.keep(args, results), media.keep_state(args, lab, results)):
+    for saved in (saved_files.keep(args, results), saved_files.keep_state(args, lab, results)):
         if saved:
             Progress().say(saved)
     if args.form in counter_method.FORMS and counter_method.applies(stored):
@@ -288,7 +204,7 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         for result in results:
             for remark in wish.remarks(result.id, lab.short(result.directory)):
                 Progress().say(remark)
-    return STATUS_FAILED if report_failures(lab, results) else 0
+    return STATUS_FAILED if failures.report(lab, results) else 0
 
 
 def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
@@ -301,7 +217,7 @@ def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
 
 
 def _plan(args: argparse.Namespace, lab: Lab) -> int:
-    runs = _expansion(args, lab).runs
+    runs = prepare(lab, request.of(args, lab)).runs
     try:
         ahead = plan.make(lab, runs, runner.Runner(lab).known, args.jobs)
     except UserError as error:
@@ -317,7 +233,7 @@ def _rerun(args: argparse.Namespace, lab: Lab) -> int:
     results = execute(
         lab, [run], Progress(), no_build=args.no_build, jobs=1, force=True, fork=False
     )
-    if report_failures(lab, results):
+    if failures.report(lab, results):
         return STATUS_FAILED
     (result,) = results
     if result.id == before.id:
@@ -336,7 +252,7 @@ def _report(args: argparse.Namespace, lab: Lab) -> int:
     if _is_of_experiment(args, lab):
         args.experiment = args.experiments[0] if args.experiments else None
         name = args.experiment or experiment.PROGRAM
-        expansion = _expansion(args, lab)
+        expansion = prepare(lab, request.of(args, lab))
         output = args.output or lab.results / f"{name}.html"
         written = page.write(lab, name, expansion, output, again, args.export, columns)
     else:

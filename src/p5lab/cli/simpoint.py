@@ -4,8 +4,7 @@
 import argparse
 from pathlib import Path
 
-from p5lab.cli import options
-from p5lab.cli.execute import executor, report_failures
+from p5lab.cli import failures, options
 from p5lab.describe import experiment, machine
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute import sampling
@@ -83,7 +82,7 @@ def add(commands: options.Commands) -> None:
 
 def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
     seed = options.one_seed(args, "simpoint")
-    execute = executor(args, lab)
+    execute = options.executor(args, lab)
     program = sampling.binary(args.simpoint)
     if bool(args.workload) == bool(args.vectors):
         raise UserError("simpoint: expected workloads or --vectors FILE")
@@ -113,4 +112,4 @@ def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
         execute=execute,
     )
     samples.show(counts.stdout(), found.found, args.form)
-    return STATUS_FAILED if report_failures(lab, found.failed) else 0
+    return STATUS_FAILED if failures.report(lab, found.failed) else 0

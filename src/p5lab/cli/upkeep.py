@@ -4,7 +4,6 @@
 import argparse
 
 from p5lab.cli import options
-from p5lab.cli.execute import executor
 from p5lab.errors import STATUS_FAILED, unknown
 from p5lab.evidence import documents, numbers
 from p5lab.host import build, doctor, packages, testing
@@ -103,7 +102,9 @@ def _test(args: argparse.Namespace, lab: Lab) -> int:
 
 def _docs(args: argparse.Namespace, lab: Lab) -> int:
     one_by_one = argparse.Namespace(**{**vars(args), "jobs": 1})
-    evidence = documents.Evidence(lab, executor(args, lab), executor(one_by_one, lab))
+    evidence = documents.Evidence(
+        lab, options.executor(args, lab), options.executor(one_by_one, lab)
+    )
     states = set()
     wanted = [name for name in args.names if name != numbers.NAME]
     chosen = documents.choose(wanted) if wanted or not args.names else []

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from p5lab.describe import engine as engines
 from p5lab.describe import experiment_file as files
@@ -14,24 +13,20 @@ from p5lab.describe import guest as guests
 from p5lab.describe import machine as machines
 from p5lab.describe import program as programs
 from p5lab.describe import sweep, this_host
-from p5lab.describe.brought import NOTHING as NO_FILES
-from p5lab.describe.brought import Brought
-from p5lab.describe.experiment_file import LIMIT_SECONDS, Entry, File, Job, Variant
+from p5lab.describe.experiment_file import Entry, File, Job, Variant
 from p5lab.describe.experiment_file import names as names
 from p5lab.describe.experiment_file import title as title
 from p5lab.describe.guest import CMOV, X86_64, Guest
 from p5lab.describe.machine import Machine
-from p5lab.describe.observation import NOTHING, Observation, Region, Shadow, Shadows
+from p5lab.describe.observation import Shadow, Shadows
+from p5lab.describe.request import Filter as Filter
 from p5lab.describe.run import Run
-from p5lab.describe.script import Script
 from p5lab.describe.sweep import Axis, Point
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
-NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real limit
 # For a run of `--program`: the name of the experiment in the record, the default machine and the
 # default guest.
-OWN_CALLS = ("mach",)  # directories of programs whose system calls are not those of Linux
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 MEDIA = "media"  # the name of the experiment in the record of a boot from media
 # Runs that belong to no experiment: the option that makes them.
@@ -66,30 +61,6 @@ class Expansion:
     runs: list[Run]
     cannot: list[Cannot]
     swept: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Filter:
-    """The changes that the command line makes to an experiment. An empty field changes nothing."""
-
-    machines: tuple[str, ...] = ()
-    guests: tuple[str, ...] = ()
-    workloads: tuple[str, ...] = ()
-    settings: tuple[tuple[str, object], ...] = ()
-    feedback: bool | None = None
-    model: bool = True
-    seeds: tuple[int, ...] = ()
-    engine: str = engines.DEFAULT
-    sweeps: tuple[Axis, ...] = ()
-    observation: Observation = NOTHING
-    limit: int | None = None  # virtual seconds
-
-    def __post_init__(self) -> None:
-        set_keys = {key for key, _ in self.settings}
-        for axis in self.sweeps:
-            twice = set_keys.intersection(*axis.steps[:1]) if not axis.optional else set()
-            if twice:
-                raise UserError(f"--set {min(twice)}: {axis.where} already sweeps this key")
 
 
 def load(lab: Lab, name: str, choice: Filter | None = None) -> list[Run]:
@@ -189,7 +160,7 @@ def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
         [one for one in file.entries if one.workload.name in (choice.workloads or file.workloads)],
     )
     if not can.simulates:
-        _check_host(choice)
+        check_host(choice)
         return _on_this_host(asked)
     engines.check(choice.engine, choice.observation)
     # With `misses`, a single run counts the misses of all geometries of the sweep. These geometries
@@ -277,142 +248,6 @@ def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
     )
 
 
-def of_program(
-    lab: Lab,
-    path: Path,
-    arguments: str,
-    choice: Filter,
-    cflags: str = "",
-    brings: Brought = NO_FILES,
-    scripts: tuple[Script, ...] = (),
-) -> Expansion:
-    """The runs of a program of the user or of the guest: one run for each machine, guest, script
-    and seed. A source file is compiled for each guest, with `cflags` behind p5lab's own options. A
-    program of the guest can bring files along. Raises UserError for a source file that cannot be
-    compiled, for a program that a guest cannot run, and for options that exclude each other."""
-    if choice.workloads:
-        raise UserError("--workload: expected without --program, which replaces the workload")
-    in_guest = str(path).startswith(programs.IN_GUEST)
-    if not in_guest:
-        # A mistake is reported before the source file is compiled.
-        programs.split_arguments(arguments)
-        if brings.options:
-            raise UserError(f"{brings.options[0]}: expected with --program guest:PATH")
-    if not engines.capabilities(choice.engine).simulates:
-        if scripts:
-            raise engines.refused(choice.engine, "--script")
-        return Expansion([_program_on_host(lab, path, arguments, choice, cflags)], [])
-    engines.check(choice.engine, choice.observation)
-    choice.observation.check_together("--program")
-    feedback = True if choice.feedback is None else choice.feedback
-    steps: list[Script | None] = [one.beside_program() for one in scripts]
-    runs = []
-    for board in boards(lab, choice):
-        for name in choice.guests or (PROGRAM_GUEST,):
-            guest = guests.load(lab, name)
-            _check_guest(path, guest, scripts=bool(scripts))
-            own_board = with_isa("--program", guest, board)
-            memory = int(board.values["dram.size"])
-            program = (
-                programs.in_guest(lab, guest, str(path), arguments, brings)
-                if in_guest
-                else _program(lab, path, arguments, memory, guest.isa, cflags)
-            )
-            runs += [
-                _program_run(
-                    own_board, guest, replace(program, script=script), seed, feedback, choice
-                )
-                for script in steps or [None]
-                for seed in choice.seeds or (0,)
-            ]
-    return Expansion(runs, [], sweep.keys(choice.sweeps))
-
-
-def _program_on_host(lab: Lab, path: Path, arguments: str, choice: Filter, cflags: str) -> Run:
-    """The run of a program on this host. Raises UserError for a program of a guest, and for options
-    that have no meaning on the host."""
-    if str(path).startswith(programs.IN_GUEST):
-        raise UserError(
-            f"--program {path}: expected without --engine {choice.engine}, which has no guest"
-        )
-    _check_host(choice)
-    program = _program(lab, path, arguments, NO_LIMIT, "pentium", cflags)
-    return _program_run(this_host.machine(), this_host.guest(), program, 0, False, choice)
-
-
-def _check_guest(path: Path, guest: Guest, *, scripts: bool) -> None:
-    """Raises UserError if a guest cannot run a program, or if there are `scripts` and the guest has
-    no screen for them."""
-    in_guest = str(path).startswith(programs.IN_GUEST)
-    if guest.media:
-        raise UserError(f"--program {path}: guest {guest.name} {guests.NO_PROGRAMS}")
-    if not in_guest and guest.programs in OWN_CALLS:
-        raise UserError(
-            f"--program {path}: guest {guest.name} has system calls of its own, so that only"
-            " programs with its C library run there; expected another guest, or a workload of your"
-            " own (docs/extend/workload.md)"
-        )
-    if in_guest and not guest.image:
-        raise UserError(
-            f"--program {path}: guest {guest.name} has only the programs of p5lab; expected a guest"
-            " that is a distribution, such as debian64"
-        )
-    if scripts and not guest.screen:
-        raise UserError(
-            f"--script: guest {guest.name} has no graphics screen; expected a guest with one, such"
-            " as debian32-x"
-        )
-
-
-def _program(
-    lab: Lab, path: Path, arguments: str, memory: int, isa: str, cflags: str
-) -> programs.Program:
-    """The checked program in a file. A source file is compiled first."""
-    # gem5's Python imports this module and has no package of p5lab's environment.
-    from p5lab.host import compiler
-
-    if not compiler.is_source(path):
-        if cflags:
-            raise UserError(
-                f"--cflags: expected with a source file ({', '.join(compiler.LANGUAGES)});"
-                f" --program {path} is not one"
-            )
-        return programs.load(path, arguments, memory, isa)
-    made = compiler.compiled(lab, path, cflags, isa)
-    program = programs.load(made, arguments, memory, isa)
-    return replace(program, source=path.resolve(), cflags=cflags)
-
-
-def _program_run(
-    board: Machine,
-    guest: Guest,
-    program: programs.Program,
-    seed: int,
-    feedback: bool,
-    choice: Filter,
-) -> Run:
-    # Runs with different regions have different brackets, so the table must distinguish them.
-    region = choice.observation.get(Region)
-    measured: dict[str, int | str] = {}
-    if region:
-        measured["region"] = region.function.replace(" ", "_")
-    return Run(
-        PROGRAM,
-        board,
-        guest,
-        program.workload,
-        program.parameters | measured,
-        (),
-        seed,
-        feedback,
-        choice.limit or LIMIT_SECONDS,
-        choice.engine,
-        program,
-        model=choice.model,
-        observation=choice.observation,
-    )
-
-
 def boards(lab: Lab, choice: Filter) -> Iterator[Machine]:
     """The machines of runs that belong to no experiment, with the changes of the command line."""
     for name in choice.machines or (PROGRAM_MACHINE,):
@@ -425,7 +260,7 @@ def boards(lab: Lab, choice: Filter) -> Iterator[Machine]:
         yield from different.values()
 
 
-def _check_host(choice: Filter) -> None:
+def check_host(choice: Filter) -> None:
     """Raises UserError for options that have no meaning on the host itself."""
     given = {
         "--seed": choice.seeds,

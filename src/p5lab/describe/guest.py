@@ -71,7 +71,7 @@ CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # keys of a variant
 class Image:
     """The root file system on a guest's disk. The user makes this file system with `./p5lab image`
     (p5lab.host.image). `brings`: the guest's init takes files that a run brings along
-    (p5lab.describe.brought)."""
+    (p5lab.prepare.archive)."""
 
     distribution: str  # ID in os-release
     suite: str

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from p5lab.describe import brought
-from p5lab.describe.brought import Brought
 from p5lab.describe.guest import Guest
+from p5lab.describe.program_files import NOTHING, ProgramFiles
 from p5lab.describe.script import Script
 from p5lab.describe.workload import (
     EMPTY_NAME,
@@ -102,8 +101,8 @@ class Program:
     in_guest: str = ""  # absolute path in the guest; empty for the shell
     source: Path | None = None  # the source file from which p5lab compiled the program
     cflags: str = ""  # the user's options of the compiler
-    brought: Brought = brought.NOTHING
-    archive: Path | None = None  # on the host; `brought` and the arguments (p5lab.describe.brought)
+    files: ProgramFiles = NOTHING
+    archive: Path | None = None  # on the host; `files` and the arguments (p5lab.prepare.archive)
     script: Script | None = None  # keys and mouse while the program runs
 
     @property
@@ -140,7 +139,7 @@ class Program:
         return {
             "name": self.title,
             "arguments": list(self.arguments),
-            **self.brought.parameters,
+            **self.files.parameters,
             **({"script": list(self.script.titles)} if self.script else {}),
         }
 
@@ -167,7 +166,7 @@ class Program:
             phases={
                 WHOLE_PHASE: WHOLE_NAME,
                 EMPTY_PHASE: EMPTY_NAME,
-                **self.brought.phases,
+                **self.files.phases,
                 **(self.script.phases if self.script else {}),
             },
             curve="",
@@ -180,7 +179,7 @@ class Program:
         given = {
             "cflags": ",".join(self.cflags.split()),
             "arguments": ",".join(self.arguments),
-            **self.brought.parameters,
+            **self.files.parameters,
             "script": self.script.digest[:12] if self.script else "",
         }
         # A space would end the parameter.
@@ -289,28 +288,15 @@ def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Progr
     return Program(path.resolve(), split_arguments(arguments, "@program"))
 
 
-def in_guest(
-    lab: Lab, system: Guest, name: str, arguments: str, brings: Brought = brought.NOTHING
-) -> Program:
-    """The program `guest:PATH` of a guest that is a distribution, with what it brings along. Raises
-    UserError for a bad path, and if the guest cannot take what the program brings along."""
+def path_in_guest(name: str) -> str:
+    """The path of the program `guest:PATH`. Raises UserError for a path that init cannot use."""
     path = name.removeprefix(IN_GUEST)
     if not path.startswith("/") or " " in path or not path.isascii() or not path.isprintable():
         raise UserError(
             f"--program {name}: expected guest: and an absolute path of printable ASCII"
             " without spaces, such as guest:/usr/bin/sort"
         )
-    if system.image and system.image.brings:
-        words = _words(arguments)
-        return Program(
-            None, words, path, brought=brings, archive=brought.archive(lab, brings, words)
-        )
-    if brings.options:
-        raise UserError(
-            f"{brings.options[0]}: guest {system.name} takes no files; expected a guest whose init"
-            " does, such as debian32"
-        )
-    return Program(None, split_arguments(arguments, "@run", path), path)
+    return path
 
 
 def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
@@ -353,7 +339,7 @@ def split_arguments(text: str, *before: str) -> tuple[str, ...]:
     """Checks the words of --args and returns them. `before`: the words that precede these arguments
     in the job. Raises UserError for a word that the guest's init cannot pass to the program, and
     for too many words."""
-    words = _words(text)
+    words = words_of(text)
     for word in words:
         if not word or " " in word:
             what = "contain a space" if word else "be empty"
@@ -373,7 +359,7 @@ def split_arguments(text: str, *before: str) -> tuple[str, ...]:
     return words
 
 
-def _words(text: str) -> tuple[str, ...]:
+def words_of(text: str) -> tuple[str, ...]:
     """The words of --args. Raises UserError for a missing quote."""
     try:
         return tuple(shlex.split(text))

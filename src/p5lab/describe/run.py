@@ -3,6 +3,7 @@
 
 import fnmatch
 from dataclasses import dataclass
+from typing import Any
 
 from p5lab.describe import engine as engines
 from p5lab.describe.guest import Guest
@@ -116,6 +117,29 @@ class Run:
     def region(self) -> Region | None:
         """The function of the user's program that the run measures; None without --region."""
         return self.observation.get(Region)
+
+    @property
+    def recorded_request(self) -> dict[str, Any]:
+        """The entry `request` of a record: what a repetition of the run needs in addition to the
+        other entries."""
+        return {
+            "limit_seconds": self.limit_seconds,
+            "given": list(self.given),
+            "model": self.model,
+            "feedback": self.feedback,
+            **(self._recorded_boot(self.boot) if self.boot else {}),
+            **self.observation.recorded(),
+        }
+
+    def _recorded_boot(self, boot: Boot) -> dict[str, str]:
+        own = boot.script == self.guest.script
+        return {
+            "until": boot.until,
+            "keep": boot.keep,
+            "script": boot.script.name if boot.script and not own else "",
+            "args": boot.job,
+            "state": "saved" if boot.save_state else "continued" if boot.state else "",
+        }
 
     @property
     def label(self) -> str:

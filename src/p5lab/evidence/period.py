@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from p5lab.describe import experiment, from_media, guest, media, script, tomlfile
-from p5lab.describe.experiment import Filter, Run
-from p5lab.describe.from_media import Asked
+from p5lab.describe import experiment, guest, media, script, tomlfile
+from p5lab.describe.experiment import Run
+from p5lab.describe.request import Filter, Request, UserMedia
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import page_record
@@ -28,6 +28,7 @@ from p5lab.execute import runner
 from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
+from p5lab.prepare import prepare
 from p5lab.present.tables import MISSING, Grid, clocks
 from p5stats import compare, tidy
 
@@ -182,16 +183,14 @@ def measured(lab: Lab, execute: Execute) -> Record:
 
 
 def _run(lab: Lab, one: System) -> Run:
-    supplied = SYSTEMS[one.programs]
     files = [media.placed(name) for name in one.files]
-    asked = Asked(
+    asked = UserMedia(
         scripts=(script.load(one.script),),
-        put=(*(path for path in files if path), *supplied.made(lab)),
-        form=supplied.form,
-        phases=supplied.phases(lab),
+        put=tuple(path for path in files if path),
+        programs=one.programs,
     )
     choice = Filter(guests=(one.guest,), limit=LIMIT_SECONDS)
-    (run,) = from_media.expand(lab, asked, choice).runs
+    (run,) = prepare(lab, Request(asked, choice)).runs
     assert run.boot is not None
     for medium in run.boot.media:
         if not medium.name and medium.role in {

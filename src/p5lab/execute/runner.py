@@ -24,7 +24,7 @@ from p5lab.describe.media import Boot
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome
 from p5lab.errors import UserError, disk_error
-from p5lab.execute import forkserver, one_run, repeat, rerun
+from p5lab.execute import forkserver, one_run, repeat
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
 from p5lab.execute.place import Here, Lost, Place
 from p5lab.host import compiler, worktree
@@ -376,7 +376,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
         "parameters": run.parameters,
         "seed": run.seed,
         "feedback": "on" if run.has_feedback else "off",
-        "request": rerun.request(run),
+        "request": run.recorded_request,
     }
 
 

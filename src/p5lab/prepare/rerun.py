@@ -3,40 +3,16 @@
 
 from typing import Any
 
-from p5lab.describe import engine, from_media, guest, machine, put, workload
+from p5lab.describe import engine, guest, machine, workload
 from p5lab.describe import program as programs
 from p5lab.describe.experiment import MEDIA, PROGRAM
 from p5lab.describe.keys import overlay_of
-from p5lab.describe.media import Boot
 from p5lab.describe.observation import Observation
 from p5lab.describe.run import Run
 from p5lab.errors import UserError, unknown
 from p5lab.keep.store import RECORD, Stored
 from p5lab.lab import Lab
-
-
-def request(run: Run) -> dict[str, Any]:
-    """Returns the entry `request` of a record. To repeat a run, this entry is needed in addition to
-    the other entries of the record."""
-    return {
-        "limit_seconds": run.limit_seconds,
-        "given": list(run.given),
-        "model": run.model,
-        "feedback": run.feedback,
-        **(_of_boot(run, run.boot) if run.boot else {}),
-        **run.observation.recorded(),
-    }
-
-
-def _of_boot(run: Run, boot: Boot) -> dict[str, str]:
-    own = boot.script == run.guest.script
-    return {
-        "until": boot.until,
-        "keep": boot.keep,
-        "script": boot.script.name if boot.script and not own else "",
-        "args": boot.job,
-        "state": "saved" if boot.save_state else "continued" if boot.state else "",
-    }
+from p5lab.prepare import files_floppy, media
 
 
 def run_of(lab: Lab, stored: Stored) -> Run:
@@ -113,17 +89,17 @@ def _from_media(lab: Lab, stored: Stored, asked: dict[str, Any]) -> Run:
             f"run {stored.id} continued a saved state, and its record contains only the digest of"
             f" this state; use `./p5lab run --guest {name} --state FILE` instead"
         )
-    if put.ROLE in stored.record["media"] and all(
-        one.role != put.ROLE for one in guest.load(lab, name).media
+    if files_floppy.ROLE in stored.record["media"] and all(
+        one.role != files_floppy.ROLE for one in guest.load(lab, name).media
     ):
         raise UserError(
-            f"run {stored.id} had a floppy with files of {put.OPTION} or --programs in drive B, and"
-            f" its record contains only their digest; use `./p5lab run --guest {name}` with the"
-            " same options instead"
+            f"run {stored.id} had a floppy with files of {files_floppy.OPTION} or --programs in"
+            f" drive B, and its record contains only their digest; use `./p5lab run --guest {name}`"
+            " with the same options instead"
         )
     board = _machine(lab, stored.record["machine"], f"run {stored.id}")
     observation = Observation.of_record(stored.record)
-    return from_media.again(lab, name, board, asked, observation)
+    return media.again(lab, name, board, asked, observation)
 
 
 def _machine(lab: Lab, was: dict[str, Any], where: str) -> machine.Machine:

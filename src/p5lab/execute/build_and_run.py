@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Builds what a command needs, makes its runs, and reports how the runs ended."""
+"""Builds what runs need, and makes the runs with their progress."""
 
-import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from p5lab import engines
-from p5lab.cli import options
-from p5lab.describe import experiment
+from p5lab.describe.run import Run
 from p5lab.errors import describes_stop
 from p5lab.execute import cluster, connection, plan, runner
 from p5lab.host import build, delivered, image, packages
@@ -15,21 +13,9 @@ from p5lab.keep import index, store
 from p5lab.lab import Lab
 
 
-def executor(
-    args: argparse.Namespace, lab: Lab
-) -> Callable[[list[experiment.Run]], list[runner.Result]]:
-    """Returns a function that calls `execute` with the options of the command line
-    (options.add_jobs, add_workers, add_no_build). A command uses this function if the results of
-    the first runs determine the next runs."""
-    workers = options.workers(args)
-    return lambda runs: execute(
-        lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers
-    )
-
-
 def execute(
     lab: Lab,
-    runs: list[experiment.Run],
+    runs: list[Run],
     progress: Progress,
     *,
     no_build: bool,
@@ -58,10 +44,10 @@ def execute(
         delivered.ensure(lab, runs, progress)
     estimate = plan.Estimate(lambda: index.runs(lab))
     left = plan.Countdown(runs, estimate, workers.workers or jobs if workers else jobs)
-    begun: list[experiment.Run] = []
+    begun: list[Run] = []
     ended: list[runner.Result] = []
 
-    def started(run: experiment.Run) -> None:
+    def started(run: Run) -> None:
         begun.append(run)
         left.started(run.label)
         tracker.started(run.label)
@@ -89,19 +75,6 @@ def execute(
         )
         with store.in_use(lab):
             return executor.run_all(runs)
-
-
-def report_failures(lab: Lab, results: Sequence[runner.Result]) -> bool:
-    """Prints the runs that failed, each with its reason. Returns whether a run has failed."""
-    bad = [result for result in results if result.status not in ("ok", "queued")]
-    if left := sum(result.status == "queued" for result in results):
-        Progress().say(f"p5lab: {left} runs were not started because a run failed (--fail-fast)")
-    for result in bad:
-        Progress().say(
-            f"p5lab: {result.run.label}: {result.status}: {result.reason}"
-            f" (logs: {lab.short(result.directory)})"
-        )
-    return bool(bad)
 
 
 def _stopped(total: int, begun: int, ended: Sequence[runner.Result], *, force: bool) -> str:

@@ -9,10 +9,10 @@ import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
-from p5lab.describe import fat_floppy, put, tar_floppy
 from p5lab.describe.supplied import TAR
 from p5lab.errors import UserError
 from p5lab.lab import Lab
+from p5lab.prepare import fat_floppy, files_floppy, tar_floppy
 
 BOOT = (b"\0" * 510 + b"\x55\xaa").ljust(1_474_560, b"\0")
 
@@ -105,14 +105,14 @@ def test_the_floppy_is_stored_once(tmp_path):
     lab = Lab(tmp_path)
     file = tmp_path / "a.txt"
     file.write_text("text")
-    first, second = (put.floppy(lab, [file], ()) for _ in range(2))
+    first, second = (files_floppy.floppy(lab, [file], ()) for _ in range(2))
     assert first == second
     assert [one.name for one in (tmp_path / "build/put").iterdir()] == [first.file.split("/")[-1]]
     # A damaged image is replaced.
     (tmp_path / "build/put").joinpath(first.file).write_bytes(b"")
-    assert put.floppy(lab, [file], ()) == first
+    assert files_floppy.floppy(lab, [file], ()) == first
     with pytest.raises(UserError, match="drive B has the floppy"):
-        put.floppy(lab, [file], [first])
+        files_floppy.floppy(lab, [file], [first])
 
 
 def test_a_tar_floppy_holds_the_files_and_has_the_same_bytes_in_any_order():
@@ -145,6 +145,6 @@ def test_the_form_decides_the_names(tmp_path):
     file = tmp_path / "cached-read"
     file.write_text("x")
     lab = Lab(tmp_path)
-    put.floppy(lab, [file], (), TAR)
+    files_floppy.floppy(lab, [file], (), TAR)
     with pytest.raises(UserError, match="rename the file"):
-        put.floppy(lab, [file], ())
+        files_floppy.floppy(lab, [file], ())

@@ -10,9 +10,12 @@ import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
-from p5lab.describe import brought, guest, program
+from p5lab.describe import guest, program_files
+from p5lab.describe.program_files import ProgramFiles
+from p5lab.describe.request import UserProgram
 from p5lab.errors import UserError
 from p5lab.lab import Lab
+from p5lab.prepare import archive, program
 
 
 @pytest.fixture
@@ -30,8 +33,8 @@ def test_the_archive_has_files_input_and_arguments(lab, tmp_path):
     script.write_text("#!/bin/sh\n")
     script.chmod(0o700)
     text.write_bytes(b"a\0b")
-    brings = brought.parse([f"{script}:/root/run", f"{text}:/etc/a/b"], text)
-    path = brought.archive(lab, brings, ("{print $1}", "", "ä"))
+    brings = program_files.parse([f"{script}:/root/run", f"{text}:/etc/a/b"], text)
+    path = archive.archive(lab, brings, ("{print $1}", "", "ä"))
     assert members(path) == {
         "p5/arguments": ("{print $1}\0\0ä\0".encode(), 0o644, 788918400),
         "p5/stdin": (b"a\0b", 0o644, 788918400),
@@ -41,25 +44,29 @@ def test_the_archive_has_files_input_and_arguments(lab, tmp_path):
     # init reads only the format ustar, whose header has this text (POSIX.1-1988).
     assert path.read_bytes()[257:263] == b"ustar\0"
     text.touch()
-    assert brought.archive(lab, brings, ("{print $1}", "", "ä")) == path
+    assert archive.archive(lab, brings, ("{print $1}", "", "ä")) == path
 
 
 def test_nothing_is_brought_without_options(lab):
-    assert brought.archive(lab, brought.parse([], None), ()) is None
+    assert archive.archive(lab, program_files.parse([], None), ()) is None
 
 
 def test_a_guest_takes_arguments_with_spaces(lab):
     real = Lab(REPO)
-    made = program.in_guest(lab, guest.load(real, "debian32"), "guest:/usr/bin/awk", "'{print $1}'")
+
+    def of(arguments, name, files=program_files.NOTHING):
+        asked = UserProgram(Path("guest:/usr/bin/awk"), arguments, files=files)
+        return program.in_guest(lab, asked, guest.load(real, name))
+
+    made = of("'{print $1}'", "debian32")
     assert made.job == "@run /usr/bin/awk"
     assert made.arguments == ("{print $1}",)
     assert members(made.delivered)["p5/arguments"][0] == b"{print $1}\0"
     assert made.parameters["arguments"] == "{print_$1}"
     with pytest.raises(UserError, match="an argument cannot contain a space"):
-        program.in_guest(lab, guest.load(real, "debian64"), "guest:/usr/bin/awk", "'{print $1}'")
+        of("'{print $1}'", "debian64")
     with pytest.raises(UserError, match="--stdin: guest debian64 takes no files"):
-        brings = brought.Brought(stdin=Path("x"))
-        program.in_guest(lab, guest.load(real, "debian64"), "guest:/usr/bin/awk", "", brings)
+        of("", "debian64", ProgramFiles(stdin=Path("x")))
 
 
 @pytest.mark.parametrize(
@@ -78,32 +85,32 @@ def test_a_guest_takes_arguments_with_spaces(lab):
 )
 def test_paths_that_are_refused(text, message):
     with pytest.raises(UserError, match=message) as caught:
-        brought.parse([text], None)
+        program_files.parse([text], None)
     assert str(caught.value).startswith(f"--file {text}: ")
 
 
 def test_a_file_that_cannot_be_read_or_is_too_large(lab, tmp_path, monkeypatch):
     for brings, message in (
-        (brought.parse([f"{tmp_path}/none:/root/a"], None), "no such file or directory"),
-        (brought.parse([f"{tmp_path}:/root/a"], None), "a directory"),
-        (brought.parse([], tmp_path / "none"), "--stdin .*: no such file"),
+        (program_files.parse([f"{tmp_path}/none:/root/a"], None), "no such file or directory"),
+        (program_files.parse([f"{tmp_path}:/root/a"], None), "a directory"),
+        (program_files.parse([], tmp_path / "none"), "--stdin .*: no such file"),
     ):
         with pytest.raises(UserError, match=message):
-            brought.archive(lab, brings, ())
+            archive.archive(lab, brings, ())
     big = tmp_path / "big"
     big.write_bytes(bytes(2 << 20))
     with pytest.raises(UserError, match="the path in the guest is too long"):
-        brought.archive(lab, brought.parse([f"{big}:/{'a' * 101}"], None), ())
-    monkeypatch.setattr(brought, "MOST_BYTES", 1 << 20)
+        archive.archive(lab, program_files.parse([f"{big}:/{'a' * 101}"], None), ())
+    monkeypatch.setattr(archive, "MOST_BYTES", 1 << 20)
     for size in (1 << 20, (1 << 20) + 1):  # the archive is too large, and then the file
         os.truncate(big, size)
         with pytest.raises(UserError, match="bytes; expected at most 1,048,576 bytes; put") as said:
-            brought.archive(lab, brought.parse([f"{big}:/root/a"], None), ())
+            archive.archive(lab, program_files.parse([f"{big}:/root/a"], None), ())
         assert (f"{big}:/root/a: 1,048,577 bytes" in str(said.value)) == (size > 1 << 20)
     with pytest.raises(UserError, match=r"1024 arguments, .* at most 1023"):
-        brought.archive(lab, brought.NOTHING, ("x",) * 1024)
+        archive.archive(lab, program_files.NOTHING, ("x",) * 1024)
     with pytest.raises(UserError, match="--args: expected text in UTF-8"):
-        brought.archive(lab, brought.NOTHING, (os.fsdecode(b"\xe9"),))
+        archive.archive(lab, program_files.NOTHING, (os.fsdecode(b"\xe9"),))
     assert not lab.root.exists()
 
 

@@ -3,25 +3,28 @@
 `run --guest NAME` for a guest with [media]."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
-from p5lab.describe import disk_image, experiment, media, put, sweep
+from p5lab.describe import disk_image, experiment, media, sweep
 from p5lab.describe import engine as engines
 from p5lab.describe import guest as guests
-from p5lab.describe.experiment import Expansion, Filter
+from p5lab.describe.experiment import Expansion
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
 from p5lab.describe.media import Boot, Wanted
 from p5lab.describe.observation import NOTHING, Observation
+from p5lab.describe.request import FIRST, Filter, UserMedia
 from p5lab.describe.run import Run
 from p5lab.describe.script import BOOT, BOOT_PHASE, Script
 from p5lab.describe.supplied import FAT
 from p5lab.describe.workload import EMPTY_NAME, EMPTY_PHASE, Workload
 from p5lab.errors import UserError
 from p5lab.host.files import digest_of
+from p5lab.host.supplied_programs import SYSTEMS, check_job
 from p5lab.lab import Lab
+from p5lab.prepare import files_floppy
 
 NAME = experiment.MEDIA  # of the experiment in the record
 WORKLOAD = Workload(
@@ -38,40 +41,7 @@ WORKLOAD = Workload(
 )
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the command line says about media. `until`: the text that ends the runs. `scripts`: the
-    steps that replace those of the guest, or only those after its ready point; one run for each
-    script. `keep`: the role of the medium whose changed content is
-    kept, or "first" for the only medium that a guest can write. `job`: the text that programs with
-    markers receive. `put`: files for a floppy of our own in drive B. `form`: of this floppy
-    (FAT or TAR). `phases`: the names of phases that programs on it do not name.
-    `save_state` and `state`: as in Boot."""
-
-    floppies: tuple[Path, ...] = ()
-    disks: tuple[Path, ...] = ()
-    cdrom: Path | None = None
-    geometry: str = ""
-    until: str = ""
-    keep: str = ""
-    scripts: tuple[Script, ...] = ()
-    job: str = ""
-    put: tuple[Path, ...] = ()
-    form: str = FAT
-    phases: Mapping[int, str] = field(default_factory=dict)
-    save_state: bool = False
-    state: Path | None = None
-
-    @property
-    def names_media(self) -> bool:
-        """Whether the command line names a medium."""
-        return bool(self.floppies or self.disks or self.cdrom)
-
-
-FIRST = "first"  # Asked.keep
-
-
-def expand(lab: Lab, asked: Asked, choice: Filter) -> Expansion:
+def runs(lab: Lab, asked: UserMedia, choice: Filter) -> Expansion:
     """The runs: one for each machine, guest and script. Raises UserError for media that
     cannot be used, and for options that have no meaning for such runs."""
     _check(choice)
@@ -84,26 +54,32 @@ def expand(lab: Lab, asked: Asked, choice: Filter) -> Expansion:
     for system in systems:
         if not system.media:
             raise UserError(f"guest {system.name} has no [media] to boot from")
-    systems = [_with_put(lab, system, asked) for system in systems]
-    runs = [
-        _run(experiment.with_isa("--guest", system, board), system, steps, asked, choice)
+    if asked.programs:
+        check_job(lab, SYSTEMS[asked.programs], asked.job)
+    systems = [_with_floppy(lab, system, asked) for system in systems]
+    phases = SYSTEMS[asked.programs].phases(lab) if asked.programs else {}
+    found = [
+        _run(experiment.with_isa("--guest", system, board), system, steps, asked, choice, phases)
         for board in experiment.boards(lab, choice)
         for system in systems
         for steps in _scripts(system, asked)
     ]
     for option, given in (("--keep", asked.keep), ("--save-state", asked.save_state)):
-        if given and len(runs) > 1:
-            raise UserError(f"{option}: expected one run, found {len(runs)}")
-    return Expansion(runs, [], sweep.keys(choice.sweeps))
+        if given and len(found) > 1:
+            raise UserError(f"{option}: expected one run, found {len(found)}")
+    return Expansion(found, [], sweep.keys(choice.sweeps))
 
 
-def _with_put(lab: Lab, system: Guest, asked: Asked) -> Guest:
-    """The guest, with the floppy of --put as a further medium."""
-    if not asked.put:
+def _with_floppy(lab: Lab, system: Guest, asked: UserMedia) -> Guest:
+    """The guest, with the floppy of --put and --programs as a further medium. Compiles the programs
+    of --programs."""
+    supplied = SYSTEMS.get(asked.programs)
+    files = (*asked.put, *(supplied.made(lab) if supplied else ()))
+    if not files:
         return system
-    return replace(
-        system, media=(*system.media, put.floppy(lab, asked.put, system.media, asked.form))
-    )
+    form = supplied.form if supplied else FAT
+    floppy = files_floppy.floppy(lab, files, system.media, form)
+    return replace(system, media=(*system.media, floppy))
 
 
 def _check(choice: Filter) -> None:
@@ -123,7 +99,7 @@ def _check(choice: Filter) -> None:
         )
 
 
-def _first_look(asked: Asked) -> Guest:
+def _first_look(asked: UserMedia) -> Guest:
     """A guest without a file, for media that the command line names."""
     for option, paths, most in (
         ("--floppy", asked.floppies, len(media.FLOPPIES)),
@@ -175,7 +151,7 @@ def _wanted(option: str, roles: tuple[str, ...], paths: tuple[Path, ...]) -> lis
     ]
 
 
-def _scripts(system: Guest, asked: Asked) -> list[Script | None]:
+def _scripts(system: Guest, asked: UserMedia) -> list[Script | None]:
     """The script of each run of a guest. The scripts of the command line replace the guest's own,
     or only its steps after the ready point."""
     if system.script and system.script.boot and asked.scripts:
@@ -183,12 +159,19 @@ def _scripts(system: Guest, asked: Asked) -> list[Script | None]:
     return [*asked.scripts] or [system.script]
 
 
-def _run(board: Machine, system: Guest, script: Script | None, asked: Asked, choice: Filter) -> Run:
+def _run(
+    board: Machine,
+    system: Guest,
+    script: Script | None,
+    asked: UserMedia,
+    choice: Filter,
+    supplied_phases: Mapping[int, str],
+) -> Run:
     boot = _boot(system, script, asked)
     parameters: dict[str, int | str] = {
         one.role: one.sha256[:12] for one in (*boot.media, *boot.inserted)
     }
-    phases = {**WORKLOAD.phases, **asked.phases}
+    phases = {**WORKLOAD.phases, **supplied_phases}
     if boot.script:
         parameters["script"] = boot.script.digest[:12]
         phases |= boot.script.phases
@@ -215,7 +198,7 @@ def _run(board: Machine, system: Guest, script: Script | None, asked: Asked, cho
     )
 
 
-def _boot(system: Guest, script: Script | None, asked: Asked) -> Boot:
+def _boot(system: Guest, script: Script | None, asked: UserMedia) -> Boot:
     """The media and the end of a run. A script of the command line replaces the text of the
     guest."""
     until = asked.until or ("" if asked.scripts else system.until)
@@ -263,7 +246,7 @@ def again(
     entry of the record, `observation` what the run records in addition to its counts. Raises
     LookupError or TypeError if the entry is not complete."""
     system = guests.load(lab, name)
-    asked = Asked(
+    asked = UserMedia(
         until=str(request["until"]),
         keep=str(request["keep"]),
         job=str(request.get("args", "")),
@@ -275,4 +258,4 @@ def again(
         limit=int(str(request["limit_seconds"])),
         observation=observation,
     )
-    return _run(experiment.with_isa(name, system, board), system, system.script, asked, choice)
+    return _run(experiment.with_isa(name, system, board), system, system.script, asked, choice, {})

@@ -10,12 +10,12 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from p5lab.describe import fat_floppy, tar_floppy
 from p5lab.describe.media import FLOPPIES, Wanted
 from p5lab.describe.supplied import FAT, TAR
 from p5lab.errors import UserError
 from p5lab.host.files import read_at_most, store_bytes
 from p5lab.lab import Lab
+from p5lab.prepare import fat_floppy, tar_floppy
 
 OPTION, ROLE = "--put", FLOPPIES[1]
 
