@@ -392,7 +392,7 @@ def estimate(
     """Measure the chosen intervals. A child process measures each interval from its own checkpoint.
 
     Writes simpoints.json. Raises UserError if a child fails."""
-    chosen = simpoints.read(args.simpoints)
+    chosen, coverage = simpoints.read(args.simpoints)
     length = args.interval
     warm_up = length if args.warm_up is None else args.warm_up
     starts = [one.start(length, warm_up) for one in chosen]
@@ -414,11 +414,13 @@ def estimate(
     total = {
         "interval": length,
         "warm_up": warm_up,
+        "coverage": coverage,
         "intervals": found,
         "cpi": sum(one["weight"] * one["cpi"] for one in found),
     }
     (outdir / ESTIMATE).write_text(json.dumps(total, indent=1) + "\n")
-    print(f"p5lab: {total['cpi']:.4g} clocks per instruction, from {len(found)} intervals")
+    of_run = "" if coverage > 0.999 else f", which represent {coverage:.1%} of the run"
+    print(f"p5lab: {total['cpi']:.4g} clocks per instruction, from {len(found)} intervals{of_run}")
     return 0
 
 

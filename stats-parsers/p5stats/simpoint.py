@@ -9,12 +9,14 @@ contains one line for each interval of execution. The ids are basic blocks:
 
 `count` is the number of executions of the block, multiplied by the number of instructions in the
 block. The sum of the counts in a line is therefore the number of instructions in the interval. Ids
-begin at 1. Lines that do not begin with T are comments. gem5's SimPoint probe and our own engine
-write this format. gem5 compresses the file.
+begin at 1. Lines that do not begin with T are comments. A line with T alone is an idle interval: it
+has no instructions and belongs to no cluster. The probes of gem5, Valgrind and QEMU, PinPoints and
+our own engine write this format. gem5 compresses the file.
 
 A `.simpoints` file contains a line `interval cluster` for each cluster. A `.weights` file contains
 a line `weight cluster` for each cluster. The weight of a cluster is the share of the run that the
-cluster's interval represents.
+cluster's interval represents. With `-coveragePct`, SimPoint omits the smallest clusters, and the
+weights of the others add up to less than 1.
 """
 
 from __future__ import annotations
@@ -44,8 +46,14 @@ PROJECTION_SEED = 2042712918
 # single point. An interval contains some million instructions. The smallest step of a block's share
 # is therefore about 1e-6, and POINT is the square of this step.
 POINT = 1e-12
-_COUNT = re.compile(r"[0-9]{1,18}")
+_PAIR = re.compile(r"\s*:\s*([0-9]{1,18})\s*:\s*([0-9]{1,18})(?=[\s:]|$)")
+# A weight in a file has two or more digits after the point, so the sum of n weights can exceed 1 by
+# this share of n.
+ROUNDING = 0.005
 _GZIP = b"\x1f\x8b"
+
+
+IDLE_INTERVAL = -1  # the label of an interval without instructions
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,8 @@ class Point:
 class Clustering:
     """The result of `cluster`.
 
-    points: the chosen intervals, in the order of the run. labels: the cluster of each interval.
+    points: the chosen intervals, in the order of the run. labels: the cluster of each interval, or
+    IDLE_INTERVAL.
     scores: scores[k - 1] is the BIC score of k clusters.
     """
 
@@ -92,33 +101,36 @@ def read_vectors(path: Path) -> Vectors:
         if not line.startswith("T"):
             continue
         counts: dict[int, int] = {}
-        for pair in line[1:].split():
-            fields = pair.split(":")
-            if len(fields) != 3 or fields[0] or not all(map(_COUNT.fullmatch, fields[1:])):
-                raise StatsError(f"{where}: expected `T:id:count :id:count ...`, found {pair!r}")
-            block, count = int(fields[1]), int(fields[2])
+        at = 1
+        while at < len(line):
+            pair = _PAIR.match(line, at)
+            if not pair:
+                found = line[at:].split(maxsplit=1)[0][:60]
+                raise StatsError(f"{where}: expected `T:id:count :id:count ...`, found {found!r}")
+            block, count, at = int(pair[1]), int(pair[2]), pair.end()
             if block < 1:
                 raise StatsError(f"{where}: expected block ids of at least 1, found {block}")
             counts[block] = counts.get(block, 0) + count
-        if not any(counts.values()):
-            raise StatsError(f"{where}: expected an interval with instructions in it")
-        intervals.append(counts)
+        intervals.append(counts if any(counts.values()) else {})
     if not intervals:
         raise StatsError(f"{path}: expected lines that begin with T, one for each interval")
+    if not any(intervals):
+        raise StatsError(f"{path}: expected an interval with instructions in it")
     return Vectors(tuple(intervals))
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is compressed by gzip, whatever its name is."""
+    with path.open("rb") as file:
+        return file.read(len(_GZIP)) == _GZIP
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """Yields the place (`file:number`) and the text of each line."""
     try:
-        with path.open("rb") as raw:
-            packed = raw.read(2) == _GZIP
-        with gzip.open(path, "rb") if packed else path.open("rb") as file:
+        with gzip.open(path, "rb") if is_packed(path) else path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                where = f"{path}:{number}"
-                if not line.endswith(b"\n"):
-                    raise StatsError(f"{where}: incomplete line: the file was cut short")
-                yield where, line.decode("ascii", "replace").strip()
+                yield f"{path}:{number}", line.decode("ascii", "replace").strip()
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise StatsError(f"{path}: the compressed file was cut short or is damaged") from None
     except OSError as error:
@@ -134,7 +146,8 @@ def write_points(points: Sequence[Point]) -> tuple[str, str]:
 
 
 def read_points(simpoints: Path, weights: Path, intervals: int) -> tuple[Point, ...]:
-    """Reads the chosen intervals of a run from a .simpoints and a .weights file.
+    """Reads the chosen intervals of a run from a .simpoints and a .weights file. The weights of the
+    result add up to 1; `coverage` is their sum in the file.
 
     intervals: the number of intervals in the run. Raises StatsError if a file is malformed, or if
     the two files do not match.
@@ -145,13 +158,23 @@ def read_points(simpoints: Path, weights: Path, intervals: int) -> tuple[Point, 
     for interval in chosen.values():
         if not 0 <= interval < intervals:
             raise StatsError(f"{simpoints}: interval {interval}: expected 0 to {intervals - 1}")
-    total = sum(shares.values())
-    if not math.isclose(total, 1, abs_tol=1e-3) or min(shares.values()) < 0:
-        raise StatsError(f"{weights}: expected weights that add up to 1, found {total:g}")
-    # SimPoint prints six digits of each weight, so the sum of the weights may differ slightly from
-    # 1.
+    total = coverage(weights)
     found = [Point(int(chosen[c]), c, shares[c] / total) for c in chosen]
     return tuple(sorted(found, key=lambda point: point.interval))
+
+
+def coverage(weights: Path) -> float:
+    """The share of the run that the clusters of a .weights file represent, more than 0. It is 1
+    except for rounding, unless SimPoint ran with `-coveragePct`. Raises StatsError for weights that
+    cannot be shares of one run."""
+    shares = _pairs(weights, float).values()
+    total = sum(shares)
+    if not 0 < total <= 1 + ROUNDING * len(shares) or min(shares) < 0:
+        raise StatsError(
+            f"{weights}: expected weights that add up to 1, or to the share of -coveragePct, found"
+            f" {total:g}"
+        )
+    return total
 
 
 def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
@@ -178,7 +201,8 @@ def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
 def cluster(
     vectors: Vectors, max_k: int, *, seeds: int = SEEDS, threshold: float = THRESHOLD
 ) -> Clustering:
-    """Groups the intervals into clusters, as SimPoint 3.2 does with `-fixedLength off`.
+    """Groups the intervals into clusters, as SimPoint 3.2 does with `-fixedLength off`. Idle
+    intervals belong to no cluster.
 
     The vectors are normalised. A random projection reduces the vectors to 15 dimensions. k-means
     runs for every k up to max_k, from `seeds` starting points. The result uses the smallest k with
@@ -188,8 +212,9 @@ def cluster(
     """
     from sklearn.cluster import KMeans  # slow to import, and only one command needs it
 
-    weights = np.asarray(vectors.lengths, dtype=float)
-    points = _project(vectors) / weights[:, np.newaxis]
+    busy = [number for number, counts in enumerate(vectors.intervals) if counts]
+    weights = np.asarray([vectors.lengths[number] for number in busy], dtype=float)
+    points = _project([vectors.intervals[number] for number in busy]) / weights[:, np.newaxis]
     most = min(max_k, len(np.unique(points, axis=0)))
     runs = [
         KMeans(k, n_init=seeds, random_state=k).fit(points, sample_weight=weights)
@@ -206,19 +231,23 @@ def cluster(
         members = np.flatnonzero(chosen.labels_ == label)
         nearest = members[np.argmin(distances[members])]
         share = weights[members].sum() / weights.sum()
-        found.append(Point(int(nearest), number[label], float(share)))
+        found.append(Point(busy[nearest], number[label], float(share)))
+    labels = dict(zip(busy, chosen.labels_, strict=True))
     return Clustering(
         tuple(sorted(found, key=lambda point: point.interval)),
-        tuple(number[label] for label in chosen.labels_),
+        tuple(
+            number[labels[one]] if one in labels else IDLE_INTERVAL
+            for one in range(len(vectors.intervals))
+        ),
         tuple(scores),
     )
 
 
-def _project(vectors: Vectors) -> np.ndarray:
+def _project(intervals: Sequence[Mapping[int, int]]) -> np.ndarray:
     """A random linear projection to 15 dimensions. If there are at most 15 blocks, there is no
     projection: each block has its own dimension.
     """
-    column = {block: i for i, block in enumerate(sorted(set().union(*vectors.intervals)))}
+    column = {block: i for i, block in enumerate(sorted(set().union(*intervals)))}
     places = (
         np.random.default_rng(PROJECTION_SEED).uniform(-1, 1, (len(column), DIMENSIONS))
         if len(column) > DIMENSIONS
@@ -227,7 +256,7 @@ def _project(vectors: Vectors) -> np.ndarray:
     return np.array(
         [
             np.fromiter(counts.values(), float) @ places[[column[block] for block in counts]]
-            for counts in vectors.intervals
+            for counts in intervals
         ]
     )
 

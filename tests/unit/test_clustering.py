@@ -57,14 +57,40 @@ def test_vectors_are_read(tmp_path, name):
         ("T:1:48 :3\n", "test.bb:1: expected `T:id:count :id:count ...`, found ':3'"),
         ("T:1:5\nT:1:-5\n", "test.bb:2: expected `T:id:count"),
         ("T:0:5\n", "test.bb:1: expected block ids of at least 1"),
-        ("T:1:0\n", "test.bb:1: expected an interval with instructions"),
-        ("T\n", "test.bb:1: expected an interval with instructions"),
-        ("T:1:48 :3:2", "test.bb:1: incomplete line"),
+        ("T:1:0\n", "test.bb: expected an interval with instructions"),
+        ("T\nT", "test.bb: expected an interval with instructions"),
+        ("T:1:48 :3:", "test.bb:1: expected `T:id:count"),
+        ("T:1:4 :3:2x", "test.bb:1: expected `T:id:count"),
+        ("Trace of a run\nT:1:4", "test.bb:1: expected `T:id:count :id:count ...`, found 'race'"),
     ],
 )
 def test_bad_vectors_are_named(tmp_path, text, message):
     with pytest.raises(StatsError, match=re.escape(message)):
         vectors(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "T:1:48 :3:24\nT\nT:3:15",  # no line end, an idle interval
+        "T:1:48 :3:24\r\nT \r\nT:3:15\r\n",
+        "T:1:48   :3:24   \n\nT\n\n# Thread 1\nT:3:10   :3:5   \n#\n",  # Valgrind's exp-bbv
+        "T :1:48\t:3:24\nT:7:0\n T: 3: 15\n",
+        "S: 0\nT:1:48:3:24\nT\nT:3:15",  # PinPoints
+    ],
+)
+@pytest.mark.parametrize("name", ["plain.bb", "packed.bb.gz"])
+def test_white_space_line_ends_and_idle_intervals(tmp_path, text, name):
+    assert vectors(tmp_path, text, name).intervals == ({1: 48, 3: 24}, {}, {3: 15})
+
+
+def test_idle_intervals_belong_to_no_cluster():
+    busy = mixture([0, 1] * 3)
+    found = simpoint.cluster(Vectors(({}, *busy.intervals[:4], {}, *busy.intervals[4:])), 2)
+    expected = simpoint.cluster(busy, 2)
+    assert found.labels == (-1, *expected.labels[:4], -1, *expected.labels[4:])
+    assert {one.weight for one in found.points} == {one.weight for one in expected.points}
+    assert all(found.labels[one.interval] == one.cluster for one in found.points)
 
 
 def test_a_compressed_file_cut_short_is_named(tmp_path):
@@ -92,7 +118,10 @@ def test_points_are_written_and_read(tmp_path):
     [
         ("8 0\n", "1 0\n", "interval 8: expected 0 to 7"),
         ("1 0\n2 1\n", "1 0\n", "expected the same clusters as in"),
-        ("1 0\n2 1\n", "0.5 0\n0.4 1\n", "expected weights that add up to 1, found 0.9"),
+        ("1 0\n2 1\n", "0.6 0\n0.6 1\n", "a.weights: expected weights that add up to 1, or to the"),
+        ("1 0\n2 1\n", "0 0\n0 1\n", "share of -coveragePct, found 0"),
+        ("1 0\n2 1\n", "-1 0\n1.5 1\n", "found 0.5"),
+        ("1 0\n", "nan 0\n", "found nan"),
         ("1 0\n2 0\n", "1 0\n", "cluster 0 a second time"),
         ("1\n", "1 0\n", "expected `value cluster`, found '1'"),
         ("1 0\n", "much 0\n", "expected `value cluster`, found 'much 0'"),
@@ -105,6 +134,15 @@ def test_bad_points_are_named(tmp_path, chosen, weights, message):
     paths[1].write_text(weights)
     with pytest.raises(StatsError, match=re.escape(message)):
         simpoint.read_points(*paths, 8)
+
+
+def test_weights_of_a_part_of_the_run_stand_for_the_whole(tmp_path):
+    """SimPoint's option -coveragePct omits the smallest clusters."""
+    paths = tmp_path / "a.simpoints", tmp_path / "a.weights"
+    paths[0].write_text("1 0\n2 3\n")
+    paths[1].write_text("0.6 0\n0.3 3")
+    assert [one.weight for one in simpoint.read_points(*paths, 8)] == pytest.approx([2 / 3, 1 / 3])
+    assert simpoint.coverage(paths[1]) == pytest.approx(0.9)
 
 
 # --- clustering ---------------------------------------------------------------------------------
@@ -282,6 +320,28 @@ def test_a_program_of_the_users_own_chooses(tmp_path):
     assert [point.interval for point in found.points] == [1, 2]
     said = (tmp_path / "simpoint.said").read_text()
     assert f"-loadFVFile {file} -maxK 3 -fixedLength off" in said
+
+
+def test_a_program_that_omits_clusters_is_told(tmp_path, capsys, monkeypatch):
+    """SimPoint with -coveragePct 0.9 in a script of the user's own; the vectors are compressed, but
+    their name does not say so."""
+    file = tmp_path / "run.bb"
+    file.write_bytes(gzip.compress(b"T:1:10\nT:2:10\nT:1:10\n"))
+    program = simpoint_program(
+        tmp_path,
+        'echo "$@" >"$0.said"\n'
+        "while [ $# -gt 0 ]; do case $1 in -saveSimpoints) points=$2;;"
+        " -saveSimpointWeights) weights=$2;; esac; shift; done\n"
+        'printf "0 0\\n1 1\\n" >"$points"; printf "0.55 0\\n0.35 1\\n" >"$weights"',
+    )
+    monkeypatch.setenv(command.BINARY, str(program))
+    assert main(["simpoint", "--vectors", str(file)]) == 0
+    got = capsys.readouterr()
+    assert "61.11 %" in got.out
+    assert "-coveragePct" in got.err
+    assert "90.0% of the run" in got.err
+    assert "-inputVectorsGzipped" in (tmp_path / "simpoint.said").read_text()
+    assert (tmp_path / "run.weights").read_text() == "0.611111111 0\n0.388888889 1\n"
 
 
 def test_a_program_that_fails_is_named(tmp_path):

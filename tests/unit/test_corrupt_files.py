@@ -244,10 +244,10 @@ def of_gem5_markers(tmp_path):
 
 
 def of_vectors(tmp_path):
-    seed = b"# a comment\nT:1:100 :2:50 \nT:2:7 :30:4000 \nT:1:1 \n"
+    seed = b"# a comment\nT:1:100 :2:50 \nT\nT:2:7 :30:4000 \nT:1:1 \n"
 
     def check(found):
-        assert all(length > 0 for length in found.lengths)
+        assert any(length > 0 for length in found.lengths)
         assert all(block >= 1 for counts in found.intervals for block in counts)
 
     return Reader(

@@ -350,15 +350,27 @@ def test_chosen_intervals(tmp_path):
     file = tmp_path / "phases.simpoints"
     file.write_text("7 0\n2 1\n")
     file.with_suffix(".weights").write_text("0.75 0\n0.25 1\n")
-    chosen = simpoints.read(file)
+    chosen, coverage = simpoints.read(file)
+    assert coverage == 1
     assert [(one.number, one.weight) for one in chosen] == [(2, 0.25), (7, 0.75)]
     assert [one.start(1000, 500) for one in chosen] == [1500, 6500]
     assert chosen[0].start(1000, 9999) == 0
 
 
+def test_intervals_of_a_part_of_the_run_stand_for_the_whole(tmp_path):
+    file = tmp_path / "phases.simpoints"
+    file.write_text("7 0\n2 2\n")
+    file.with_suffix(".weights").write_text("0.6 0\r\n0.2 2")  # SimPoint's -coveragePct 0.8
+    chosen, coverage = simpoints.read(file)
+    assert coverage == pytest.approx(0.8)
+    assert [one.weight for one in chosen] == pytest.approx([0.25, 0.75])
+
+
 @pytest.mark.parametrize(
     "points, weights, message",
     [
+        ("7 0\n2 1\n", "1 0\n1 1\n", "phases.weights: expected weights that add up to 1.*found 2"),
+        ("7 0\n", "nan 0\n", "expected weights that add up to 1.*found nan"),
         ("7 0\n", "0.5 0\n0.5 1\n", "expected the same clusters as in its .weights"),
         ("7\n", "1 0\n", "phases.simpoints:1: expected a value and a cluster"),
         ("7 0\n", "x 0\n", "phases.weights:1: expected a value and a cluster"),

@@ -91,6 +91,8 @@ def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
     if args.vectors:
         chosen, place = sampling.cluster(args.vectors, args.max_k, program)
         samples.points(chosen).print(counts.stdout())
+        if chosen.remark:
+            Progress().say(chosen.remark)
         Progress().say(f"Chosen: {place}, {place.with_suffix('.weights').name}")
         return 0
     runs = sampling.base(
@@ -111,5 +113,7 @@ def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
         full=args.full,
         execute=execute,
     )
+    for label, remark in found.remarks.items():
+        Progress().say(f"{label}: {remark}")
     samples.show(counts.stdout(), found.found, args.form)
     return STATUS_FAILED if failures.report(lab, found.failed) else 0

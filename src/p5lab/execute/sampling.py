@@ -45,6 +45,7 @@ INTERVAL, MAX_K = 10_000_000, 30
 WARM_UP = 2_000_000
 LIMIT_SECONDS = 3600  # of modelled time
 BINARY = "P5LAB_SIMPOINT"
+WHOLE = 1e-3  # SimPoint prints six digits of each weight, so their sum is not exactly 1
 ESTIMATE = "estimate.json"
 
 
@@ -52,11 +53,24 @@ ESTIMATE = "estimate.json"
 class Chosen:
     """The result of a clustering. The chosen points are in the order in which the run reaches them.
     `scores` contains the score of each number of clusters, k = 1, 2 and so on. With the user's
-    SimPoint, `scores` is empty, because that program does not report scores."""
+    SimPoint, `scores` is empty, because that program does not report scores. `coverage`: the share
+    of the run that the clusters represent, less than 1 if the user's SimPoint omits clusters."""
 
     vectors: simpoint.Vectors
     points: tuple[Point, ...]
     scores: tuple[float, ...]
+    coverage: float = 1
+
+    @property
+    def remark(self) -> str:
+        """A line about clusters that the user's SimPoint omitted; empty if there are none."""
+        if self.coverage > 1 - WHOLE:
+            return ""
+        return (
+            f"The weights add up to {self.coverage:.4g} (SimPoint's -coveragePct): the chosen"
+            f" intervals represent {self.coverage:.1%} of the run. p5lab takes them for the whole"
+            " run, with weights that add up to 1."
+        )
 
     def sample(self, warm_up: int) -> Sample:
         """The intervals to simulate in detail. `warm_up` is in instructions."""
@@ -154,7 +168,8 @@ def choose(file: Path, max_k: int, binary: Path | None) -> Chosen:
     run."""
     vectors = simpoint.read_vectors(file)
     if binary:
-        return Chosen(vectors, _by_binary(file, len(vectors.intervals), max_k, binary), ())
+        points, coverage = _by_binary(file, len(vectors.intervals), max_k, binary)
+        return Chosen(vectors, points, (), coverage)
     found = simpoint.cluster(vectors, max_k)
     return Chosen(vectors, found.points, found.scores)
 
@@ -168,8 +183,10 @@ def binary(option: Path | None) -> Path | None:
     return path
 
 
-def _by_binary(file: Path, intervals: int, max_k: int, program: Path) -> tuple[Point, ...]:
-    packed = ["-inputVectorsGzipped"] if file.suffix == ".gz" else []
+def _by_binary(
+    file: Path, intervals: int, max_k: int, program: Path
+) -> tuple[tuple[Point, ...], float]:
+    packed = ["-inputVectorsGzipped"] if simpoint.is_packed(file) else []
     with tempfile.TemporaryDirectory(prefix="p5lab-simpoint-") as name:
         points, weights = Path(name) / "simpoints", Path(name) / "weights"
         # The option `-fixedLength off` is needed, because our last interval is shorter than the
@@ -197,7 +214,7 @@ def _by_binary(file: Path, intervals: int, max_k: int, program: Path) -> tuple[P
         if done.returncode or not points.exists() or not weights.exists():
             said = (done.stdout.strip().splitlines() or ["it printed nothing"])[-1]
             raise UserError(f"{program}: status {done.returncode}: {said}", status=STATUS_FAILED)
-        return simpoint.read_points(points, weights, intervals)
+        return simpoint.read_points(points, weights, intervals), simpoint.coverage(weights)
 
 
 def cluster(file: Path, max_k: int, program: Path | None) -> tuple[Chosen, Path]:
@@ -238,6 +255,7 @@ def estimate(chosen: Chosen, interval: int, results: dict[str, Result]) -> dict[
         "interval": interval,
         "intervals": len(chosen.vectors.intervals),
         "instructions": sum(chosen.vectors.lengths),
+        "coverage": chosen.coverage,
         "simulated": sum(end - begin for begin, end in bounds.values()),
         "points": [
             {
@@ -271,10 +289,12 @@ def estimate(chosen: Chosen, interval: int, results: dict[str, Result]) -> dict[
 
 @dataclass(frozen=True)
 class Estimated:
-    """The estimates by the label of the workload, and the runs that failed."""
+    """The estimates by the label of the workload, the runs that failed, and a remark about the
+    clustering of each label that has one."""
 
     found: dict[str, dict[str, Any]]
     failed: list[Result]
+    remarks: dict[str, str]
 
 
 def run(
@@ -308,4 +328,5 @@ def run(
         results = {run.experiment: by_label[run.label] for run in asked}
         if all(result.status == "ok" for result in results.values()):
             found[one.label] = estimate(chosen[one.label], interval, results)
-    return Estimated(found, failed)
+    remarks = {label: one.remark for label, one in chosen.items() if one.remark}
+    return Estimated(found, failed, remarks)

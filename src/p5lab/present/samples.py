@@ -37,8 +37,10 @@ def show(console: Console, found: dict[str, dict[str, Any]], form: str) -> None:
 
 def points(chosen: Chosen) -> Grid:
     """Returns a table of the chosen intervals: cluster, weight and length in instructions."""
+    idle = sum(not counts for counts in chosen.vectors.intervals)
     grid = Grid(
-        f"{len(chosen.points)} of {len(chosen.vectors.intervals)} intervals",
+        f"{len(chosen.points)} of {len(chosen.vectors.intervals)} intervals"
+        + (f", {idle} without instructions" if idle else ""),
         ["interval", "cluster", "weight", "instructions"],
     )
     for point in chosen.points:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from p5lab.errors import UserError
 
+# The weights in a file are rounded, so the sum of n weights can exceed 1 by this share of n.
+ROUNDING = 0.005
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -21,17 +24,26 @@ class Interval:
         return max(0, self.number * length - warm_up)
 
 
-def read(simpoints: Path) -> list[Interval]:
-    """The intervals in a .simpoints file and in the .weights file beside it. Raises UserError if a
-    file cannot be read, or if the two files do not fit together."""
+def read(simpoints: Path) -> tuple[list[Interval], float]:
+    """The intervals in a .simpoints file and in the .weights file beside it, and the sum of the
+    weights in the file. SimPoint's option -coveragePct omits clusters, so the sum can be less than
+    1; the weights of the result always add up to 1. Raises UserError if a file cannot be read, or
+    if the two files do not fit together."""
     numbers = _pairs(simpoints, int)
     weights = _pairs(simpoints.with_suffix(".weights"), float)
     if numbers.keys() != weights.keys():
         raise UserError(f"{simpoints}: expected the same clusters as in its .weights file")
-    return [
-        Interval(int(number), cluster, weights[cluster])
+    coverage = sum(weights.values())
+    if not 0 < coverage <= 1 + ROUNDING * len(weights) or min(weights.values()) < 0:
+        raise UserError(
+            f"{simpoints.with_suffix('.weights')}: expected weights that add up to 1, or to the"
+            f" share of -coveragePct, found {coverage:g}"
+        )
+    chosen = [
+        Interval(int(number), cluster, weights[cluster] / coverage)
         for cluster, number in sorted(numbers.items(), key=lambda item: item[1])
     ]
+    return chosen, coverage
 
 
 def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
