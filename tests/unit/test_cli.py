@@ -12,8 +12,8 @@ import pytest
 import test_program
 from fakelab import call_events, chase_events
 
-from p5lab.cli import completion
 from p5lab.cli import main as cli
+from p5lab.cli import parser as parsers
 from p5lab.keep import store
 from p5lab.present import tables
 
@@ -266,8 +266,8 @@ def test_help_names_every_command_and_explains_each(p5lab, lab):
         status, out, _ = p5lab(*arguments)
         assert status == 0
         named = [line.split()[0] for line in out.splitlines() if line.startswith("    ")]
-        assert set(cli.names()) <= set(named)
-    for command in set(cli.names()) - {"bench"}:
+        assert set(parsers.names()) <= set(named)
+    for command in set(parsers.names()) - {"bench"}:
         status, out, _ = p5lab("help", command)
         assert status == 0
         assert out.startswith(f"usage: p5lab {command}")
@@ -280,7 +280,7 @@ def test_every_option_is_read():
     """An option without a reader has no effect, and a user cannot see that."""
     code = "\n".join(path.read_text() for path in (REPO / "src/p5lab").rglob("*.py"))
     read = {name for found in re.findall(r'\bargs\.(\w+)|"(\w+)"', code) for name in found}
-    for name, command in completion.commands(cli.parser()).items():
+    for name, command in parsers.commands_of(parsers.of_all()).items():
         unread = {one.dest for one in command._actions} - read - {"help"}
         assert unread == set(), name
 

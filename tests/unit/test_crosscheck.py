@@ -12,8 +12,8 @@ import fakelab
 import pandas as pd
 import pytest
 
-from p5lab.cli import execute
 from p5lab.cli import main as cli
+from p5lab.cli import options
 from p5lab.describe import experiment, machine
 from p5lab.describe.request import Filter
 from p5lab.engines.gem5 import parameters
@@ -322,7 +322,7 @@ def test_of_a_curve_three_sizes_are_shown():
 
 @pytest.fixture
 def p5lab(p5lab, engines, monkeypatch):
-    monkeypatch.setattr(execute, "execute", lambda lab, runs, progress, **options: engines(runs))
+    monkeypatch.setattr(options, "execute", lambda lab, runs, progress, **options: engines(runs))
     words = ("cross-check", "tests", "--guest", "toy", "--workload", "call")
     return partial(p5lab, *words, columns=140)
 
@@ -367,7 +367,7 @@ def test_for_programs(p5lab, engines):
 
 
 def test_what_gem5_cannot_do_is_said_before_anything_runs(lab, capsys, monkeypatch):
-    monkeypatch.setattr(execute, "execute", lambda *_, **__: pytest.fail("a run was started"))
+    monkeypatch.setattr(options, "execute", lambda *_, **__: pytest.fail("a run was started"))
     assert cli.main(["cross-check", "tests", "--guest", "toy", "--workload", "call"], lab) == 2
     assert "--engine gem5: guest toy" in capsys.readouterr().err
 

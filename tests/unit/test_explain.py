@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from p5lab.cli import explain as command
+from p5lab.cli.commands import explain as command
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
 from p5lab.present import cpi_stack, explanation

@@ -15,8 +15,9 @@ import sys
 import fakelab
 import pytest
 
-from p5lab.cli import completion, examples
 from p5lab.cli import main as cli
+from p5lab.cli import parser as parsers
+from p5lab.cli.commands import completion
 from p5lab.describe.declarations import policies as policies_of
 from p5lab.errors import STATUS_BAD_INPUT, STATUS_FAILED
 from p5lab.host import doctor
@@ -36,18 +37,18 @@ def run(*words, **more):
     )
 
 
-@pytest.mark.parametrize("name", cli.names())
+@pytest.mark.parametrize("name", parsers.names())
 def test_every_command_has_examples_that_make_sense(name, capfd, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])  # for bench, a separate program
     assert cli.main(["help", name], Lab(fakelab.REPO)) == 0
     shown = capfd.readouterr().out
     assert "examples:\n  ./p5lab " in shown
-    for line in examples.EXAMPLES[name]:
+    for line in parsers.module(name).EXAMPLES:
         assert f"  ./p5lab {line}\n" in shown + "\n"
         words = shlex.split(line.split(" > ")[0])
         assert words[0] == name
         if name != "bench":  # a separate program
-            cli.parser().parse_args(words)
+            parsers.of_all().parse_args(words)
 
 
 def test_the_help_says_what_an_exit_status_means(capsys, lab):
@@ -117,7 +118,7 @@ def test_json_wherever_results_are_printed(lab, capsys, monkeypatch):
 
 def test_one_spelling_of_json():
     """--json means --format json, on every command with one of these options."""
-    for name, command in completion.commands(cli.parser()).items():
+    for name, command in parsers.commands_of(parsers.of_all()).items():
         options = {option for action in command._actions for option in action.option_strings}
         assert ("--format" not in options) or ("--json" in options), name
         if "--format" in options:
@@ -188,7 +189,7 @@ def test_bash_completes_commands_options_and_names(lab, capsys):
 @pytest.mark.parametrize("option", ["--set", "--sweep"])
 def test_bash_completes_the_values_of_a_key(lab, option):
     """Bash passes KEY=VALUE as three words, or as two words if the value is empty."""
-    text = completion.script(cli.parser(), "bash", lab)
+    text = completion.script(parsers.of_all(), "bash", lab)
     before = ["p5lab", "run", "tests", option]
     policies = sorted(policies_of(Lab.here().root / "engine"))
     assert sorted(complete(text, [*before, "l1d.replacement", "="])) == policies
@@ -204,7 +205,7 @@ def test_bash_completes_the_values_of_a_key(lab, option):
 
 def test_bash_completes_names_of_p5lab_path(lab, monkeypatch):
     monkeypatch.setenv("P5LAB_PATH", f"/nowhere:{fakelab.REPO / 'docs/extend/templates'}")
-    text = completion.script(cli.parser(), "bash", lab)
+    text = completion.script(parsers.of_all(), "bash", lab)
     assert complete(text, ["p5lab", "run", "my"]) == ["my-experiment"]
     for kind in ("machine", "guest", "workload"):
         words = ["p5lab", "run", "tests", f"--{kind}", "my"]

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from p5lab.cli import main as cli
-from p5lab.cli import notebook
+from p5lab.cli.commands import notebook
 from p5lab.errors import STATUS_BAD_INPUT, STATUS_FAILED
 from p5lab.host import jupyter, orphans, packages
 

@@ -307,7 +307,8 @@ class Blocker:
             raise ImportError(f"{name} is not in the group base")
 sys.meta_path.insert(0, Blocker())
 import fakelab
-from p5lab.cli.main import main, names as commands
+from p5lab.cli.main import main
+from p5lab.cli.parser import names as commands
 lab = fakelab.FakeLab(Path(results))
 for words in (["help", "run"], ["list"], ["list", "runs"], ["run", "tests", "--no-build"],
               ["run", "tests", "--no-build"], ["keys"], ["plan", "tests"],

@@ -18,6 +18,7 @@ import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
+from p5lab.cli import parser as parsers
 from p5lab.errors import UserError
 from p5lab.host import packages
 from p5lab.lab import Lab
@@ -94,7 +95,7 @@ def choose(tmp_path, monkeypatch):
         chosen.extend(runs)
         raise Enough
 
-    monkeypatch.setattr("p5lab.cli.run.execute", stop)
+    monkeypatch.setattr("p5lab.cli.commands.run.execute", stop)
     lab = Lab(REPO, tmp_path / "results")
 
     def call(words):
@@ -111,11 +112,11 @@ def choose(tmp_path, monkeypatch):
 def parsed(words):
     """Checks that the parser of the command line reads the words."""
     if len(words) == 1:  # the text mentions a command by its name
-        assert words[0] in cli.names()
+        assert words[0] in parsers.names()
     elif words[0] in ("bench", "help"):
-        assert words[0] == "bench" or words[1] in cli.names()
+        assert words[0] == "bench" or words[1] in parsers.names()
     else:
-        cli.parser().parse_args(words)
+        parsers.of_all().parse_args(words)
 
 
 @pytest.mark.parametrize("text", OURS)

@@ -5,7 +5,7 @@ import argparse
 import shlex
 from collections.abc import Iterator, Sequence
 
-from p5lab.cli.completion import commands
+from p5lab.cli import parser
 from p5lab.describe import outputs
 from p5lab.host.progress import Progress
 from p5lab.keep.store import Stored
@@ -97,8 +97,9 @@ def _events(stored: Stored) -> str:
 def again(args: argparse.Namespace, name: str) -> str:
     """Returns the command `name` with the words of this command line that it accepts, too. So the
     command selects the same runs. `args`: the command line of `run` or `report`."""
-    known = commands(args.parser)
-    own, other = (known[one]._option_string_actions for one in (args.words[0], name))
+    own, other = (
+        parser.of_command(command)._option_string_actions for command in (args.words[0], name)
+    )
     kept = [name]
     words = iter(args.words[1:])
     for word in words:

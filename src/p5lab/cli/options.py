@@ -5,7 +5,6 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 from p5lab.describe import engine, experiment, ideal, observation, program_files, seeds
 from p5lab.describe.experiment_file import LIMIT_SECONDS
@@ -22,7 +21,6 @@ from p5lab.present import column, counts, headline, sweep_table
 
 SCHEMA_VERSION = 1  # version of the JSON that print_json prints
 TAKES_OPTIONS = ("--args", "--cflags")  # their values are often options of another program
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:

@@ -56,7 +56,7 @@ def of_shell(args: argparse.Namespace, limit_seconds: int) -> Request:
 
 
 def _what(args: argparse.Namespace, lab: Lab) -> What:
-    if args.name != "report":  # stored boots from media are named by their ids
+    if args.command_name != "report":  # stored boots from media are named by their ids
         if _boots_media(args, lab):
             return _media_of_run(args)
         _check_no_media(args)
@@ -73,16 +73,17 @@ def _what(args: argparse.Namespace, lab: Lab) -> What:
             )
     if args.experiment and args.program:
         raise UserError(
-            f"{args.name}: {args.experiment} and --program {args.program}: expected one of the two"
+            f"{args.command_name}: {args.experiment} and --program {args.program}: expected one of"
+            " the two"
         )
     if args.program:
         steps = tuple(map(script.load, getattr(args, "script", ())))
         return UserProgram(args.program, args.args, args.cflags, files, steps)
     if args.experiment is None:
-        stored = ", a run, `program`" if args.name == "report" else ""
+        stored = ", a run, `program`" if args.command_name == "report" else ""
         raise UserError(
-            f"{args.name}: expected an experiment{stored} or --program FILE"
-            f" (see `p5lab {args.name} --help`)"
+            f"{args.command_name}: expected an experiment{stored} or --program FILE"
+            f" (see `p5lab {args.command_name} --help`)"
         )
     if _names_program(args.experiment, lab):
         raise UserError(

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+#: 160 notebook [NAME]     open the notebooks in JupyterLab
 """`notebook`: opens the notebooks in JupyterLab, with the packages of this checkout."""
 
 import argparse
@@ -7,7 +8,6 @@ import os
 import sys
 from pathlib import Path
 
-from p5lab.cli import options
 from p5lab.describe.observation.kind import positive
 from p5lab.errors import disk_error, unknown
 from p5lab.host import jupyter, packages
@@ -19,40 +19,43 @@ ADDRESS = "127.0.0.1"  # only this host reaches the server
 KERNEL, TITLE = "python3", "Python 3 (p5lab)"  # the notebooks name the kernel python3
 # JupyterLab asks at its first start whether it may fetch news. The setting prevents the question.
 PAGE = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
+HELP = "open the notebooks in JupyterLab"
+DESCRIPTION = (
+    "Opens JupyterLab on the notebooks in your browser, and prints an address with"
+    " a token for another browser. Only this host reaches the server. Ctrl-C ends the server."
+    f" The messages of JupyterLab are in {jupyter.LOG}; errors are also printed."
+    " The first use installs JupyterLab into .venv. For VS Code or your own Jupyter, see"
+    " docs/start/python.md."
+)
+EXAMPLES = (
+    "notebook",
+    "notebook what-if",
+    "notebook --no-browser --port 9000",
+)
 
 
-def add(commands: options.Commands) -> None:
-    """Adds `notebook` to the command line."""
-    one = commands.add_parser(
-        "notebook",
-        help="open the notebooks in JupyterLab",
-        description="Opens JupyterLab on the notebooks in your browser, and prints an address with"
-        " a token for another browser. Only this host reaches the server. Ctrl-C ends the server."
-        f" The messages of JupyterLab are in {jupyter.LOG}; errors are also printed."
-        " The first use installs JupyterLab into .venv. For VS Code or your own Jupyter, see"
-        " docs/start/python.md.",
-    )
-    one.add_argument(
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `notebook`."""
+    parser.add_argument(
         "name", nargs="?", metavar="NAME", help="a notebook that `p5lab list notebooks` shows"
     )
-    one.add_argument(
+    parser.add_argument(
         "--no-browser", action="store_true", help="print the address and open no browser"
     )
-    one.add_argument(
+    parser.add_argument(
         "--port",
         type=positive("--port"),
         metavar="N",
         help="the port of the server (default: 8888, or the next free port)",
     )
-    one.add_argument(
+    parser.add_argument(
         "--install",
         action="store_true",
         help="only install JupyterLab and the kernel, for example for VS Code",
     )
-    one.set_defaults(command=_notebook)
 
 
-def _notebook(args: argparse.Namespace, lab: Lab) -> int:
+def run(args: argparse.Namespace, lab: Lab) -> int:
     """Runs JupyterLab until the user stops it."""
     files = lab.files("notebook")
     name = args.name and args.name.removesuffix(".ipynb")

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+#: 140 explain EXPERIMENT  show why one system needs more cycles than another
 """`explain`: why one system needs more cycles than another."""
 
 import argparse
@@ -21,19 +22,23 @@ from p5lab.present.explanation import Explanation
 SEEDS = 5  # the smallest number of placement seeds, without --single
 PAIR = 2  # systems
 PLACES = ("function", "crossing")
+HELP = "show why one system needs more cycles than another"
+DESCRIPTION = (
+    "Divides the difference in busy cycles between two systems by component of the"
+    " CPI stack and by ring, and prints the largest causes first. The runs need --cpi. With"
+    f" {SEEDS} or more placement seeds (run --seed 0-4), each difference has a range, and no"
+    " cause is named if its range includes zero."
+)
+EXAMPLES = (
+    "explain chen95-core linux mach",
+    "explain 3f2a91 91bc04 --single",
+    "explain chen95-core linux linux-uml --only dup --format markdown",
+)
 
 
-def add(commands: options.Commands) -> None:
-    """Adds `explain` to the command line."""
-    why = commands.add_parser(
-        "explain",
-        help="show why one system needs more cycles than another",
-        description="Divides the difference in busy cycles between two systems by component of the"
-        " CPI stack and by ring, and prints the largest causes first. The runs need --cpi. With"
-        f" {SEEDS} or more placement seeds (run --seed 0-4), each difference has a range, and no"
-        " cause is named if its range includes zero.",
-    )
-    why.add_argument(
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `explain`."""
+    parser.add_argument(
         "words",
         nargs="+",
         metavar="WHAT",
@@ -41,12 +46,12 @@ def add(commands: options.Commands) -> None:
         " of its systems: a guest, a machine or a value such as l2.size=256K. Without the names,"
         " the experiment must have two systems",
     )
-    why.add_argument(
+    parser.add_argument(
         "--single",
         action="store_true",
         help=f"accept fewer than {SEEDS} seeds; with one seed the differences have no range",
     )
-    why.add_argument(
+    parser.add_argument(
         "--by",
         choices=PLACES,
         default="",
@@ -54,19 +59,19 @@ def add(commands: options.Commands) -> None:
         " or interrupt), for runs with --cpi --attribute functions. The empty bracket is then not"
         " subtracted",
     )
-    why.add_argument(
+    parser.add_argument(
         "--export",
         type=Path,
         metavar="DIR",
         help="also write a figure of each difference as PNG, SVG and CSV into this directory, with"
         " a step for each cause",
     )
-    options.add_only(why)
-    options.add_format(why)
-    why.set_defaults(command=_explain)
+    options.add_only(parser)
+    options.add_format(parser)
 
 
-def _explain(args: argparse.Namespace, lab: Lab) -> int:
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `explain`."""
     first, second, names = _systems(lab, args)
     found = list(explanation.between(first, second, names, args.by))
     if not found:

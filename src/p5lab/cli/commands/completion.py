@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`completion`: prints a script for a shell. With this script, the shell completes commands,
-options and names."""
+#: 250 completion SHELL    print the completion script for bash, zsh, fish or tcsh
+"""`completion`: a script with which a shell completes commands, options and names."""
 
 import argparse
 import shlex
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from p5lab.cli import options
+from p5lab.cli import parser as parsers
 from p5lab.describe.keys import KEYS, Key
 from p5lab.errors import unknown
 from p5lab.lab import VARIABLE, Lab
@@ -60,21 +60,30 @@ _p5lab_settings() {
   return 0
 }
 """
+HELP = "print a completion script for a shell"
+DESCRIPTION = (
+    "Prints a script with which the shell completes commands and options. With the"
+    " script, the shell also completes the names of experiments, machines, guests, workloads"
+    " and runs of this checkout and of P5LAB_PATH. The shell looks up these names when TAB is"
+    " pressed. After --set and --sweep, the shell completes machine keys and, if a key has only"
+    " a few values, these values."
+)
+EXAMPLES = (
+    "completion bash > ~/.local/share/bash-completion/completions/p5lab",
+    "completion zsh > ~/.zfunc/_p5lab",
+    "completion fish > ~/.config/fish/completions/p5lab.fish",
+)
 
 
-def add(parsers: options.Commands) -> None:
-    """Adds `completion` to the command line."""
-    complete = parsers.add_parser(
-        "completion",
-        help="print a completion script for a shell",
-        description="Prints a script with which the shell completes commands and options. With the"
-        " script, the shell also completes the names of experiments, machines, guests, workloads"
-        " and runs of this checkout and of P5LAB_PATH. The shell looks up these names when TAB is"
-        " pressed. After --set and --sweep, the shell completes machine keys and, if a key has only"
-        " a few values, these values.",
-    )
-    complete.add_argument("shell", type=_shell, choices=SHELLS)
-    complete.set_defaults(command=_completion)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `completion`."""
+    parser.add_argument("shell", type=_shell, choices=SHELLS)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `completion`."""
+    print(script(parsers.of_all(), args.shell, lab))
+    return 0
 
 
 def _shell(name: str) -> str:
@@ -83,17 +92,12 @@ def _shell(name: str) -> str:
     return name
 
 
-def _completion(args: argparse.Namespace, lab: Lab) -> int:
-    print(script(args.parser, args.shell, lab))
-    return 0
-
-
 def script(parser: argparse.ArgumentParser, shell: str, lab: Lab) -> str:
     """Returns the completion script of a shell (one of SHELLS) for all commands of `parser`."""
     import shtab  # imported here because no other command needs it
 
-    notebook = commands(parser).get("notebook")
-    for one in commands(parser).values():
+    notebook = parsers.commands_of(parser).get("notebook")
+    for one in parsers.commands_of(parser).values():
         for action in one._actions:
             name = _ALIASES.get(action.dest, action.dest)
             if one is notebook and name == "name":
@@ -135,13 +139,3 @@ def _listed(words: Iterable[str]) -> str:
 
 def _set_completion(action: argparse.Action, complete: dict[str, Any]) -> None:
     action.complete = complete  # type: ignore[attr-defined]
-
-
-def commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Returns the subparsers of `parser`, by the name of the command."""
-    return {
-        name: one
-        for action in parser._actions
-        if isinstance(action, argparse._SubParsersAction)
-        for name, one in action.choices.items()
-    }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`simpoint`: the command that estimates a long run from a few of its intervals."""
+#: 040 simpoint WORKLOAD   estimate a long run from a few of its intervals
+"""`simpoint`: estimates a long run from a few of its intervals."""
 
 import argparse
 from pathlib import Path
@@ -13,46 +14,50 @@ from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.present import counts, samples
 
+HELP = "estimate a long run from a few of its intervals"
+DESCRIPTION = (
+    "Records the basic-block vectors of each workload and clusters them as SimPoint"
+    " 3.2 does. Simulates one interval of each cluster in detail. Prints the weighted"
+    " estimate."
+)
+EXAMPLES = (
+    "simpoint phases --parameter rounds=20 --full",
+    "simpoint --vectors m5out/simpoint.bb.gz",
+)
 
-def add(commands: options.Commands) -> None:
-    """Adds `simpoint` to the command line."""
-    points = commands.add_parser(
-        "simpoint",
-        help="estimate a long run from a few of its intervals",
-        description="Records the basic-block vectors of each workload and clusters them as SimPoint"
-        " 3.2 does. Simulates one interval of each cluster in detail. Prints the weighted"
-        " estimate.",
-    )
-    points.add_argument("workload", nargs="*", help="a name that `p5lab list workloads` shows")
-    points.add_argument(
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `simpoint`."""
+    parser.add_argument("workload", nargs="*", help="a name that `p5lab list workloads` shows")
+    parser.add_argument(
         "--vectors",
         type=Path,
         metavar="FILE",
         help="run no workload, but cluster the vectors of this file, such as gem5's"
         " simpoint.bb.gz. Write .simpoints and .weights beside the file",
     )
-    points.add_argument(
+    parser.add_argument(
         "--parameter",
         action="append",
         default=[],
         metavar="NAME=VALUE",
         help="set a parameter of the workloads; may be repeated",
     )
-    points.add_argument(
+    parser.add_argument(
         "--interval",
         metavar="N",
         type=options.positive("--interval"),
         default=sampling.INTERVAL,
         help="length of an interval in instructions (default: %(default)s)",
     )
-    points.add_argument(
+    parser.add_argument(
         "--max-k",
         metavar="K",
         type=options.positive("--max-k"),
         default=sampling.MAX_K,
         help="largest number of clusters (default: %(default)s)",
     )
-    points.add_argument(
+    parser.add_argument(
         "--warm-up",
         type=options.positive("--warm-up"),
         default=sampling.WARM_UP,
@@ -60,27 +65,27 @@ def add(commands: options.Commands) -> None:
         help="before each interval, run N instructions that fill caches, TLBs and branch target"
         " buffer (default: %(default)s)",
     )
-    points.add_argument(
+    parser.add_argument(
         "--full",
         action="store_true",
         help="also make the full run and print the error of the estimate",
     )
-    points.add_argument(
+    parser.add_argument(
         "--simpoint",
         type=Path,
         metavar="PROGRAM",
         help="cluster with this SimPoint 3.2 program (default: P5LAB_SIMPOINT, or p5lab's own)",
     )
-    points.add_argument("--guest", default=experiment.PROGRAM_GUEST, help="default: %(default)s")
-    options.add_system(points)
-    options.add_jobs(points)
-    options.add_workers(points)
-    options.add_no_build(points)
-    options.add_format(points, ("table", "markdown", "json"))
-    points.set_defaults(command=_simpoint)
+    parser.add_argument("--guest", default=experiment.PROGRAM_GUEST, help="default: %(default)s")
+    options.add_system(parser)
+    options.add_jobs(parser)
+    options.add_workers(parser)
+    options.add_no_build(parser)
+    options.add_format(parser, ("table", "markdown", "json"))
 
 
-def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `simpoint`."""
     seed = options.one_seed(args, "simpoint")
     execute = options.executor(args, lab)
     program = sampling.binary(args.simpoint)

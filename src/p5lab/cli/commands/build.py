@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+#: 210 build [TARGET]      build the engine, the guests and the workloads
+"""`build`: builds the engine, the guests and the workloads."""
+
+import argparse
+
+from p5lab.errors import unknown
+from p5lab.host import build
+from p5lab.host.progress import Progress
+from p5lab.lab import Lab
+
+HELP = "build engine, guests and workloads"
+EXAMPLES = (
+    "build",
+    "build build/engine/p5bochs",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `build`."""
+    parser.add_argument(
+        "targets",
+        nargs="*",
+        metavar="TARGET",
+        help=f"{', '.join(build.PARTS)}, or a product such as build/engine/p5bochs (default:"
+        " everything)",
+    )
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `build`."""
+    for target in args.targets:
+        if target not in build.PARTS and not target.startswith("build/"):
+            raise unknown("target", target, (*build.PARTS, "build/PRODUCT"))
+    build.ensure(lab, Progress(), tuple(args.targets))
+    return 0

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+#: 080 cross-check         compare the same programs on both engines
+"""`cross-check`: compares the model with gem5."""
+
+import argparse
+
+from p5lab.cli import failures, options
+from p5lab.errors import STATUS_FAILED
+from p5lab.evidence import agreement
+from p5lab.lab import Lab
+from p5lab.present import counts
+
+HELP = "compare the embedded engine with gem5"
+DESCRIPTION = (
+    "Runs the same guest, programs and machine on the embedded engine and on your"
+    " gem5 (P5LAB_GEM5). Compares the count of each event in a bracket. Architectural counts"
+    " must agree within 1 %, and misses of L1 within 5 %. The exit status is 1 if a count"
+    " does not agree and no experiment explains the difference."
+)
+EXAMPLES = (
+    "cross-check --explain",
+    "cross-check micro --workload dup",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `cross-check`."""
+    parser.add_argument(
+        "experiment",
+        nargs="?",
+        default=agreement.EXPERIMENT,
+        help="run the programs of this experiment (default: %(default)s)",
+    )
+    parser.add_argument("--guest", default=agreement.GUEST, help="default: %(default)s")
+    parser.add_argument("--machine", default=agreement.MACHINE, help="default: %(default)s")
+    options.add_workloads_and_seeds(parser, "seeds of the page placement")
+    parser.add_argument(
+        "--explain",
+        nargs="*",
+        metavar="NAME",
+        help="also run experiments that can explain a difference: the experiments with these"
+        " names, or all of them if no name is given."
+        f" The names: {', '.join(one.name for one in agreement.EXPLANATIONS)}",
+    )
+    options.add_jobs(parser)
+    options.add_workers(parser)
+    options.add_no_build(parser)
+    options.add_format(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `cross-check`."""
+    run = options.executor(args, lab)
+    explanations = agreement.choose(args.explain) if args.explain is not None else []
+    ask = agreement.Ask(args.guest, args.machine, tuple(args.workload), args.seeds, args.experiment)
+    found = agreement.check(lab, ask, run, None if args.explain == [] else explanations)
+    agreement.show(counts.stdout(), found, args.form)
+    failed = failures.report(lab, found.failed)
+    return STATUS_FAILED if failed or len(found.unexplained) else 0

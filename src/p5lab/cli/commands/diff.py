@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+#: 130 diff RUN RUN        show the differences between runs
+"""`diff`: what differs between runs."""
+
+import argparse
+
+from p5lab.cli import options
+from p5lab.errors import UserError
+from p5lab.keep import store
+from p5lab.lab import Lab
+from p5lab.present import (
+    counts,
+    diff,
+    diff_tables,
+    headline,
+)
+
+HELP = "show what differs between runs"
+DESCRIPTION = (
+    "Prints the inputs and the counts that differ between the runs, the most"
+    " important first. Each count is a mean over the brackets. The table also shows the ratio"
+    " of each count to the count of the first run."
+)
+EXAMPLES = (
+    "diff 3f2a91 91bc04",
+    "diff 3f2a91 91bc04 --rings --format markdown",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `diff`."""
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN", help="the first 4 or more characters of a run's id"
+    )
+    parser.add_argument("--rings", action="store_true", help="count each privilege ring separately")
+    parser.add_argument(
+        diff_tables.OPTION,
+        action="store_true",
+        help="print all inputs and all events that differ, also per 1000 instructions; by default"
+        f" the tables fit on a screen of {headline.LINES} lines. Other formats always contain all",
+    )
+    options.add_format(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `diff`."""
+    runs = {(stored := store.find(lab, run)).directory: stored for run in args.runs}
+    if len(runs) < 2:
+        raise UserError("diff: expected at least two different runs")
+    found = diff.between(list(runs.values()), rings=args.rings)
+    diff_tables.show(counts.stdout(), found, args.form, all_rows=args.all_rows)
+    return 0

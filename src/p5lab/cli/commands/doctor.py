@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+#: 200 doctor              check what is missing on this host
+"""`doctor`: what is missing on this host and in the checkout."""
+
+import argparse
+
+from p5lab.cli import options
+from p5lab.host import doctor
+from p5lab.lab import Lab
+
+HELP = "check what is missing on this host and in the checkout"
+EXAMPLES = (
+    "doctor",
+    "doctor --json",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `doctor`."""
+    options.add_json(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `doctor`."""
+    return doctor.show(lab, as_json=args.form == "json")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+#: 190 gc                  remove results and cached files that are no longer needed
+"""`gc`: removes results and cached files that nobody needs."""
+
+import argparse
+import contextlib
+
+from p5lab.cli import options
+from p5lab.host import fetch
+from p5lab.keep import gc
+from p5lab.lab import Lab
+from p5lab.present import (
+    counts,
+    garbage,
+)
+
+HELP = "remove results and cached files that nobody needs"
+DESCRIPTION = (
+    "Shows the files that can be removed, and their size. These are runs that"
+    " failed, runs that never started, runs that a later run of the same kind replaces, and"
+    " cached downloads and build products that were not used for some time. Removes the files"
+    " only with --yes. Never removes a run that is still running."
+)
+EXAMPLES = (
+    "gc",
+    "gc --cache --older-than 30 --yes",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `gc`."""
+    parser.add_argument("--yes", action="store_true", help="remove the files")
+    parser.add_argument("--list", action="store_true", dest="each", help="list every item")
+    parser.add_argument("--results", action="store_true", help="results only")
+    parser.add_argument("--cache", action="store_true", help="the cache only")
+    parser.add_argument(
+        "--older-than",
+        type=gc.parse_days,
+        default=gc.DAYS,
+        metavar="DAYS",
+        help="remove cached files not used for this number of days (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--max-size",
+        type=gc.parse_size,
+        metavar="SIZE",
+        help="also remove the least recently used files, until the size of the cache is at most"
+        " SIZE, such as 500M",
+    )
+    options.add_json(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `gc`."""
+    both = args.results == args.cache
+    done = 0
+    with contextlib.ExitStack() as stack:
+        if args.yes and (both or args.results):
+            stack.enter_context(gc.quiet(lab))
+        going = gc.results(lab) if both or args.results else []
+        cached = gc.cache(lab, args.older_than, args.max_size) if both or args.cache else []
+        if args.form != "json":
+            garbage.show(counts.stdout(), [*going, *cached], each=args.each)
+        if args.yes:
+            done = sum(item.bytes for item in going if gc.remove_run(item))
+            done += sum(item.bytes for item in cached if gc.remove_cached(item))
+    if args.form == "json":
+        items = [
+            {"what": item.what, "why": item.why, "bytes": item.bytes} for item in [*going, *cached]
+        ]
+        options.print_json(
+            {
+                "items": items,
+                "removed_bytes": done,
+                "cache": str(fetch.cache_directory()),
+                "cache_bytes": gc.cache_bytes(),
+            }
+        )
+        return 0
+    total = f"{gc.human(gc.cache_bytes())} in {fetch.cache_directory()}"
+    if args.yes:
+        print(f"Removed {gc.human(done)}; the cache has {total}.")
+    elif going or cached:
+        size = gc.human(sum(item.bytes for item in [*going, *cached]))
+        print(f"Nothing was removed; --yes removes {size}. The cache has {total}.")
+    else:
+        print(f"Nothing to remove. The cache has {total}.")
+    return 0

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+#: 260 help [COMMAND]      print this text, or more about one command
+"""`help`: the help of all commands, or of one."""
+
+import argparse
+
+from p5lab.cli import parser as parsers
+from p5lab.cli.main import main
+from p5lab.lab import Lab
+
+HELP = "show this text, or the help of one command"
+EXAMPLES = ("help run",)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the name of a command."""
+    parser.add_argument("topic", nargs="?", choices=parsers.names(), metavar="COMMAND")
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Prints a help text."""
+    return main([args.topic, "--help"] if args.topic else ["--help"], lab)

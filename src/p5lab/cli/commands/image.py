@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+#: 100 image DISTRIBUTION  make the disk of a Debian or Ubuntu guest
+"""`image`: makes the root file system of a distribution."""
+
+import argparse
+from pathlib import Path
+
+from p5lab.cli import options
+from p5lab.describe import guest
+from p5lab.host import build, image
+from p5lab.host.files import sha256_of
+from p5lab.host.progress import Progress
+from p5lab.host.terminal import for_terminal
+from p5lab.keep import gc
+from p5lab.lab import Lab
+
+HELP = "make the root file system and disk of a distribution"
+DESCRIPTION = (
+    "Makes the root file system of a distribution and the disk of the guest that"
+    " boots it. The files come from a mirror or from a tarball. mmdebstrap gets the files from"
+    " the mirror. The command needs no root rights."
+)
+EXAMPLES = (
+    "image debian",
+    "image ubuntu --tarball ubuntu-base.tar.gz --size 256M",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `image`."""
+    parser.add_argument("distribution", help="debian or ubuntu")
+    parser.add_argument(
+        "--arch",
+        choices=guest.ARCHITECTURES,
+        default=guest.AMD64,
+        help="the processor of the programs: amd64 is x86-64; i386 is a 32-bit processor, for guest"
+        " debian32 with clocks (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--packages",
+        type=image.parse_packages,
+        default=(),
+        metavar="A,B",
+        help="packages of the distribution that the disk contains in addition to the essential"
+        " packages. The packages that these need come with them",
+    )
+    parser.add_argument("--suite", default="", help="default: the suite in the guest's file")
+    parser.add_argument(
+        "--mirror",
+        default="",
+        metavar="URL",
+        help="default: the mirror in this host's apt configuration",
+    )
+    parser.add_argument(
+        "--keyring",
+        type=Path,
+        metavar="FILE",
+        help="the keys that verify the files of the mirror (default: the keys of apt on this host)",
+    )
+    parser.add_argument(
+        "--tarball",
+        type=Path,
+        metavar="FILE",
+        help="use the root file system in this tarball, such as ubuntu-base, instead of a mirror",
+    )
+    parser.add_argument("--sha256", default="", metavar="DIGEST", help="SHA-256 of the tarball")
+    parser.add_argument(
+        "--size",
+        type=image.parse_size,
+        default=0,
+        help="size of the disk (default: 128M, or more if the files need more)",
+    )
+    options.add_json(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `image`."""
+    wanted = image.Request(
+        args.distribution,
+        args.arch,
+        args.packages,
+        args.suite,
+        args.mirror,
+        args.keyring,
+        args.tarball,
+        args.sha256,
+        args.size,
+    )
+    progress = Progress()
+    with progress.activity("image") as step:
+        made = image.make(lab, wanted, step)
+    contents = made.contents
+    system = guest.load(lab, made.guest)
+    assert system.disk is not None
+    if args.form == "json":
+        build.ensure(lab, progress, (lab.short(system.disk),))
+        options.print_json(
+            {
+                "guest": made.guest,
+                "os_release": contents.os_release,
+                "glibc": contents.glibc,
+                "files": contents.files,
+                "bytes": contents.bytes,
+                "rootfs": {"path": lab.short(lab.rootfs(made.guest)), "sha256": made.sha256},
+                "disk": {
+                    "path": lab.short(system.disk),
+                    "bytes": system.disk.stat().st_size,
+                    "sha256": sha256_of(system.disk),
+                },
+            }
+        )
+        return 0
+    title = for_terminal(contents.os_release["PRETTY_NAME"])
+    print(f"{title}, glibc {contents.glibc}: {contents.files} files, {gc.human(contents.bytes)}")
+    print(f"Root file system: {lab.short(lab.rootfs(made.guest))}, SHA-256 {made.sha256}")
+    build.ensure(lab, progress, (lab.short(system.disk),))
+    print(
+        f"Disk: {lab.short(system.disk)}, {gc.human(system.disk.stat().st_size)}, SHA-256"
+        f" {sha256_of(system.disk)}"
+    )
+    return 0

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+#: 030 plan EXPERIMENT     show the runs that `run` would execute, and their time
+"""`plan`: the runs that `run` would make, and their time."""
+
+import argparse
+
+from p5lab.cli import media, options, request
+from p5lab.errors import UserError
+from p5lab.execute import plan, runner
+from p5lab.host.progress import Progress
+from p5lab.lab import Lab
+from p5lab.prepare import prepare
+from p5lab.present import (
+    counts,
+    planned,
+)
+
+HELP = "show the runs of an experiment and how long they take"
+DESCRIPTION = (
+    "Shows what `p5lab run` would do with the same options: every run, whether it"
+    " is already stored, and an estimate of the host time of the other runs. Makes no runs and"
+    " builds nothing."
+)
+EXAMPLES = (
+    "plan chen95-core --sweep l2.size=128K,256K,512K",
+    "plan micro --only dup",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `plan`."""
+    parser.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
+    options.add_choice(parser)
+    media.add_choice(parser)
+    options.add_only(parser)
+    options.add_jobs(parser)
+    options.add_format(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `plan`."""
+    runs = prepare(lab, request.of(args, lab)).runs
+    try:
+        ahead = plan.make(lab, runs, runner.Runner(lab).known, args.jobs)
+    except UserError as error:
+        Progress().say(f"The plan cannot show which runs are stored: {error}")
+        ahead = plan.make(lab, runs, None, args.jobs)
+    planned.show(counts.stdout(), ahead, args.form)
+    return 0

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+#: 050 report EXPERIMENT   make a page with figures from the stored results
+"""`report`: one HTML page about stored results."""
+
+import argparse
+from pathlib import Path
+
+from p5lab.cli import next_steps, options, request
+from p5lab.describe import experiment
+from p5lab.errors import UserError
+from p5lab.host.progress import Progress
+from p5lab.keep import gc, selection
+from p5lab.lab import Lab
+from p5lab.prepare import prepare
+from p5lab.present import (
+    column,
+    page,
+)
+
+HELP = "write an HTML page about an experiment or about stored runs"
+DESCRIPTION = (
+    "Writes one HTML file about stored results: figures, values, the machine and"
+    " the runs. The page of an experiment also has published values and claims. The options"
+    " select runs of an experiment as in `p5lab run`. `program` and ids of runs select stored"
+    " runs, and then the only other options are --only, --metric, --output, --export and"
+    " --json. The file needs no other file and no network. The command makes no runs."
+)
+EXAMPLES = (
+    "report chen95-core",
+    "report lai96-memory --output lai96.html --export figures",
+    "report chen95-core --sweep l2.size=128K,256K",
+    "report program",
+    "report 3f2a91 91bc04 --output two-runs.html",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `report`."""
+    parser.add_argument(
+        "experiments",
+        nargs="*",
+        metavar="EXPERIMENT|RUN",
+        help="a name that `p5lab list experiments` shows; or `program`, and ids of runs (the first"
+        " 4 or more characters)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="file to write (default: results/EXPERIMENT.html, or results/runs-ID.html)",
+    )
+    parser.add_argument(
+        "--export",
+        type=Path,
+        metavar="DIR",
+        help="also write each figure as PNG, SVG and CSV into this directory",
+    )
+    options.add_choice(parser)
+    options.add_only(parser)
+    options.add_columns(parser)
+    options.add_json(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `report`."""
+    columns = column.parse(args.metrics)
+    again = next_steps.again(args, "run")
+    if _is_of_experiment(args, lab):
+        args.experiment = args.experiments[0] if args.experiments else None
+        name = args.experiment or experiment.PROGRAM
+        expansion = prepare(lab, request.of(args, lab))
+        output = args.output or lab.results / f"{name}.html"
+        written = page.write(lab, name, expansion, output, again, args.export, columns)
+    else:
+        _check_no_choice(args)
+        groups = selection.groups(lab, args.experiments, args.only)
+        name = selection.name_of(lab, args.experiments, groups)
+        output = args.output or lab.results / f"{name}.html"
+        written = page.write_stored(lab, name, groups, output, args.export, columns)
+    for run in written.missing:
+        Progress().say(f"Not stored: {run.label}")
+    if written.missing:
+        Progress().say(f"`./p5lab {again}` makes these runs.")
+    if args.form == "json":
+        options.print_json(
+            {
+                "page": lab.short(output.resolve()),
+                "bytes": output.stat().st_size,
+                "exported": [lab.short(path.resolve()) for path in written.exported],
+                "missing": [run.label for run in written.missing],
+            }
+        )
+        return 0
+    print(f"Page: {lab.short(output.resolve())}, {gc.human(output.stat().st_size)}")
+    if args.export is not None:
+        print(f"Figures: {len(written.exported)} files in {args.export}")
+    return 0
+
+
+def _is_of_experiment(args: argparse.Namespace, lab: Lab) -> bool:
+    """Whether `report` is about an experiment or about --program, and not about stored runs."""
+    if not args.experiments or args.program:
+        return True
+    return len(args.experiments) == 1 and args.experiments[0] in experiment.names(lab)
+
+
+def _check_no_choice(args: argparse.Namespace) -> None:
+    """Raises UserError if an option that changes an experiment is given for stored runs."""
+    parser = argparse.ArgumentParser(add_help=False)
+    options.add_choice(parser)
+    for name, default in vars(parser.parse_args([])).items():
+        if getattr(args, name) != default:
+            option = next(one.option_strings[0] for one in parser._actions if one.dest == name)
+            raise UserError(
+                f"report {' '.join(args.experiments)}: {option}: expected only with one experiment;"
+                " ids of runs and `program` select stored runs"
+            )

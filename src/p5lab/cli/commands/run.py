@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+#: 010 run EXPERIMENT      run an experiment and print counts; start with: run smoke
+#: 020 run --program FILE  run a program of your own
+"""`run`: makes the runs of an experiment, a program or media, and prints their counts."""
+
+import argparse
+from collections.abc import Sequence
+
+from p5lab import engines
+from p5lab.cli import failures, media, next_steps, options, request, saved_files
+from p5lab.describe.engine import capabilities
+from p5lab.describe.observation import Observation
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.evidence import counter_method
+from p5lab.execute.build_and_run import execute
+from p5lab.host.progress import Progress
+from p5lab.keep import selection, store
+from p5lab.lab import Lab
+from p5lab.prepare import prepare
+from p5lab.present import (
+    counts,
+    ideal_parts,
+    invalid_opcodes,
+    program_output,
+    region_calls,
+    screen,
+    sweep_table,
+)
+
+HELP = "run an experiment and print its counts"
+DESCRIPTION = (
+    "Builds the files that are out of date, makes the runs that are not stored yet,"
+    " and prints the counts."
+)
+EXAMPLES = (
+    "run smoke",
+    "run smoke --all-tables",
+    "run chen95-core --sweep l2.size=128K,256K,512K",
+    "run smoke --sweep l2.size=128K,256K --metric cycles,l2_read_misses",
+    "run micro --workload dup --seed 0-4 --json",
+    "run geometries --workers 2",
+    "run geometries --scheduler tcp://node1:8786",
+    'run --program ./a.out --args "-n 3" --guest linux',
+    "run --program hello.c --cflags=-O3 --region work --attribute lines",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `run`."""
+    parser.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
+    options.add_choice(parser)
+    media.add_choice(parser)
+    media.add_keep(parser)
+    media.add_save_state(parser)
+    parser.add_argument(
+        "--quiet",
+        action="store_true",
+        help="do not show what the program of --program printed, or the screen of a boot from"
+        " media",
+    )
+    options.add_jobs(parser)
+    options.add_workers(parser)
+    options.add_only(parser)
+    options.add_columns(parser)
+    ending = parser.add_mutually_exclusive_group()
+    ending.add_argument(
+        "--fail-fast", action="store_true", help="start no further run after a run has failed"
+    )
+    ending.add_argument(
+        "--keep-going",
+        action="store_false",
+        dest="fail_fast",
+        help="make all runs even if some fail (the default)",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="repeat stored runs, and fail if the events differ"
+    )
+    parser.add_argument(
+        "--no-fork",
+        action="store_true",
+        help="boot the guest for each run; runs do not share a boot",
+    )
+    options.add_no_build(parser)
+    options.add_format(parser)
+    options.add_all_tables(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `run`."""
+    workers = options.workers(args)
+    wanted = options.wanted(args)
+    wanted.check(args.form)
+    alone = capabilities(args.engine).alone
+    if workers and alone:
+        raise UserError(
+            f"--engine {args.engine}: expected without --workers and --scheduler: this engine"
+            " measures this host, one run at a time"
+        )
+    expansion = prepare(lab, request.of(args, lab))
+    if workers and any(run.boot for run in expansion.runs):
+        raise UserError(
+            "--workers, --scheduler: not possible for a guest that boots from its own media"
+        )
+    for remark in engines.get(args.engine).examine(lab, expansion.runs):
+        Progress().say(remark)
+    results = execute(
+        lab,
+        expansion.runs,
+        Progress(),
+        no_build=args.no_build,
+        jobs=1 if alone else args.jobs,
+        force=args.force,
+        fork=not args.no_fork,
+        fail_fast=args.fail_fast,
+        workers=workers,
+    )
+    stored = [
+        selection.as_asked(store.Stored(result.directory, record), result.run)
+        for result in results
+        if result.status != "queued" and (record := store.read(result.directory)) is not None
+    ]
+    if not args.quiet:
+        _show_output(lab, stored)
+    for saved in (saved_files.keep(args, results), saved_files.keep_state(args, lab, results)):
+        if saved:
+            Progress().say(saved)
+    if args.form in counter_method.FORMS and counter_method.applies(stored):
+        counter_method.show(counts.stdout(), stored, args.form)
+    elif args.ideal:
+        ideal_parts.show(counts.stdout(), stored, args.form)
+    else:
+        keys = expansion.swept
+        sweep_table.show(counts.stdout(), stored, expansion.cannot, keys, wanted, args.form)
+    if args.form == "table":
+        next_steps.show(Progress(), lab, args, stored)
+    for one in stored:
+        for about in (region_calls, invalid_opcodes):
+            if remark := about.remark(one.record):
+                Progress().say(remark)
+    for wish in Observation.parse(args):
+        for result in results:
+            for remark in wish.remarks(result.id, lab.short(result.directory)):
+                Progress().say(remark)
+    return STATUS_FAILED if failures.report(lab, results) else 0
+
+
+def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
+    """Prints the output of the user's programs on stderr, because stdout contains only results."""
+    places = [(one, lab.short(one.directory)) for one in stored]
+    if said := program_output.several(places):
+        Progress().say(said.removesuffix("\n"))
+    if shown := screen.several(stored):
+        Progress().say(shown.removesuffix("\n"))

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+#: 090 shell GUEST         open the console of a simulated machine in this terminal
+"""`shell`: opens the console or the screen of a guest."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from p5lab import engines
+from p5lab.cli import media, options, request
+from p5lab.describe import experiment, guest, machine
+from p5lab.errors import UserError
+from p5lab.execute import screen, shell, viewers
+from p5lab.host import build, image
+from p5lab.host.progress import Progress
+from p5lab.lab import Lab
+from p5lab.prepare import prepare
+
+HELP = "open the console of a guest in this terminal"
+DESCRIPTION = (
+    "Boots a guest and connects the guest's serial console to this terminal. For a"
+    " guest that boots from its own media, the command shows the guest's screen and sends your"
+    " keys to the guest. Press Ctrl-A, then x to end the session. If the input is a file or a"
+    " pipe, the command types the lines of the input one by one. The session then ends at the"
+    " end of the input."
+)
+EXAMPLES = (
+    "shell linux",
+    "shell linux --set l2.present=false",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `shell`."""
+    parser.add_argument("guest", nargs="?", help="a name that `p5lab list guests` shows")
+    parser.add_argument(
+        "--screen",
+        action="store_true",
+        help="show the screen of a guest that boots from its own media, and type on its keyboard."
+        " This is the default for such a guest, and for --floppy, --disk and --cdrom",
+    )
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help="write what you do as a script for `run --script FILE`. Only with a screen",
+    )
+    parser.add_argument(
+        "--vnc",
+        type=int,
+        nargs="?",
+        const=0,
+        metavar="PORT",
+        help="also show the screen, with graphics and mouse, to a VNC viewer on 127.0.0.1 (default:"
+        " the first free port from 5900 on). Only with a screen",
+    )
+    options.add_system(parser)
+    media.add_media(parser)
+    parser.add_argument(
+        "--model",
+        choices=("on", "off"),
+        default="on",
+        help="off: each instruction takes one clock, and the machine has no caches, no TLBs and no"
+        " stalls",
+    )
+    options.add_no_build(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `shell`."""
+    seed = options.one_seed(args, "a shell")
+    board = machine.load(lab, args.machine)
+    if args.settings:
+        board = board.with_set(machine.parse_settings(args.settings), "--set")
+    if _has_screen(args, lab):
+        return _screen(args, lab)
+    if args.guest is None:
+        raise UserError("shell: expected a guest, or media (--floppy, --disk, --cdrom)")
+    media.check_no_media(args)
+    system = guest.load(lab, args.guest)
+    for option, given in (
+        ("--screen", args.screen),
+        ("--record", args.record),
+        ("--vnc", args.vnc is not None),
+    ):
+        if given:
+            raise UserError(
+                f"{option}: guest {system.name} has its console on the serial line; expected a"
+                " guest with [media], or --floppy, --disk or --cdrom"
+            )
+    board = experiment.with_isa("shell", system, board)
+    image.check(lab, system)
+    planned = shell.plan(board, system, seed, args.model == "on")
+    if not args.no_build:
+        build.ensure(lab, Progress(), engines.targets(lab, [planned]))
+    return shell.run(lab, planned)
+
+
+def _has_screen(args: argparse.Namespace, lab: Lab) -> bool:
+    """Whether the machine boots from media, so that a person needs its screen."""
+    if args.floppy or args.disk or args.cdrom:
+        return True
+    return args.guest is not None and bool(guest.load(lab, args.guest).media)
+
+
+def _screen(args: argparse.Namespace, lab: Lab) -> int:
+    """Opens the screen of a guest that boots from its own media."""
+    options.one_seed(args, "a shell")
+    if args.vnc is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError("shell: the screen of a guest needs a terminal, or --vnc")
+    if args.record:
+        media.check_new(args.record, "--record")
+    (planned,) = prepare(lab, request.of_shell(args, shell.LIMIT_SECONDS)).runs
+    if not args.no_build:
+        targets = [*engines.targets(lab, [planned])]
+        if args.vnc is not None:
+            targets.append(lab.short(viewers.program(lab)))
+        build.ensure(lab, Progress(), tuple(targets))
+    elif args.vnc is not None and not viewers.program(lab).exists():
+        raise UserError("--vnc: build/engine/p5vnc is missing; expected without --no-build")
+    server = viewers.Viewers(viewers.program(lab), args.vnc) if args.vnc is not None else None
+    if server:
+        Progress().say(f"A VNC viewer on this host shows the screen at {server.address}.")
+    try:
+        return screen.run(lab, planned, server, args.record)
+    finally:
+        if server:
+            server.close()

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+#: 060 validate            compare published hardware numbers with modelled numbers
+"""`validate`: compares the model with published numbers."""
+
+import argparse
+
+from p5lab.cli import failures, options
+from p5lab.errors import STATUS_FAILED
+from p5lab.evidence import validate
+from p5lab.lab import Lab
+from p5lab.present import counts
+
+HELP = "compare published numbers with modelled numbers"
+DESCRIPTION = (
+    "Makes the runs that the claims of configs/claims.toml need. Each run uses the"
+    " machine of its claim. Prints the published number and the modelled number of each claim."
+    " A claim that does not hold is a result, not a failure."
+)
+EXAMPLES = (
+    "validate",
+    "validate --source lai96 --strict",
+    "validate --all --format csv",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `validate`."""
+    parser.add_argument("--source", metavar="PAPER", help="only the claims of this paper")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="also show inputs from machine files, and claims that cannot be tested",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with status 1 if a claim does not hold"
+    )
+    options.add_jobs(parser)
+    options.add_workers(parser)
+    options.add_no_build(parser)
+    options.add_format(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `validate`."""
+    asked = validate.select(lab, args.source)
+    found = validate.run(lab, asked, options.executor(args, lab))
+    validate.show(counts.stdout(), found.results, args.form, everything=args.all)
+    if failures.report(lab, found.failed):
+        return STATUS_FAILED
+    return STATUS_FAILED if args.strict and validate.misses(found.results) else 0
