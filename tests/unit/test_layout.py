@@ -20,13 +20,14 @@ LONGEST = 80  # lines of a function, from its first to its last
 # first.
 ENGINE_PARTS = {
     "base": (),
+    "x87": (),
     "p5": ("base",),
     "measure": ("base", "p5"),
     "devices": ("base",),
     "restore": (),
     "vnc": (),
     "session": ("restore", "base", "p5", "measure", "devices"),
-    "bochs": ("base", "p5", "measure", "devices", "session"),
+    "bochs": ("base", "x87", "p5", "measure", "devices", "session"),
 }
 # Packages of p5lab in the order of docs/architecture.md. A package may import packages in an
 # earlier line and in its own line.
