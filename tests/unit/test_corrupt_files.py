@@ -6,8 +6,11 @@ of each reader tests the accepted content. If a reader can detect that a file is
 accept the file. If a file has an end mark or a digest, the reader must detect any cut or change.
 """
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 import os
 import shutil
 import tarfile
@@ -23,6 +26,7 @@ import test_calls
 import test_crossings
 import test_gem5_events
 import test_gem5_stats
+import test_image_format
 import test_modes_file
 import test_program
 import test_rootfs
@@ -30,7 +34,8 @@ import test_validate
 from mutate import Mutator, dump_toml
 from rich.console import Console
 
-from p5lab.describe import experiment, guest, machine, program, workload
+from p5lab.describe import disk_image, experiment, guest, machine, media, program, workload
+from p5lab.describe.media import Wanted
 from p5lab.errors import UserError
 from p5lab.evidence import published
 from p5lab.execute import plan
@@ -38,7 +43,9 @@ from p5lab.execute.runner import Runner
 from p5lab.host import rootfs, sources
 from p5lab.host.files import digest_of
 from p5lab.keep import index, store
+from p5lab.lab import Lab
 from p5lab.prepare import rerun
+from p5lab.prepare.raw_image import RawImages
 from p5lab.present import runs
 from p5stats import (
     StatsError,
@@ -271,6 +278,30 @@ def of_points(tmp_path):
     return Reader("text", [b"3 0\n7 1\n\n0.25 0\n0.75 1\n"], read, check)
 
 
+def of_image(*seeds):
+    """Images of floppies that are not raw."""
+
+    def reader(tmp_path):
+        images = RawImages(Lab(tmp_path / "lab"), convert=False)
+
+        def read(data):
+            path = put(tmp_path / "floppy.img", data)
+            try:
+                (found,) = media.found([Wanted("floppy_a", str(path), "--floppy")], images)
+                return found, found.path.stat().st_size
+            finally:
+                shutil.rmtree(tmp_path / "lab", ignore_errors=True)
+
+        def check(found):
+            medium, size = found
+            assert size in disk_image.FLOPPIES
+            assert medium.form
+
+        return Reader("bytes", list(seeds), read, check)
+
+    return reader
+
+
 # --- p5lab -----------------------------------------------------------------------------------
 
 
@@ -440,6 +471,13 @@ READERS = {
     "gem5 markers.jsonl": of_gem5_markers,
     "simpoint.bb": of_vectors,
     "simpoints and weights": of_points,
+    "image ImageDisk": of_image(test_image_format.imd_file(test_image_format.BOOT, 40, 1, 8)),
+    "image packed": of_image(
+        gzip.compress(test_image_format.BOOT),
+        lzma.compress(test_image_format.BOOT),
+        bz2.compress(test_image_format.BOOT),
+        test_image_format.zipped(a_img=test_image_format.BOOT),
+    ),
     "run.json": of_record,
     "the index": of_index,
     "experiment": of_toml(

@@ -16,6 +16,7 @@ from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.prepare import files_floppy
 
 KEEP, SCRIPT = "--keep", "--script"
+CONVERT = "--convert"
 STATE, SAVE_STATE = "--state", "--save-state"
 
 
@@ -58,6 +59,12 @@ def add_media(parser: argparse.ArgumentParser) -> None:
         " starts them (docs/concepts/media.md). For Unix systems, the floppy holds a tar archive."
         f" With --program {IN_GUEST}PATH, win32 puts the programs for Wine into"
         f" {GUEST_PLACE}/win32 of the guest",
+    )
+    parser.add_argument(
+        CONVERT,
+        action="store_true",
+        help="turn images of emulators (qcow2, VDI, VMDK, VHD and others) into raw images with"
+        " qemu-img, in the directory build/raw",
     )
     parser.add_argument(
         "--geometry",
@@ -122,6 +129,7 @@ def check_no_media(args: argparse.Namespace) -> None:
     """Raises UserError for an option about media in a shell of another guest."""
     for option, value in (
         ("--geometry", args.geometry),
+        (CONVERT, args.convert),
         (files_floppy.OPTION, args.put),
         (PROGRAMS, args.programs),
     ):

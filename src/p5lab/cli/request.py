@@ -119,6 +119,7 @@ def _media(args: argparse.Namespace) -> UserMedia:
         tuple(args.disk),
         args.cdrom,
         args.geometry,
+        convert=args.convert,
         put=tuple(args.put),
         programs=args.programs or "",
     )
@@ -183,6 +184,7 @@ def _check_no_media(args: argparse.Namespace) -> None:
     """Raises UserError for an option that has a meaning only for a boot from media."""
     given = {
         "--geometry": args.geometry,
+        media.CONVERT: args.convert,
         "--until": args.until,
         media.SCRIPT: args.script and not args.program,
         files_floppy.OPTION: args.put,

@@ -16,6 +16,7 @@ from p5lab.errors import UserError
 
 SECTOR, CD_SECTOR = 512, 2048
 SIGNATURE = b"\x55\xaa"  # at the end of a boot sector
+FIRST_OPCODE, EQUAL_WORDS = 0x06, 9  # what a BIOS of 1986 asks of a floppy without signature
 # By the size in bytes: the emulator's name of the medium, and the drive for this medium.
 FLOPPIES = {
     163_840: ("160k", "360k"),
@@ -25,7 +26,10 @@ FLOPPIES = {
     737_280: ("720k", "720k"),
     1_228_800: ("1_2", "1_2"),
     1_474_560: ("1_44", "1_44"),
-    1_720_320: ("1_44", "1_44"),  # 21 sectors in each track, as Microsoft delivered programs
+    # More sectors than usual: 21, as Microsoft delivered programs (DMF), also on 82 tracks, and 23.
+    1_720_320: ("1_44", "1_44"),
+    1_763_328: ("1_44", "1_44"),
+    1_884_160: ("1_44", "1_44"),
     2_949_120: ("2_88", "2_88"),
 }
 USUAL = 1_474_560  # the floppy of a PC of 1995
@@ -91,15 +95,17 @@ def size_of(path: Path, where: str) -> int:
         raise UserError(f"{where}: {path}: cannot be read: {error.strerror}") from None
 
 
-def floppy(path: Path, where: str) -> str:
-    """The emulator's name of the floppy in an image, such as "1_44"."""
+def floppy(path: Path, where: str, *, was_packed: bool = False) -> str:
+    """The emulator's name of the floppy in an image, such as "1_44". A floppy that was packed has
+    all of its sectors, so nothing can be missing at its end."""
     size = size_of(path, where)
     if size not in FLOPPIES:
         whole = min((one for one in FLOPPIES if one > size and one >= USUAL), default=0)
         longer = f"; if the rest is empty, `truncate -s {whole} COPY` makes a copy longer"
         raise UserError(
             f"{where}: {path}: {size:,} bytes is not the size of a floppy; expected one of"
-            f" {', '.join(f'{one:,}' for one in FLOPPIES)} bytes{longer if whole else ''}"
+            f" {', '.join(f'{one:,}' for one in FLOPPIES)} bytes"
+            f"{longer if whole and not was_packed else ''}"
         )
     return FLOPPIES[size][0]
 
@@ -183,20 +189,49 @@ def cdrom(path: Path, where: str) -> None:
         )
 
 
-def check_boots(path: Path, where: str, *, is_cdrom: bool) -> None:
-    """Raises UserError if the BIOS cannot boot from an image: a floppy or a disk without a boot
-    sector, or a CD-ROM without an El Torito boot record."""
+def check_cdrom_boots(path: Path, where: str) -> None:
+    """Raises UserError for a CD-ROM without an El Torito boot record."""
     with path.open("rb") as file:
-        if is_cdrom:
-            if not _has_boot_record(file):
-                raise UserError(
-                    f"{where}: {path}: the CD-ROM does not boot: it has no El Torito boot record"
-                )
-        elif file.read(SECTOR)[510:512] != SIGNATURE:
+        if not _has_boot_record(file):
             raise UserError(
-                f"{where}: {path}: the image does not boot: its first sector does not end with"
-                " 55 AA"
+                f"{where}: {path}: the CD-ROM does not boot: it has no El Torito boot record"
             )
+
+
+def check_disk_boots(path: Path, where: str) -> None:
+    """Raises UserError for a disk without a boot sector."""
+    if not has_signature(path):
+        raise UserError(
+            f"{where}: {path}: the image does not boot: its first sector does not end with 55 AA"
+        )
+
+
+def check_floppy_boots(path: Path, where: str) -> None:
+    """Raises UserError for a floppy without a boot sector."""
+    if not has_signature(path) and not has_unsigned_code(path):
+        raise UserError(
+            f"{where}: {path}: the image does not boot: its first sector neither ends with 55 AA"
+            " nor begins with code"
+        )
+
+
+def has_unsigned_code(path: Path) -> bool:
+    """Whether the first sector of a floppy has code, but not 55 AA at its end.
+
+    The BIOSes of the time started such a floppy. They asked only whether the first byte is at least
+    06h and whether the first words differ (IBM, PC AT Technical Reference, 1986, BIOS listing,
+    BOOT_STRAP).
+    """
+    with path.open("rb") as file:
+        sector = file.read(SECTOR)
+    words = {sector[at : at + 2] for at in range(0, 2 * EQUAL_WORDS, 2)}
+    return sector[510:512] != SIGNATURE and sector[0] >= FIRST_OPCODE and len(words) > 1
+
+
+def has_signature(path: Path) -> bool:
+    """Whether the first sector of an image ends with 55 AA."""
+    with path.open("rb") as file:
+        return file.read(SECTOR)[510:512] == SIGNATURE
 
 
 def _has_boot_record(file: BinaryIO) -> bool:

@@ -7,13 +7,14 @@ checked when a run is made, not when the guest is read, so a guest without its m
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from p5lab.describe import disk_image
+from p5lab.describe import disk_image, image_format
 from p5lab.describe.disk_image import Geometry
+from p5lab.describe.image_format import Format
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import UserError
 from p5lab.host.files import digest_of
@@ -51,7 +52,8 @@ class Wanted:
 class Medium:
     """A medium that was found and checked. `form`: the geometry of a disk, or the emulator's name
     of a floppy; empty for a CD-ROM. `name`: the name of the known content, empty for another
-    content."""
+    content. `origin`: the user's file, from which p5lab has made the raw image `path` if it is
+    another one. `packed`: the formats of that file; empty for a raw image."""
 
     role: str
     path: Path
@@ -59,13 +61,15 @@ class Medium:
     form: str
     name: str = ""
     geometry: Geometry | None = None
+    origin: Path = Path()
+    packed: str = ""
 
     @property
     def recorded(self) -> dict[str, str]:
         """The entry of this medium in run.json."""
         origin = f" ({self.geometry.origin})" if self.geometry else ""
         return {
-            "file": self.path.name,
+            "file": self.origin.name,
             "sha256": self.sha256,
             "known_as": self.name,
             "form": f"{self.form}{origin}",
@@ -97,6 +101,11 @@ class Boot:
         return tuple(one for one in self.media if one.role in FLOPPIES) + self.inserted
 
     @property
+    def has_unsigned_floppy(self) -> bool:
+        """Whether the BIOS must start a floppy whose boot sector does not end with 55 AA."""
+        return any(disk_image.has_unsigned_code(one.path) for one in self.floppies)
+
+    @property
     def has_ready_point(self) -> bool:
         """Whether the script has a ready point, from which several runs can begin."""
         return bool(self.script and self.script.boot)
@@ -111,7 +120,7 @@ class Boot:
     def floppy(self, wanted: Wanted) -> Medium:
         """The floppy that a step of the script inserts."""
         path = _path(wanted)
-        return next(one for one in self.floppies if one.path == path)
+        return next(one for one in self.floppies if one.origin == path)
 
     def drive(self, role: str) -> str:
         """The emulator's name of a floppy drive that takes all floppies of the run for this drive;
@@ -177,11 +186,45 @@ def _known(table: Table) -> dict[str, str]:
     return {digest: known.text(digest) for digest in known.data}
 
 
-def found(wanted: Sequence[Wanted]) -> tuple[Medium, ...]:
-    """Searches and checks all media of a guest. Raises UserError for a missing file, for an image
-    that the machine cannot use, and if the BIOS cannot boot from the first medium of its order and
-    has no other."""
-    media = tuple(_found(one) for one in wanted)
+def refusal(wanted: Wanted, path: Path, form: Format) -> UserError:
+    """The message about an image of a format that the machine cannot use."""
+    command = form.command_for(path)
+    makes = f"; `{command}` makes one" if command else ""
+    also = ", and so does the option --convert" if form.qemu else ""
+    return UserError(
+        f"{wanted.where}: {path}: the format is {form.name}; expected a raw image{makes}{also}"
+    )
+
+
+def check_format(wanted: Wanted, path: Path) -> None:
+    """Raises UserError for an image of a CD-ROM in the place of a floppy or disk. An image can be
+    both, with a boot sector before its volumes."""
+    if wanted.role == CDROM or not image_format.is_iso(path):
+        return
+    if not disk_image.has_signature(path):
+        raise UserError(
+            f"{wanted.where}: {path}: this is an image of a CD-ROM (ISO 9660); expected with"
+            " --cdrom"
+        )
+
+
+def as_it_is(wanted: Wanted, path: Path) -> tuple[Path, str]:
+    """Takes raw images only. Raises UserError for others."""
+    if form := image_format.of(path):
+        raise refusal(wanted, path, form)
+    check_format(wanted, path)
+    return path, ""
+
+
+# Returns the raw image of a medium and the formats of the file; empty for a raw image.
+Raw: TypeAlias = Callable[[Wanted, Path], tuple[Path, str]]
+
+
+def found(wanted: Sequence[Wanted], raw: Raw = as_it_is) -> tuple[Medium, ...]:
+    """Searches and checks all media of a guest. `raw` makes raw images of other formats. Raises
+    UserError for a missing file, for an image that the machine cannot use, and if the BIOS cannot
+    boot from the first medium of its order and has no other."""
+    media = tuple(_found(one, raw) for one in wanted)
     candidates = Boot(media).order
     if not candidates:
         raise UserError(
@@ -191,24 +234,34 @@ def found(wanted: Sequence[Wanted]) -> tuple[Medium, ...]:
     if len(candidates) == 1:
         (one,) = candidates
         where = next(wish.where for wish in wanted if wish.role == one.role)
-        disk_image.check_boots(one.path, where, is_cdrom=one.role == CDROM)
+        checks = {
+            CDROM: disk_image.check_cdrom_boots,
+            DISKS[0]: disk_image.check_disk_boots,
+            FLOPPIES[0]: disk_image.check_floppy_boots,
+        }
+        checks[one.role](one.path, where)
     return media
 
 
-def _found(wanted: Wanted) -> Medium:
-    path, where = _path(wanted), wanted.where
-    if bad := [one for one in UNUSABLE if one in str(path)]:
-        raise UserError(f"{where}: {str(path)!r}: expected a path without {bad[0]!r}")
+def _found(wanted: Wanted, raw: Raw) -> Medium:
+    origin, where = _path(wanted), wanted.where
+    if bad := [one for one in UNUSABLE if one in str(origin)]:
+        raise UserError(f"{where}: {str(origin)!r}: expected a path without {bad[0]!r}")
+    disk_image.size_of(origin, where)
+    path, packed = raw(wanted, origin)
+    if packed:
+        where = f"{where}: {origin} ({packed})"
     form, geometry = "", None
     if wanted.role in FLOPPIES:
-        form = disk_image.floppy(path, where)
+        form = disk_image.floppy(path, where, was_packed=bool(packed))
     elif wanted.role in DISKS:
         geometry = disk_image.disk(path, wanted.geometry, where)
         form = str(geometry)
     else:
         disk_image.cdrom(path, where)
     sha256 = digest_of(path)
-    return Medium(wanted.role, path, sha256, form, wanted.known.get(sha256, ""), geometry)
+    name = wanted.known.get(sha256, "")
+    return Medium(wanted.role, path, sha256, form, name, geometry, origin, packed)
 
 
 def _path(wanted: Wanted) -> Path:
@@ -228,6 +281,7 @@ def _path(wanted: Wanted) -> Path:
     parts = [
         f"missing medium {wanted.file}" + (f" ({wanted.what})" if wanted.what else ""),
         put,
+        "no such file",
         f"known: {known}" if known else "",
     ]
     raise UserError(f"{wanted.where}: {'; '.join(filter(None, parts))}")
@@ -243,17 +297,34 @@ def placed(name: str) -> Path | None:
     return next((one / name for one in directories() if (one / name).exists()), None)
 
 
-def inserted(wanted: Sequence[Wanted], present: Sequence[Medium]) -> tuple[Medium, ...]:
+def inserted(
+    wanted: Sequence[Wanted], present: Sequence[Medium], raw: Raw = as_it_is
+) -> tuple[Medium, ...]:
     """The floppies that a script inserts, without those that are already `present`. Raises
     UserError for a missing file and a wrong image."""
     known = {one.path for one in present if one.role in FLOPPIES}
     media: dict[Path, Medium] = {}
     for one in wanted:
-        medium = _found(one)
+        medium = _found(one, raw)
         if medium.path not in known:
             role = f"{INSERTED}{len(media) + 1}"
             media.setdefault(medium.path, replace(medium, role=role))
     return tuple(media.values())
+
+
+def packed(boot: Boot) -> list[str]:
+    """One line about each medium that p5lab has made of a file of another format."""
+    return [
+        f"{one.origin.name} is in the format {one.packed}; this run has its raw image of"
+        f" {one.path.stat().st_size:,} bytes, as {_command(one)} makes it"
+        for one in (*boot.media, *boot.inserted)
+        if one.packed
+    ]
+
+
+def _command(medium: Medium) -> str:
+    form = image_format.of(medium.origin)
+    return f"`{form.command_for(medium.origin)}`" if form else "a command"
 
 
 def remarks(wanted: Sequence[Wanted], boot: Boot) -> list[str]:
@@ -264,7 +335,7 @@ def remarks(wanted: Sequence[Wanted], boot: Boot) -> list[str]:
         if medium and not medium.name:
             known = f"; known: {', '.join(one.known.values())}" if one.known else ""
             lines.append(
-                f"{one.where}: {medium.path.name} has an unknown content, sha256"
+                f"{one.where}: {medium.origin.name} has an unknown content, sha256"
                 f" {medium.sha256}{known}"
             )
     return lines

@@ -62,6 +62,7 @@ class UserMedia:
     """Media from which a guest boots: those that the user names, or those of the guests with
     [media] that the filter names.
 
+    `convert`: whether qemu-img turns images of other formats into raw images.
     `until`: the text that ends the runs.
     `keep`: the role of the medium whose changed content is kept, or FIRST for the only medium that
         a guest can write.
@@ -77,6 +78,7 @@ class UserMedia:
     disks: tuple[Path, ...] = ()
     cdrom: Path | None = None
     geometry: str = ""
+    convert: bool = False
     until: str = ""
     keep: str = ""
     scripts: tuple[Script, ...] = ()

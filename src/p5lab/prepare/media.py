@@ -25,6 +25,7 @@ from p5lab.host.files import digest_of
 from p5lab.host.supplied_programs import SYSTEMS, check_job
 from p5lab.lab import Lab
 from p5lab.prepare import files_floppy
+from p5lab.prepare.raw_image import RawImages
 
 NAME = experiment.MEDIA  # of the experiment in the record
 WORKLOAD = Workload(
@@ -59,7 +60,15 @@ def runs(lab: Lab, asked: UserMedia, choice: Filter) -> Expansion:
     systems = [_with_floppy(lab, system, asked) for system in systems]
     phases = SYSTEMS[asked.programs].phases(lab) if asked.programs else {}
     found = [
-        _run(experiment.with_isa("--guest", system, board), system, steps, asked, choice, phases)
+        _run(
+            lab,
+            experiment.with_isa("--guest", system, board),
+            system,
+            steps,
+            asked,
+            choice,
+            phases,
+        )
         for board in experiment.boards(lab, choice)
         for system in systems
         for steps in _scripts(system, asked)
@@ -160,6 +169,7 @@ def _scripts(system: Guest, asked: UserMedia) -> list[Script | None]:
 
 
 def _run(
+    lab: Lab,
     board: Machine,
     system: Guest,
     script: Script | None,
@@ -167,7 +177,7 @@ def _run(
     choice: Filter,
     supplied_phases: Mapping[int, str],
 ) -> Run:
-    boot = _boot(system, script, asked)
+    boot = _boot(lab, system, script, asked)
     parameters: dict[str, int | str] = {
         one.role: one.sha256[:12] for one in (*boot.media, *boot.inserted)
     }
@@ -198,12 +208,13 @@ def _run(
     )
 
 
-def _boot(system: Guest, script: Script | None, asked: UserMedia) -> Boot:
+def _boot(lab: Lab, system: Guest, script: Script | None, asked: UserMedia) -> Boot:
     """The media and the end of a run. A script of the command line replaces the text of the
     guest."""
     until = asked.until or ("" if asked.scripts else system.until)
-    found = media.found(system.media)
-    more = media.inserted(script.floppies, found) if script else ()
+    raw = RawImages(lab, asked.convert)
+    found = media.found(system.media, raw)
+    more = media.inserted(script.floppies, found, raw) if script else ()
     boot = Boot(
         found,
         until,
@@ -247,6 +258,7 @@ def again(
     LookupError or TypeError if the entry is not complete."""
     system = guests.load(lab, name)
     asked = UserMedia(
+        convert=True,
         until=str(request["until"]),
         keep=str(request["keep"]),
         job=str(request.get("args", "")),
@@ -258,4 +270,5 @@ def again(
         limit=int(str(request["limit_seconds"])),
         observation=observation,
     )
-    return _run(experiment.with_isa(name, system, board), system, system.script, asked, choice, {})
+    board = experiment.with_isa(name, system, board)
+    return _run(lab, board, system, system.script, asked, choice, {})

@@ -58,6 +58,9 @@ def make(lab: Lab, run: Run, paths: Mapping[str, str]) -> Bochsrc:
         "features": features,
     }
     places = {role: paths[role] for role in ("bios", "vgabios", "bootrom")}
+    # The emulator's BIOS asks for 55 AA also on floppies, unless bit 0 of CMOS register 38h forbids
+    # this. It is set only for a floppy that needs it, so all other boots stay the same.
+    places["unsigned_floppy"] = str(int(bool(run.boot and run.boot.has_unsigned_floppy)))
     places |= {"boot": "floppy", "floppies": "", "disk": NO_DISK, "cdrom": NO_CDROM}
     if run.boot:
         values |= _media_values(run.boot)

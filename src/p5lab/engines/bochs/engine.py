@@ -85,6 +85,8 @@ class Bochs(Engine):
         """As for every engine. Also remarks on media with an unknown content."""
         said = super().examine(lab, runs)
         for run in runs:
+            if run.boot:
+                said += media.packed(run.boot)
             if run.boot and run.guest.name in guests.names(lab):
                 said += media.remarks(run.guest.media, run.boot)
         return list(dict.fromkeys(said))
