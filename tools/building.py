@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from archives import extract
+
 
 class BuildError(Exception):
     """The build cannot continue. The message gives the reason. Tool output is printed before."""
@@ -69,8 +71,7 @@ def zig_caches(cache: Path, local: Path | None = None) -> dict[str, str]:
 def unpack(archive: Path, directory: Path) -> Path:
     """Unpacks a source archive into a new directory. Returns the only directory in the archive."""
     directory.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(archive) as tar:
-        tar.extractall(directory, filter="data")
+    extract(archive, directory)
     trees = [path for path in directory.iterdir() if path.is_dir()]
     if len(trees) != 1:
         raise BuildError(f"{archive.name}: expected one directory in it, found {len(trees)}")

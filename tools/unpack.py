@@ -11,6 +11,8 @@ import sys
 import tarfile
 from pathlib import Path
 
+from archives import extract
+
 
 def main() -> int:
     """Replaces the content of the directory with the archive's headers. Returns the exit status."""
@@ -21,11 +23,10 @@ def main() -> int:
     directory = options.sentinel.parent
     try:
         shutil.rmtree(directory, ignore_errors=True)
-        with tarfile.open(options.archive) as archive:
-            archive.extractall(directory, filter="data")
+        extract(options.archive, directory)
         options.sentinel.touch()
-    except OSError as error:
-        print(f"p5lab: {directory}: {error.strerror}", file=sys.stderr)
+    except (OSError, tarfile.TarError) as error:
+        print(f"p5lab: {directory}: {getattr(error, 'strerror', error)}", file=sys.stderr)
         return 1
     return 0
 

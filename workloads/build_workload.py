@@ -20,11 +20,11 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+from archives import extract
 from building import BuildError, keep, keep_program, status_of, zig_caches
 from pentium_programs import compiling, linking
 from stripping import stripped
@@ -68,8 +68,7 @@ def build(args: argparse.Namespace) -> None:
             shutil.copytree(directory, work / f"include{number}")
             options += ["-I", f"include{number}"]
         if args.headers:
-            with tarfile.open(args.headers) as archive:
-                archive.extractall(work / "headers", filter="data")
+            extract(args.headers, work / "headers")
             options += ["-I", "headers"]
         options += [f"-D{definition}" for definition in args.define]
         environment = {**os.environ, **zig_caches(args.cache)}

@@ -17,13 +17,14 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "linux"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 import build_kernel
 import precompiled_header
+from archives import extract
 from build_kernel import BuildError
 
 DRIVERS = "arch/um/drivers"
@@ -90,8 +91,7 @@ def add_driver(tree: Path, driver: Path, header: Path) -> None:
 
 def make_compiler(directory: Path, libc: Path, headers: Path) -> Path:
     """Writes a wrapper of the compiler. `headers` holds the kernel's own headers for programs."""
-    with tarfile.open(libc / "include.tar") as archive:
-        archive.extractall(directory / "include", filter="data")
+    extract(libc / "include.tar", directory / "include")
     own = subprocess.run(
         ["gcc", "-print-file-name=include"], capture_output=True, text=True, check=True
     ).stdout.strip()

@@ -8,7 +8,6 @@ The tests are skipped if the checkout has no root file system of this guest. `./
 import json
 import shlex
 import subprocess
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -55,8 +54,7 @@ def debian(lab):
 def root(lab, tmp_path_factory):
     """The root file system in a directory of this host, which runs its programs."""
     place = tmp_path_factory.mktemp("root")
-    with tarfile.open(lab.rootfs(SYSTEM)) as tar:
-        tar.extractall(place, filter="tar")
+    subprocess.run(["tar", "-xf", lab.rootfs(SYSTEM), "-C", place, "--no-same-owner"], check=True)
     for name in ("dev", "proc", "root", "tmp"):
         (place / name).mkdir(exist_ok=True)
     done = on_host(place, ("/bin/true",))

@@ -8,12 +8,15 @@ import os
 import re
 import subprocess
 import sys
-import tarfile
+from pathlib import Path
 
 import pytest
 
 from p5lab.host import fetch
 from p5lab.host.files import digest_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+from archives import extract
 
 FULL = os.environ.get("P5LAB_FULL") == "1"
 ACCESSES = 10_000_000 if FULL else 300_000
@@ -60,8 +63,7 @@ def simulator(lab, tmp_path_factory):
         assert done.returncode == 0, done.stderr
     assert digest_of(archive) == sha256
     build = tmp_path_factory.mktemp("simulator")
-    with tarfile.open(archive) as packed:
-        packed.extractall(build, filter="data")
+    extract(archive, build)
     command = build / "replay"
     subprocess.run(
         ["gcc", "-O2", f"-I{build}/{name}-{version}/cachesim", place / "replay.c", "-o", command],

@@ -180,6 +180,17 @@ def test_the_reason_of_a_failure_is_one_line(lab, progress, line, reason):
     assert "\n" not in said
 
 
+def test_an_exception_of_a_script_is_one_line(lab, progress):
+    (lab.root / "tools").mkdir()
+    script = lab.root / "tools/broken.py"
+    script.write_text("import json\n\n\ndef main():\n    json.loads('{')\n\n\nmain()\n")
+    graph(lab, ("unpack", "one", f"{sys.executable} tools/broken.py"))
+    said = failure(lab, progress)
+    assert said.startswith("build failed: tools/broken.py:5: json.decoder.JSONDecodeError: ")
+    assert "build/build.log" in said
+    assert "\n" not in said
+
+
 def test_any_other_failure_shows_the_end_of_the_log(lab, progress):
     graph(lab, ("C++", "one", "echo error: no such type; exit 1"))
     said = failure(lab, progress)

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TextIO
 
 from p5lab.errors import STATUS_FAILED, UserError, describes_stop, disk_error
@@ -31,6 +32,9 @@ REASON = re.compile(r"(p5lab|build_\w+|mkcpio|mkdisk|mkscsi|mkrootfs|check_isa):
 # The parts of the laboratory that have a short name as a target. Each is a directory of build/.
 PARTS = ("engine", "guests", "workloads", "tests")
 NO_SPACE = re.compile(r"No space left on device|disk full")
+# The lines of a traceback that say where a script stopped, and why. The last of each kind counts.
+PLACE = re.compile(r'^  File "(.+)", line (\d+), in ')
+EXCEPTION = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b(?:: .*)?$")
 
 
 # SCons prints this line for a step that determines which file the build uses for a source.
@@ -166,6 +170,7 @@ def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
             f"disk full, in {lab.root}, in the directory of temporary files or in"
             f" {cache_directory()}",
         )
+    reasons = reasons or _exception(lab, list(last))
     if reasons:
         raise UserError(f"build failed: {reasons[0]} (log: {LOG})", status=STATUS_FAILED)
     tail = "\n".join(f"  {line}" for line in last)
@@ -173,6 +178,21 @@ def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
         f"build failed (scons status {process.returncode}), see {LOG}; it ended with\n{tail}",
         status=STATUS_FAILED,
     )
+
+
+def _exception(lab: Lab, lines: list[str]) -> list[str]:
+    """The last exception in the output of the build: the line of our code where it was raised or
+    from which other code was called, and its text. Empty if there is none."""
+    raised = [line for line in lines if EXCEPTION.match(line)]
+    places = [found for line in lines if (found := PLACE.match(line))]
+    ours = [found for found in places if Path(found[1]).absolute().is_relative_to(lab.root)]
+    if not raised or not places:
+        return []
+    file, number = (ours or places)[-1].groups()
+    where = Path(file)
+    if where.is_absolute() and where.is_relative_to(lab.root):
+        where = where.relative_to(lab.root)
+    return [f"{where}:{number}: {raised[-1]}"]
 
 
 @contextmanager

@@ -15,11 +15,11 @@ import os
 import re
 import shutil
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+from archives import extract
 from building import BuildError, find_zig, keep, run, status_of, zig_caches
 
 # In the directory crypto/ of OpenSSL.
@@ -42,9 +42,7 @@ HEAD = "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by build_header.py fr
 
 def scripts_of(archive: Path, directory: Path) -> Path:
     """Unpacks OpenSSL's Perl scripts. Returns the directory crypto/."""
-    with tarfile.open(archive) as tar:
-        members = [one for one in tar if re.fullmatch(r"[^/]+/crypto/.*\.pl", one.name)]
-        tar.extractall(directory, members, filter="data")
+    extract(archive, directory, re.compile(r"[^/]+/crypto/.*\.pl").fullmatch)
     (crypto,) = directory.glob("*/crypto")
     return crypto
 
