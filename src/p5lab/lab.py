@@ -12,6 +12,7 @@ from pathlib import Path
 from p5lab.errors import UserError
 
 VARIABLE = "P5LAB_PATH"
+RESULTS = "P5LAB_RESULTS"
 # The patterns of the files of each kind: first in the checkout, then in a directory of P5LAB_PATH.
 # The name of a guest or workload is the name of its directory. The name of a machine, experiment or
 # notebook is the name of its file.
@@ -31,7 +32,7 @@ FOLDERS = (*sorted({others.partition("/")[0] for _, others in PLACES.values()}),
 class Lab:
     """A checkout of the repository.
 
-    `results_in`: another directory for the results, for tests. `path`: directories with more
+    `results_in`: another directory for the results. `path`: directories with more
     machines, guests, workloads, experiments and notebooks.
     """
 
@@ -41,10 +42,16 @@ class Lab:
 
     @classmethod
     def here(cls) -> "Lab":
-        """The checkout that contains this file, with the directories of P5LAB_PATH."""
+        """The checkout that contains this file, with the directories of P5LAB_PATH and the results
+        of P5LAB_RESULTS."""
         given = os.environ.get(VARIABLE, "").split(os.pathsep)
         directories = tuple(Path(name).absolute() for name in given if name)
-        return cls(Path(__file__).resolve().parents[2], path=directories)
+        results = os.environ.get(RESULTS)
+        return cls(
+            Path(__file__).resolve().parents[2],
+            Path(results).absolute() if results else None,
+            directories,
+        )
 
     def files(self, kind: str) -> dict[str, Path]:
         """The files of a kind (a key of PLACES) by name, in alphabetical order.
@@ -189,6 +196,19 @@ class Lab:
         return self.root / "build/workloads" / programs / workload
 
     def short(self, path: Path) -> str:
-        """A path for messages and records. A path inside the checkout becomes relative to the
-        checkout."""
+        """A path for records and for commands that run in the checkout. A path inside the checkout
+        becomes relative to the checkout."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
+
+
+def shown(path: Path) -> str:
+    """A path for messages. It is right in the directory of the user: relative to this directory if
+    the path lies in it, absolute otherwise."""
+    path, here = path.absolute(), Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def relative(path: Path, directory: Path) -> str:
+    """A path as a process in `directory` sees it. Both may lie behind links, which the kernel
+    follows before it follows `..`."""
+    return os.path.relpath(path.parent.resolve() / path.name, directory.resolve())

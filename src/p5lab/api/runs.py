@@ -22,7 +22,7 @@ from p5lab.execute.build_and_run import execute
 from p5lab.execute.runner import Result
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
 from p5stats import tidy
 
@@ -189,6 +189,6 @@ def _check(lab: Lab, progress: Progress, results: list[Result]) -> None:
         which = "the run" if len(results) == 1 else f"{len(bad)} of {len(results)} runs"
         raise UserError(
             f"{which} failed; {bad[0].run.label}: {bad[0].reason}"
-            f" (logs: {lab.short(bad[0].directory)})",
+            f" (logs: {shown(bad[0].directory)})",
             status=STATUS_FAILED,
         )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from p5lab.execute import runner
 from p5lab.host.progress import Progress
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 
 
 def report(lab: Lab, results: Sequence[runner.Result]) -> bool:
@@ -16,6 +16,6 @@ def report(lab: Lab, results: Sequence[runner.Result]) -> bool:
     for result in bad:
         Progress().say(
             f"p5lab: {result.run.label}: {result.status}: {result.reason}"
-            f" (logs: {lab.short(result.directory)})"
+            f" (logs: {shown(result.directory)})"
         )
     return bool(bad)

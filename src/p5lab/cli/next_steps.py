@@ -9,7 +9,7 @@ from p5lab.cli import parser
 from p5lab.describe import outputs
 from p5lab.host.progress import Progress
 from p5lab.keep.store import Stored
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 from p5lab.present.headline import OPTION as ALL_TABLES
 
 COMMANDS = 2
@@ -26,7 +26,7 @@ def show(progress: Progress, lab: Lab, args: argparse.Namespace, stored: Sequenc
     `run`. `stored`: its runs."""
     if not stored:
         return
-    places = dict.fromkeys(lab.short(one.directory.parent) for one in stored)
+    places = dict.fromkeys(shown(one.directory.parent) for one in stored)
     runs = f"{len(stored)} run{'s' if len(stored) > 1 else ''}"
     progress.note(f"Results: {', '.join(places)} ({runs})")
     start = START

@@ -22,7 +22,7 @@ from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.errors import UserError
 from p5lab.host.logs import printable
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 from p5stats import events
 
 OUTPUT = files.file("output")
@@ -59,7 +59,7 @@ class Native(Engine):
             inputs |= {str(path.relative_to(place)): path for path in started}
         for role, path in inputs.items():
             if not path.is_file():
-                raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
+                raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
         # Uses the last processor, because the first processor gets most interrupts of a host.
         processor = max(os.sched_getaffinity(0))
         return Plan(

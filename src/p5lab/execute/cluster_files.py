@@ -2,7 +2,6 @@
 """How do inputs reach the workers of a cluster, and how do the files of a run come back?"""
 
 import hashlib
-import os
 import shutil
 import tempfile
 import threading
@@ -20,6 +19,7 @@ from p5lab.execute.worker import Input, Report
 from p5lab.host.files import digest_of
 from p5lab.host.logs import printable
 from p5lab.keep import store
+from p5lab.lab import relative
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -31,7 +31,7 @@ def inputs_of(task: Task, directory: Path) -> tuple[Input, ...]:
     """The inputs of a run, in the form that a worker needs. The relative paths of these inputs
     begin at the run directory."""
     return tuple(
-        Input(os.path.relpath(path, directory), path.absolute(), task.digests[role])
+        Input(relative(path, directory), path.absolute(), task.digests[role])
         for role, path in task.plan.inputs.items()
     )
 

@@ -26,6 +26,7 @@ from typing import Any
 from p5lab.engines import Plan
 from p5lab.errors import UserError
 from p5lab.keep import store
+from p5lab.lab import relative
 
 POLL_SECONDS = 0.1
 
@@ -106,7 +107,7 @@ class Server:
         """
         answer, theirs = os.pipe()
         with os.fdopen(answer, "rb", buffering=0) as pipe:
-            path = os.path.relpath(directory, self.directory).encode()
+            path = relative(directory, self.directory).encode()
             try:
                 with suppress(OSError):  # a dead engine does not answer
                     socket.send_fds(self._socket, [path], [theirs, lock])

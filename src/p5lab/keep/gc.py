@@ -27,7 +27,7 @@ from p5lab.lab import Lab
 from p5stats.record import program_digest
 
 DAYS = 30  # an unused cached file is removed after this time
-ABANDONED_DAYS = 1  # the same for queued runs, runs without a record and files of killed builds
+ABANDONED_DAYS = 1  # the same for runs without a record and files of killed builds
 DAY = 86400
 KILLED = "left by a killed build"
 RUN_ID = re.compile(r"[0-9a-f]{16}")
@@ -115,10 +115,9 @@ def _held(directory: Path) -> bool:
 def _why(stored: Stored) -> str:
     if stored.status in ("failed", "timeout"):
         return "failed"
-    if stored.status == "queued":
-        age = time.time() - (stored.directory / store.RECORD).stat().st_mtime
-        return "never run" if age > ABANDONED_DAYS * DAY else ""
-    return ""
+    # While a process executes runs, `gc` waits for none of them and ends (`quiet`). So nobody will
+    # begin this run.
+    return "never run" if stored.status == "queued" else ""
 
 
 def _asks(record: dict[str, Any]) -> tuple[object, ...]:

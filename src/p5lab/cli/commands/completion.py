@@ -11,7 +11,7 @@ from typing import Any
 from p5lab.cli import parser as parsers
 from p5lab.describe.keys import KEYS, Key
 from p5lab.errors import unknown
-from p5lab.lab import VARIABLE, Lab
+from p5lab.lab import RESULTS, VARIABLE, Lab
 from p5lab.present import column
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
@@ -30,7 +30,8 @@ NAMES = {
     "guest": _FIND.format(place="guests", ours="guest-images", ending="/guest[.]toml"),
     "workload": _FIND.format(place="workloads", ours="workloads", ending="/workload[.]toml"),
     "notebook": _FIND.format(place="notebooks", ours="notebooks", ending="[.]ipynb"),
-    "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
+    "run": f"(printenv {RESULTS} || echo {{root}}/results) | xargs -d '\\n' -I @ find @ -maxdepth 3"
+    " -name run.json 2>/dev/null | sed 's,/run[.]json,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run", "more": "run", "experiments": "experiment"}
 # The options with an argument KEY=VALUE. KEY is a machine key, or it begins with one of the words

@@ -12,7 +12,7 @@ from p5lab.host.files import sha256_of
 from p5lab.host.progress import Progress
 from p5lab.host.terminal import for_terminal
 from p5lab.keep import gc
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 
 HELP = "make the root file system and disk of a distribution"
 DESCRIPTION = (
@@ -112,10 +112,10 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         return 0
     title = for_terminal(contents.os_release["PRETTY_NAME"])
     print(f"{title}, glibc {contents.glibc}: {contents.files} files, {gc.human(contents.bytes)}")
-    print(f"Root file system: {lab.short(lab.rootfs(made.guest))}, SHA-256 {made.sha256}")
+    print(f"Root file system: {shown(lab.rootfs(made.guest))}, SHA-256 {made.sha256}")
     build.ensure(lab, progress, (lab.short(system.disk),))
     print(
-        f"Disk: {lab.short(system.disk)}, {gc.human(system.disk.stat().st_size)}, SHA-256"
+        f"Disk: {shown(system.disk)}, {gc.human(system.disk.stat().st_size)}, SHA-256"
         f" {sha256_of(system.disk)}"
     )
     return 0

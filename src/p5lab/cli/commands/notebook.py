@@ -12,7 +12,7 @@ from p5lab.describe.observation.kind import positive
 from p5lab.errors import disk_error, unknown
 from p5lab.host import jupyter, packages
 from p5lab.host.progress import Progress
-from p5lab.lab import VARIABLE, Lab
+from p5lab.lab import VARIABLE, Lab, shown
 
 GROUPS = ("notebook", "report")  # Jupyter, and the packages for figures
 ADDRESS = "127.0.0.1"  # only this host reaches the server
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     place = files[name].parent if name else lab.root / "notebooks"
     command = [sys.executable, "-m", "jupyterlab", *_arguments(args, place, name)]
     log = lab.root / jupyter.LOG
-    return jupyter.serve(command, _environment(lab), log, lab.short(log), name)
+    return jupyter.serve(command, _environment(lab), log, shown(log), name)
 
 
 def _arguments(args: argparse.Namespace, place: Path, name: str | None) -> list[str]:

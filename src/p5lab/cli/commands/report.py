@@ -10,7 +10,7 @@ from p5lab.describe import experiment
 from p5lab.errors import UserError
 from p5lab.host.progress import Progress
 from p5lab.keep import gc, selection
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
 from p5lab.present import (
     column,
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             }
         )
         return 0
-    print(f"Page: {lab.short(output.resolve())}, {gc.human(output.stat().st_size)}")
+    print(f"Page: {shown(output)}, {gc.human(output.stat().st_size)}")
     if args.export is not None:
         print(f"Figures: {len(written.exported)} files in {args.export}")
     return 0

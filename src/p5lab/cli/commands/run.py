@@ -15,7 +15,7 @@ from p5lab.evidence import counter_method
 from p5lab.execute.build_and_run import execute
 from p5lab.host.progress import Progress
 from p5lab.keep import selection, store
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
 from p5lab.present import (
     counts,
@@ -139,14 +139,14 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
                 Progress().say(remark)
     for wish in Observation.parse(args):
         for result in results:
-            for remark in wish.remarks(result.id, lab.short(result.directory)):
+            for remark in wish.remarks(result.id, shown(result.directory)):
                 Progress().say(remark)
     return STATUS_FAILED if failures.report(lab, results) else 0
 
 
 def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
     """Prints the output of the user's programs on stderr, because stdout contains only results."""
-    places = [(one, lab.short(one.directory)) for one in stored]
+    places = [(one, shown(one.directory)) for one in stored]
     if said := program_output.several(places):
         Progress().say(said.removesuffix("\n"))
     if shown := screen.several(stored):

@@ -13,7 +13,7 @@ from p5lab.describe.guest import X86_64
 from p5lab.describe.media import Boot
 from p5lab.describe.run import Run
 from p5lab.errors import UserError
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 
 # The largest numbers of heads and sectors that a BIOS could address when the Pentium was new.
 HEADS, SECTORS = 16, 63
@@ -89,7 +89,7 @@ def _cylinders(lab: Lab, image: Path) -> int:
     size = image.stat().st_size
     if not size or size % CYLINDER:
         raise UserError(
-            f"{lab.short(image)}: {size} bytes: expected a multiple of {CYLINDER} (16 heads of 63"
+            f"{shown(image)}: {size} bytes: expected a multiple of {CYLINDER} (16 heads of 63"
             " sectors)"
         )
     return size // CYLINDER

@@ -6,7 +6,6 @@ p5bochs64 models the same caches and TLBs for an x86-64 processor. It counts clo
 """
 
 import hashlib
-import os
 import re
 import struct
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +23,7 @@ from p5lab.engines.bochs import bochsrc, boot, pictures, script
 from p5lab.errors import UserError
 from p5lab.host.logs import last_line, last_line_about, panic, printable, signal_name
 from p5lab.keep import saved_state
-from p5lab.lab import Lab
+from p5lab.lab import Lab, relative, shown
 from p5stats import StatsError, events
 
 # Exit statuses of the engine (engine/bochs).
@@ -99,8 +98,8 @@ class Bochs(Engine):
         inputs = _inputs(lab, run)
         for role, path in inputs.items():
             if not path.is_file():
-                raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
-        paths = {role: os.path.relpath(path, directory) for role, path in inputs.items()}
+                raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
+        paths = {role: relative(path, directory) for role, path in inputs.items()}
         if run.boot:
             return _from_media(lab, run, run.boot, inputs, paths)
         try:

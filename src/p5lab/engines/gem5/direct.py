@@ -14,7 +14,7 @@ from p5lab.describe import machine as machines
 from p5lab.describe.guest import X86_64, Guest
 from p5lab.errors import UserError, unknown
 from p5lab.host import fetch
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def load_guest(lab: Lab, name: str) -> Guest:
         raise UserError(reason)
     for role, path in files(system).items():
         if not path.is_file():
-            raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
+            raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
     return system
 
 

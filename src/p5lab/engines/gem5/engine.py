@@ -28,7 +28,7 @@ from p5lab.errors import UserError
 from p5lab.host.fetch import cache_directory
 from p5lab.host.files import read_json, sha256_of
 from p5lab.host.logs import last_line, panic, printable, signal_name
-from p5lab.lab import Lab
+from p5lab.lab import Lab, relative, shown
 from p5stats import StatsError, events
 
 VARIABLE = "P5LAB_GEM5"
@@ -98,8 +98,8 @@ class Gem5(Engine):
             inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
         for role, path in inputs.items():
             if not path.is_file():
-                raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
-        names = {role: os.path.relpath(path, directory) for role, path in files.items()}
+                raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
+        names = {role: relative(path, directory) for role, path in files.items()}
         machine = parameters.derive(run.machine.values)
         setup = Setup(
             machine=run.machine.values,
@@ -112,7 +112,7 @@ class Gem5(Engine):
         )
         image = inputs["program"].read_bytes() if "program" in inputs else b""
         sources = (configurations(lab), lab.root / "src/p5lab/engines/gem5")
-        script = os.path.relpath(configurations(lab) / "run.py", directory)
+        script = relative(configurations(lab) / "run.py", directory)
         return Plan(
             inputs=inputs,
             settings={
