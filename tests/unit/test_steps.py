@@ -313,3 +313,25 @@ def test_the_kinds_are_those_of_the_build_graph(label):
     ]
     assert any(f'"{label}"' in path.read_text() for path in graphs)
     assert label in steps.COSTS
+
+
+def test_the_time_left_follows_the_processors_that_the_build_gets(clock):
+    """On a host with other work, a build gets less than its cores."""
+    cpu = Clock()
+    alone = Steps(planned(PLAN.splitlines()), cores=2, clock=clock)
+    beside = Steps(planned(PLAN.splitlines()), cores=2, clock=clock, used=cpu)
+    assert beside.left() == alone.left()
+    for build in (alone, beside):
+        begin(build, KERNEL)
+        begin(build, UML)
+    clock.now, cpu.now = 60.0, 12.0  # a tenth of two processors
+    assert 3 * alone.left() < beside.left() < 10 * alone.left()
+    clock.now, cpu.now = 600.0, 120.0
+    assert beside.left() > 5 * alone.left()
+
+
+def test_headers_of_the_cache_are_unpacked_before_the_forecast():
+    headers = "  unpack    build/engine/bochs/include/bochs.h\n"
+    assert Steps(planned([headers])).unpacked == ("build/engine/bochs/include/bochs.h",)
+    made = "  Bochs     build/engine/bochs/libbochs.a\n"
+    assert Steps(planned([made, headers])).unpacked == ()

@@ -13,12 +13,14 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
 from p5lab.errors import STATUS_FAILED, UserError, describes_stop, disk_error
 from p5lab.host.duration import roughly
 from p5lab.host.fetch import cache_directory
+from p5lab.host.processors import cpu_seconds
 from p5lab.host.progress import Progress
 from p5lab.host.steps import TIMES, Steps
 from p5lab.host.steps import planned as steps_of
@@ -81,6 +83,12 @@ def _build(
                 log.writelines(_scons(lab, tuple(records)))
                 step("looking for the steps to execute, and copying products from the cache")
                 planned = _plan(lab, targets)
+            steps = Steps(steps_of(planned.splitlines()))
+            if unpacked := steps.unpacked:
+                # No product of the cache is found while headers that only this checkout has, and
+                # that its key names, are not here.
+                log.writelines(_scons(lab, unpacked))
+                planned = _plan(lab, targets)
         zig_is_new = not (cache_directory() / "zig").exists()
         steps = Steps(steps_of(planned.splitlines(), zig_is_new=zig_is_new))
         is_long = _forecast(progress, steps)
@@ -91,7 +99,7 @@ def _build(
         ordered = (*steps.long_products, *(targets or (".",)))
         arguments = ("--debug=time", *number, *ordered)
         with progress.activity("build", steps.text):
-            for line in _scons(lab, arguments):
+            for line in _scons(lab, arguments, steps):
                 if steps.read(line):
                     log.write(line)
                     log.flush()
@@ -152,10 +160,13 @@ def _command() -> list[str]:
     return [sys.executable, "-m", "SCons", "-Q"]
 
 
-def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
-    """The lines that scons prints. Raises UserError with the last lines if scons fails."""
+def _scons(lab: Lab, arguments: tuple[str, ...], steps: Steps | None = None) -> Iterator[str]:
+    """The lines that scons prints. Raises UserError with the last lines if scons fails. `steps` is
+    told how to measure what scons uses."""
     last: deque[str] = deque(maxlen=15)
     with _process(lab, arguments) as process:
+        if steps:
+            steps.used = partial(cpu_seconds, process.pid)
         assert process.stdout is not None
         for line in process.stdout:
             if not TIMES.match(line):

@@ -2,9 +2,10 @@
 """The steps of a build: how many are done, what runs now, and how much time is left.
 
 SCons prints a line when a step begins (SConstruct) and, with --debug=time, a line when a step has
-ended. The time left is the cost of the steps that are left, divided by the speed of this build. The
-speed follows from the steps that have ended. Steps that run at the same time share the cores. A
-step that starts several compilers at once gets a larger share than a step with one compiler.
+ended. The time left is the cost of the steps that are left, divided by the speed of this build and
+by the part of the processors that the build gets beside other programs. The speed follows from the
+steps that have ended. Steps that run at the same time share the processors. A step that starts
+several compilers at once gets a larger share than a step with one compiler.
 """
 
 import re
@@ -60,6 +61,7 @@ COSTS = {
     "rootfs": Cost(6, 0, 400),
 }
 SHORT = Cost(0.2)
+MAKE_HEADERS = ("Bochs", "lwIP")  # the steps whose archives of headers are unpacked
 # The first program for x86-64 compiles Zig's C library into the p5lab cache, with all cores. The
 # programs are in this directory.
 ZIG_FIRST_SECONDS = 42.0
@@ -68,6 +70,7 @@ LONG_SECONDS = 30  # steps that cost more are named in the forecast
 # At the begin, the forecast trusts the costs more than the clock: for this share of the expected
 # time, and at most for this number of seconds.
 TRUST_SHARE, TRUST_SECONDS = 0.1, 45
+SETTLED_SECONDS = 10  # after this time, the measured part of the processors counts as much as all
 CLOCK_SECONDS = 5  # the greatest difference between our clock and the duration that scons prints
 MOST = 0.95  # of the cost of a step that has not ended
 
@@ -139,15 +142,18 @@ class _Running:
 @dataclass
 class Steps:
     """The state of a build. `plan`: the steps that scons will execute. `cores`: the number of
-    processors. `clock`: a monotonic clock in seconds."""
+    processors. `clock`: a monotonic clock in seconds. `used`: the processor seconds that the build
+    has used; without it, the build has the processors for itself."""
 
     plan: list[Step]
     cores: int = field(default_factory=cores)
     clock: Callable[[], float] = time.monotonic
+    used: Callable[[], float] | None = None
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._now = self.clock()
+        self._begin = self._now = self.clock()
+        self._cpu = 0.0
         self._running: dict[str, _Running] = {}
         self._retrieved: set[str] = set()
         self._said = ""
@@ -156,6 +162,14 @@ class Steps:
         # Of the planned steps that have ended: the expected processor seconds, and the seconds of
         # one core that the steps have used.
         self._ended, self._used = 0.0, 0.0
+
+    @property
+    def unpacked(self) -> tuple[str, ...]:
+        """The products of the steps that only unpack what is in the cache already. Empty if an
+        archive of headers must be made first."""
+        if any(step.kind in MAKE_HEADERS for step in self.plan):
+            return ()
+        return tuple(step.product for step in self.plan if step.kind == "unpack")
 
     @property
     def long(self) -> list[str]:
@@ -221,9 +235,14 @@ class Steps:
             product: self.cores if one.step.cost.is_parallel else 1
             for product, one in self._running.items()
         }
-        share = min(1.0, self.cores / max(sum(compilers.values()), 1))
+        number_of_all = sum(compilers.values())
+        spent = passed * min(number_of_all, self.cores)
+        if self.used:
+            # The time of a process that ends may be counted later than it passes.
+            cpu = max(self.used(), self._cpu)
+            spent, self._cpu = cpu - self._cpu, cpu
         for product, number in compilers.items():
-            self._running[product].got += passed * number * share
+            self._running[product].got += spent * number / number_of_all
 
     def _note(self, line: str) -> None:
         if match := FRACTION.match(line):
@@ -245,7 +264,16 @@ class Steps:
         planned = [one for product, one in self._running.items() if product in self._left]
         speed = self._speed(planned)
         left = sum(self._left.values()) - sum(one.progress(speed) for one in planned)
-        return left / self.cores / speed
+        return left / self._processors() / speed
+
+    def _processors(self) -> float:
+        """The processor seconds that the build gets in a second. A build has all processors until
+        it is seen that it has not."""
+        passed = self._now - self._begin
+        if not self.used or not self._cpu:
+            return self.cores
+        trusted = SETTLED_SECONDS * self.cores
+        return min(self.cores, (self._cpu + trusted) / (passed + SETTLED_SECONDS))
 
     def _speed(self, running: list[_Running]) -> float:
         """The expected processor seconds that this host executes in a second of one core.
