@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from building import BuildError, unpack, write_headers
+from host_compiler import cc, cxx
 
 from p5lab.errors import UserError
 from p5lab.host.fetch import Fetcher, read_resolved
@@ -104,6 +105,8 @@ def build(options: argparse.Namespace, source: Path, work: Path) -> None:
         [
             "./configure",
             *configure_flags(options.flags),
+            f"CC={cc()}",
+            f"CXX={cxx()}",
             f"CXXFLAGS={flags}",
             f"CFLAGS={flags}",
             "LDFLAGS=-no-pie",

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from building import run, status_of, unpack, write_headers
+from host_compiler import cc
 
 CFLAGS = ["-std=gnu11", "-O2", "-w", "-DLWIP_DEBUG_TIMERNAMES=0"]
 PARTS = (
@@ -28,7 +29,7 @@ def build(options: argparse.Namespace, work: Path) -> None:
         made = work / (name.replace("/", "-") + ".o")
         include = [f"-I{tree / 'include'}", f"-I{options.port.resolve()}"]
         prefix = f"-ffile-prefix-map={tree}=lwip"
-        run(["gcc", *CFLAGS, prefix, *include, "-c", str(tree / name), "-o", str(made)])
+        run([cc(), *CFLAGS, prefix, *include, "-c", str(tree / name), "-o", str(made)])
         objects.append(str(made))
     library = work / "liblwip.a"
     run(["ar", "rcsD", str(library), *objects])

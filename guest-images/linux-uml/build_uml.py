@@ -53,7 +53,11 @@ exec gcc "$@" -x none -L {empty} \\
 def make(tree: Path, *arguments: str, env: dict[str, str] | None = None) -> None:
     environment = {"PATH": os.environ["PATH"], **build_kernel.BUILD_ENVIRONMENT, **(env or {})}
     subprocess.run(
-        ["make", "-s", *arguments], cwd=tree, env=environment, stdin=subprocess.DEVNULL, check=True
+        ["make", "-s", *build_kernel.host_tools(), *arguments],
+        cwd=tree,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        check=True,
     )
 
 

@@ -181,14 +181,18 @@ def check_config(fragment: str, resolved: str) -> None:
             raise BuildError(f"kernel.config:{number}: `{line}` became `{actual}` in this kernel")
 
 
+def host_tools() -> list[str]:
+    """The compiler for programs that run on the host during the build, as a variable of make."""
+    return [f"HOSTCC={os.environ['HOSTCC']}"] if "HOSTCC" in os.environ else []
+
+
 def build(tree: Path, arch: str, config: Path, jobs: int) -> None:
     """Configures and builds bzImage in `tree`."""
     environment = {"PATH": os.environ["PATH"], "ARCH": arch, **BUILD_ENVIRONMENT}
 
     def make(*arguments: str) -> None:
-        subprocess.run(
-            ["make", "-s", f"-j{jobs}", *arguments], cwd=tree, env=environment, check=True
-        )
+        command = ["make", "-s", f"-j{jobs}", *host_tools(), *arguments]
+        subprocess.run(command, cwd=tree, env=environment, check=True)
 
     fragment = config.read_text()
     environment["KCONFIG_ALLCONFIG"] = str(config.resolve())

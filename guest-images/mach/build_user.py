@@ -76,7 +76,7 @@ class Mig:
         self.program = work / "migcom"
         run(
             [
-                "gcc",
+                os.environ.get("HOSTCC", "gcc"),
                 "-O1",
                 "-w",
                 "-std=gnu99",

@@ -78,7 +78,8 @@ def test_the_columns_of_the_issue_are_all_there(p5lab):
         assert f"\n  {name} " in out or f"\n {name} " in out, name
 
 
-def test_a_trace_is_named(p5lab):
+def test_a_trace_is_named(p5lab, lab, monkeypatch):
+    monkeypatch.chdir(lab.root)
     status, _, err = p5lab(
         "run", "tests", "--no-build", "--workload", "call", "--trace", "crossings"
     )
@@ -106,7 +107,7 @@ def test_a_failed_run_is_reported_last_and_makes_the_status_1(p5lab, lab):
     assert status == 1
     assert err.splitlines()[-1].startswith(
         "p5lab: call, toy, p90-premiere2: failed: call ended with status 2 in the guest: oops"
-        " (logs: results/tests/"
+        f" (logs: {lab.results}/tests/"
     )
     assert "1 KB" in out  # the results of successful runs are still printed
 

@@ -33,6 +33,7 @@ def healthy(lab, tmp_path, monkeypatch):
             (distdir / f"{source.package}_{source.first}_all.deb").touch()
     monkeypatch.setenv("P5LAB_DISTDIR", str(distdir))
     monkeypatch.setattr(doctor.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(doctor, "_compiles", lambda *_: "")
     launcher = (lab.root / "p5lab").read_text()
     files = [probe for probe, _ in doctor.needs(launcher) if probe.startswith("/")]
     for file in files:
@@ -67,7 +68,7 @@ def test_nothing_is_missing(healthy, capsys):
 
 
 def test_missing_packages_are_named_with_the_command(healthy, monkeypatch, capsys):
-    absent = ("flex", "g++", "make")
+    absent = ("flex", "g++", "clang++", "make")
     monkeypatch.setattr(doctor.shutil, "which", lambda name: name not in absent)
     monkeypatch.setattr(doctor.os, "geteuid", lambda: 1000)
     state, text = found(healthy)["packages"]
@@ -79,10 +80,46 @@ def test_missing_packages_are_named_with_the_command(healthy, monkeypatch, capsy
     assert capsys.readouterr().out.endswith("\np5lab: 1 missing\n")
 
 
+def test_clang_is_enough(healthy, monkeypatch):
+    monkeypatch.delenv("P5LAB_CXX", raising=False)
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: name not in ("gcc", "g++"))
+    assert found(healthy)["packages"][0] == "ok"
+    compilers = [finding.text for finding in doctor.compilers(healthy)]
+    assert compilers == ["clang++", "clang"]
+
+
+COMPILER = """#!/bin/sh
+case "$1" in
+  *.cc) echo "p.cc:1:10: fatal error: thread: No such file" >&2; exit 1 ;;
+  *) printf '#!/bin/sh\\nexit 127\\n' >"$3"; chmod +x "$3" ;;
+esac
+"""
+
+
+def test_compilers_that_make_nothing_that_runs_are_named(tmp_path, monkeypatch):
+    for name in ("g++", "gcc"):
+        (tmp_path / name).write_text(COMPILER)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("P5LAB_CXX", str(tmp_path / "g++"))
+    cxx, cc = doctor.compilers(None)
+    assert (cxx.state, cc.state) == ("missing", "missing")
+    assert "thread: No such file" in cxx.text
+    assert str(tmp_path / "gcc") in cc.text
+    assert "do not run" in cc.text
+
+
+def test_a_python_without_a_module_is_named(healthy, monkeypatch):
+    monkeypatch.setattr(doctor, "_imports", lambda name: name not in ("lzma", "bz2"))
+    state, text = found(healthy)["python"]
+    assert state == "missing"
+    assert "bz2, lzma" in text
+    assert "P5LAB_PYTHON" in text
+
+
 def test_the_launchers_own_list_is_what_is_looked_for():
     wanted = doctor.needs((REPO / "p5lab").read_text())
-    assert ("g++", "build-essential") in wanted
-    assert ("/usr/include/doctest/doctest.h", "doctest-dev") in wanted
+    assert ("g++|clang++", "build-essential") in wanted
+    assert ("/sbin/mke2fs", "e2fsprogs") in wanted
     with pytest.raises(ValueError, match="no list of packages"):
         doctor.needs("")
 

@@ -418,3 +418,25 @@ def test_errors_of_sources_toml(tmp_path, text, message):
     (tmp_path / "sources.toml").write_text(text)
     with pytest.raises(UserError, match=message):
         sources.read_sources(tmp_path / "sources.toml")
+
+
+def test_a_source_that_was_never_tested_is_named(tmp_path):
+    """A run says that its guest has a later Linux than the documents."""
+    (tmp_path / "sources.toml").write_text(
+        'schema_version = 1\n[linux]\npackage = "linux-source-6.1"\nsuite = "bookworm"\n'
+        'from = "6.1.100"\nbelow = "6.2"\nsize = 1\n'
+        f'[linux.tested]\n"6.1.192-2" = "{"0" * 64}"\n'
+    )
+    place = tmp_path / "build/guests/linux"
+    place.mkdir(parents=True)
+    (place / "guest.json").write_text('{"inputs": {"build/sources/linux.json": ""}}')
+    record = tmp_path / "build/sources/linux.json"
+    record.parent.mkdir()
+    for version, count in (("6.1.192-2", 0), ("6.1.210-1", 1)):
+        record.write_text(
+            f'{{"name": "linux", "version": "{version}", "file": "", "size": 1, "sha256": ""}}'
+        )
+        said = fetch.untested(tmp_path, ["linux", "freedos"])
+        assert len(said) == count
+    assert "6.1.210-1" in said[0]
+    assert "6.1.192-2" in said[0]

@@ -37,7 +37,7 @@ def check(p5lab, commands):
 def test_an_experiment(p5lab, lab):
     _, _, err = p5lab("run", "tests", "--no-build", "--jobs", "1", "--set", "l2.size=512K")
     where, commands = steps(err)
-    assert where == "Results: results/tests (2 runs)"
+    assert where == f"Results: {lab.results}/tests (2 runs)"
     # The report is about the same runs. It does not get options that only `run` has.
     assert commands[0] == ["report", "tests", "--set", "l2.size=512K"]
     assert commands[1][0] == "show"
@@ -85,7 +85,7 @@ def test_a_program(p5lab, lab, tmp_path):
     lab.behave(events={"@program": call_events()})
     words = ("run", "--program", str(mine), "--args", "a b", "--guest", "toy", "--no-build")
     where, commands = steps(p5lab(*words, columns=1000)[2])  # each command is in one line
-    assert where == "Results: results/program (1 run)"
+    assert where == f"Results: {lab.results}/program (1 run)"
     assert commands[0][0] == "show"
     assert commands[1] == [*words, "--attribute", "functions"]
     check(p5lab, commands[:1])

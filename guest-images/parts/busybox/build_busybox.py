@@ -28,6 +28,7 @@ from building import (
     unpack,
     zig_caches,
 )
+from host_compiler import cc
 from pentium_programs import linking
 from stripping import stripped
 
@@ -69,7 +70,7 @@ def read_options(text: str) -> dict[str, str]:
 
 def make(tree: Path, env: dict[str, str], *arguments: str) -> None:
     """Runs make and answers the questions of make with the defaults."""
-    run(["make", *arguments], tree, env, text="\n" * 5000)
+    run(["make", f"HOSTCC={cc()}", *arguments], tree, env, text="\n" * 5000)
 
 
 def configure(tree: Path, env: dict[str, str], wanted: dict[str, str]) -> None:

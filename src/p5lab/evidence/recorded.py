@@ -75,7 +75,7 @@ def load(root: Path) -> Record:
 
 
 def tools_of(runs: Iterable[Stored]) -> str:
-    """The tools of the host that determine the bytes of the runs' guests: the compilers, and the
+    """The tools that determine the bytes of the runs' guests: the compilers, and the
     versions of the guests' kernels, separated by semicolons. (Zig compiles the programs of the
     guests. The version of Zig is fixed.)"""
     found = set()

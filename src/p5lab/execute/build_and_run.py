@@ -7,7 +7,7 @@ from p5lab import engines
 from p5lab.describe.run import Run
 from p5lab.errors import describes_stop
 from p5lab.execute import cluster, connection, plan, runner
-from p5lab.host import build, delivered, image, packages
+from p5lab.host import build, delivered, fetch, image, packages
 from p5lab.host.progress import Progress
 from p5lab.keep import index, store
 from p5lab.lab import Lab
@@ -42,6 +42,8 @@ def execute(
     if not no_build:
         build.ensure(lab, progress, engines.targets(lab, runs))
         delivered.ensure(lab, runs, progress)
+    for remark in fetch.untested(lab.root, dict.fromkeys(run.guest.name for run in runs)):
+        progress.note(remark)
     estimate = plan.Estimate(lambda: index.runs(lab))
     left = plan.Countdown(runs, estimate, workers.workers or jobs if workers else jobs)
     begun: list[Run] = []

@@ -16,6 +16,7 @@ import platform
 import re
 import shutil
 import struct
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -32,6 +33,15 @@ from p5lab.lab import Lab
 PYTHONS = ((3, 11), (3, 15))  # from, below
 VENV_MB, BUILD_MB, WORK_MB = 1000, 2500, 200  # disk space that each use needs, with a reserve
 MEMORY_MB, CORES = 2000, 2
+# Modules of the standard library that a Python lacks if it was built without their libraries. The
+# builds unpack archives of these kinds, and pip downloads over TLS.
+MODULES = ("bz2", "ctypes", "lzma", "ssl", "zlib")
+CXX_PROGRAM = """#include <filesystem>
+#include <string>
+#include <thread>
+int main() { std::thread([] {}).join(); return std::filesystem::path("a/b").filename() != "b"; }
+"""
+C_PROGRAM = '#include <stdio.h>\nint main(void) { return puts("p5lab") < 0; }\n'
 SYS_PERF_EVENT_OPEN = 298  # x86-64
 PERF_ATTR_BYTES = 64  # PERF_ATTR_SIZE_VER0
 PERF_COUNT_HW_INSTRUCTIONS, PERF_EXCLUDE_KERNEL_AND_HV = 1, 3 << 5
@@ -67,6 +77,7 @@ def examine(lab: Lab) -> Iterator[Finding]:
     checks: tuple[Callable[[Lab], Iterator[Finding]], ...] = (
         host,
         packages,
+        compilers,
         python,
         environment,
         places,
@@ -108,13 +119,7 @@ def _distribution() -> str:
 def packages(lab: Lab) -> Iterator[Finding]:
     """Checks the system packages that the launcher needs. The launcher itself contains the list."""
     wanted = needs((lab.root / "p5lab").read_text())
-    absent = list(
-        dict.fromkeys(
-            package
-            for probe, package in wanted
-            if not (Path(probe).exists() if probe.startswith("/") else shutil.which(probe))
-        )
-    )
+    absent = list(dict.fromkeys(package for probe, package in wanted if not _is_there(probe)))
     if not absent:
         yield ok("packages", f"{len({package for _, package in wanted})} system packages")
     elif shutil.which("apt-get"):
@@ -125,9 +130,16 @@ def packages(lab: Lab) -> Iterator[Finding]:
         yield missing("packages", f"install these packages (with Debian's names): {names}")
 
 
+def _is_there(probe: str) -> bool:
+    if probe.startswith("/"):
+        return Path(probe).exists()
+    return any(shutil.which(name) for name in probe.split("|"))
+
+
 def needs(launcher: str) -> list[tuple[str, str]]:
     """The launcher's list of packages. Each pair contains the name of a program or file, and the
-    name of the package that provides it. Raises ValueError if the launcher contains no list."""
+    name of the package that provides it; `|` separates programs of which one is enough. Raises
+    ValueError if the launcher contains no list."""
     found = re.search(r"^needs='\n(.*?)^'$", launcher, re.M | re.S)
     if not found:
         raise ValueError("p5lab: no list of packages in it")
@@ -137,8 +149,42 @@ def needs(launcher: str) -> list[tuple[str, str]]:
     ]
 
 
+def compilers(lab: Lab) -> Iterator[Finding]:
+    """Checks that the host's compilers make programs that run: they need headers, libraries and a
+    linker."""
+    cxx = os.environ.get("P5LAB_CXX") or next(filter(shutil.which, ("g++", "clang++")), "g++")
+    cc = cxx.replace("clang++", "clang").replace("g++", "gcc")
+    for compiler, ending, text in ((cxx, "cc", CXX_PROGRAM), (cc, "c", C_PROGRAM)):
+        reason = _compiles(compiler, ending, text)
+        if reason:
+            yield missing("compiler", f"{compiler} {reason}; apt-get install build-essential")
+        else:
+            yield ok("compiler", compiler)
+
+
+def _compiles(compiler: str, ending: str, text: str) -> str:
+    """Why a compiler makes no program that runs. Empty if it does."""
+    with tempfile.TemporaryDirectory() as directory:
+        source, program = Path(directory, f"program.{ending}"), Path(directory, "program")
+        source.write_text(text)
+        commands: tuple[tuple[str, list[str | Path]], ...] = (
+            ("cannot compile a program", [compiler, source, "-o", program]),
+            ("makes programs that do not run", [program]),
+        )
+        for doing, command in commands:
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+            except OSError as error:
+                return f"{doing}: {error.strerror}"
+            if done.returncode:
+                said = [line.strip() for line in done.stderr.splitlines() if "error" in line]
+                return f"{doing}: {(said or [f'status {done.returncode}'])[0]}"
+    return ""
+
+
 def python(lab: Lab) -> Iterator[Finding]:
-    """Checks the version of this Python, and whether this Python can make virtual environments."""
+    """Checks the version of this Python, its modules, and whether it can make virtual
+    environments."""
     version = sys.version_info[:2]
     shown = f"Python {platform.python_version()} ({sys.executable})"
     if not PYTHONS[0] <= version < PYTHONS[1]:
@@ -148,8 +194,21 @@ def python(lab: Lab) -> Iterator[Finding]:
         )
     elif not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
         yield missing("python", f"{shown} cannot make environments: apt-get install python3-venv")
+    elif absent := [name for name in MODULES if not _imports(name)]:
+        yield missing(
+            "python",
+            f"{shown} was built without {', '.join(absent)}; set P5LAB_PYTHON to another Python",
+        )
     else:
         yield ok("python", shown)
+
+
+def _imports(module: str) -> bool:
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return False
+    return True
 
 
 def environment(lab: Lab) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from p5lab.host.sources import Moving, Pinned, Resolved, Source, read_sources, v
 
 APT_HELPER = Path("/usr/lib/apt/apt-helper")
 PROGRESS_SECONDS = 5.0
+RECORDS = "build/sources/"
 INDEX_BYTES = 64 << 20
 """Disk space for an update of the package index (measured: 19 MB remain afterwards)."""
 
@@ -431,6 +432,29 @@ def read_resolved(path: Path) -> Resolved:
         return Resolved(**read_json(path, "remove it, and the next build makes it again"))
     except TypeError:
         raise UserError(f"{path}: not the record of a source; remove it") from None
+
+
+def untested(root: Path, guests: Iterable[str]) -> list[str]:
+    """A remark for each source of the built guests whose version is not one of those that
+    sources.toml lists as tested. Counts may then differ from those in the documents."""
+    said: dict[str, None] = {}
+    for guest in guests:
+        try:
+            made = read_json(root / f"build/guests/{guest}/guest.json", "build the guest again")
+            names = [Path(path).stem for path in made["inputs"] if path.startswith(RECORDS)]
+            records = [read_resolved(root / RECORDS / f"{name}.json") for name in names]
+            sources = read_sources(root / "sources.toml")
+        except (OSError, UserError, LookupError, TypeError):
+            continue  # a guest of other media, or the run itself reports the damage
+        for record in records:
+            source = sources.get(record.name)
+            if isinstance(source, Moving) and record.version not in source.tested:
+                said[
+                    f"{source.package} {record.version} is not among the tested versions"
+                    f" ({', '.join(source.tested) or 'none'}): counts of guest {guest} may differ"
+                    " from those in the documents"
+                ] = None
+    return list(said)
 
 
 def main() -> None:

@@ -149,5 +149,5 @@ def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
     places = [(one, shown(one.directory)) for one in stored]
     if said := program_output.several(places):
         Progress().say(said.removesuffix("\n"))
-    if shown := screen.several(stored):
-        Progress().say(shown.removesuffix("\n"))
+    if pictures := screen.several(stored):
+        Progress().say(pictures.removesuffix("\n"))
