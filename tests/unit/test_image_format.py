@@ -266,6 +266,40 @@ def test_a_floppy_without_signature_boots_if_it_has_code(tmp_path):
                 media.found(wanted)
 
 
+def cdrom(media_type, boot=BOOT, bootable=0x88):
+    """A CD-ROM with a boot record, a catalog and a boot image (El Torito 1.0, figures 2, 3 and 7).
+    `media_type`: 0 for no emulation, 1 to 3 for a floppy of 1.2, 1.44 and 2.88 MB, 4 for a disk."""
+    record = b"\0CD001\1" + b"EL TORITO SPECIFICATION".ljust(64, b"\0") + struct.pack("<I", 19)
+    validation = struct.pack("<BBH24sHBB", 1, 0, 0, b"", 0, 0x55, 0xAA)
+    check = -sum(struct.unpack("<16H", validation)) & 0xFFFF
+    validation = validation[:28] + struct.pack("<H", check) + validation[30:]
+    entry = struct.pack("<BBHBBHI", bootable, media_type, 0, 0, 0, 1, 20)
+    parts = [b"\1CD001\1", record, b"\xffCD001\1", validation + entry, boot]
+    return bytes(16 * 2048) + b"".join(part + bytes(-len(part) % 2048) for part in parts)
+
+
+@pytest.mark.parametrize(
+    "content, drive",
+    [
+        (cdrom(2), 0),
+        (cdrom(1), 0),
+        (cdrom(0x12), 0),
+        (cdrom(0), 1),
+        (cdrom(4), 1),
+        (cdrom(2)[: 19 * 2048 + 33], 1),
+    ],
+)
+def test_the_second_floppy_keeps_its_letter_if_a_cdrom_is_drive_a(tmp_path, content, drive):
+    disc, floppy = tmp_path / "my.iso", tmp_path / "b.img"
+    disc.write_bytes(content.ljust(30 * 2048, b"\0"))
+    floppy.write_bytes(BOOT)
+    wanted = [Wanted("cdrom", str(disc), "--cdrom"), Wanted("floppy_b", str(floppy), "--put")]
+    boot = media.Boot(media.found(wanted))
+    assert boot.drive_number("floppy_b") == drive
+    floppy_a = Wanted("floppy_a", str(floppy), "--floppy")
+    assert media.Boot(media.found([*wanted, floppy_a])).drive_number("floppy_b") == 1
+
+
 def test_formats_that_are_no_raw_images_have_names():
     """Each entry has a name and its own beginning."""
     begins = [begin for begin, _ in image_format.BEGINS]

@@ -43,6 +43,9 @@ TABLE, ENTRY, ENTRIES = 446, 16, 4
 LAST_CYLINDER = 1023  # the largest cylinder in an entry; higher ones do not fit
 VOLUMES = 16 * CD_SECTOR  # the first volume descriptor (ISO 9660, 6.7.1)
 EL_TORITO = b"EL TORITO SPECIFICATION"
+# The boot catalog of El Torito (1.0, figures 2, 3 and 7): its sector is at this offset of the boot
+# record, and the default entry follows the validation entry.
+CATALOG_AT, DEFAULT_ENTRY, BOOTABLE, MEDIA_TYPE, FLOPPY_TYPES = 0x47, 32, 0x88, 0x0F, (1, 2, 3)
 
 
 @dataclass(frozen=True)
@@ -226,6 +229,18 @@ def has_unsigned_code(path: Path) -> bool:
         sector = file.read(SECTOR)
     words = {sector[at : at + 2] for at in range(0, 2 * EQUAL_WORDS, 2)}
     return sector[510:512] != SIGNATURE and sector[0] >= FIRST_OPCODE and len(words) > 1
+
+
+def boots_as_floppy(path: Path) -> bool:
+    """Whether a CD-ROM boots from the image of a floppy in it. The BIOS then gives this image the
+    drive 00h (the letter A), and the first real drive the number 01h (El Torito 1.0, 1.5)."""
+    with path.open("rb") as file:
+        if not _has_boot_record(file):
+            return False
+        file.seek(VOLUMES + CD_SECTOR + CATALOG_AT)
+        file.seek(int.from_bytes(file.read(4), "little") * CD_SECTOR + DEFAULT_ENTRY)
+        entry = file.read(2)
+    return len(entry) == 2 and entry[0] == BOOTABLE and entry[1] & MEDIA_TYPE in FLOPPY_TYPES
 
 
 def has_signature(path: Path) -> bool:

@@ -122,11 +122,26 @@ class Boot:
         path = _path(wanted)
         return next(one for one in self.floppies if one.origin == path)
 
+    def drive_number(self, role: str) -> int:
+        """The number of the machine's floppy drive for a role, 0 or 1. If a CD-ROM boots as a
+        floppy, it has the letter A, and the first drive of the machine has the letter B."""
+        return 0 if self._cdrom_is_drive_a else FLOPPIES.index(role)
+
+    @property
+    def _cdrom_is_drive_a(self) -> bool:
+        first = next(iter(self.order), None)
+        return bool(first and first.role == CDROM and disk_image.boots_as_floppy(first.path))
+
     def drive(self, role: str) -> str:
         """The emulator's name of a floppy drive that takes all floppies of the run for this drive;
         empty if the machine needs no such drive. Raises UserError if no drive takes all."""
         steps = self.script.floppies if self.script else ()
         wanted = [one for one in steps if one.role == role]
+        if wanted and role == FLOPPIES[0] and self._cdrom_is_drive_a:
+            raise UserError(
+                f"{wanted[0].where}: the CD-ROM boots as a floppy and is drive A; expected"
+                f" {FLOPPIES[1]}"
+            )
         used = [one for one in (self.get(role), *map(self.floppy, wanted)) if one]
         name = disk_image.drive({one.path.stat().st_size for one in used}) if used else ""
         if used and not name:

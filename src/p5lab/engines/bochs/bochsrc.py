@@ -121,7 +121,7 @@ def _media(boot: Boot, paths: Mapping[str, str]) -> dict[str, str]:
     floppies, disks = [], []
     for role in media.FLOPPIES:
         if drive := boot.drive(role):
-            line = f"floppy{role[-1]}: type={drive}"
+            line = f"floppy{'ab'[boot.drive_number(role)]}: type={drive}"
             there = boot.get(role)
             image = f', {there.form}="{role}.img", status=inserted' if there else ""
             floppies.append(line + image)
@@ -133,7 +133,7 @@ def _media(boot: Boot, paths: Mapping[str, str]) -> dict[str, str]:
                 f" cylinders={one.geometry.cylinders}, heads={one.geometry.heads},"
                 f" spt={one.geometry.sectors}, translation={_translation(one.geometry)}"
             )
-    if not boot.drive(media.FLOPPIES[0]):
+    if not any(one.startswith("floppya") for one in floppies):
         floppies.insert(0, EMPTY_DRIVE)
     lines = {"floppies": "\n".join(floppies)}
     if disks:

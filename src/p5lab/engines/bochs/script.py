@@ -3,7 +3,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from p5lab.describe import media
 from p5lab.describe.media import Boot
 from p5lab.describe.script import BOOT, BOOT_PHASE, READY, WINDOW_PHASE, Script, Step
 
@@ -54,7 +53,7 @@ def _step(script: Script, step: Step, boot: Boot | None = None) -> dict[str, str
         lines["keys"] = " ".join("+".join(chord) for chord in step.chords)
     elif step.floppy and boot:
         floppy = boot.floppy(step.floppy)
-        drive = media.FLOPPIES.index(step.floppy.role)
+        drive = boot.drive_number(step.floppy.role)
         lines["insert"] = f"{drive} {floppy.role}.img"
     elif step.action == "move":
         lines["move"] = "{} {}".format(*step.way)
