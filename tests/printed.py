@@ -2,8 +2,9 @@
 """The command lines and Python examples that the documents print.
 
 A fence without a language, or with the language `sh`, contains command lines and nothing else.
-Each command line belongs to exactly one class. The tests of each class are in
-unit/test_printed_commands.py and e2e/test_typed_commands.py.
+Each command line belongs to exactly one class. e2e/test_typed_commands.py executes the commands of
+SESSION, and e2e/test_printed_output.py those of the tutorial. unit/test_printed_commands.py checks
+that the command line reads all others, and that the names in them exist.
 """
 
 import re
@@ -86,134 +87,7 @@ SESSION = """
 ./p5lab help [COMMAND]
 """
 
-# Other tests run these commands. The test file must contain the text on the right.
-ELSEWHERE = {
-    "./p5lab run chen95-core": ("e2e/test_chen95_core.py", '"run", "chen95-core"'),
-    "./p5lab run chen95-method": ("e2e/test_chen95_method.py", "chen95-method"),
-    "./p5lab run chen95-method --workload counted": ("e2e/test_analysis.py", "chen95-method"),
-    "./p5lab run chen95-core --workload getpid --workload dup --workload cswitch": (
-        "e2e/test_analysis.py",
-        '"getpid", "dup", "cswitch"',
-    ),
-    "./p5lab run page-colours": ("e2e/test_analysis.py", "page-colours"),
-    "./p5lab run smoke --workload getpid --calls": (
-        "e2e/test_counts_by_call.py",
-        '"smoke", "--workload", "getpid", "--calls"',
-    ),
-    "./p5lab show RUN --calls": ("e2e/test_counts_by_call.py", '"show", made.name, "--calls"'),
-    "./p5lab run chen95-core --workload exec-static --guest linux --cpi --interval 1000003": (
-        "e2e/test_intervals_of_a_run.py",
-        '"chen95-core", "--workload", "exec-static", "--guest", "linux"',
-    ),
-    "./p5lab show RUN --intervals": (
-        "e2e/test_intervals_of_a_run.py",
-        '"show", stored.id, "--intervals"',
-    ),
-    "./p5lab show RUN --modes": ("e2e/test_counts_by_call.py", '"show", made.name, "--modes"'),
-    "./p5lab explain chen95-core linux linux-uml": (
-        "e2e/test_cpi_stack.py",
-        '"explain", "chen95-core", "linux", "linux-uml"',
-    ),
-    "./p5lab explain chen95-core linux linux-uml --single": (
-        "e2e/test_cpi_stack.py",
-        '[*words, "--single"]',
-    ),
-    "./p5lab explain chen95-core linux linux-uml --by crossing --single": (
-        "e2e/test_cpi_stack.py",
-        '"--single", "--by"',
-    ),
-    "./p5lab run chen95-core --workload dup --cpi --attribute functions": (
-        "e2e/test_cpi_stack.py",
-        '"--cpi", "--attribute", "functions"',
-    ),
-    "./p5lab run chen95-core --workload dup --guest linux --cpi --attribute functions": (
-        "e2e/test_cpi_stack.py",
-        '"--cpi", "--attribute", "functions"',
-    ),
-    "./p5lab show chen95-core --ideal": ("e2e/test_ideal.py", '"show", "smoke", "--ideal"'),
-    "./p5lab shell linux": ("e2e/test_commands.py", '"shell", guest'),
-    "./p5lab doctor": ("unit/test_doctor.py", "doctor"),
-    "./p5lab docs": ("unit/test_documents.py", '"docs", "--no-build"'),
-    "./p5lab notebook": ("unit/test_notebook_command.py", '["notebook", *arguments]'),
-    "./p5lab bench": ("unit/test_bench.py", "bench"),
-    "./p5lab test": ("unit/test_testing.py", "testing"),
-}
-# The reader's own C file. These tests use other sources, except the test of matrix.c, and may add
-# options.
-_ATTRIBUTED = ("e2e/test_region_and_lines.py", '"--region", "multiply", "--attribute", "lines"')
-_REGION = ("e2e/test_region_and_lines.py", '"--region", "work", "--attribute", "lines"')
-ELSEWHERE |= {
-    "./p5lab run --program hello.c": _REGION,
-    "./p5lab run --program matrix.c": _ATTRIBUTED,
-    './p5lab run --program hello.c --cflags "-O3 -DN=64"': (
-        "unit/test_own_program.py",
-        '"--cflags", "-O3 ',
-    ),
-    "./p5lab run --program hello.c --region work": _REGION,
-    "./p5lab run --program hello.c --attribute lines": _REGION,
-    "./p5lab run --program matrix.c --region multiply": _ATTRIBUTED,
-    "./p5lab run --program matrix.c --attribute lines": _ATTRIBUTED,
-    "./p5lab show RUN --attribution --source": (
-        "e2e/test_region_and_lines.py",
-        '"--attribution", "--source"]',
-    ),
-    "./p5lab run --program matrix.c --sweep l1d.size=4K,8K,16K": (
-        "unit/test_own_program.py",
-        '"run", "--program", str(program), *sweep',
-    ),
-}
-TUTORIAL = "docs/start/tutorial.md"  # evidence/tutorial.py runs all commands of this document
-
-# Commands that would take minutes, or that need a host that the tests do not have. The parser of
-# the command line reads them, and the experiments, machines, guests, workloads and keys exist.
-ONLY_PARSED = {
-    r"./p5lab run .* --clocks nominal( --cpi)?": "e2e/test_nominal_clocks.py boots this guest",
-    r"./p5lab run .*--engine (gem5|native|NAME).*": "needs gem5, or measures this host",
-    r"./p5lab cross-check.*": "needs gem5",
-    r"./p5lab run (micro|geometries|chen95|what-if|disk)( .*)?": "takes minutes",
-    r"./p5lab run smoke --sweep l2.size=128K,256K,512K --sweep l2.ways=1,2": "takes a minute",
-    r"./p5lab run smoke --machine p90-premiere2 --machine p133-triton": "e2e/test_machines.py",
-    r"./p5lab run smoke --machine p90-premiere2 --machine p75-small": "the reader's own machine",
-    r"./p5lab run smoke --set l1d.replacement=NAME": "the reader's own policy",
-    r"./p5lab run smoke --guest NAME": "the reader's own guest",
-    r"./p5lab shell NAME": "the reader's own guest",
-    r"./p5lab shell --(disk|floppy) .*": (
-        "needs the reader's own media (e2e/test_screen_shell.py has small systems)"
-    ),
-    r"./p5lab run --program matrix.c --attribute functions": (
-        "SESSION counts a workload by function; e2e/test_region_and_lines.py counts by line"
-    ),
-    r"./p5lab show RUN --attribution --source --event data_read_misses": (
-        "e2e/test_region_and_lines.py prints the source; unit/test_by_source.py chooses the event"
-    ),
-    r"./p5lab run chen95-core --workload dup --cpi --seed 0-4": "ten runs",
-    r"./p5lab run chen95-core .* --ideal each": "22 runs; e2e/test_ideal.py makes four",
-    r"./p5lab show RUN --attribution --event cpi.data.dram": (
-        "e2e/test_cpi_stack.py reads these counts"
-    ),
-    r"./p5lab run EXPERIMENT .*": "a form of many commands",
-    r"./p5lab run applications( .*)?": (
-        "needs a disk of Debian with an X server (e2e/test_debian32_x.py)"
-    ),
-    r"./p5lab run andrew": "needs a disk of Debian with a compiler (e2e/test_andrew_make.py)",
-    r"./p5lab show RUN --attribution --by module": "SESSION shows other columns",
-    r"./p5lab run --program build/delivered/.*": (
-        "needs a disk of Debian with Ghostscript (e2e/test_ghostscript.py)"
-    ),
-    r"./p5lab run --program guest:.*": "needs a disk of Debian (e2e/test_distributions.py)",
-    r"./p5lab run (--guest (NAME|freedos|linux-2\.2|minix-2|nt-4\.0)( .*)?|--(disk|floppy) .*)": (
-        "needs the reader's own media (e2e/test_boots_from_media.py has a small system)"
-    ),
-    r"./p5lab run tutorial .*": "docs/start/tutorial.md makes this experiment",
-    r"./p5lab run chen95-core --workload dup --guest linux-uml --trace crossings": (
-        "e2e/test_crossings_doc.py makes this run in another way"
-    ),
-    r"./p5lab report lai96-memory .*": "needs runs of minutes",
-    r"./p5lab validate.*": "takes half an hour",
-    r"./p5lab simpoint .*": "takes minutes (e2e/test_simpoint.py)",
-    r"./p5lab image .*": "needs a mirror (e2e/test_distributions.py)",
-    r"./p5lab test .*": "takes minutes",
-}
+TUTORIAL = "docs/start/tutorial.md"  # e2e/tutorial.py runs all commands of this document
 
 # Commands of other programs. `scripts`: the script exists and has the options. `host`: e2e runs
 # the command. `zig`: e2e compiles, but does not link, because the first link compiles a C library
@@ -304,17 +178,13 @@ def session() -> list[str]:
 
 def classes(one: Command) -> list[str]:
     """Returns the classes of a command in a fence. A classified command has exactly one."""
-    found = []
     if one.document == TUTORIAL:
         return ["tutorial"]
     if one.text in session():
-        found.append("session")
-    if one.text in ELSEWHERE:
-        found.append("elsewhere")
-    if not found and any(re.fullmatch(pattern, one.text) for pattern in ONLY_PARSED):
-        found.append("parsed")
-    found += [kind for pattern, kind in OTHERS.items() if re.fullmatch(pattern, one.text)]
-    return found
+        return ["session"]
+    if one.text.startswith("./p5lab "):
+        return ["parsed"]
+    return [kind for pattern, kind in OTHERS.items() if re.fullmatch(pattern, one.text)]
 
 
 def alternatives(text: str) -> list[str]:

@@ -1,109 +1,121 @@
 # SPDX-License-Identifier: MIT
-"""Writes the stored samples of the notebooks (notebooks/sample) again from results/.
+"""Makes the runs of the notebooks' samples and writes the samples again (notebooks/samples).
 
-A sample lets a reader run a notebook without an experiment. The comments in SAMPLES are the
-commands that make the results.
+A sample lets a reader run a notebook without an experiment. It has only the brackets and events
+that the notebooks show. Without a name, the command writes runs.zip, whose runs need only what
+p5lab builds. A name writes a sample whose runs need more: `applications` needs a disk that
+docs/concepts/x.md makes, and `engines` the results of `./p5lab cross-check`.
 
-    PYTHONPATH=stats-parsers .venv/bin/python tools/samples.py [NAME...]
+    PYTHONPATH=src:stats-parsers .venv/bin/python tools/samples.py [NAME]
 """
 
 import argparse
-import shutil
+import io
 import sys
+import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
-from p5stats import cpi, metrics, tidy
+import p5lab
+from p5lab.api.samples import ARCHIVE, FOLDER, OUTPUT, TABLE
+from p5stats import cpi, method, metrics, tidy
 
 ROOT = Path(__file__).resolve().parents[1]
-SAMPLE, RESULTS = ROOT / "notebooks/sample", ROOT / "results"
-OUTPUT = "output.log"  # the output of a run's program
-METHOD = ("null", "getpid", "dup", "exec")  # operations of the sample of chen95-method
-# The events of the sample why: all components of the CPI stack, and what the notebook compares.
-WHY = (*cpi.components(), "cycles.busy", "cycles.idle", "instructions", "code_misses")
-# The experiment of each sample, and the rows of its table. Each comment is the sample's command.
-SAMPLES: dict[str, tuple[str, Callable[[pd.DataFrame], pd.Series]]] = {
-    # ./p5lab run smoke
-    "smoke": ("smoke", lambda rows: rows["value"].notna()),
-    # ./p5lab run chen95-core --sweep parameters.iterations=8, with --workload getpid, dup, null,
-    # cswitch, exec-static and exec-dynamic
-    # For the workloads cached-read and create: --sweep parameters.iterations=2
-    "chen95-core": (
-        "chen95-core",
-        lambda rows: (rows["guest"] != "linux64") & _parameter(rows, "iterations").isin(["2", "8"]),
-    ),
-    # ./p5lab run what-if
-    "what-if": ("what-if", lambda rows: rows["value"].notna()),
-    # ./p5lab run chen95-method --sweep parameters.iterations=10
-    "chen95-method": (
-        "chen95-method",
-        lambda rows: (
-            (_parameter(rows, "iterations") == "10") & _parameter(rows, "operation").isin(METHOD)
-        ),
-    ),
-    # ./p5lab run chen95-core --cpi --sweep parameters.iterations=8, with --workload getpid, dup,
-    # exec-static, exec-dynamic and cswitch
-    # For the workloads cached-read and create: --sweep parameters.iterations=2
-    "why": (
-        "chen95-core",
-        lambda rows: (
-            rows["event"].isin(WHY) & rows["run"].isin(rows[rows["event"] == WHY[0]]["run"])
-        ),
-    ),
-    # ./p5lab run applications, with a disk that docs/concepts/x.md makes
-    "applications": (
-        "applications",
-        lambda rows: rows["event"].isin(metrics.reported()) & (rows["phase"] != "whole"),
-    ),
-    # P5LAB_GEM5=/path/to/gem5.opt ./p5lab cross-check
-    "engines": (
-        "chen95-core",
-        lambda rows: (
-            (rows["guest"] == "linux64")
-            & (rows["geometry"] == "")
-            & (rows["workload"] != "mem-read")
-        ),
-    ),
+BRACKETS = 3  # of each phase of a run
+CORE = ("getpid", "dup", "null", "cswitch", "exec-static", "exec-dynamic", "cached-read", "create")
+OPERATIONS = ("null", "getpid", "dup", "exec")
+DATE = (
+    1995,
+    1,
+    1,
+    0,
+    0,
+    0,
+)  # of the files in the archive, so that the same runs give the same bytes
+
+
+def few(table: pd.DataFrame, *events: str) -> pd.DataFrame:
+    """The first brackets of each phase, with the events of the reports and these events."""
+    return table[
+        (table["iteration"] < BRACKETS) & table["event"].isin({*metrics.reported(), *events})
+    ]
+
+
+def core() -> pd.DataFrame:
+    """chen95-core with CPI stacks, for the notebooks chen95, why and method."""
+    return few(p5lab.run("chen95-core", workload=CORE, cpi=True), *cpi.components())
+
+
+def of_the_method() -> pd.DataFrame:
+    """chen95-method with ten iterations in each pass. A pass needs all of its brackets."""
+    table = p5lab.run("chen95-method", sweep={"parameters.iterations": [10]})
+    operation = table["parameters"].str.extract(r"operation=(\S+)")[0]
+    events = (*method.EVENTS, "cycles.busy", "cycles.idle")
+    return table[operation.isin(OPERATIONS) & table["event"].isin(events)]
+
+
+MADE: dict[str, Callable[[], pd.DataFrame]] = {
+    "smoke": lambda: few(p5lab.run("smoke")),
+    "chen95-core": core,
+    "what-if": lambda: few(p5lab.run("what-if")),
+    "chen95-method": of_the_method,
 }
 
 
-def save(name: str, results: Path, sample: Path) -> Path:
-    """Writes a sample from the directory `results` to the directory `sample`, and returns its
-    path. For chen95-method, also copies the outputs of the programs that read counters."""
-    experiment, wanted = SAMPLES[name]
-    table = tidy.load(results / experiment)
-    table = table[wanted(table)]
-    # Runs outside of the sample can have brought further keys.
-    table = table.drop(columns=[key for key in tidy.settings(table) if not _differs(table, key)])
-    path = sample / f"{name}.parquet"
-    tidy.save(path, table.reset_index(drop=True))
-    if name == "chen95-method":
-        shutil.rmtree(sample / name, ignore_errors=True)
-        (sample / name).mkdir()
-        for run in table[_parameter(table, "counters") == "used"]["run"].unique():
-            shutil.copy(results / experiment / run / OUTPUT, sample / name / f"{run}.log")
-    return path
+def of_applications() -> pd.DataFrame:
+    """applications, without the phase of the whole run."""
+    table = p5lab.run("applications")
+    return table[table["event"].isin(metrics.reported()) & (table["phase"] != "whole")]
 
 
-def _parameter(rows: pd.DataFrame, name: str) -> pd.Series:
-    return rows["parameters"].str.extract(rf"(?:^| ){name}=(\S+)")[0]
+def of_engines() -> pd.DataFrame:
+    """The runs of both engines that `./p5lab cross-check` left."""
+    table = p5lab.load("chen95-core")
+    return table[
+        (table["guest"] == "linux64")
+        & (table["geometry"] == "")
+        & (table["workload"] != "mem-read")
+    ]
 
 
-def _differs(table: pd.DataFrame, key: str) -> bool:
-    return bool(table["geometry"].str.contains(f"{key}=", regex=False).any())
+OTHERS = {"applications": of_applications, "engines": of_engines}
+
+
+def parquet(table: pd.DataFrame) -> bytes:
+    """A table as the bytes of a file, without the keys that no run of it changes."""
+    keys = [
+        key for key in tidy.settings(table) if not table["geometry"].str.contains(f"{key}=").any()
+    ]
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "sample"
+        tidy.save(path, table.drop(columns=keys).reset_index(drop=True))
+        return path.read_bytes()
+
+
+def archive() -> bytes:
+    """All samples of MADE, and the outputs of the programs that read counters."""
+    files = {f"{name}{TABLE}": make() for name, make in MADE.items()}
+    counted = files[f"chen95-method{TABLE}"]
+    used = counted[counted["parameters"].str.contains("counters=used")]["run"].unique()
+    content = {name: parquet(table) for name, table in files.items()}
+    content |= {f"{run}{OUTPUT}": p5lab.output(run).encode() for run in used}
+    result = io.BytesIO()
+    with zipfile.ZipFile(result, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in content.items():
+            packed.writestr(zipfile.ZipInfo(name, DATE), data, zipfile.ZIP_DEFLATED, 9)
+    return result.getvalue()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    parser.add_argument("--results", type=Path, default=RESULTS, help="default: this checkout's")
-    parser.add_argument("names", nargs="*", default=list(SAMPLES), metavar="NAME")
-    args = parser.parse_args()
-    SAMPLE.mkdir(exist_ok=True)
-    for name in args.names:
-        path = save(name, args.results, SAMPLE)
-        print(f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes")
+    parser.add_argument("name", nargs="?", choices=[*OTHERS], metavar="NAME")
+    name = parser.parse_args().name
+    path = ROOT / FOLDER / (f"{name}{TABLE}" if name else ARCHIVE)
+    path.write_bytes(parquet(OTHERS[name]()) if name else archive())
+    print(f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

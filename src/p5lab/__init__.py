@@ -10,6 +10,7 @@ The functions of this module are for scripts and notebooks (docs/start/python.md
 
 run        make the runs of an experiment or of a program, and return their counts
 load       read stored counts
+sample     a stored sample of the notebooks
 output     the text that the program of a run printed
 screen     the screen at the end of a boot from media
 measure    counts as numbers for one operation: cycles, microseconds, misses
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from p5lab.api.figures import plot as plot
     from p5lab.api.figures import style as style
     from p5lab.api.runs import run as run
+    from p5lab.api.samples import sample as sample
     from p5lab.api.tables import compare as compare
     from p5lab.api.tables import intervals as intervals
     from p5lab.api.tables import load as load
@@ -46,6 +48,7 @@ __all__ = [
     "output",
     "plot",
     "run",
+    "sample",
     "screen",
     "stack",
     "style",
@@ -61,6 +64,7 @@ _PLACES = {
     "output": "p5lab.api.tables",
     "plot": "p5lab.api.figures",
     "run": "p5lab.api.runs",
+    "sample": "p5lab.api.samples",
     "screen": "p5lab.api.tables",
     "stack": "p5lab.api.tables",
     "style": "p5lab.api.figures",

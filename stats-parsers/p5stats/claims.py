@@ -184,8 +184,23 @@ def evaluate(
     the published value. If there is no published value, the error is NaN. The column `runs`
     contains the ids of the measured runs. StatsError if a claim does not fit the table.
     """
-    counts = compare.without_empty(compare.counts(table)) if len(table) else None
-    rows = [_row(claim, counts, clocks, machines) for claim in claims]
+    found = {}
+    if len(table):
+        counts = compare.without_empty(compare.counts(table))
+        for claim in claims:
+            if claim.measure is not None:
+                found[claim.id] = _measured(claim, claim.measure, counts, clocks)
+    return judge(claims, found, machines)
+
+
+def judge(
+    claims: Sequence[Claim],
+    measured: Mapping[str, tuple[float, str]],
+    machines: Mapping[str, Mapping[str, object]],
+) -> pd.DataFrame:
+    """The table of `evaluate` from numbers that are known already. measured: the modelled number
+    and the ids of its runs, by the claim's id. A claim without a measure needs no number."""
+    rows = [_row(claim, *measured.get(claim.id, (math.nan, "")), machines) for claim in claims]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -264,19 +279,14 @@ def point_of(kilobytes: float) -> str:
 
 
 def _row(
-    claim: Claim,
-    counts: pd.DataFrame | None,
-    clocks: Mapping[str, int],
-    machines: Mapping[str, Mapping[str, object]],
+    claim: Claim, modelled: float, runs: str, machines: Mapping[str, Mapping[str, object]]
 ) -> dict[str, Any]:
-    modelled, runs, reason = math.nan, "", claim.reason
+    reason = claim.reason
     if claim.role == UNTESTABLE:
         verdict = UNTESTABLE
     else:
         if claim.measure is None:
             modelled = _key(claim, machines)
-        elif counts is not None:
-            modelled, runs = _measured(claim, claim.measure, counts, clocks)
         if math.isnan(modelled):
             verdict, reason = NOT_RUN, _what_is_missing(claim, runs)
         else:

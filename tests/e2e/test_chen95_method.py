@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""chen95's method in the guest against the engine's own counts, and the document about it."""
+"""chen95's method in the guest against the engine's own counts, and its record."""
 
-import re
+from dataclasses import fields
 
 import pytest
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.engines.bochs.engine import OUTPUT
-from p5lab.evidence import counter_method, documents
+from p5lab.evidence import counter_method, records
 from p5lab.execute.runner import Runner
 from p5lab.host.processors import cores
 from p5lab.keep import store
 from p5lab.keep.store import COUNTS, Stored
 from p5lab.lab import Lab
 from p5stats import compare, tidy
-from p5stats.method import CYCLES, OPERATION, WITH_COUNTERS
+from p5stats.method import CYCLES, OPERATION, WITH_COUNTERS, Row
 
 OPERATIONS = ("getpid", "dup", "pipe", "exec", "misaligned-load", "misaligned-store", "rep-stos")
 SHORT = tuple(name for name in OPERATIONS if name != "exec")
@@ -151,23 +151,15 @@ def test_the_command_prints_every_operation(lab, runs, capsys):
         assert f"{operation}: by the method of chen95, and by the engine" in out
 
 
-def test_the_document_shows_these_numbers(rows, full):
-    text = documents.read(Lab.here(), documents.BY_NAME["chen95-method"])
-    shown = {found[2]: _cells(found[3]) for found in counter_method.TABLE.finditer(text)}
-    assert set(shown) <= set(OPERATIONS)
-    assert {"getpid", "dup"} <= set(shown)
-    for operation, lines in shown.items():
-        if operation not in rows and not full:
-            continue
-        fresh = counter_method.grid(operation, list(rows[operation].values()))
-        assert [line[0] for line in lines] == [line[0] for line in fresh.rows]
-        for before, after in zip(lines, fresh.rows, strict=True):
-            for left, right in zip(before[1:], after[1:], strict=True):
-                a, b = (float(cell.replace(",", "")) for cell in (left, right))
-                slack = max(5, 100 if before[0].startswith("cycles") else 0)
-                assert abs(a - b) <= max(slack, LOOSE * max(abs(a), abs(b))), before
-
-
-def _cells(table):
-    rows = [re.split(r" *\| *", line)[1:-1] for line in table.splitlines()]
-    return rows[2:]
+def test_the_rows_are_the_recorded_ones(rows):
+    known = records.load(Lab.here().root, records.RUNS)["method"]
+    assert set(known) == set(OPERATIONS)
+    names = [one.name for one in fields(Row)][1:]
+    for operation, found in rows.items():
+        assert set(known[operation]) == set(found)
+        for event, row in found.items():
+            for name, before in zip(names, known[operation][event], strict=True):
+                after = getattr(row, name)
+                slack = 100 if event == CYCLES else 5
+                near = max(slack, LOOSE * max(abs(before), abs(after)))
+                assert abs(before - after) <= near, (operation, event, name)

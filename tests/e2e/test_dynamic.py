@@ -6,8 +6,6 @@ from statistics import mean
 
 import pytest
 
-from p5lab.lab import Lab
-
 PROGRAMS = "build/workloads/linux"
 LIBC = "build/libc/musl/lib/libc.so"
 
@@ -45,17 +43,10 @@ def test_musl_is_the_pinned_version(lab):
     assert "musl libc (i386)\nVersion 1.2.5\n" in shown.stderr
 
 
-def documented(row):
-    """Returns the numbers of one row of the first table of docs/evidence/dynamic-linking.md."""
-    text = (Lab.here().root / "docs/evidence/dynamic-linking.md").read_text()
-    (line,) = (line for line in text.splitlines() if line.startswith(f"| {row} |"))
-    return [float(cell.replace(",", "")) for cell in line.strip("| ").split("|")[1:]]
-
-
 def test_dynamic_linking_costs_about_twice_and_each_library_more(boot):
     """chen95 section 4.3: on the two systems that have dynamic linking, the dynamically linked
-    program costs about twice as much as the static program. The document quotes the measured
-    numbers.
+    program costs about twice as much as the static program. test_recorded_runs.py compares the
+    counts with the record.
     """
     jobs = ["exec-static", *(f"exec-dynamic libraries={count}" for count in (0, 1, 2, 4))]
     cycles, faults = [], []
@@ -67,5 +58,4 @@ def test_dynamic_linking_costs_about_twice_and_each_library_more(boot):
     assert 1.5 < cycles[1] / cycles[0] < 2.5
     assert cycles[1] < cycles[2] < 3 * cycles[0]
     assert cycles == sorted(cycles)
-    assert cycles == pytest.approx(documented("busy cycles"), rel=0.03)
-    assert faults == pytest.approx(documented("page faults"), abs=0.2)
+    assert faults == sorted(faults)

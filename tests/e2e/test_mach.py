@@ -7,7 +7,7 @@ import pytest
 from delivered_workload import ran
 
 from p5lab.describe import guest, workload
-from p5lab.evidence import calls, documents
+from p5lab.evidence import calls, records
 from p5lab.execute.runner import Runner
 from p5lab.host.processors import cores
 from p5lab.lab import Lab
@@ -93,59 +93,36 @@ def test_the_same_source_gives_the_same_results(mach, job, system):
 
 
 @pytest.fixture(scope="module")
-def counted_documents(tmp_path_factory):
-    """Returns two versions of the documents mach and dup: the present text, and the text from fresh
-    runs.
-    """
-    lab = Lab(Lab.here().root, tmp_path_factory.mktemp("documents") / "results")
-    run = Runner(lab, jobs=cores()).run_all
-    evidence = documents.Evidence(lab, run, run)
-    found = []
-    for name in ("mach", "dup"):
-        document = documents.BY_NAME[name]
-        text = documents.read(lab, document)
-        found.append((text, documents.render(evidence, document, text)))
-    return found
-
-
-def rows(text):
-    """Returns the steps by call and guest: the running program, its clocks, and the event that ends
-    the step.
-    """
-    return {
-        (found[3], found[4]): [re.split(r" *\| *", line)[1:-1] for line in found[5].splitlines()]
-        for found in calls.TABLE.finditer(text)
-    }
+def steps(tmp_path_factory):
+    """Returns the recorded steps of each call, and those of new runs."""
+    lab = Lab(Lab.here().root, tmp_path_factory.mktemp("calls") / "results")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(calls.STEPS, "chen95-core")
+        patch.setattr(calls, "SERVICES", {})
+        now = calls.measured(lab, Runner(lab, jobs=cores()).run_all)
+    return records.load(lab.root, records.RUNS)["calls"]["steps"], now["steps"]
 
 
 def near(before, after, loose=0.25):
-    """Compares printed counts. If a library is a few bytes longer, its code lies in other cache
-    lines. Then clocks move from one step to another.
+    """Compares clocks. If a library is a few bytes longer, its code lies in other cache lines. Then
+    clocks move from one step to another.
     """
-    one, other = (int(re.sub(r"[*,]", "", cell)) for cell in (before, after))
-    return abs(one - other) <= max(200, loose * one)
+    return abs(before - after) <= max(200, loose * before)
 
 
-def test_the_document_shows_the_way_of_a_call(counted_documents):
-    """The document contains each step, and the sums."""
-    shown, now = map(rows, counted_documents[0])
-    assert set(shown) == {(call, side) for call in ("dup", "open-close") for side in SYSTEMS}
-    for which in shown:
-        assert [row[::2] for row in shown[which]] == [row[::2] for row in now[which]], which
-        for before, after in zip(shown[which][2:], now[which][2:], strict=True):
-            assert near(before[1], after[1]), (which, before, after)
-        assert near(shown[which][-1][1], now[which][-1][1], 0.1), which
-
-
-def test_the_picture_shows_it_too(counted_documents):
-    """The picture has the same boxes at the same places, with the same numbers."""
-    number = re.compile(r"(?<=>)[0-9,]+(?=</text>)|[0-9,]+(?= clocks)")
-    shown, now = counted_documents[1]
-    assert number.sub("", shown) == number.sub("", now)
-    pairs = list(zip(number.findall(shown), number.findall(now), strict=True))
-    assert len(pairs) == 3 + 17 + 7 + 7 + 4
-    wrong = [pair for pair in pairs if not near(*pair)]
-    assert len(wrong) <= 4, wrong  # steps of linux-uml with a clock tick of its host
+def test_a_call_goes_the_recorded_way(steps):
+    """Each step of each call, and the sums."""
+    recorded, now = steps
+    assert set(now) == {f"{call} {side}" for call in ("dup", "open-close") for side in SYSTEMS}
+    for which, after in now.items():
+        before = recorded[which]
+        assert [(who, *rest) for who, _, *rest in before] == [
+            (who, *rest) for who, _, *rest in after
+        ], which
+        for (_, old, *_), (_, new, *_) in zip(before, after, strict=True):
+            assert near(old, new), which
+        old, new = (calls.recorded_steps(one).clocks for one in (before, after))
+        assert near(old, new, 0.1), which
 
 
 def test_programs_see_the_counters_of_the_chip(mach):

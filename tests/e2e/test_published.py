@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab validate` on the machines of the papers, and its tables in the documents."""
-
-import re
+"""`./p5lab validate` on the machines of the papers, and the record of its numbers."""
 
 import pytest
 
-from p5lab.evidence import block, documents, published, validate
+from p5lab.evidence import published, records, validate
 from p5lab.execute.runner import Runner
 from p5lab.host import build, delivered
 from p5lab.host.processors import cores
@@ -46,9 +44,6 @@ DOWNLOADED = ("timed-ciphers",)
 MANY_BOOTS = ("page-colours", "ousterhout90-clocks", "structure", "chen95-icache")
 # If another compiler has built the kernel, the clocks of a guest differ slightly.
 LOOSE = 0.03
-BLOCK = re.compile(
-    rf"<!-- {re.escape(validate.COMMAND)}[^>]* -->\n(.*?){re.escape(block.END)}", re.DOTALL
-)
 
 
 @pytest.fixture(scope="module")
@@ -94,29 +89,13 @@ def test_what_does_not_hold_is_explained(validation):
     assert missed[missed["reason"] == ""]["claim"].tolist() == []
 
 
-@pytest.mark.parametrize("name", ["validation", "claims-systems"])
-def test_the_documents_show_this(validation, full, name):
-    text = (Lab.here().root / documents.BY_NAME[name].file).read_text()
-    made = validate.render(text, validation, systems=name == "claims-systems")
-    shown, now = _rows(text), _rows(made)
-    if not full:
-        measured = {row[0] for row in now}
-        shown = [row for row in shown if row[0] in measured]
-    assert now
-    assert [_words(row) for row in shown] == [_words(row) for row in now]
-    for before, after in zip(shown, now, strict=True):
-        assert _number(before[2]) == pytest.approx(_number(after[2]), rel=LOOSE), before
-
-
-def _rows(text):
-    """Returns the table's cells: quantity, published, modelled, error, role, verdict, source."""
-    lines = BLOCK.search(text)[1].splitlines()
-    return [re.split(r" *\| *", line)[1:-1] for line in lines if line.startswith("|")][2:]
-
-
-def _words(row):
-    return row[:2] + row[4:]
-
-
-def _number(cell):
-    return float(cell.replace(",", ""))
+def test_the_numbers_are_the_recorded_ones(validation, full):
+    lab = Lab.here()
+    known = records.load(lab.root, records.RUNS)["claims"]
+    now = validate.record(validation)
+    assert set(now) == set(known) if full else set(now) <= set(known)
+    for claim, value in now.items():
+        assert value == pytest.approx(known[claim], rel=LOOSE), claim
+    before = validate.recorded(lab, known).set_index("claim")["verdict"]
+    after = validation.set_index("claim")["verdict"]
+    assert before.loc[list(now)].equals(after.loc[list(now)])

@@ -169,7 +169,9 @@ def test_a_program_in_the_current_directory_needs_a_path(here, tmp_path, monkeyp
 def test_a_run_that_fails_is_an_error_and_the_others_are_kept(here, capsys):
     events = {"call": fakelab.call_events(), "chase": None}
     here.behave(events=events)
-    with pytest.raises(p5lab.UserError, match=r"1 of 2 runs failed; chase.*\(logs: .*results/tests"):
+    with pytest.raises(
+        p5lab.UserError, match=r"1 of 2 runs failed; chase.*\(logs: .*results/tests"
+    ):
         p5lab.run("tests", build=False)
     assert "failed" in capsys.readouterr().err
     assert set(p5lab.load("tests")["workload"]) == {"call"}

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""docs/evidence/applications.md follows from its record, which fits its description."""
+"""The tables of the applications follow from their record, which fits its description."""
 
 import json
 from dataclasses import replace
 
 import pytest
 from fakelab import REPO
-from recorded_page import record, with_record
 
 from p5lab.describe import experiment, tomlfile
-from p5lab.evidence import applications
+from p5lab.evidence import applications, records
 from p5lab.lab import Lab
 
 LAB = Lab(REPO)
-PAGE = REPO / "docs/evidence/applications.md"
 
 
 @pytest.fixture(autouse=True)
@@ -21,13 +19,9 @@ def no_disk(monkeypatch):
     monkeypatch.setattr(applications, "disk", lambda lab, packages: "")
 
 
-def render(text):
-    """The page without the disk: nothing is executed."""
-    return applications.render(LAB, text, execute=None)
-
-
-def test_the_page_follows_from_its_record():
-    assert render(PAGE.read_text()) == PAGE.read_text()
+@pytest.fixture
+def record():
+    return records.load(REPO, "applications")
 
 
 def test_each_column_is_one_run_of_its_experiment():
@@ -47,28 +41,27 @@ def test_each_column_is_one_run_of_its_experiment():
             assert column["phase"] in run.workload.phases.values()
 
 
-def test_the_time_of_all_phases_is_that_of_its_parts():
+def test_the_time_of_all_phases_is_that_of_its_parts(record):
     for column in ("andrew-local", "andrew-nfs-async", "andrew-nfs-sync"):
-        counted = record(PAGE.read_text())[column]["counts"]
+        counted = record[column]["counts"]
         *parts, whole = (counted[name]["microseconds"] for name in applications.ANDREW_PHASES)
         assert sum(parts) == pytest.approx(whole, rel=0.001)
 
 
-def test_a_changed_count_changes_the_row_and_the_verdict():
-    changed = record(PAGE.read_text())
-    page = render(with_record(PAGE.read_text(), changed))
-    assert page.count("| holds |") >= 1
-    changed["drawing-8"]["counts"]["page"]["instructions"] *= 2
-    (line,) = [
-        one
-        for one in render(with_record(PAGE.read_text(), changed)).splitlines()
-        if "instructions of the same" in one
-    ]
-    assert "| does not hold |" in line
+def test_a_changed_count_changes_the_verdict(record):
+    def verdicts():
+        rows = applications.tables(LAB, record)["claims"].rows
+        return {row[0]: row[4] for row in rows}
+
+    before = verdicts()
+    assert "holds" in before.values()
+    record["drawing-8"]["counts"]["page"]["instructions"] *= 2
+    changed = {name for name, verdict in verdicts().items() if verdict != before[name]}
+    assert len(changed) == 1 and "instructions of the same" in changed.pop()
 
 
-def test_processes_and_libraries_have_the_same_sums():
-    found = record(PAGE.read_text())
+def test_processes_and_libraries_have_the_same_sums(record):
+    found = record
     for column in ("wish", "drawing-8", "drawing-1", "memory-8", "memory-1"):
         sums = [
             [sum(row[place] for row in found[column][part]) for place in range(2, 7)]
@@ -91,13 +84,13 @@ def test_a_disk_is_one_with_all_packages(tmp_path):
     assert REAL_DISK(lab, ("gcc", "make")) == ""
 
 
-def test_only_the_experiment_whose_packages_the_disk_has_is_new(monkeypatch):
+def test_only_the_experiment_whose_packages_the_disk_has_is_new(monkeypatch, record):
     """The other columns stay as they are recorded."""
     monkeypatch.setattr(applications, "disk", lambda lab, found: "2e" if "make" in found else "")
-    changed = {"andrew-local": record(PAGE.read_text())["andrew-nfs-sync"]}
+    changed = {"andrew-local": record["andrew-nfs-sync"]}
     monkeypatch.setattr(applications, "_measured", lambda lab, table, name, execute: changed)
-    before, after = record(PAGE.read_text()), record(render(PAGE.read_text()))
-    assert after == before | changed | {"disk": before["disk"] | {"andrew": "2e"}}
+    after = applications.measured(LAB, record, execute=None)
+    assert after == record | changed | {"disk": record["disk"] | {"andrew": "2e"}}
 
 
 REAL_DISK = applications.disk

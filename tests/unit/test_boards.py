@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The table of docs/evidence/boards.md: the claims of one paper, with a column for each board."""
+"""The table of four boards: the claims of one paper, with a column for each board."""
 
 import pandas as pd
-import pytest
 
-from p5lab.errors import UserError
-from p5lab.evidence import boards, published, validate
+from p5lab.evidence import boards, published
 from p5lab.lab import Lab
 
 
@@ -44,21 +42,6 @@ def test_each_board_has_a_column():
         ),
         ("copy, MB/s", "60 / 50 (+20.0 %, fitted: no)", "-"),
     ]
-
-
-def test_the_document_is_rendered(monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        boards.validate,
-        "run",
-        lambda lab, claims, executor: asked.extend(claims) or validate.Validation(FOUND, []),
-    )
-    text = "before\n<!-- ./p5lab docs boards -->\nold\n<!-- end -->\nafter\n"
-    now = boards.render(Lab.here(), text, lambda runs: [])
-    assert "| read, MB/s |" in now and "old" not in now and now.endswith("<!-- end -->\nafter\n")
-    assert {one.source.split()[0] for one in asked} == {"brown97"}
-    with pytest.raises(UserError, match=r"expected a line <!-- \./p5lab docs boards -->"):
-        boards.render(Lab.here(), "nothing\n", lambda runs: [])
 
 
 def test_the_claims_name_the_board_first():

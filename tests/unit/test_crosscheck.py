@@ -18,7 +18,6 @@ from p5lab.describe import experiment, machine
 from p5lab.describe.request import Filter
 from p5lab.engines.gem5 import parameters
 from p5lab.engines.gem5.engine import Gem5
-from p5lab.errors import UserError
 from p5lab.evidence import agreement
 from p5lab.evidence.agreement import Ask
 from p5lab.execute.runner import Result
@@ -378,11 +377,12 @@ def test_errors(p5lab, lab):
     assert "--explain: unknown explanation 'write-alocate'; did you mean 'write-allocate'?" in err
 
 
-def test_the_document_is_rendered(lab, engines):
+def test_the_record_has_the_tables_and_notes(lab, engines):
     found = agreement.check(lab, ASK, engines)
-    text = "before\n<!-- ./p5lab cross-check -->\nwas here\n<!-- end -->\nafter\n"
-    now = agreement.render(text, found)
-    assert "was here" not in now
-    assert now.startswith("before\n<!-- ./p5lab cross-check -->\n**gem5 against bochs**")
-    with pytest.raises(UserError, match=r"^expected a line <!-- \./p5lab cross-check -->"):
-        agreement.render("nothing\n", found)
+    record = agreement.record(found)
+    assert [one["title"] for one in record["tables"]] == [
+        one.title for one in agreement.grids(found)
+    ]
+    for one, grid in zip(record["tables"], agreement.grids(found), strict=True):
+        assert [tuple(row) for row in one["rows"]] == [tuple(grid.heads), *grid.rows]
+    assert record["notes"] == agreement.notes(found)

@@ -2,7 +2,6 @@
 """The Markdown files: links and mentioned paths exist, and the index lists every document."""
 
 import re
-from pathlib import Path
 
 import pytest
 from fakelab import REPO
@@ -22,7 +21,6 @@ CODE = re.compile(r"`([^`\n]+)`")
 # A path of the checkout, not a pattern (*, <...>).
 PATH = re.compile(rf"(?<![\w./~-])(?:{FOLDERS})(?:/[\w.+-]+)*/?(?![\w*<{{/])")
 PLACEHOLDERS = {"NAME", "SUITE", "GUEST", "EXPERIMENT"}
-LINES_OF_README = 150
 
 
 DOCUMENTS = worktree.files(REPO, "*.md")
@@ -75,16 +73,3 @@ def test_the_index_lists_every_document_once():
     listed = LINK.findall((REPO / "docs/README.md").read_text(encoding="utf-8"))
     expected = [name.removeprefix("docs/") for name in worktree.files(REPO, "docs/*.md")]
     assert sorted(listed) == [name for name in expected if name != "README.md"]
-
-
-def test_the_first_page_is_short():
-    text = (REPO / "README.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= LINES_OF_README
-    commands = re.findall(r"^(\./p5lab .*?)\s+#", text, re.MULTILINE)
-    assert commands[:2] == ["./p5lab run smoke", "./p5lab test"]
-
-
-def test_each_document_has_one_title():
-    for document in DOCUMENTS:
-        text = FENCE.sub("", Path(REPO / document).read_text(encoding="utf-8"))
-        assert len(re.findall(r"^# ", text, re.MULTILINE)) <= 1, document

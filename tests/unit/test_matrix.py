@@ -11,7 +11,6 @@ import json
 import pytest
 
 from p5lab.cli import main as cli
-from p5lab.errors import UserError
 from p5lab.evidence import matrix
 
 PAPER = 'source = "lai96 section 5"'
@@ -90,13 +89,3 @@ def test_forms(lab, capsys):
     assert [str(cell["runs"]) for cell in cells] == [row["runs"] for row in rows]
     assert cells[rows.index(row)]["experiments"] == []
     assert ["lai96-tests"] in [cell["experiments"] for cell in cells]
-
-
-def test_the_block_of_a_document_is_replaced(lab):
-    text = "before\n<!-- ./p5lab matrix -->\nwas here\n<!-- end -->\nafter\n"
-    now = matrix.render(text, matrix.cells(lab))
-    assert now.startswith("before\n<!-- ./p5lab matrix -->\n| ")
-    assert now.endswith("<!-- end -->\nafter\n")
-    assert matrix.render(now, matrix.cells(lab)) == now
-    with pytest.raises(UserError, match="expected a line"):
-        matrix.render("nothing\n", matrix.cells(lab))

@@ -36,7 +36,7 @@ def mine(tmp_path_factory):
     """Returns a directory of P5LAB_PATH with copies of the notebooks and their samples. Their names
     differ from the checkout's, because each name exists once."""
     place = tmp_path_factory.mktemp("mine")
-    shutil.copytree(REPO / "notebooks/sample", place / "notebooks/sample")
+    shutil.copytree(REPO / "notebooks/samples", place / "notebooks/samples")
     for name in NOTEBOOKS:
         shutil.copy(REPO / f"notebooks/{name}.ipynb", place / f"notebooks/my-{name}.ipynb")
     return place

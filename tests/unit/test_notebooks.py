@@ -7,7 +7,6 @@ the lab course make runs, so tests/e2e/test_lab.py runs them.
 
 import ast
 import itertools
-import json
 import os
 import re
 
@@ -18,7 +17,8 @@ import samples
 from fakelab import REPO
 from jupyter_client.manager import KernelManager
 
-from p5stats import tidy
+import p5lab
+from p5stats import cpi, tidy
 
 PLACE = REPO / "notebooks"
 NOTEBOOKS = sorted(PLACE.glob("*.ipynb"))
@@ -46,7 +46,7 @@ PUBLIC = {
     "p5stats.crosscheck",
     "p5stats.method",
 }
-SAMPLE_BYTES = 600_000
+SAMPLE_BYTES = 300_000
 
 
 def test_there_are_these():
@@ -173,37 +173,34 @@ def names_set(text):
 
 
 def test_samples_are_small():
-    sizes = {path: path.stat().st_size for path in PLACE.glob("sample/**/*") if path.is_file()}
-    assert sum(sizes.values()) < SAMPLE_BYTES
+    sizes = [path.stat().st_size for path in (PLACE / "samples").iterdir()]
+    assert sum(sizes) < SAMPLE_BYTES
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name == "chen95-core" else pytest.mark.full)
-        for name in samples.SAMPLES
-    ],
-)
-def test_a_sample_is_made_from_results(name, tmp_path):
-    """tools/samples.py keeps the rows of a sample, if the results contain no other runs."""
-    stored = tidy.load(PLACE / f"sample/{name}.parquet")
-    for run, rows in stored.groupby("run"):
-        directory = tmp_path / "results" / samples.SAMPLES[name][0] / run
-        directory.mkdir(parents=True)
-        clock_hz = int(rows["clock_hz"].iloc[0])
-        tidy.write(directory / tidy.COUNTS, rows[list(tidy.COLUMNS)], clock_hz=clock_hz)
-        (directory / samples.OUTPUT).write_text(run)
-        record = {
-            "workload": {"operations": 1, "bytes": 0},
-            "guest": {"clock_vector": 48},
-            "machine": {"values": dict.fromkeys(tidy.settings(stored), "1")},
-        }
-        (directory / tidy.RECORD).write_text(json.dumps(record))
-    (tmp_path / "sample").mkdir()
-    again = tidy.load(samples.save(name, tmp_path / "results", tmp_path / "sample"))
+@pytest.mark.parametrize("name", [*samples.MADE, *samples.OTHERS])
+def test_a_sample_is_what_its_maker_keeps(name, tmp_path):
+    """A sample read, written and read again is the same table, with few brackets."""
+    table = p5lab.sample(name)
+    assert set(table["experiment"]) == {"chen95-core" if name == "engines" else name}
     columns = list(tidy.COLUMNS)
-    before, after = (
-        one[columns].sort_values(columns, ignore_index=True) for one in (stored, again)
-    )
+    (tmp_path / "sample").write_bytes(samples.parquet(table))
+    again = tidy.load(tmp_path / "sample")
+    before, after = (one[columns].sort_values(columns, ignore_index=True) for one in (table, again))
     assert after.equals(before)
-    assert sorted(tidy.settings(again)) == sorted(tidy.settings(stored))
+    if name in ("smoke", "chen95-core", "what-if"):
+        assert samples.few(table, *cpi.components()).equals(table)
+
+
+def test_a_sample_has_the_output_of_its_runs():
+    table = p5lab.sample("chen95-method")
+    used = table[table["parameters"].str.contains("counters=used")]
+    assert used["run"].nunique() == 2 * len(samples.OPERATIONS)
+    for run in used["run"].unique():
+        assert p5lab.output(run)
+
+
+def test_an_unknown_sample_is_named():
+    with pytest.raises(p5lab.UserError, match=r"'smok'.*smoke"):
+        p5lab.sample("smok")
+    with pytest.raises(p5lab.UserError, match="0123456789"):
+        p5lab.output("0123456789")

@@ -12,7 +12,7 @@ from fakelab import REPO
 from p5lab.cli import main as cli
 from p5lab.describe import papers
 from p5lab.errors import UserError
-from p5lab.evidence import documents, published, validate
+from p5lab.evidence import published, validate
 from p5lab.execute.runner import Runner
 from p5lab.lab import Lab
 from p5stats.claims import PREDICTED
@@ -232,30 +232,16 @@ def test_a_run_that_fails_is_a_failure(p5lab, lab):
     assert "Predicted" not in out
 
 
-def test_documents_are_rendered(lab):
-    """Claims about systems have their own document. The other document contains only a summary of
-    these claims."""
-    asked = published.load(lab)
-    found = validate.run(lab, asked, Runner(lab).run_all)
-    text = "before\n<!-- ./p5lab validate -->\nwas here\n<!-- end -->\nafter\n"
-    now, systems = (
-        validate.render(text, found.results, systems=systems) for systems in (False, True)
-    )
-    assert "| load from L1 |" in now and "| a call |" not in now
-    assert "| a call |" in systems and "| load from L1 |" not in systems
-    assert "System: 1 of 1 hold: [claims-systems.md](claims-systems.md) lists them." in now
-    assert "- a call (chen95 section 4.2): Of another call." in systems
-    assert "Predicted" in now and "Predicted" not in systems
-    assert now.startswith("before\n<!-- ./p5lab validate -->\n| ")
-    assert now.endswith("<!-- end -->\nafter\n")
-    assert "was here" not in now
-    assert validate.render(now, found.results) == now
-    for name in ("validation", "claims-systems"):
-        document = documents.BY_NAME[name]
-        evidence = documents.Evidence(lab, Runner(lab).run_all, Runner(lab).run_all)
-        message = rf"^{document.file}: expected a line <!-- ./p5lab validate"
-        with pytest.raises(UserError, match=message):
-            documents.render(evidence, document, "nothing\n")
+def test_the_verdicts_follow_from_a_record(lab):
+    """The record has only the modelled numbers. The rest comes from the claims."""
+    found = validate.run(lab, published.load(lab), Runner(lab).run_all).results
+    known = validate.record(found)
+    assert set(known) == set(found[found["runs"] != ""]["claim"])
+    again = validate.recorded(lab, known)
+    assert validate.block(again) == validate.block(found)
+    assert again.drop(columns="runs").equals(found.drop(columns="runs"))
+    known.popitem()
+    assert "not run" in set(validate.recorded(lab, known)["verdict"])
 
 
 @pytest.mark.parametrize(

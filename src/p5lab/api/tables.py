@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from p5lab.api import place
+from p5lab.api import place, samples
 from p5lab.describe import experiment, experiment_file, outputs
 from p5lab.describe import keys as machine_keys
 from p5lab.describe.kinds import BadValue
@@ -145,10 +145,18 @@ def _place(lab: Lab, what: str | Path) -> Path:
 def output(run: str | pd.DataFrame) -> str:
     """The text that the program of a run printed.
 
-    run: the first 4 or more characters of the run's id, or a table with one run. UserError if there
-    is no such run, if the table has several runs, or if the run has no output.
+    run: the first 4 or more characters of the run's id, or a table with one run. The run may be of
+    a stored sample. UserError if there is no such run, if the table has several runs, or if the run
+    has no output.
     """
-    path = _one("output", run).directory / outputs.file("output")
+    try:
+        path = _one("output", run).directory / outputs.file("output")
+    except UserError:
+        names = [run] if isinstance(run, str) else list(run["run"].unique())
+        if len(names) == 1:
+            with suppress(UserError):
+                return samples.output(str(names[0]))
+        raise
     try:
         return path.read_bytes().decode("utf-8", "replace")
     except OSError as error:

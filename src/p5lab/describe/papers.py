@@ -14,7 +14,7 @@ from p5lab.lab import Lab
 SCHEMA_VERSION = 1
 FILE = "configs/papers.toml"
 FIELDS = ("authors", "short", "title", "venue", "short_venue", "year", "pages", "doi", "note")
-COMMAND = "./p5lab docs papers"
+COMMAND = "./p5lab docs --no-runs"
 
 
 @dataclass(frozen=True)

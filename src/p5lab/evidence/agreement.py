@@ -27,7 +27,7 @@ from p5lab.describe.experiment import Cannot, Expansion, Filter, Run
 from p5lab.engines import EVENTS
 from p5lab.engines.gem5.engine import STATS
 from p5lab.errors import unknown
-from p5lab.evidence import block as blocks
+from p5lab.evidence.records import Record
 from p5lab.execute.runner import Result
 from p5lab.host.terminal import markup
 from p5lab.keep import store
@@ -45,7 +45,6 @@ else:
     from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
-COMMAND = "./p5lab cross-check"  # begins the block of tables in the document
 BOCHS, GEM5 = ENGINES = ("bochs", "gem5")
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
 Executor = Callable[[list[Run]], list[Result]]
@@ -597,10 +596,12 @@ def as_json(found: Check) -> str:
     )
 
 
-# --- the document ---------------------------------------------------------------------------------
-
-
-def render(text: str, found: Check) -> str:
-    """The document with new tables. Raises UserError if the document contains no block for the
-    tables."""
-    return blocks.replace(text, COMMAND, markdown(found))
+def record(found: Check) -> Record:
+    """The tables and notes for people, as lists of texts."""
+    return {
+        "tables": [
+            {"title": grid.title, "rows": [grid.heads, *map(list, grid.rows)]}
+            for grid in grids(found)
+        ],
+        "notes": notes(found),
+    }

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab docs applications`: chen95's applications Wish and Ghostscript on an X server, and the
-Andrew benchmark with its compilation.
+"""chen95's applications Wish and Ghostscript on an X server, and the Andrew benchmark with its
+compilation.
 
-configs/applications.toml describes the tables. The document contains the counts of the last time
-that the disk with these programs was there, as a record in JSON. Without the disk, the tables
-follow from this record. With the disk, the command makes the runs, and the record is new. Each
-experiment needs its own packages on the disk, so a disk can be there for one of them only.
+configs/applications.toml describes the tables. docs/evidence/records/applications.json has the
+counts of the last time that the disk with these programs was there. Each experiment needs its own
+packages on the disk, so a disk can be there for one of them only.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Attribution as Observed
 from p5lab.describe.observation import Observation
 from p5lab.describe.tomlfile import Table
-from p5lab.evidence import page_record
-from p5lab.evidence.page_record import Execute, Record
+from p5lab.evidence.period import Execute, verdicts
+from p5lab.evidence.records import Record, short
 from p5lab.execute import runner
 from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
@@ -35,7 +34,7 @@ else:
 
 # The record has by column: counts[phase][metric] and the PARTS of its experiment; and `disk`: the
 # SHA-256 of the file system of each experiment.
-FILE, COMMAND = "configs/applications.toml", "./p5lab docs applications"
+FILE = "configs/applications.toml"
 SCREEN, ANDREW = "applications", "andrew"  # the experiments
 ROWS = (
     *("microseconds", "busy cycles", "instructions", "CPI (busy)", "kernel share"),
@@ -64,27 +63,36 @@ def disk(lab: Lab, packages: Collection[str]) -> str:
     return str(about["sha256"]) if about["packages"].keys() >= set(packages) else ""
 
 
-def render(lab: Lab, text: str, execute: Execute) -> str:
-    """The document with new tables. The text between the tables does not change. Raises UserError
-    if a run fails."""
-    table = tomlfile.load(lab.root / FILE, schema_version=1)
-    table.only(("experiment", "column", "claim", "untestable"))
-    record = page_record.read(text)
+def measured(lab: Lab, before: Record, execute: Execute) -> Record:
+    """The record with new counts of each experiment whose packages the disk has. The other columns
+    stay. Raises UserError if a run fails."""
+    table, record = _load(lab), dict(before)
     for name, one in experiments(table):
         if found := disk(lab, one.texts("packages")):
             record |= _measured(lab, table, name, execute)
-            record["disk"] |= {name: found}
-    tables = {
+            record["disk"] = record["disk"] | {name: found}
+    return record
+
+
+def tables(lab: Lab, record: Record) -> dict[str, Grid]:
+    """The tables of a record by name."""
+    table = _load(lab)
+    return {
         "rows": _rows(table, SCREEN, record),
         "processes": _processes(table, SCREEN, record),
         "libraries": _libraries(table, SCREEN, record),
         "Andrew phases": _phases(table, record),
         "Andrew rows": _rows(table, ANDREW, record),
         "Andrew files": _files(table, ANDREW, record),
-        "claims": page_record.claims(table, record),
+        "claims": verdicts(table, record),
         "untestable": _untestable(table),
     }
-    return page_record.written(text, COMMAND, tables, record)
+
+
+def _load(lab: Lab) -> Table:
+    table = tomlfile.load(lab.root / FILE, schema_version=1)
+    table.only(("experiment", "column", "claim", "untestable"))
+    return table
 
 
 def experiments(table: Table) -> Iterable[tuple[str, Table]]:
@@ -143,7 +151,7 @@ def _one(stored: Stored, phase: str, parts: Sequence[str]) -> Record:
     return {
         "counts": {
             name: {
-                metric: page_record.short(value)
+                metric: short(value)
                 for metric, value in metrics.evaluate(
                     row.to_dict(), 1, clock, None, wanted=ROWS
                 ).items()

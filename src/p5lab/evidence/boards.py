@@ -3,16 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from p5lab.describe.experiment import Run
-from p5lab.evidence import block as blocks
-from p5lab.evidence import validate
 from p5lab.evidence.validate import WORDS
-from p5lab.execute import runner
-from p5lab.execute.runner import Result
-from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number
 
 if TYPE_CHECKING:
@@ -20,7 +13,6 @@ if TYPE_CHECKING:
 else:
     from p5stats.lazy import pd
 
-COMMAND = "./p5lab docs boards"
 PAPER = "brown97"
 
 
@@ -47,11 +39,3 @@ def _cell(row: dict[str, object]) -> str:
         f"{number(modelled)} / {number(published)} ({float(str(row['error'])):+.1f} %,"
         f" {row['role']}: {WORDS[str(row['verdict'])]})"
     )
-
-
-def render(lab: Lab, text: str, executor: Callable[[list[Run]], list[Result]]) -> str:
-    """The document with a new table. `executor` makes the missing runs. Raises UserError if a run
-    fails, or if the text contains no block for the table."""
-    found = validate.run(lab, validate.select(lab, PAPER), executor)
-    runner.succeeded(found.failed)
-    return blocks.replace(text, COMMAND, grid(found.results).markdown() + "\n")

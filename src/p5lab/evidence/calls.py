@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The ring crossings and address space switches of a call, from traced runs.
 
-This module makes tables for documents, and a picture of one call on several systems.
-p5lab.evidence.documents lists the documents.
+This module makes tables, and a picture of one call on several systems.
 """
 
-import re
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from p5lab.describe import experiment
@@ -17,6 +15,7 @@ from p5lab.describe.observation import Observation, Trace
 from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.errors import UserError
 from p5lab.evidence.calls_picture import Panel, draw
+from p5lab.evidence.records import Record
 from p5lab.execute import runner
 from p5lab.execute.runner import Result
 from p5lab.lab import Lab
@@ -24,10 +23,25 @@ from p5stats import crossings
 from p5stats.crossings import Bracket, Service, Step
 
 Execute = Callable[[list[Run]], list[Result]]
-SHOWN = ("linux", "linux-uml", "mach", "mach-split")
+MACH = ("mach", "mach-split")
+SHOWN = ("linux", "linux-uml", *MACH)
 # For a microkernel: the names of the servers in a trace, and the names that we show instead.
 SERVERS = {"new program": "server", "program 2": "server", "program 3": "file server"}
-TABLE = re.compile(r"(<!-- (steps|services) of (\S+) on (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+STEP = ("who", "clocks", "end", "crosses", "switches")  # recorded
+SUMS = ("clocks", "crossings", "switches")
+PROGRAMS = "the programs themselves"
+# What is recorded of each experiment: pairs of workload and guest.
+STEPS = {
+    "chen95-core": [("dup", guest) for guest in ("linux", "linux-uml")],
+    "structure": [(call, guest) for call in ("dup", "open-close") for guest in MACH],
+}
+SERVICES = {
+    "chen95-core": [
+        (workload, guest)
+        for workload in ("exec-static", "exec-dynamic")
+        for guest in ("linux", "linux-uml")
+    ]
+}
 
 
 def of_run(directory: Path) -> str:
@@ -40,7 +54,7 @@ def of_run(directory: Path) -> str:
     parts = []
     for phase, brackets in crossings.read(directory / CROSSINGS).items():
         bracket = crossings.typical(brackets)
-        parts.append(f"Phase {phase}\n\n{services(bracket)}\n{steps(bracket)}")
+        parts.append(f"Phase {phase}\n\n{services(served(bracket))}\n{steps(bracket)}")
     return "\n".join(parts)
 
 
@@ -55,44 +69,61 @@ def steps(bracket: Bracket) -> str:
     return _table(["Runs", "Clocks", "until"], rows)
 
 
-def services(bracket: Bracket) -> str:
-    """A Markdown table of the services that a bracket's programs use, in order of first use."""
+@dataclass(frozen=True)
+class Served:
+    """What a bracket's programs asked for with one event, such as a system call.
+
+    `calls`, `stub_calls`: the calls from the UML kernel and its stub to the host, by name.
+    """
+
+    event: str
+    times: int
+    clocks: int
+    crossings: int
+    switches: int
+    calls: dict[str, int]
+    stub_calls: dict[str, int]
+
+
+def served(bracket: Bracket) -> list[Served]:
+    """The services that a bracket's programs use, in order of first use. The last one is the
+    programs themselves."""
     merged: dict[tuple[str, bool], list[Service]] = {}
     for service in bracket.services():
         if service.event != crossings.END:
             merged.setdefault((service.event, bool(service.calls)), []).append(service)
     user_mode = any(by_uml for _, by_uml in merged)
-    rows, everything = [], []
-    for (event, by_uml), found in merged.items():
-        everything += found
-        name = event
+    found = []
+    for (event, by_uml), of_it in merged.items():
         if event == "page fault" and user_mode:
-            name += ", for the UML kernel" if by_uml else ", for the host alone"
-        rows.append([name, *_sums(found, user_mode)])
+            event += ", for the UML kernel" if by_uml else ", for the host alone"
+        calls: Counter[str] = sum((one.calls for one in of_it), Counter())
+        stub: Counter[str] = sum((one.stub_calls for one in of_it), Counter())
+        clocks, crossed, switched = (sum(getattr(one, what) for one in of_it) for what in SUMS)
+        found.append(Served(event, len(of_it), clocks, crossed, switched, dict(calls), dict(stub)))
     programs = sum(step.clocks for step in bracket.steps if step.is_program)
-    rows.append(["the programs themselves", "", f"{programs:,}", "", "", *["", ""] * user_mode])
-    sums = _sums(everything, False)
-    sums[1] = f"{bracket.clocks:,}"
-    rows.append(["**all**", *(f"**{text}**" for text in sums), *["", ""] * user_mode])
+    return [*found, Served(PROGRAMS, 0, programs, 0, 0, {}, {})]
+
+
+def services(found: Sequence[Served]) -> str:
+    """A Markdown table of services, with the sums."""
+    user_mode = any(one.calls for one in found)
+    rows = []
+    for one in found:
+        counts = [one.times, one.clocks, one.crossings, one.switches]
+        texts = [f"{count:,}" for count in counts]
+        if one.event == PROGRAMS:
+            texts = ["", texts[1], "", ""]
+        calls = [_counted(one.calls), _counted(one.stub_calls)]
+        rows.append([one.event, *texts, *calls[: 2 * user_mode]])
+    sums = [sum(getattr(one, what) for one in found) for what in ("times", *SUMS)]
+    rows.append(["**all**", *(f"**{one:,}**" for one in sums), *["", ""] * user_mode])
     head = ["Event", "Times", "Clocks", "Ring crossings", "CR3 loads"]
     calls = ["Calls from the UML kernel to the host", "Calls from the UML stub to the host"]
     return _table(head + calls * user_mode, rows)
 
 
-def _sums(found: list[Service], user_mode: bool) -> list[str]:
-    calls: Counter[str] = sum((service.calls for service in found), Counter())
-    stub: Counter[str] = sum((service.stub_calls for service in found), Counter())
-    numbers = [
-        len(found),
-        sum(service.clocks for service in found),
-        sum(service.crossings for service in found),
-        sum(service.switches for service in found),
-    ]
-    texts = [f"{number:,}" for number in numbers]
-    return texts + [_counted(calls), _counted(stub)] * user_mode
-
-
-def _counted(calls: Counter[str]) -> str:
+def _counted(calls: dict[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in calls.items())
 
 
@@ -101,43 +132,57 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def render(lab: Lab, text: str, experiment_name: str, execute: Execute) -> str:
-    """The document with new tables. The tables show runs of one experiment.
+def measured(lab: Lab, execute: Execute) -> Record:
+    """The record: the steps of a typical bracket of each call of STEPS, and the services of each
+    call of SERVICES, by "WORKLOAD GUEST". Raises UserError if a run fails."""
+    steps_of, services_of = (
+        {
+            f"{workload} {guest}": bracket
+            for name, calls in wanted.items()
+            for (workload, guest), bracket in _brackets(lab, name, calls, execute).items()
+        }
+        for wanted in (STEPS, SERVICES)
+    )
+    return {
+        "steps": {
+            call: [[getattr(step, key) for key in STEP] for step in bracket.steps]
+            for call, bracket in steps_of.items()
+        },
+        "services": {
+            call: [list(vars(one).values()) for one in served(bracket)]
+            for call, bracket in services_of.items()
+        },
+    }
 
-    `execute` runs the workloads of the tables. The text between the tables does not change. Raises
-    UserError if a run fails.
-    """
-    wanted = {(workload, guest) for _, _, workload, guest, _, _ in TABLE.findall(text)}
-    found = brackets(lab, experiment_name, wanted, execute)
 
-    def table(match: re.Match[str]) -> str:
-        start, kind, workload, guest, _, end = match.groups()
-        bracket = found[workload, guest]
-        return start + (steps(bracket) if kind == "steps" else services(bracket)) + end
-
-    return TABLE.sub(table, text)
+def recorded_steps(known: Record) -> Bracket:
+    """The bracket of one call in a record."""
+    return Bracket([Step(**dict(zip(STEP, values, strict=True))) for values in known])
 
 
-def picture(lab: Lab, experiment_name: str, execute: Execute) -> str:
-    """The picture of a dup() on the systems of SHOWN, as SVG. Raises UserError if a run fails."""
-    found = brackets(lab, experiment_name, {("dup", guest) for guest in SHOWN}, execute)
-    return draw([Panel(guest, found["dup", guest]) for guest in SHOWN])
+def recorded_services(known: Record) -> list[Served]:
+    """The services of one call in a record."""
+    return [Served(*values) for values in known]
 
 
-def brackets(
-    lab: Lab, experiment_name: str, wanted: set[tuple[str, str]], execute: Execute
+def picture(known: Record) -> str:
+    """The picture of a dup() on the systems of SHOWN, as SVG. `known`: the result of `measured`."""
+    return draw([Panel(guest, recorded_steps(known["steps"][f"dup {guest}"])) for guest in SHOWN])
+
+
+def _brackets(
+    lab: Lab, name: str, calls: Sequence[tuple[str, str]], execute: Execute
 ) -> dict[tuple[str, str], Bracket]:
-    """Executes traced runs. Returns a typical bracket for each pair of workload and guest in
-    `wanted`."""
+    """Executes traced runs of an experiment. Returns a typical bracket for each call."""
     choice = Filter(
-        workloads=tuple(sorted({workload for workload, _ in wanted})),
-        guests=tuple(sorted({guest for _, guest in wanted})),
+        workloads=tuple(sorted({workload for workload, _ in calls})),
+        guests=tuple(sorted({guest for _, guest in calls})),
         observation=Observation.of(Trace(("crossings",))),
     )
     runs = [
         run
-        for run in experiment.load(lab, experiment_name, choice)
-        if (run.workload.name, run.guest.name) in wanted
+        for run in experiment.load(lab, name, choice)
+        if (run.workload.name, run.guest.name) in calls
     ]
     found = {}
     results = execute(runs)

@@ -6,15 +6,14 @@ from html import escape
 
 from p5stats.crossings import Bracket, Step
 
-LABELS, STEP, LANE, TITLE, GAP, MARGIN = 108, 50, 34, 30, 22, 12  # pixels
+LABELS, STEP, LANE, TITLE, GAP, MARGIN = 108, 26, 34, 30, 22, 12  # pixels
 KERNELS = ("kernel", "host kernel")
 FILLS = {"program": "#cfe3cf", "kernel": "#d4d8e0", "host kernel": "#d4d8e0"}
 SERVER = "#f3d9b5"
 LINE, SPACE, TEXT = "#444444", "#b02020", "#202020"
 STYLE = "font-family: sans-serif; font-size: 12px"
 LEGEND = (
-    "A box shows the clocks of one uninterrupted step. The width of a box is not to scale."
-    " Ring 0 is below the dashed line.",
+    "A box is one uninterrupted step. Ring 0 is below the dashed line.",
     "A line between lanes is a change of ring. A red line is a load of CR3, which selects an"
     " address space.",
 )
@@ -35,13 +34,10 @@ class Panel:
 
     @property
     def title(self) -> str:
-        """The name of the system, with the clocks, ring crossings and CR3 loads of the bracket."""
+        """The name of the system, with the ring crossings and CR3 loads of the bracket."""
         crossed = sum(step.crosses for step in self.bracket.steps)
         switched = sum(step.switches for step in self.bracket.steps)
-        return (
-            f"{self.name}: {self.bracket.clocks:,} clocks, {crossed} ring crossings, "
-            f"{switched} CR3 loads"
-        )
+        return f"{self.name}: {crossed} ring crossings, {switched} CR3 loads"
 
     @property
     def height(self) -> int:
@@ -82,19 +78,18 @@ def _panel(panel: Panel, top: int) -> list[str]:
     between = []  # on top of the boxes
     for number, step in enumerate(steps):
         x, y = MARGIN + LABELS + STEP * number, first + LANE * lanes.index(step.who)
-        parts += _box(x, y, step)
+        parts.append(_box(x, y, step))
         if number + 1 < len(steps):
             below = first + LANE * lanes.index(steps[number + 1].who)
             between.append(_passes_on(x + STEP, y, below, step))
     return parts + between
 
 
-def _box(x: int, y: int, step: Step) -> list[str]:
-    return [
+def _box(x: int, y: int, step: Step) -> str:
+    return (
         f'<rect x="{x}" y="{y + 4}" width="{STEP}" height="{LANE - 8}"'
-        f' fill="{FILLS.get(step.who, SERVER)}" stroke="{LINE}"/>',
-        _text(x + STEP // 2, y + 21, f"{step.clocks:,}", anchor="middle"),
-    ]
+        f' fill="{FILLS.get(step.who, SERVER)}" stroke="{LINE}"/>'
+    )
 
 
 def _passes_on(x: int, y: int, other: int, step: Step) -> str:
@@ -117,8 +112,5 @@ def _line(
     )
 
 
-def _text(x: int, y: int, text: str, *, anchor: str = "start", weight: str = "normal") -> str:
-    return (
-        f'<text x="{x}" y="{y}" text-anchor="{anchor}" font-weight="{weight}"'
-        f' fill="{TEXT}">{escape(text)}</text>'
-    )
+def _text(x: int, y: int, text: str, *, weight: str = "normal") -> str:
+    return f'<text x="{x}" y="{y}" font-weight="{weight}" fill="{TEXT}">{escape(text)}</text>'

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The output of `./p5lab run chen95-method`: the method of chen95 beside the engine's own counts.
-
-docs/evidence/chen95-method.md contains the same tables (p5lab.evidence.documents).
-"""
+"""The output of `./p5lab run chen95-method`: the method of chen95 and the engine's own counts."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -15,6 +12,7 @@ from rich.console import Console
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Run
 from p5lab.engines.bochs.engine import OUTPUT
+from p5lab.evidence.records import Record
 from p5lab.execute import runner
 from p5lab.execute.runner import Result
 from p5lab.host.terminal import markup
@@ -32,7 +30,6 @@ else:
 EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
 FORMS = ("table", "markdown")  # other formats show only the engine's counts
 EXACT = "counters.miscounts=false"
-TABLE = re.compile(r"(<!-- method of (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 # The text that the tables show for an event: its name and its code.
 EVENTS = {
     "cycles": "cycles (RDTSC)",
@@ -176,16 +173,21 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
         console.print(markup(note, lines=True), style="dim")
 
 
-def render(lab: Lab, text: str, execute: Callable[[list[Run]], list[Result]]) -> str:
-    """A document with new tables. The text between the tables does not change.
-
-    `execute` runs the experiment. Raises UserError if a run fails.
-    """
+def measured(lab: Lab, execute: Callable[[list[Run]], list[Result]]) -> Record:
+    """The record: the rows of each operation. Raises UserError if a run fails."""
     found = rows(runner.succeeded(execute(experiment.load(lab, EXPERIMENT))))
+    names = [one.name for one in fields(Row)]
+    return {
+        operation: {
+            row.event: [round(getattr(row, name), 6) for name in names[1:]] for row in of_it
+        }
+        for operation, of_it in found.items()
+    }
 
-    def table(match: re.Match[str]) -> str:
-        shown = grid(match[2], found[match[2]])
-        shown.title = ""
-        return match[1] + shown.markdown() + "\n" + match[4]
 
-    return TABLE.sub(table, text)
+def recorded(operation: str, known: Record) -> str:
+    """The table of one operation in Markdown. `known`: the result of `measured`."""
+    of_it = [Row(event, *values) for event, values in known[operation].items()]
+    shown = grid(operation, of_it)
+    shown.title = ""
+    return shown.markdown() + "\n"

@@ -6,13 +6,13 @@ product a lower bound of the time in misses (section 4.1). The CPI stack has the
 processor really waited.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Run
 from p5lab.describe.observation import Cpi
+from p5lab.evidence.records import Record, short
 from p5lab.execute import runner
 from p5lab.execute.runner import Result
 from p5lab.keep import selection
@@ -27,7 +27,6 @@ EXPERIMENT = "chen95-core"
 BOUND = 10  # clocks of one miss, chen95 section 4.1
 CODE = ("cpi.code.l2", "cpi.code.dram", "cpi.code.fill")
 DATA = ("cpi.data.l2", "cpi.data.dram", "cpi.data.fill")
-BLOCK = re.compile(r"(<!-- lower bound -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 HEADS = [
     "Benchmark",
     "System",
@@ -80,11 +79,24 @@ def grid(found: Sequence[Row]) -> Grid:
     return result
 
 
-def render(lab: Lab, text: str, execute: Callable[[list[Run]], list[Result]]) -> str:
-    """A document with a new table. `execute` makes the runs. Raises UserError if a run fails."""
+def measured(lab: Lab, execute: Callable[[list[Run]], list[Result]]) -> Record:
+    """The record: all rows. Raises UserError if a run fails."""
     asked = [
         replace(run, observation=run.observation.with_(Cpi()))
         for run in experiment.load(lab, EXPERIMENT)
     ]
-    table = grid(rows(runner.succeeded(execute(asked)))).markdown()
-    return BLOCK.sub(lambda match: f"{match[1]}{table}\n{match[3]}", text)
+    return [
+        [
+            *(row.benchmark, row.guest, short(row.cycles)),
+            *(short(share) for pair in row.shares for share in pair),
+        ]
+        for row in rows(runner.succeeded(execute(asked)))
+    ]
+
+
+def recorded(known: Record) -> list[Row]:
+    """The rows of a record."""
+    return [
+        Row(benchmark, guest, cycles, ((shares[0], shares[1]), (shares[2], shares[3])))
+        for benchmark, guest, cycles, *shares in known
+    ]

@@ -12,13 +12,11 @@ from rich.console import Console
 from p5lab.describe import experiment, papers
 from p5lab.describe import guest as guests
 from p5lab.describe import workload as workloads
-from p5lab.evidence import block as blocks
 from p5lab.host.terminal import markup
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid
 
 SCHEMA_VERSION = 1
-COMMAND = "./p5lab matrix"  # begins the block in the document
 ALL, SOME, ABLE, NO = "all", "some", "can", "no"
 COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experiments")
 
@@ -158,9 +156,3 @@ def block(found: Sequence[Cell]) -> str:
     """The matrix with legend and reasons in Markdown."""
     table, reasons = grid(found)
     return "\n\n".join([table.markdown(), LEGEND, "\n".join(f"- {one}" for one in reasons)]) + "\n"
-
-
-def render(text: str, found: Sequence[Cell]) -> str:
-    """The document with a new matrix. Raises UserError if the text contains no block for the
-    matrix."""
-    return blocks.replace(text, COMMAND, block(found))

@@ -1,39 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab docs period`: chen95's core on systems of the time that boot from a user's media, beside
-our own guests.
+"""chen95's core on systems of the time that boot from a user's media, beside our own guests.
 
-configs/period.toml describes the comparison. The document contains the counts of the last time that
-all media were there, as a record in JSON: our counts and the digests of the media, nothing of their
-content. Without the media, the tables follow from this record. With the media, the command makes
-all runs, also those of our own guests, and the record is new.
-
-Some columns come from a table of another document (`documented`).
-
-`./p5lab report period` shows the same tables with the document's text about them (`parts`).
+configs/period.toml describes the comparison. docs/evidence/records/period.json has the counts of
+the last time that all media were there: our counts and the digests of the media, nothing of their
+content. `./p5lab docs period` makes all runs again, also those of our own guests.
+`./p5lab report period` shows the tables of the record.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from p5lab.describe import experiment, guest, media, script, tomlfile
 from p5lab.describe.experiment import Run
 from p5lab.describe.request import Filter, Request, UserMedia
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import STATUS_FAILED, UserError
-from p5lab.evidence import page_record
-from p5lab.evidence.page_record import Execute, Record
+from p5lab.evidence import records
+from p5lab.evidence.records import Record, short
 from p5lab.execute import runner
+from p5lab.execute.runner import Result
 from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
 from p5lab.present.tables import MISSING, Grid, clocks
 from p5stats import compare, tidy
+from p5stats.claims import FAILS, HOLDS, meets
 
-DOCUMENT = "docs/evidence/period.md"
-FILE, EXPERIMENT, COMMAND = "configs/period.toml", "period", "./p5lab docs period"
+Execute = Callable[[list[Run]], list[Result]]
+FILE, EXPERIMENT = "configs/period.toml", "period"
 LIMIT_SECONDS = 900  # modelled
 STEPS = "steps.txt"  # the screen after each step of a script
 EVENTS = {
@@ -87,81 +85,46 @@ def missing(lab: Lab) -> list[str]:
     return [name for name in wanted if media.placed(name) is None]
 
 
-def render(lab: Lab, text: str, execute: Execute) -> str:
-    """The document with new tables. The text between the tables does not change. Raises UserError
-    if a run fails, and if a medium is there that is not the one of the guest's file."""
-    table = _load(lab)
-    record = page_record.read(text) if missing(lab) else measured(lab, execute)
-    shown = record | documented(lab, table)
-    tables = {name: make(table, shown) for name, make in TABLES.items()}
-    return page_record.written(text, COMMAND, tables, record)
-
-
 @dataclass(frozen=True)
 class Part:
-    """A section of the document: its text without Markdown, paragraph by paragraph, and the tables
-    of the record that stand in it."""
+    """A section of the comparison: its title, what it says, and its table."""
 
     title: str
-    text: list[str]
-    tables: list[Grid]
+    text: str
+    table: Grid
 
 
 def parts(lab: Lab) -> list[Part]:
-    """The sections of the document, without its record. Needs no media. Raises UserError if the
-    document has no record."""
-    text = (lab.root / DOCUMENT).read_text(encoding="utf-8")
+    """The sections of the comparison, from the record. Needs no media."""
+    shown = tables(lab, records.load(lab.root, EXPERIMENT))
+    described = _load(lab).tables("section")
+    return [
+        Part(one.text("title"), one.text("text"), shown[one.text("table")]) for one in described
+    ]
+
+
+def tables(lab: Lab, record: Record) -> dict[str, Grid]:
+    """The tables of a record by name."""
     table = _load(lab)
-    record = page_record.read(text) | documented(lab, table)
-    found = []
-    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
-        title, _, body = section.partition("\n")
-        names = re.findall(rf"^<!-- {re.escape(COMMAND)}: (\w+) -->$", body, re.MULTILINE)
-        if "record" in names:
-            continue
-        words = re.sub(r"^<!-- .*?^<!-- end -->$", "", body, flags=re.MULTILINE | re.DOTALL)
-        lines = [_plain(line) for line in words.splitlines() if line.strip()]
-        found.append(Part(title, lines, [TABLES[name](table, record) for name in names]))
-    return found
-
-
-def _plain(line: str) -> str:
-    """A line of Markdown as plain text."""
-    line = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line.removeprefix("- "))
-    return re.sub(r"\*\*|`", "", line)
+    made = {"systems": _systems, "core": _core, "calls": _forms, "claims": verdicts}
+    return {name: make(table, record) for name, make in made.items()}
 
 
 def _load(lab: Lab) -> Table:
     table = tomlfile.load(lab.root / FILE, schema_version=1)
-    table.only(("system", "documented", "row", "form", "claim"))
+    table.only(("system", "row", "form", "claim", "section"))
     return table
-
-
-def documented(lab: Lab, table: Table) -> Record:
-    """The systems whose counts another document has. Raises UserError if it lacks the table."""
-    found: Record = {}
-    described = table.table("documented", {})
-    for name in described.data:
-        one = described.table(name)
-        one.only(("title", "document", "heads"))
-        text = (lab.root / one.text("document")).read_text(encoding="utf-8")
-        _, begins, rest = text.partition(f"\n{one.text('heads')}")
-        if not begins:
-            raise UserError(f"{one.text('document')}: expected a table with {one.text('heads')}")
-        rows = [line.split("|") for line in rest.partition("\n\n")[0].splitlines()[2:]]
-        counts = {
-            cells[1].replace("`", "").strip(): {"cycles": float(cells[2].replace(",", ""))}
-            for cells in rows
-        }
-        found[name] = {"title": one.text("title"), "counts": counts, "each": 1}
-    return found
 
 
 # --- runs -----------------------------------------------------------------------------------------
 
 
-def measured(lab: Lab, execute: Execute) -> Record:
-    """The record of new runs. Raises UserError if a run fails."""
+def measured(lab: Lab, before: Record, execute: Execute) -> Record:
+    """The record of new runs. The systems of which the comparison makes no run stay. Raises
+    UserError if a medium or a run is missing, and if a medium is not the one of the guest's
+    file."""
+    if absent := missing(lab):
+        raise UserError(f"{media.VARIABLE}: missing {', '.join(absent)}", status=STATUS_FAILED)
     table = _load(lab)
     known = systems(lab, table)
     wanted = _phases(table)
@@ -179,7 +142,7 @@ def measured(lab: Lab, execute: Execute) -> Record:
     for name in dict.fromkeys(one.record["guest"]["name"] for one in own):
         of_it = [one for one in own if one.record["guest"]["name"] == name]
         record[name] = {"title": f"`{name}`", "counts": _counts(of_it, wanted[name])}
-    return record
+    return record | {name: one for name, one in before.items() if name not in record}
 
 
 def _run(lab: Lab, one: System) -> Run:
@@ -197,7 +160,7 @@ def _run(lab: Lab, one: System) -> Run:
             own.role for own in guest.load(lab, one.guest).media
         }:
             raise UserError(
-                f"{medium.path}: not the content that guest {one.guest} knows; {COMMAND} compares"
+                f"{medium.path}: not the content that guest {one.guest} knows; {FILE} compares"
                 " known media",
                 status=STATUS_FAILED,
             )
@@ -238,7 +201,7 @@ def _counts(runs: Sequence[Stored], wanted: set[str]) -> dict[str, dict[str, flo
             full = phase if name == script.BOOT else f"{name} {phase}" if several else name
             if full in wanted:
                 found[full] = {
-                    event: page_record.short(sum(float(row.get(part, 0)) for part in parts))
+                    event: short(sum(float(row.get(part, 0)) for part in parts))
                     for event, parts in EVENTS.items()
                 }
     if absent := wanted - found.keys():
@@ -315,5 +278,23 @@ def _forms(table: Table, record: Record) -> Grid:
     return grid
 
 
-# The tables of the document by the names of their blocks.
-TABLES = {"systems": _systems, "core": _core, "calls": _forms, "claims": page_record.claims}
+def verdicts(table: Table, record: Record) -> Grid:
+    """The verdicts of a record on the claims that `table` describes."""
+    grid = Grid("", ["Published", "Tag", "Paper", "Here", "Verdict", "Source"], left={1, 4, 5})
+    for claim in table.tables("claim"):
+        claim.only(("source", "quantity", "value", "tag", "event", "of", "over", "each"))
+        event, value = claim.text("event"), float(claim.data["value"])
+        here = _count(record, claim.texts("of"), event) / claim.number("each", 1)
+        if "over" in claim.data:
+            here /= _count(record, claim.texts("over"), event)
+        tag = claim.text("tag")
+        verdict = HOLDS if meets(tag, value, here) else FAILS
+        grid.add(
+            claim.text("quantity"), tag, f"{value:g}", f"{here:.3g}", verdict, claim.text("source")
+        )
+    return grid
+
+
+def _count(record: Mapping[str, Any], place: Sequence[str], event: str) -> float:
+    column, phase = place
+    return float(record[column]["counts"][phase][event])

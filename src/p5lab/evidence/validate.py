@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,8 @@ from p5lab.describe import experiment, papers
 from p5lab.describe import machine as machines
 from p5lab.describe.experiment import Filter, Run
 from p5lab.errors import unknown
-from p5lab.evidence import block as blocks
 from p5lab.evidence import published as claim_file
+from p5lab.evidence.records import short
 from p5lab.execute.runner import Result
 from p5lab.host.terminal import markup
 from p5lab.lab import Lab
@@ -42,8 +42,7 @@ else:
     from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
-COMMAND = "./p5lab validate"  # begins the block in a document
-OTHER = "claims-systems.md"  # the document about systems, in the same folder
+RECORDED = "recorded"  # in the column `runs`: the number comes from the record, not from runs here
 WORDS = {HOLDS: "yes", FAILS: "no", NOT_RUN: NOT_RUN, UNTESTABLE: MISSING}  # verdicts in tables
 
 
@@ -109,12 +108,8 @@ def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Val
         if result.status == "ok":
             table, clocks[result.id] = tidy.read_run(result.directory)
             tables.append(table)
-    values = {
-        name: machines.load(lab, name).values
-        for name in {claim.machine for claim in asked if claim.role != UNTESTABLE}
-    }
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=tidy.COLUMNS)
-    found = claims.evaluate(asked, table, clocks, values)
+    found = claims.evaluate(asked, table, clocks, _machines(lab, asked))
     return Validation(found, [result for result in results if result.status != "ok"])
 
 
@@ -290,18 +285,23 @@ def block(found: pd.DataFrame, *, everything: bool = False) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def render(text: str, found: pd.DataFrame, *, systems: bool = False) -> str:
-    """The document with a new table of the claims about hardware, or about `systems`.
+def record(found: pd.DataFrame) -> dict[str, float]:
+    """The modelled numbers of the measured claims, by the claim's id."""
+    rows = found[found["runs"] != ""]
+    return {one: short(value) for one, value in zip(rows["claim"], rows["modelled"], strict=True)}
 
-    The document about hardware also contains a link to the document about systems, and reports how
-    many claims about systems hold. Raises UserError if the text contains no block for the table.
-    """
-    of_systems = found["role"] == SYSTEM
-    shown = block(found[of_systems if systems else ~of_systems])
-    said = _headline(found, SYSTEM)
-    if said and not systems:
-        shown += f"\n{said.removesuffix('.')}: [{OTHER}]({OTHER}) lists them.\n"
-    return blocks.replace(text, COMMAND, shown)
+
+def recorded(lab: Lab, known: Mapping[str, float], source: str | None = None) -> pd.DataFrame:
+    """The verdicts that follow from a record: the published numbers come from the claims. `source`
+    has the same meaning as in `select`."""
+    asked = select(lab, source)
+    values = {name: (value, RECORDED) for name, value in known.items()}
+    return claims.judge(asked, values, _machines(lab, asked))
+
+
+def _machines(lab: Lab, asked: Sequence[Claim]) -> dict[str, Mapping[str, object]]:
+    names = {claim.machine for claim in asked if claim.role != UNTESTABLE}
+    return {name: machines.load(lab, name).values for name in names}
 
 
 def run(

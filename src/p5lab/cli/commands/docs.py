@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: MIT
-#: 230 docs [NAME]         update the generated documents
-"""`docs`: updates the generated documents."""
+#: 230 docs [NAME]         update the records and the generated tables
+"""`docs`: makes the records of runs, and the tables of the documents that follow from them."""
 
 import argparse
 
 from p5lab.cli import options
 from p5lab.errors import STATUS_FAILED
-from p5lab.evidence import documents, numbers
+from p5lab.evidence import measure, pages, records
 from p5lab.lab import Lab
 
-HELP = "update the generated documents"
+HELP = "update the records and the generated tables"
 DESCRIPTION = (
-    "Makes the runs that the documents show and updates their tables, keys and"
-    " pictures. The other text does not change. Without a name, the command updates all"
-    " documents. This takes a long time if no run is stored. If P5LAB_GEM5 is not set, the"
-    " command leaves out the documents that need gem5."
+    "Makes the runs of a record (docs/evidence/records), and then the tables of all documents"
+    f" from the records. The other text does not change. Without a name: the record {records.RUNS},"
+    " whose runs need only what p5lab builds. This takes a long time if no run is stored."
 )
 EXAMPLES = (
     "docs",
-    "docs matrix machine-keys",
+    "docs --no-runs",
     "docs --check",
 )
 
@@ -29,13 +28,16 @@ def add(parser: argparse.ArgumentParser) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"only these documents: {', '.join(documents.NAMES)}. `numbers` records the numbers"
-        " that other documents quote, and puts them into these documents",
+        help=f"only these records: {records.RUNS}, "
+        + ", ".join(f"{name} (needs {what})" for name, what in measure.NEEDS.items()),
+    )
+    parser.add_argument(
+        "--no-runs", action="store_true", help="make only the tables, from the records that exist"
     )
     parser.add_argument(
         "--check",
         action="store_true",
-        help="write nothing; exit with status 1 if a document is out of date",
+        help="write nothing; exit with status 1 if a record or a document is out of date",
     )
     options.add_jobs(parser)
     options.add_workers(parser)
@@ -45,24 +47,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `docs`."""
     one_by_one = argparse.Namespace(**{**vars(args), "jobs": 1})
-    evidence = documents.Evidence(
-        lab, options.executor(args, lab), options.executor(one_by_one, lab)
-    )
-    states = set()
-    wanted = [name for name in args.names if name != numbers.NAME]
-    chosen = documents.choose(wanted) if wanted or not args.names else []
-    for document in chosen:
-        reason = "" if args.names else documents.why_not(document, check=args.check)
-        if reason:
-            state = f"{documents.SKIPPED}: {reason}"
-        else:
-            state = documents.update(evidence, document, check=args.check)
-            states.add(state)
-        print(f"{document.file}: {state}", flush=True)
-    # The last step, because documents also quote numbers of the generated tables.
-    if not args.names or numbers.NAME in args.names:
-        for file, changed in numbers.update(lab, evidence.execute, check=args.check):
-            state = documents.state(changed=changed, check=args.check)
-            states.add(state)
-            print(f"{file}: {state}", flush=True)
-    return STATUS_FAILED if documents.OUT_OF_DATE in states else 0
+    use = measure.Means(lab, options.executor(args, lab), options.executor(one_by_one, lab))
+    changed = []
+    for name in [] if args.no_runs else measure.choose(args.names):
+        file = f"{records.PLACE}/{name}.json"
+        new = records.text(measure.record(use, name))
+        changed.append(_say(file, records.save(lab.root, name, new, check=args.check), args.check))
+    for file, differs in pages.update(lab, check=args.check):
+        changed.append(_say(file, differs, args.check))
+    return STATUS_FAILED if args.check and any(changed) else 0
+
+
+def _say(file: str, differs: bool, check: bool) -> bool:
+    state = "up to date" if not differs else "out of date" if check else "written"
+    print(f"{file}: {state}", flush=True)
+    return differs

@@ -19,7 +19,6 @@ from p5lab.errors import UserError
 from p5lab.host import worktree
 
 DOCUMENT = "docs/start/tutorial.md"
-EXPERIMENT = "tutorial"  # the runs of the tutorial belong to it
 BLOCK = re.compile(r"^```(\w+)(?: (file|append)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Makes the runs of the records (p5lab.evidence.records)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from p5lab.describe.experiment import Run
+from p5lab.engines.gem5 import engine as gem5
+from p5lab.errors import unknown
+from p5lab.evidence import (
+    agreement,
+    applications,
+    calls,
+    counter_method,
+    counts,
+    lower_bound,
+    period,
+    records,
+    validate,
+)
+from p5lab.evidence.records import RUNS, Record
+from p5lab.execute import runner
+from p5lab.execute.runner import Result
+from p5lab.lab import Lab
+
+Execute = Callable[[list[Run]], list[Result]]
+
+
+@dataclass(frozen=True)
+class Means:
+    """What makes runs: `execute` several at a time, and `one_by_one` for comparable host times."""
+
+    lab: Lab
+    execute: Execute
+    one_by_one: Execute
+
+
+def _claims(use: Means) -> Record:
+    found = validate.run(use.lab, validate.select(use.lab, None), use.execute)
+    runner.succeeded(found.failed)
+    return validate.record(found.results)
+
+
+def _cross_check(use: Means) -> Record:
+    found = agreement.check(use.lab, agreement.Ask(), use.one_by_one, None)
+    runner.succeeded(found.failed)
+    return agreement.record(found)
+
+
+# The parts of runs.json, each with its runs.
+PARTS: dict[str, Callable[[Means], Record]] = {
+    "counts": lambda use: counts.measured(use.lab, use.execute),
+    "calls": lambda use: calls.measured(use.lab, use.execute),
+    "method": lambda use: counter_method.measured(use.lab, use.execute),
+    "lower bound": lambda use: lower_bound.measured(use.lab, use.execute),
+    "claims": _claims,
+}
+# The records whose runs need what this host may lack.
+OTHERS: dict[str, Callable[[Means, Record], Record]] = {
+    "period": lambda use, before: period.measured(use.lab, before, use.execute),
+    "applications": lambda use, before: applications.measured(use.lab, before, use.execute),
+    "cross-check": lambda use, before: _cross_check(use),
+}
+NEEDS = {
+    "period": "the user's media in P5LAB_MEDIA",
+    "applications": "a disk with programs of Debian",
+    "cross-check": f"gem5 in {gem5.VARIABLE}",
+}
+NAMES = (RUNS, *OTHERS)
+
+
+def choose(names: list[str]) -> list[str]:
+    """The records to make: without names, only RUNS. Raises UserError for an unknown name."""
+    for name in names:
+        if name not in NAMES:
+            raise unknown("record", name, NAMES, where="docs")
+    return list(dict.fromkeys(names)) or [RUNS]
+
+
+def record(use: Means, name: str) -> Record:
+    """The new record with this name. Raises UserError if a run fails or if something that the runs
+    need is missing."""
+    if name == RUNS:
+        return {part: make(use) for part, make in PARTS.items()}
+    return OTHERS[name](use, records.load(use.lab.root, name))

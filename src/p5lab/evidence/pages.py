@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""The generated tables of the documents.
+
+A document is the template of its tables: it has two comments in Markdown, and the table stands
+between them (`BLOCK`). A table follows from the records (p5lab.evidence.records) or from files of
+the checkout, so no run is needed to make it.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from p5lab.describe import keys, outputs, papers
+from p5lab.errors import UserError, disk_error, unknown
+from p5lab.evidence import (
+    applications,
+    boards,
+    calls,
+    counter_method,
+    counts,
+    lower_bound,
+    matrix,
+    period,
+    records,
+    validate,
+)
+from p5lab.host import worktree
+from p5lab.host.files import replace_text
+from p5lab.lab import Lab
+from p5lab.present.tables import Grid
+from p5stats import cpi
+from p5stats.claims import SYSTEM
+
+BLOCK = re.compile(r"(<!-- table: ([^\n]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+Make = Callable[[], str]
+
+
+def tables(lab: Lab) -> dict[str, Make]:
+    """The functions that make the tables, by the name of the table. Raises UserError if a record
+    cannot be read."""
+    runs, own = records.load(lab.root, records.RUNS), records.load
+    claims = validate.recorded(lab, runs["claims"])
+    systems = claims["role"] == SYSTEM
+    made: dict[str, Make] = {
+        "machine keys": keys.reference,
+        "papers": papers.reference,
+        "output files": outputs.reference,
+        "components of the CPI stack": cpi.reference,
+        "benchmarks and guests": lambda: matrix.block(matrix.cells(lab)),
+        "claims about hardware": lambda: validate.block(claims[~systems]),
+        "claims about systems": lambda: validate.block(claims[systems]),
+        "four boards": lambda: _text(boards.grid(claims)),
+        "lower bound": lambda: _text(lower_bound.grid(lower_bound.recorded(runs["lower bound"]))),
+        "counts of linking": lambda: _text(counts.grid(runs["counts"]["linking"])),
+        "picture of dup": lambda: calls.picture(runs["calls"]),
+        "cross-check": lambda: _cross_check(own(lab.root, "cross-check")),
+    }
+    for call, known in runs["calls"]["steps"].items():
+        made[f"steps of {call}"] = _of(calls.steps, calls.recorded_steps(known))
+    for call, known in runs["calls"]["services"].items():
+        made[f"services of {call}"] = _of(calls.services, calls.recorded_services(known))
+    for operation in runs["method"]:
+        made[f"method of {operation}"] = _of(counter_method.recorded, operation, runs["method"])
+    for module, name in ((period, "period"), (applications, "applications")):
+        for title, grid in module.tables(lab, own(lab.root, name)).items():
+            made[f"{name}: {title}"] = _of(_text, grid)
+    return made
+
+
+def _of(make: Callable[..., str], *given: Any) -> Make:  # noqa: ANN401
+    return lambda: make(*given)
+
+
+def _text(grid: Grid) -> str:
+    return grid.markdown() + "\n"
+
+
+def _cross_check(record: records.Record) -> str:
+    """The first table, and the notes. The record has further tables."""
+    first, *rows = record["tables"][0]["rows"]
+    grid = Grid("", first)
+    for row in rows:
+        grid.add(*row)
+    return "\n\n".join([grid.markdown(), *record["notes"]]) + "\n"
+
+
+def filled(text: str, made: dict[str, Make]) -> str:
+    """A document with new tables. The text around them does not change. Raises UserError for an
+    unknown table."""
+
+    def table(match: re.Match[str]) -> str:
+        if match[2] not in made:
+            raise unknown("table", match[2], made)
+        return match[1] + made[match[2]]() + match[4]
+
+    return BLOCK.sub(table, text)
+
+
+def update(lab: Lab, *, check: bool = False) -> Iterator[tuple[str, bool]]:
+    """Makes the tables of all documents. Yields each document with a table, and whether its text
+    has changed.
+
+    With `check`, no file is written. Raises UserError if a document cannot be read or written, or
+    has an unknown table. The message names the document.
+    """
+    made = tables(lab)
+    for name in worktree.files(lab.root, "docs/*.md", "docs/*.svg"):
+        path = Path(lab.root / name)
+        before = path.read_text(encoding="utf-8")
+        if not BLOCK.search(before):
+            continue
+        try:
+            now = filled(before, made)
+            if now != before and not check:
+                replace_text(path, now)
+        except UserError as error:
+            raise UserError(f"{name}: {error}", status=error.status) from None
+        except OSError as error:
+            raise disk_error(error, path) from None
+        yield name, now != before
