@@ -12,6 +12,7 @@
 #include "cpu/cpudb/amd/athlon64_clawhammer.h"
 #include "cpu/cpudb/intel/pentium.h"
 #include "decode.hh"
+#include "divider.hh"
 #include "memory/memory-bochs.h"
 #include "pc_system.h"
 
@@ -343,7 +344,10 @@ void p5_initialize(void) {
   block_moves = the_run.config().fast_paths;
   take_observers();
   cpu()->cpuid = new Processor(cpu());
+  if (!p5::kX86_64) p5_flawed_divider = x87::divider_is_flawed(the_run.config().signature);
 }
+
+void glue::hold() { model.hold(); }
 
 void p5_exit(void) {
   platform.stopped = true;
@@ -356,7 +360,7 @@ void p5_reset(unsigned type) {
   if (model_started) model.serialize();  // drops the fetched code
   if (model_started && from_media) the_run.guest_reset();
   if (model_started && !booting) {
-    the_run.fail("the guest reset the machine (panic, triple fault or reboot)");
+    the_run.guest_reset_early();
   }
 }
 
@@ -668,13 +672,42 @@ void p5_hwinterrupt(unsigned vector) {
   state_stale = true;
 }
 
+// CMPXCHG8B with LOCK and a register, F0 0F C7 C8 to CF. Other prefixes can come before it.
+static bool is_locked_cmpxchg8b(Linear at) {
+  uint8_t code[15];
+  unsigned length = 0;
+  uint32_t physical = 0;
+  while (length < sizeof code && platform.code(at + length, false, &physical)) {
+    const uint8_t* page = platform.page(physical);
+    if (!page) break;
+    code[length++] = *page;
+  }
+  bool lock = false;
+  unsigned i = 0;
+  const std::string_view prefixes = "\x26\x2E\x36\x3E\x64\x65\x66\x67\xF0\xF2\xF3";
+  for (; i < length && prefixes.find(char(code[i])) != prefixes.npos; i++) lock |= code[i] == 0xF0;
+  return lock && i + 3 <= length && code[i] == 0x0F && code[i + 1] == 0xC7 && code[i + 2] >= 0xC8 &&
+         code[i + 2] <= 0xCF;
+}
+
+// The processor reads the vector of #UD with a locked cycle and never unlocks the bus. If it may
+// not write to the vector, it raises a page fault instead: so the systems work around the flaw
+// (Intel, Pentium Processor Specification Update, erratum 81; Collins, The Pentium F00F Bug, Dr.
+// Dobb's Journal, May 1998).
+static void lock_bus(Linear at) {
+  const Linear vector = cpu()->idtr.base + BX_UD_EXCEPTION * (cpu()->real_mode() ? 4 : 8);
+  if (cpu()->cr0.get_PG())
+    cpu()->translate_linear(cpu()->DTLB.get_entry_of(vector, 0), vector, 0, BX_RW);
+  the_run.guest_locked(at);
+}
+
 void p5_exception(unsigned vector, unsigned error_code) {
   if (state_stale) refresh_state();
   const Linear at = code_linear(cpu()->prev_rip);
-  // Programs of the time probe processors with invalid opcodes, and monitors use them as calls.
+  // Programs probe processors with invalid opcodes, and monitors of the time use them as calls.
   if (vector == BX_UD_EXCEPTION) {
-    if (!from_media) the_run.undefined_instruction(at);
     the_run.guest_invalid_opcode(at);
+    if (!p5::kX86_64 && is_locked_cmpxchg8b(at)) lock_bus(at);
   }
   if (vector == BX_PF_EXCEPTION) {
     const Linear address = cpu()->cr2;

@@ -10,6 +10,8 @@
 #include "events.hh"
 #include "session.hh"
 
+extern bool p5_flawed_divider;  // (patch 0019, x87.cc)
+
 namespace glue {
 
 // The only run of this process.
@@ -27,6 +29,9 @@ void run_agendas();
 // The drives of the PC take these times (drives.cc). `clock`: of the processor.
 void use_times(device::FloppyTimes& times, const base::Clock& clock);
 void use_times(device::DiskTimes& times, const base::Clock& clock);
+
+// The last instruction was not executed: the model has counted it, and will see it again.
+void hold();
 
 // From now on, a panic of the emulator ends the run at once (panic.cc).
 void end_at_panic();

@@ -214,6 +214,8 @@ class Pentium {
   void exception(uint8_t vector, bool fault, Linear resume) {
     transfers_.exception(vector, fault, resume);
   }
+  // The last instruction waits for an interrupt and is then executed again.
+  void hold() { transfers_.hold(); }
   // `kind` is Gate for a far JMP or CALL, Far for a far RET, and Iret for an IRET.
   void far_transfer(Crossing kind) { transfers_.far_transfer(kind); }
   // call_gate(): the current transfer uses a call gate with this number of parameters.

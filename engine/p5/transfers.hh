@@ -31,6 +31,7 @@ class Transfers {
   void soft_interrupt(uint8_t vector);
   void hard_interrupt(uint8_t vector, Linear resume);
   void exception(uint8_t vector, bool fault, Linear resume);
+  void hold() { core_.bank->count[Instructions]--; }
   void far_transfer(Crossing kind);
   void call_gate(uint32_t parameters);
   void task_switch(Task to);

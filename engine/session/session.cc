@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -299,6 +300,11 @@ void Session::abort(uint32_t code) {
 }
 
 void Session::exit(uint32_t status, const std::string& reason) {
+  // The guest has ended the program, because the program does not handle the exception.
+  if (status == 128 + SIGILL && invalid_opcodes_) {
+    fail("invalid opcode (#UD) at " + base::hex(last_invalid_.linear) + ", ring " +
+         std::to_string(last_invalid_.ring) + ", CR3 " + base::hex(last_invalid_.cr3));
+  }
   if (brackets_.is_open(kBoot)) end(kBoot);
   events_->marker("marker", "exit", status);
   const std::string problem = brackets_.exit(), differs = observers_->differs();
@@ -432,10 +438,13 @@ void Session::keep_screen(const std::string& about) {
 }
 
 void Session::late(const std::string& reached) {
-  const std::string opcodes = std::to_string(invalid_opcodes_) + " invalid opcodes, the first: ";
-  const std::string more =
-      invalid_opcodes_ ? "; the guest executed " + opcodes + first_invalid_ : "";
-  finish("timeout", not_done() + reached + more, 0, kTimeLimit);
+  finish("timeout", not_done() + reached + about_invalid_opcodes(), 0, kTimeLimit);
+}
+
+std::string Session::about_invalid_opcodes() const {
+  if (invalid_opcodes_ == 0) return "";
+  return "; the guest executed " + std::to_string(invalid_opcodes_) +
+         " invalid opcodes, the first: " + first_invalid_;
 }
 
 std::string Session::not_done() {
@@ -466,7 +475,12 @@ void Session::guest_reset() {
   if (model_->clock() > 0) resets_++;
 }
 
+void Session::guest_reset_early() {
+  fail("the guest reset the machine (panic, triple fault or reboot)" + about_invalid_opcodes());
+}
+
 void Session::guest_invalid_opcode(p5::Linear linear) {
+  last_invalid_ = {linear, model_->state().ring, model_->state().cr3};
   if (invalid_opcodes_++) return;
   uint32_t physical = 0;
   if (!emulator_->code(linear, false, &physical)) return;
@@ -475,12 +489,21 @@ void Session::guest_invalid_opcode(p5::Linear linear) {
   first_invalid_ = (bytes ? digits(bytes, count) : "") + "at " + base::hex(linear);
 }
 
-void Session::guest_halted() {
+void Session::guest_halted() { guest_stands("the guest halted with interrupts off at "); }
+
+void Session::guest_locked(p5::Linear linear) {
+  const std::string flaw = "F0 0F C7 C8 (LOCK CMPXCHG8B with a register) at " + base::hex(linear) +
+                           " stops a Pentium until it is reset; executed at ";
+  if (!config_.media.on) fail(flaw + seconds(model_->clock()));
+  guest_stands(flaw);
+}
+
+// Nothing can happen in the guest any more.
+void Session::guest_stands(const std::string& why) {
   const uint64_t now = model_->clock();
   if (script_) follow(script_->run_out(clock().time(now)));
-  const std::string halted = "the guest halted with interrupts off at " + seconds(now);
-  if (!script_) exit(0, halted);
-  fail(not_done() + halted);
+  if (!script_) exit(0, why + seconds(now));
+  fail(not_done() + why + seconds(now));
 }
 
 void Session::write_screen(const std::string& path) {
@@ -516,12 +539,6 @@ void Session::save_media(bool is_ok) {
     cannot_write(config_.media.keep);
   }
   image.finish();
-}
-
-void Session::undefined_instruction(p5::Linear linear) {
-  const p5::State& state = model_->state();
-  fail("invalid opcode (#UD) at " + base::hex(linear) + ", ring " + std::to_string(state.ring) +
-       ", CR3 " + base::hex(state.cr3));
 }
 
 void Session::stopped_early() {

@@ -100,15 +100,18 @@ class Session {
   uint64_t look(uint64_t now);
   // A guest that boots from its own media has reset the machine.
   void guest_reset();
-  // A guest that boots from its own media has executed an invalid opcode.
+  // Another guest has reset the machine, which ends the run.
+  [[noreturn]] void guest_reset_early();
+  // The guest gets the exception of an invalid opcode, and may handle it.
   void guest_invalid_opcode(p5::Linear linear);
   // A guest that boots from its own media has executed HLT with interrupts off. Nothing can wake
   // the processor, because no device of the emulator raises an NMI or SMI by itself.
   [[noreturn]] void guest_halted();
+  // The processor has locked the bus for ever at CMPXCHG8B with LOCK and a register.
+  [[noreturn]] void guest_locked(p5::Linear linear);
   // Ends the run with status "ok" although the guest's program has not ended.
   [[noreturn]] void end_run(const std::string& reason);
   [[noreturn]] void fail(const std::string& reason);
-  [[noreturn]] void undefined_instruction(p5::Linear linear);
   void stopped_early();  // the emulator ended without a marker
 
   // Warns that the emulator and the model disagree about the length of an instruction.
@@ -141,6 +144,9 @@ class Session {
   bool name_phase(uint32_t phase, const std::string& name);
   [[noreturn]] void time_is_up();
   [[noreturn]] void late(const std::string& reached);  // the step of the script is not done
+  [[noreturn]] void guest_stands(const std::string& why);
+  // For a message about the end of the run.
+  std::string about_invalid_opcodes() const;
   // Keeps the screen of the step that is not done. Returns the beginning of a message about it.
   std::string not_done();
   void follow(Script::State state);
@@ -187,10 +193,15 @@ class Session {
   std::string kept_screen_;            // the last one in step_screens_
   std::vector<std::string> pictures_;  // of steps
   uint64_t resets_ = 0;                // by a guest that boots from its own media
-  uint64_t invalid_opcodes_ = 0;       // the same
-  std::string first_invalid_;          // bytes and address of the first of them
-  uint64_t phase_ = 0;                 // clocks that pass before the first ready marker
-  bool server_ = false;                // must serve runs, and no run has begun
+  uint64_t invalid_opcodes_ = 0;
+  std::string first_invalid_;  // bytes and address of the first of them
+  struct {
+    p5::Linear linear = 0;
+    unsigned ring = 0;
+    p5::Linear cr3 = 0;
+  } last_invalid_;
+  uint64_t phase_ = 0;   // clocks that pass before the first ready marker
+  bool server_ = false;  // must serve runs, and no run has begun
   bool finished_ = false;
 };
 

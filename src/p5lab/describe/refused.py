@@ -11,7 +11,7 @@ from p5lab.describe import program as programs
 from p5lab.describe import source_lines
 from p5lab.describe.elf import Elf
 
-# The engine's message (engine/session/session.cc: undefined_instruction).
+# The engine's message (engine/session/session.cc: exit).
 _REFUSED = re.compile(r"invalid opcode \(#UD\) at 0x([0-9a-f]+), ring 3\b")
 _DECODED = re.compile(r"^\s*[0-9a-f]+:\t((?:[0-9a-f]{2} )+)\s*\t(.+)$", re.MULTILINE)
 LONGEST = 15  # bytes of an x86 instruction
@@ -20,12 +20,14 @@ LONGEST = 15  # bytes of an x86 instruction
 @dataclass(frozen=True)
 class Instruction:
     """An instruction of a program: its bytes, its text in the notation of Intel (empty if the host
-    has no objdump), the function, and the place in the source (each empty if not known)."""
+    has no objdump), the function, and the place in the source (each empty if not known).
+    `locks`: it is CMPXCHG8B with LOCK and a register (F0 0F C7 C8 to CF)."""
 
     code: bytes
     text: str
     function: str
     place: str
+    locks: bool = False
 
 
 def explained(said: str, program: programs.Program, isa: str) -> str:
@@ -53,6 +55,11 @@ def _remedy(found: Instruction, isa: str, program: programs.Program) -> str:
         return (
             "a compiler puts this instruction where the program must not continue, for example"
             " after undefined behaviour or in __builtin_trap()"
+        )
+    if found.locks:
+        return (
+            "every Pentium has this flaw, and stops until it is reset; the guest's kernel has a"
+            " work-around, which ended the program"
         )
     missing = f"the processor ({isa}) does not have this instruction"
     if program.source:
@@ -86,6 +93,7 @@ def instruction(program: Path, address: int) -> Instruction | None:
         decoded[1] if decoded else "",
         _function(elf, address),
         _place(elf, address),
+        locks=code[:3] == b"\xf0\x0f\xc7" and 0xC8 <= code[3] <= 0xCF,
     )
 
 
