@@ -11,9 +11,10 @@ packages installed, as README asks; root finds nothing installed. The caches are
 to the user, or are empty. The mirror, its keys, the resolver, the certificates and the settings of
 pip are those of this host.
 
-The script prints a table, and fails if a command fails or if two roots (or this checkout, if it is
-built) have different kernels, programs or events. Without root rights, mounts or debootstrap it
-prints `skipped` with the reason. All mounts are in a namespace that ends with the script.
+The script prints a table. It fails if a command fails, if two roots have different events, or if
+two roots (or this checkout, if it is built) have different kernels or programs. Without root rights,
+mounts or debootstrap it prints `skipped` with the reason. All mounts are in a namespace that ends
+with the script.
 """
 
 from __future__ import annotations
@@ -307,13 +308,15 @@ def _start(
 
 
 def digests(checkout: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """The SHA-256 of what a checkout has built, by path, and of the events of its runs, by id."""
+    """The SHA-256 of what a checkout has built, by path, and of the events of its runs, by
+    experiment and label."""
     files = {path for pattern in PRODUCTS for path in checkout.glob(pattern) if path.is_file()}
     products = {str(path.relative_to(checkout)): _sha256(path) for path in sorted(files)}
     events = {}
     for path in sorted(checkout.glob("results/*/*/events.jsonl")):
         record = json.loads((path.parent / "run.json").read_text())
-        events[str(record.get("id", path.parent.name))] = _sha256(path)
+        # The id of a run contains the digest of the engine, which the host's compiler makes.
+        events[f"{record['experiment']}: {record['label']}"] = _sha256(path)
     return products, events
 
 
@@ -332,7 +335,8 @@ def _report(results: list[Result]) -> int:
             f"| {result.root} | `./p5lab {result.command}` | {result.seconds:.0f} |"
             f" {result.status} | {products} | {events} |"
         )
-    here = Result("this checkout", "", 0, 0, "", *digests(CHECKOUT))
+    # The results of this checkout may be of any engine and machine.
+    here = Result("this checkout", "", 0, 0, "", digests(CHECKOUT)[0])
     different = list(_differences([here, *results]))
     for line in different:
         print(f"hosts: {line}")
