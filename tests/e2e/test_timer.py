@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: MIT
+"""Counter 2 of the timer (ports 42h, 43h and 61h), as the data sheet of the 8254 describes it
+(Intel 231164-005: mode definitions, read-back command, counter latch command, GATE).
+
+All cases are in one run: a boot sector executes the list of port accesses (ports.S).
+"""
+
+from pathlib import Path
+
+import pytest
+from boot_sector import FLOPPY, assembled, bootable, new_runs
+
+from p5lab.lab import Lab
+
+HERE = Path(__file__).parent
+COUNTER, CONTROL, GATE = 0x42, 0x43, 0x61
+LATCH, STATUS, BOTH = 0x80, 0xE8, 0xC8  # of counter 2
+OUT, NULL, TWO_BYTES = 0x80, 0x40, 0x30  # bits of the status
+# A loop takes about 6 clocks of 90 MHz, and the timer has a clock of 1.19 MHz.
+DELAY = 20000  # about 1500 clocks of the timer
+MODES = range(6)
+NEVER_STOPPED = (1, 5)  # by GATE
+
+
+class Case:
+    """One case: port accesses that begin with GATE low, and the bytes that they read."""
+
+    def __init__(self):
+        self.program, self.reads = b"", 0
+        self.gate(0)
+
+    def out(self, port, *data):
+        for byte in data:
+            self.program += bytes([1, port, byte])
+        return self
+
+    def read(self, times=1):
+        self.program += bytes([2, COUNTER]) * times
+        self.reads += times
+        return self
+
+    def wait(self, loops=DELAY):
+        self.program += b"\3" + loops.to_bytes(2, "little")
+        return self
+
+    def gate(self, level):
+        return self.out(GATE, level)
+
+    def control(self, mode, bcd=0):
+        return self.out(CONTROL, 0xB0 | mode << 1 | bcd)
+
+    def count(self, value):
+        return self.out(COUNTER, value & 0xFF, value >> 8)
+
+    def status(self):
+        return self.out(CONTROL, STATUS).read()
+
+    def latched(self):
+        return self.out(CONTROL, LATCH).read(2)
+
+
+def status(mode, *, out, null):
+    return OUT * out | NULL * null | TWO_BYTES | mode << 1
+
+
+def cases():
+    named = {}
+    for mode in MODES:
+        named[f"goes on {mode}"] = Case().gate(1).control(mode).read(2).wait().read(2)
+        named[f"gated {mode}"] = Case().control(mode).read(2).wait().read(2)
+        named[f"programmed {mode}"] = Case().gate(1).control(mode).status()
+        # A second control word after a count; the way of TMi0SDGL and of Intel's CPUINFO.
+        named[f"again {mode}"] = (
+            Case()
+            .control(mode)
+            .gate(1)
+            .count(0xF000)
+            .wait()
+            .control(mode)
+            .read(2)
+            .wait()
+            .control(mode)
+            .read(2)
+        )
+    named["mode 0 ends"] = Case().gate(1).control(0).count(0x0010).wait().status()
+    named["mode 0 first byte"] = (
+        Case()
+        .gate(1)
+        .control(0)
+        .count(0x8000)
+        .wait()
+        .out(COUNTER, 0x77)
+        .status()
+        .latched()
+        .wait()
+        .latched()
+    )
+    named["mode 0 gate"] = Case().control(0).count(0x8000).wait().latched().gate(1).wait().latched()
+    for mode in NEVER_STOPPED:
+        named[f"waits for a trigger {mode}"] = (
+            Case()
+            .control(mode)
+            .count(0x4000)
+            .wait()
+            .status()
+            .gate(1)
+            .wait()
+            .status()
+            .latched()
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .wait(65535)
+            .status()
+        )
+    for mode in (2, 3):
+        named[f"the period ends first {mode}"] = (
+            Case().gate(1).control(mode).count(0xFFF0).wait(200).count(0x0100).status().latched()
+        )
+        named[f"gate low sets OUT {mode}"] = (
+            Case()
+            .gate(1)
+            .control(mode)
+            .count(0x8000)
+            .wait()
+            .gate(0)
+            .status()
+            .latched()
+            .wait()
+            .latched()
+            .gate(1)
+            .wait(50)
+            .latched()
+        )
+    named["half of a count"] = (
+        Case().gate(1).control(2).count(0xF000).wait().out(COUNTER, 0).latched().wait().latched()
+    )
+    named["a latch holds"] = (
+        Case()
+        .gate(1)
+        .control(4)
+        .count(0xFF00)
+        .wait(100)
+        .out(CONTROL, LATCH)
+        .wait()
+        .out(CONTROL, LATCH)
+        .read(2)
+        .latched()
+    )
+    named["status and count"] = (
+        Case()
+        .gate(1)
+        .control(4)
+        .count(0xFF00)
+        .wait(100)
+        .out(CONTROL, BOTH)
+        .wait()
+        .read(3)
+        .latched()
+    )
+    named["status between two bytes"] = (
+        Case().gate(1).control(4).count(0xFF00).wait(100).out(CONTROL, LATCH).read().status().read()
+    )
+    named["decimal"] = Case().gate(1).control(4, bcd=1).count(0x9999).wait(5000).latched()
+    return named
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    place = tmp_path_factory.mktemp("timer")
+    table = cases()
+    program = b"".join(case.program for case in table.values()) + b"\0"
+    assert len(program) <= 4 * 512
+    image = place / "timer.img"
+    code = bootable(assembled(HERE / "ports.S", place), 512)
+    image.write_bytes((code + program).ljust(FLOPPY, b"\0"))
+    lab = Lab(Lab.here().root, results_in=place / "results")
+    words = ["--floppy", image, "--until", "the end", "--limit", 20]
+    (made,) = new_runs(lab, *words)
+    words = (made / "screen.txt").read_text().split()
+    end = words.index("end") - 1
+    count = sum(case.reads for case in table.values())
+    bytes_read = [int(word, 16) for word in words[end - count : end]]
+    read = {}
+    for name, case in table.items():
+        read[name], bytes_read = bytes_read[: case.reads], bytes_read[case.reads :]
+    return read
+
+
+def word(data, at=0):
+    return data[at] | data[at + 1] << 8
+
+
+def passed(data, at, other):
+    """The clocks between two counts."""
+    return (word(data, at) - word(data, other)) & 0xFFFF
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_counter_goes_on_after_a_control_word(found, mode):
+    rate = 2 if mode == 3 else 1
+    assert 500 * rate < passed(found[f"goes on {mode}"], 0, 2) < 4000 * rate
+    assert 500 * rate < passed(found[f"again {mode}"], 0, 2) < 4000 * rate
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_only_a_gate_stops_it(found, mode):
+    moved = passed(found[f"gated {mode}"], 0, 2)
+    assert (moved > 500) if mode in NEVER_STOPPED else (moved == 0)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_control_word_sets_out_and_null_count(found, mode):
+    assert found[f"programmed {mode}"] == [status(mode, out=mode != 0, null=1)]
+
+
+def test_mode_0(found):
+    assert found["mode 0 ends"] == [status(0, out=1, null=0)]
+    data = found["mode 0 first byte"]
+    assert data[0] == status(0, out=0, null=0)
+    assert 0x7000 < word(data, 1) == word(data, 3)  # the first byte stops the counter
+    data = found["mode 0 gate"]
+    assert word(data) == 0x8000  # loaded, but not counting
+    assert 500 < 0x8000 - word(data, 2) < 4000
+
+
+@pytest.mark.parametrize("mode", NEVER_STOPPED)
+def test_a_trigger_loads_the_count(found, mode):
+    data = found[f"waits for a trigger {mode}"]
+    assert data[0] == status(mode, out=1, null=1)
+    assert data[1] == status(mode, out=mode == 5, null=0)
+    assert 500 < 0x4000 - word(data, 2) < 4000
+    assert data[4] == status(mode, out=1, null=0)
+
+
+@pytest.mark.parametrize("mode", (2, 3))
+def test_a_new_count_waits_for_the_end_of_the_period(found, mode):
+    data = found[f"the period ends first {mode}"]
+    assert data[0] == status(mode, out=1, null=1)
+    assert word(data, 1) > 0xFE00
+    data = found[f"gate low sets OUT {mode}"]
+    assert data[0] == status(mode, out=1, null=0)
+    assert word(data, 1) == word(data, 3)
+    assert 0x7F00 < word(data, 5) <= 0x8000  # a trigger loads the count
+
+
+def test_half_of_a_count_changes_nothing(found):
+    assert 500 < passed(found["half of a count"], 0, 2) < 4000
+
+
+def test_latches(found):
+    data = found["a latch holds"]
+    assert word(data) > 0xFE00  # the first command counts, not the second one
+    assert 500 < passed(data, 0, 2) < 4000
+    data = found["status and count"]
+    assert data[0] == status(4, out=1, null=0)  # the status is always first
+    assert word(data, 1) > 0xFE00
+    assert 500 < passed(data, 1, 3) < 4000
+    low, said, high = found["status between two bytes"]
+    assert said == status(4, out=1, null=0)
+    assert word([low, high]) > 0xFE00
+
+
+def test_a_decimal_count(found):
+    digits = f"{word(found['decimal']):04x}"
+    assert digits.isdecimal()
+    assert 9000 < int(digits) < 9999
