@@ -12,9 +12,9 @@ to the user, or are empty. The mirror, its keys, the resolver, the certificates 
 pip are those of this host.
 
 The script prints a table. It fails if a command fails, if two roots have different events, or if
-two roots (or this checkout, if it is built) have different kernels or programs. Without root rights,
-mounts or debootstrap it prints `skipped` with the reason. All mounts are in a namespace that ends
-with the script.
+two roots (or this checkout, if it is built) have different kernels or programs. Without root
+rights, mounts or debootstrap it prints `skipped` with the reason. All mounts are in a namespace
+that ends with the script.
 """
 
 from __future__ import annotations
