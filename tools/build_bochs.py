@@ -22,7 +22,8 @@ from host_compiler import cc, cxx
 from p5lab.errors import UserError
 from p5lab.host.fetch import Fetcher, read_resolved
 
-CXXFLAGS = "-O3 -fno-pie -std=c++17 -w"
+CFLAGS = "-O3 -fno-pie -w"
+CXXFLAGS = f"{CFLAGS} -std=c++17"
 # The number of compiler calls with the configuration in configure.flags. Only the progress line
 # uses it.
 OBJECTS = 302
@@ -99,7 +100,7 @@ def build(options: argparse.Namespace, source: Path, work: Path) -> None:
     (instrument / "Makefile.in").write_text(EMPTY_MAKEFILE)
     for header in options.headers:
         shutil.copy(header, instrument)
-    flags = f"{CXXFLAGS} -ffile-prefix-map={tree}=bochs"
+    prefix = f"-ffile-prefix-map={tree}=bochs"
     run(
         "configure",
         [
@@ -107,8 +108,8 @@ def build(options: argparse.Namespace, source: Path, work: Path) -> None:
             *configure_flags(options.flags),
             f"CC={cc()}",
             f"CXX={cxx()}",
-            f"CXXFLAGS={flags}",
-            f"CFLAGS={flags}",
+            f"CXXFLAGS={CXXFLAGS} {prefix}",
+            f"CFLAGS={CFLAGS} {prefix}",
             "LDFLAGS=-no-pie",
         ],
         tree,

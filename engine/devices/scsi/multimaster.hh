@@ -117,7 +117,7 @@ class MultiMaster {
   // State of the ports.
   Time diagnostic_until_ = 0;
   bool initialized_ = false;  // the driver has set the mailboxes up
-  bool invalid_ = false, busy_ = false, quiet_ = false, interrupts_ = true;
+  bool invalid_ = false, busy_ = false, interrupts_ = true;
   uint8_t code_ = 0, interrupt_ = 0;
   uint32_t expected_ = 0;
   std::vector<uint8_t> parameters_;
