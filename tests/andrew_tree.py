@@ -8,7 +8,7 @@ from pathlib import Path
 
 from building import zig_caches
 
-from p5lab.host import fetch
+from p5lab.lab import cache_directory
 
 REPO = Path(__file__).parents[1]
 INCLUDE = ("workloads/lib", "guest-images/linux/p5ctr", "workloads/delivered/andrew-make")
@@ -59,7 +59,7 @@ def compiled(tree, compiler, option):
     place = tree.with_name(f"objects-{len(compiler)}{option}")
     place.mkdir()
     flags = [option, "-w", "-ffreestanding", "-c"]
-    environment = {**os.environ, **zig_caches(fetch.cache_directory() / "zig")}
+    environment = {**os.environ, **zig_caches(cache_directory() / "zig")}
     subprocess.run([*compiler, *flags, *tree.rglob("*.c")], cwd=place, check=True, env=environment)
     (place / "memset.c").write_text(MEMSET)
     subprocess.run([*GCC, "-fno-builtin", "-c", "memset.c"], cwd=place, check=True)

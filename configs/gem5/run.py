@@ -35,7 +35,7 @@ from p5lab.engines.gem5 import checkpoint, direct, parameters, simpoints, versio
 from p5lab.engines.gem5.ending import reason  # noqa: E402
 from p5lab.engines.gem5.setup import EXTRAS, Setup  # noqa: E402
 from p5lab.errors import UserError  # noqa: E402
-from p5lab.host.files import sha256_of  # noqa: E402
+from p5lab.files import sha256_of  # noqa: E402
 
 # Exit statuses. BAD_INPUT, GUEST_FAILED and TIME_LIMIT are the same as in the embedded engine.
 PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4

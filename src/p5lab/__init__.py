@@ -24,6 +24,8 @@ style      the format of the figures, for your own Altair charts
 import importlib
 from typing import TYPE_CHECKING
 
+from p5lab.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from p5lab.api.figures import plot as plot
     from p5lab.api.figures import style as style
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     from p5lab.api.tables import stack as stack
     from p5lab.errors import UserError as UserError
 
-__version__ = "0.2.0"
 __all__ = [
     "UserError",
     "compare",

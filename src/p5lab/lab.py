@@ -212,3 +212,9 @@ def relative(path: Path, directory: Path) -> str:
     """A path as a process in `directory` sees it. Both may lie behind links, which the kernel
     follows before it follows `..`."""
     return os.path.relpath(path.parent.resolve() / path.name, directory.resolve())
+
+
+def cache_directory() -> Path:
+    """The directory of downloads and build products, which all checkouts share."""
+    chosen = os.environ.get("P5LAB_CACHE")
+    return Path(chosen).absolute() if chosen else Path.home() / ".cache/p5lab"

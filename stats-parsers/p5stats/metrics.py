@@ -4,7 +4,8 @@
 import functools
 import math
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 from p5stats import declared
 from p5stats.declared import NOMINAL, events
@@ -18,6 +19,40 @@ MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "
 LONG_MODE_CHANGES = "mode_changes.64bit"  # only of engines with 64-bit code
 
 
+class View(StrEnum):
+    """A table or a figure that shows only some metrics."""
+
+    HEADLINE = "the table of one system in a terminal"
+    SUMMARY = "the table of one system on a page"
+    CURVE = "the table of a curve of one system"
+    CURVES_COMPARED = "the table of a curve of several systems"
+    MISSES = "the table of misses"
+    OWN_TABLE = "a table of its own, with the head as title"
+    SWEEP = "the table of a sweep"
+    BARS = "the bars of a benchmark"
+    MISS_BARS = "the bars of a benchmark with shadow geometries"
+    KEY_PANELS = "the curves over a machine key"
+    OVERVIEW = "the figure of all benchmarks"
+    RATES = "the figure of all benchmarks of one system, behind OVERVIEW"
+    CURVE_PANELS = "the curves over a parameter"
+    LEVELS = "the levels of a memory curve"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How and where a metric is shown. This is the only declaration: each view asks `shown_in`.
+
+    `head`: of a column, with line breaks. `title`: of a figure. `short`: further names for
+    --metric. `places`: for each view, the place of the metric among the metrics of the view (the
+    most important has 1), also with another head.
+    """
+
+    head: str = ""
+    title: str = ""
+    short: tuple[str, ...] = ()
+    places: Mapping[View, int | tuple[int, str]] = field(default_factory=dict, hash=False)
+
+
 @dataclass(frozen=True)
 class Metric:
     """A derived number. `value` computes the number from the mean counts of one operation, and from
@@ -27,6 +62,15 @@ class Metric:
     unit: str
     doc: str
     value: Callable[["Counts", int], float]
+    shown: Shown = Shown()
+
+
+@dataclass(frozen=True)
+class Event:
+    """The metric that an event declares (`report` in its events.toml)."""
+
+    name: str
+    shown: Shown = Shown()
 
 
 class Counts:
@@ -68,18 +112,67 @@ def _microseconds(c: Counts, hz: int) -> float:
     return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
 
 
+def at(**places: int | tuple[int, str]) -> Mapping[View, int | tuple[int, str]]:
+    """Returns `places` of a declaration. The keywords are the names of views, in small letters."""
+    return {View[name.upper()]: place for name, place in places.items()}
+
+
 # Rows in the order of the report. In these tuples, the name of an event means the row that the
-# event declares.
+# event declares, which no view singles out.
 _CYCLES = (
-    "cycles.busy",
+    Event(
+        "cycles.busy",
+        Shown(
+            head="cycles",
+            title="busy cycles",
+            short=("cycles",),
+            places=at(
+                headline=2,
+                summary=2,
+                curve=2,
+                curves_compared=1,
+                misses=1,
+                sweep=2,
+                bars=1,
+                key_panels=2,
+                overview=2,
+                curve_panels=2,
+                levels=1,
+            ),
+        ),
+    ),
     "cycles.idle",
-    NOMINAL + "cycles.busy",
+    Event(
+        NOMINAL + "cycles.busy",
+        Shown(
+            head="nominal\ncycles",
+            title="nominal busy cycles",
+            short=("nominal cycles",),
+            places=at(
+                headline=3,
+                summary=3,
+                curve=3,
+                curves_compared=2,
+                sweep=3,
+                bars=2,
+                key_panels=3,
+                overview=3,
+                curve_panels=3,
+            ),
+        ),
+    ),
     NOMINAL + "cycles.idle",
     Metric(
         "microseconds",
         "us",
         "busy and idle time by the machine's clock, or by the host's clock for a run on the host",
         _microseconds,
+        Shown(
+            head="us",
+            title="time",
+            short=("us", "time"),
+            places=at(headline=1, summary=1, curve=13, sweep=1, key_panels=1, overview=1),
+        ),
     ),
 )
 _INSTRUCTIONS = (
@@ -89,28 +182,61 @@ _INSTRUCTIONS = (
         "time of the program and its children, as the host reports it",
         lambda c, hz: c["time.cpu"] / 1e3,
     ),
-    "instructions",
+    Event(
+        "instructions",
+        Shown(
+            head="instruc-\ntions",
+            places=at(headline=4, summary=4, sweep=5, bars=3, key_panels=4, overview=4),
+        ),
+    ),
     Metric(
         "CPI (busy)",
         "cycles/instruction",
         "busy cycles per instruction",
         lambda c, hz: c.ratio(c["cycles.busy"], c["instructions"]),
+        Shown(
+            head="CPI",
+            title="busy cycles per instruction",
+            short=("cpi",),
+            places=at(headline=5, summary=5, curve=4, sweep=6, rates=1),
+        ),
     ),
     Metric(
         "nominal CPI (busy)",
         "nominal cycles/instruction",
         "busy nominal cycles per instruction",
         lambda c, hz: c.ratio(c[NOMINAL + "cycles.busy"], c["instructions"]),
+        Shown(
+            head="nominal\nCPI",
+            title="nominal busy cycles per instruction",
+            places=at(headline=6, summary=6, curve=5, sweep=7, rates=2),
+        ),
     ),
 )
 _MEMORY = (
-    "data_reads",
-    "data_writes",
+    Event("data_reads", Shown(places=at(curve=(12, "reads"), bars=4, key_panels=5, overview=5))),
+    Event("data_writes", Shown(places=at(bars=5, key_panels=6, overview=6))),
     Metric(
         "read misses/reference",
         "misses/access",
         "L1D read misses per data reference (reads and writes)",
         lambda c, hz: c.ratio(c["data_read_misses"], c.references),
+        Shown(
+            head="read\nmisses/ref",
+            title="L1D read misses per data reference",
+            places=at(
+                headline=9,
+                curve=(6, "L1D/ref"),
+                curves_compared=4,
+                misses=(2, "L1D read\n/ref"),
+                sweep=10,
+                bars=6,
+                miss_bars=1,
+                key_panels=7,
+                rates=3,
+                curve_panels=4,
+            ),
+        ),
     ),
     Metric(
         "write misses/reference",
@@ -118,23 +244,79 @@ _MEMORY = (
         "L1D write misses per data reference. A write miss does not fill a line, so each of several"
         " writes to an absent line is a miss",
         lambda c, hz: c.ratio(c["data_write_misses"], c.references),
+        Shown(
+            head="write\nmisses/ref",
+            title="L1D write misses per data reference",
+            places=at(
+                misses=(3, "L1D write\n/ref"), sweep=11, bars=7, miss_bars=2, key_panels=8, rates=4
+            ),
+        ),
     ),
-    "code_misses",
+    Event(
+        "code_misses",
+        Shown(
+            head="I-cache\nmisses",
+            short=("l1i misses",),
+            places=at(headline=8, curve=(9, "L1I"), misses=(4, "L1I"), sweep=9),
+        ),
+    ),
     Metric(
         "I-cache misses/instr",
         "misses/instruction",
         "",
         lambda c, hz: c.ratio(c["code_misses"], c["instructions"]),
+        Shown(
+            title="I-cache misses per instruction",
+            places=at(misses=(5, "L1I\n/instr"), bars=8, miss_bars=3, key_panels=9, rates=5),
+        ),
     ),
-    "itlb_misses",
-    "dtlb_misses",
+    Event(
+        "itlb_misses",
+        Shown(
+            head="ITLB\nmisses",
+            places=at(misses=(6, "ITLB"), sweep=13, bars=9, miss_bars=4, key_panels=10),
+        ),
+    ),
+    Event(
+        "dtlb_misses",
+        Shown(
+            head="DTLB\nmisses",
+            places=at(
+                headline=12,
+                curve=(8, "DTLB"),
+                curves_compared=6,
+                misses=(7, "DTLB"),
+                sweep=12,
+                bars=10,
+                miss_bars=5,
+                key_panels=11,
+                curve_panels=6,
+            ),
+        ),
+    ),
     Metric(
         "L2 misses",
         "misses",
         "reads and writes that miss in the board cache",
         lambda c, hz: c.total("l2_read_misses", "l2_write_misses"),
+        Shown(
+            head="L2\nmisses",
+            places=at(
+                headline=7,
+                summary=7,
+                curve=(7, "L2"),
+                curves_compared=5,
+                misses=(8, "L2"),
+                sweep=8,
+                miss_bars=6,
+                key_panels=12,
+                curve_panels=5,
+            ),
+        ),
     ),
-    "segment_loads",
+    Event(
+        "segment_loads", Shown(places=at(own_table=(2, "Segment register loads (chen95 table 7)")))
+    ),
 )
 _EVENTS = (
     Metric(
@@ -167,6 +349,11 @@ _EVENTS = (
         "1",
         "busy cycles in ring 0 / busy cycles",
         lambda c, hz: c.ratio(c[KERNEL], c["cycles.busy"]),
+        Shown(
+            head="kernel\nshare",
+            title="share of busy cycles in ring 0",
+            places=at(headline=10, curve=(10, "kernel"), rates=6),
+        ),
     ),
 )
 _PROTECTION = (
@@ -175,9 +362,17 @@ _PROTECTION = (
         "crossings",
         "ring changes by an instruction: INT, gate, far transfer, IRET",
         lambda c, hz: c.total(*CROSSINGS),
+        Shown(
+            head="ring\ncrossings",
+            places=at(
+                headline=11,
+                summary=8,
+                own_table=(3, "Protection boundary crossings (chen95 section 4.1)"),
+            ),
+        ),
     ),
     "crossings.async",
-    "cr3_loads.changed",
+    Event("cr3_loads.changed", Shown(places=at(own_table=(4, "Address space switches")))),
     "cr3_loads.unchanged",
     Metric(
         "mode changes",
@@ -198,6 +393,11 @@ def _bandwidth(operation_bytes: int) -> Metric:
         lambda c, hz: (
             c.ratio(operation_bytes, _microseconds(c, hz)) if operation_bytes else math.nan
         ),
+        Shown(
+            title="bandwidth",
+            short=("bandwidth",),
+            places=at(curve=1, curves_compared=3, sweep=4, curve_panels=1),
+        ),
     )
 
 
@@ -214,12 +414,14 @@ def _interrupts(clock_vector: int | None) -> tuple[Metric, Metric]:
             "interrupts",
             "hardware interrupts of the guest's clock",
             lambda c, hz: clock(c),
+            Shown(places=at(curve=(11, "clock"))),
         ),
         Metric(
             "interrupts, other",
             "interrupts",
             "all other hardware interrupts",
             lambda c, hz: other(c),
+            Shown(places=at(own_table=(1, "Non-clock interrupts (chen95 tables 4, 5 and 8)"))),
         ),
     )
 
@@ -231,7 +433,7 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
     clock_vector: interrupt vector of the guest's clock. operation_bytes: bytes that one operation
     moves. If the tuples above do not contain the row of an event, this row comes last.
     """
-    order: tuple[str | Metric, ...] = (
+    order: tuple[str | Event | Metric, ...] = (
         *_CYCLES,
         _bandwidth(operation_bytes),
         *_INSTRUCTIONS,
@@ -240,7 +442,7 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
         *_EVENTS,
         *_PROTECTION,
     )
-    rows = tuple(_row_of(one) if isinstance(one, str) else one for one in order)
+    rows = tuple(row if isinstance(row, Metric) else _row_of(row) for row in order)
     placed = {row.name for row in rows}
     others = (_row_of(name) for name, event in events().items() if event.report)
     return rows + tuple(row for row in others if row.name not in placed)
@@ -268,10 +470,24 @@ def reported() -> frozenset[str]:
     return frozenset(counts.read)
 
 
-def _row_of(name: str) -> Metric:
+def _row_of(row: str | Event) -> Metric:
     """The row that an event declares."""
+    name, shown = (row, Shown()) if isinstance(row, str) else (row.name, row.shown)
     event = (declared.nominal() if name.startswith(NOMINAL) else events())[name]
-    return Metric(event.report, event.report_unit, event.counts, lambda c, hz: c[name])
+    return Metric(event.report, event.report_unit, event.counts, lambda c, hz: c[name], shown)
+
+
+@functools.cache
+def shown_in(view: View) -> dict[str, str]:
+    """The names of the metrics of a view, the most important first, each with its head. Without a
+    head of its own, a metric has its name."""
+    places = []
+    for metric in metrics(0):
+        if view in metric.shown.places:
+            place = metric.shown.places[view]
+            number, head = place if isinstance(place, tuple) else (place, metric.shown.head)
+            places.append((number, metric.name, head or metric.name))
+    return {name: head for _, name, head in sorted(places)}
 
 
 def evaluate(

@@ -31,12 +31,10 @@ from p5lab.describe.observation import (
 from p5lab.describe.run import Run
 from p5lab.engines import Outcome
 from p5lab.engines.bochs.engine import CONF, JOB, Bochs
-from p5lab.execute import forkserver
-from p5lab.execute import place as places
+from p5lab.execute import executor, forkserver
 from p5lab.execute.forkserver import Server, start
-from p5lab.host.fetch import cache_directory
 from p5lab.keep import store
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
 from p5stats import events
 
 MACHINE = "p90-premiere2"
@@ -245,7 +243,7 @@ def kept_boots(tmp_path_factory):
     """Commands and runners of this process share boots (SharedServers)."""
     SharedServers.base = tmp_path_factory.getbasetemp()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "Servers", SharedServers)
+        patch.setattr(executor, "Servers", SharedServers)
         yield
         SharedServers.end_all()
 
@@ -253,7 +251,7 @@ def kept_boots(tmp_path_factory):
 @pytest.fixture
 def own_boots(monkeypatch):
     """The commands and runners of a test share no boot with other commands."""
-    monkeypatch.setattr(places, "Servers", forkserver.Servers)
+    monkeypatch.setattr(executor, "Servers", forkserver.Servers)
 
 
 def _typing(plan, place, typed):

@@ -9,7 +9,8 @@ from collections import Counter
 
 import pytest
 
-from p5lab.describe import functions, guest
+from p5lab.describe import guest
+from p5lab.describe.observation import functions
 from p5lab.describe.observation.attribute import ATTRIBUTIONS
 from p5lab.present import by_function
 from p5stats import attribution as stats

@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from p5lab.engines import EVENTS
-from p5lab.host.fetch import cache_directory
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
 
 ROOT = Lab.here().root
 ROWS = 760

@@ -13,7 +13,7 @@ import pytest
 
 from p5lab import engines
 from p5lab.describe import guest
-from p5lab.host.files import sha256_of
+from p5lab.files import sha256_of
 
 SYSTEM = "debian64"
 PHASE_WHOLE = 0xFFFFFFFE

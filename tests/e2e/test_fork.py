@@ -8,8 +8,7 @@ import pytest
 from p5lab.describe import experiment
 from p5lab.describe.request import Filter
 from p5lab.engines.bochs.engine import CONSOLE, LOG, Bochs
-from p5lab.execute import forkserver
-from p5lab.execute import place as places
+from p5lab.execute import executor, forkserver
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.lab import Lab
@@ -24,7 +23,7 @@ def run(root, guest, workloads, **options):
     choice = Filter(guests=(guest,), workloads=workloads)
     runs = experiment.load(lab, "chen95-core", choice)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "Servers", forkserver.Servers)
+        patch.setattr(executor, "Servers", forkserver.Servers)
         results = Runner(lab, **options).run_all(runs)
     assert [(result.status, result.reason) for result in results] == [("ok", "")] * len(workloads)
     return results

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from p5lab.describe import workload
-from p5lab.host import fetch
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
 
 LAB = Lab.here()
 ROOT = LAB.root
@@ -432,7 +431,7 @@ def test_program_does_not_depend_on_paths(tmp_path, lab):
                 sys.executable,
                 builder,
                 "--cache",
-                fetch.cache_directory() / "zig",
+                cache_directory() / "zig",
                 "--include",
                 place / "workloads/lib",
                 "--include",

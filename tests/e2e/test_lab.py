@@ -17,11 +17,11 @@ ROOT = Lab.here().root
 # built everything.
 ELSEWHERE = """
 from pathlib import Path
-from p5lab.api import place
+from p5lab.api import checkout
 from p5lab.host import build
 from p5lab.lab import Lab
 build.ensure = lambda *given, **named: None
-place.here = lambda: Lab(Lab.here().root, Path({results!r}))
+checkout.here = lambda: Lab(Lab.here().root, Path({results!r}))
 """
 # After the definition of check(). Each answer is checked a second time, doubled.
 WRONG = """

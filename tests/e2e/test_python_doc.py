@@ -11,7 +11,7 @@ import pytest
 from examples import EXAMPLE, PYTHON, ROOT, outputs, render
 from quoting import missing
 
-from p5lab.api import place
+from p5lab.api import checkout
 from p5lab.host import build
 from p5lab.lab import Lab
 from p5stats import papers, tidy
@@ -22,7 +22,7 @@ def lab(tmp_path_factory):
     """Returns a laboratory with its own results. The examples run in this laboratory."""
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("python") / "results")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(place, "here", lambda: lab)
+        patch.setattr(checkout, "here", lambda: lab)
         patch.chdir(lab.results.parent)
         yield lab
 

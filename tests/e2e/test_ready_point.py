@@ -7,8 +7,7 @@ import pytest
 from boot_sector import assembled, bootable, keys_floppy, new_runs, record
 
 from p5lab.engines.bochs.engine import CONSOLE, LOG
-from p5lab.execute import forkserver
-from p5lab.execute import place as places
+from p5lab.execute import executor, forkserver
 from p5lab.keep import store
 from p5lab.lab import Lab
 from p5stats import events
@@ -83,7 +82,7 @@ def run(place, monkeypatch):
             super().__init__(*arguments)
             boots.append(self)
 
-    monkeypatch.setattr(places, "Servers", forkserver.Servers)
+    monkeypatch.setattr(executor, "Servers", forkserver.Servers)
     monkeypatch.setattr(forkserver, "Server", Counted)
 
     def run(results, *options, scripts=("first", "second"), status=0):

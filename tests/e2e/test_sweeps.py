@@ -24,7 +24,7 @@ from p5lab import engines
 from p5lab.describe import experiment, seeds
 from p5lab.describe.request import Filter
 from p5lab.execute import cluster, connection
-from p5lab.execute.cluster import Cluster, Wanted
+from p5lab.execute.cluster import Cluster, Workers
 from p5lab.execute.runner import Runner
 from p5lab.host.processors import cores
 from p5lab.keep import store
@@ -195,7 +195,7 @@ def test_a_result_that_is_lost_with_its_worker(tmp_path, monkeypatch):
 
     @contextmanager
     def one_by_one():
-        with connection.connected(lab, Wanted(workers=1), print) as place:
+        with connection.connected(lab, Workers(workers=1), print) as place:
             place.at_a_time = 1  # otherwise the worker could execute another run when it dies
             yield place
 

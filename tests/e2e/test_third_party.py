@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from p5lab.host import fetch
-from p5lab.host.files import digest_of
+from p5lab.files import digest_of
+from p5lab.lab import cache_directory
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from archives import extract
@@ -34,7 +34,7 @@ def simulator(lab, tmp_path_factory):
     place = lab.root / "tests/third_party"
     wanted = (place / "requirements.txt").read_text()
     name, version, sha256 = re.search(r"^(\w+)==(\S+) .*\n.*sha256:(\w+)", wanted, re.M).groups()
-    cache = fetch.cache_directory() / "third-party"
+    cache = cache_directory() / "third-party"
     archive = cache / f"{name}-{version}.tar.gz"
     if not archive.is_file() or digest_of(archive) != sha256:
         done = subprocess.run(

@@ -13,7 +13,7 @@ import pytest
 from fakelab import INTERVALS, REPO, written
 
 import p5lab
-from p5lab.api import place
+from p5lab.api import checkout
 from p5stats import StatsError, tidy
 
 SIZES = ["128K", "256K", "512K"]
@@ -22,7 +22,7 @@ SIZES = ["128K", "256K", "512K"]
 @pytest.fixture
 def here(lab, monkeypatch):
     """Returns the miniature checkout, in which the functions of p5lab work."""
-    monkeypatch.setattr(place, "here", lambda: lab)
+    monkeypatch.setattr(checkout, "here", lambda: lab)
     return lab
 
 

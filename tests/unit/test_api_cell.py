@@ -13,10 +13,10 @@ from fakelab import REPO
 
 BEGIN = """
 import p5lab
-from p5lab.api import place
+from p5lab.api import checkout
 from p5lab.lab import Lab
 from pathlib import Path
-place.here = lambda: Lab(Path({root!r}))
+checkout.here = lambda: Lab(Path({root!r}))
 """
 
 

@@ -13,8 +13,7 @@ import pytest
 
 from p5lab import engines
 from p5lab.describe import experiment
-from p5lab.host.fetch import cache_directory
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
 
 ROOT = Lab.here().root
 BUILDER = ROOT / "workloads/delivered/timed-ciphers/build_header.py"

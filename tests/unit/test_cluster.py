@@ -23,10 +23,10 @@ from p5lab.describe import experiment
 from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.execute import cluster, cluster_files, connection, one_run, runner, worker
-from p5lab.execute.cluster import Wanted
+from p5lab.execute.cluster import Workers
 from p5lab.execute.runner import Runner
 from p5lab.execute.worker import Input
-from p5lab.host.files import digest_of
+from p5lab.files import digest_of
 from p5lab.keep import gc, store
 
 SWEEP = """
@@ -155,7 +155,7 @@ def test_results_are_those_of_runs_executed_here(lab, scheduler, ship):
     expected = contents(lab)
     assert len(expected) == 6
     lab.results.rename(lab.root / "here")
-    there = execute(lab, Wanted(scheduler=scheduler, ship=ship))
+    there = execute(lab, Workers(scheduler=scheduler, ship=ship))
     assert [one.id for one in there] == [one.id for one in here]
     assert {one.status for one in there} == {"ok"}
     assert contents(lab) == expected
@@ -171,8 +171,8 @@ def test_results_are_those_of_runs_executed_here(lab, scheduler, ship):
 
 
 def test_what_is_there_is_not_sent_to_anybody(lab, scheduler):
-    execute(lab, Wanted(scheduler=scheduler))
-    assert {one.reused for one in execute(lab, Wanted(scheduler=scheduler))} == {True}
+    execute(lab, Workers(scheduler=scheduler))
+    assert {one.reused for one in execute(lab, Workers(scheduler=scheduler))} == {True}
     assert len(lab.starts()) == 6
 
 
@@ -181,7 +181,7 @@ def test_inputs_are_sent_once_and_checked(lab, tmp_path):
     place = tmp_path / "scheduler"
     kept = place / "cache/inputs"
     with running(place, workers=1) as address:
-        assert {one.status for one in execute(lab, Wanted(scheduler=address, ship=True))} == {"ok"}
+        assert {one.status for one in execute(lab, Workers(scheduler=address, ship=True))} == {"ok"}
         files = {path.name: path for path in kept.iterdir()}
         for path in files.values():
             assert hashlib.sha256(path.read_bytes()).hexdigest() == path.name
@@ -189,7 +189,7 @@ def test_inputs_are_sent_once_and_checked(lab, tmp_path):
         before = {name: path.stat().st_ino for name, path in files.items()}
         kernel.chmod(0o644)
         kernel.write_bytes(b"damaged")
-        again = execute(lab, Wanted(scheduler=address, ship=True), force=True)
+        again = execute(lab, Workers(scheduler=address, ship=True), force=True)
         assert {one.status for one in again} == {"ok"}
         after = {path.name: path.stat().st_ino for path in kept.iterdir()}
     assert {name for name in after if after[name] != before[name]} == {kernel.name}
@@ -198,7 +198,7 @@ def test_inputs_are_sent_once_and_checked(lab, tmp_path):
 def test_a_local_worker_boots_once_and_listens_on_loopback_only(lab):
     sizes = (("l2.size", size) for size in ("128K", "256K", "512K"))
     runs = [run for size in sizes for run in experiment.load(lab, "one", Filter(settings=(size,)))]
-    with connection.connected(lab, Wanted(workers=1), lambda text: None) as place:
+    with connection.connected(lab, Workers(workers=1), lambda text: None) as place:
         processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
         listening = {one.ip for process in processes for one in listens(process)}
         results = Runner(lab, place=lambda: nullcontext(place)).run_all(runs)
@@ -264,7 +264,7 @@ def test_a_killed_worker_costs_one_attempt(lab):
         wait_for(lambda: not any(one.is_running() for one in there))  # they end with the worker
 
     with (
-        connection.connected(lab, Wanted(workers=1), lambda text: None) as place,
+        connection.connected(lab, Workers(workers=1), lambda text: None) as place,
         ThreadPoolExecutor() as pool,
     ):
         killer = pool.submit(kill)
@@ -280,7 +280,7 @@ def test_a_run_that_kills_its_workers_fails_and_the_others_do_not(lab, monkeypat
     monkeypatch.setattr(cluster, "RETRIES", 1)
     lab.behave(kills_its_worker=["call"])
     runs = experiment.load(lab, "tests")[:2]
-    with connection.connected(lab, Wanted(workers=2), lambda text: None) as place:
+    with connection.connected(lab, Workers(workers=2), lambda text: None) as place:
         call, chase = Runner(lab, place=lambda: nullcontext(place), fork=False).run_all(runs)
     assert (call.status, chase.status) == ("failed", "ok")
     assert call.reason == "its worker died 2 times while it ran"
@@ -290,12 +290,12 @@ def test_a_run_that_kills_its_workers_fails_and_the_others_do_not(lab, monkeypat
 
 def test_a_run_that_hangs_or_fails_is_recorded_as_here(lab, scheduler):
     lab.behave(sleep_of={"chase": 60})
-    results = execute(lab, Wanted(scheduler=scheduler), host_limit=1)
+    results = execute(lab, Workers(scheduler=scheduler), host_limit=1)
     by_name = {one.run.workload.name: one for one in results}
     assert by_name["chase"].status == "timeout"
     assert by_name["chase"].reason == "engine killed: no result within 1 s of host time"
     lab.behave(events={"call": call_events(status=2)}, output="no such thing\n")
-    for one in execute(lab, Wanted(scheduler=scheduler)):
+    for one in execute(lab, Workers(scheduler=scheduler)):
         if one.run.workload.name == "chase":
             assert one.reason == "cannot read events.jsonl: No such file or directory"
             assert (one.directory / "serial.log").exists()
@@ -308,7 +308,7 @@ def test_fail_fast_leaves_what_has_not_begun(lab, scheduler):
     path = lab.experiments / "tests.toml"
     path.write_text(path.read_text().replace("[[run]]", f"seeds = {list(range(10))}\n[[run]]", 1))
     lab.behave(events={"chase": chase_events()}, sleep=0.5, sleep_of={"chase": 3})
-    results = execute(lab, Wanted(scheduler=scheduler), fail_fast=True)
+    results = execute(lab, Workers(scheduler=scheduler), fail_fast=True)
     statuses = [one.status for one in results]
     assert "failed" in statuses
     assert statuses.count("queued") >= 2
@@ -317,9 +317,9 @@ def test_fail_fast_leaves_what_has_not_begun(lab, scheduler):
 
 
 def test_a_run_again_with_other_events_has_failed(lab, scheduler):
-    execute(lab, Wanted(scheduler=scheduler))
+    execute(lab, Workers(scheduler=scheduler))
     lab.behave(events={"call": call_events(iterations=4), "chase": chase_events()})
-    for one in execute(lab, Wanted(scheduler=scheduler), force=True):
+    for one in execute(lab, Workers(scheduler=scheduler), force=True):
         if one.run.workload.name == "call":
             assert one.reason.startswith("not repeatable: events.jsonl differs")
             assert (one.directory / runner.PREVIOUS).exists()
@@ -342,7 +342,7 @@ def test_a_scheduler_that_goes_is_one_line_and_the_rest_resumes(lab, tmp_path, m
         killer = threading.Thread(target=kill)
         killer.start()
         with pytest.raises(UserError, match=r"^the connection to the scheduler tcp://.* is lost"):
-            execute(lab, Wanted(scheduler=address))
+            execute(lab, Workers(scheduler=address))
         killer.join()
     done = contents(lab)
     assert done
@@ -357,7 +357,7 @@ def test_nobody_there(lab, monkeypatch):
     monkeypatch.setattr(connection, "CONNECT_SECONDS", 1)
     with (
         pytest.raises(UserError, match=r"^cannot use the cluster tcp://127.0.0.1:9: .*") as caught,
-        connection.connected(lab, Wanted(scheduler="tcp://127.0.0.1:9"), lambda text: None),
+        connection.connected(lab, Workers(scheduler="tcp://127.0.0.1:9"), lambda text: None),
     ):
         pass
     assert caught.value.status == 1
@@ -371,7 +371,7 @@ def test_another_p5lab_on_a_worker_is_refused(lab, scheduler, monkeypatch):
     with pytest.raises(
         UserError, match=r"^worker tcp://\S+: it has p5lab .*, but the client has 0.0.9, s"
     ):
-        execute(lab, Wanted(scheduler=scheduler))
+        execute(lab, Workers(scheduler=scheduler))
     assert lab.starts() == []
     assert {one.status for one in store.all_runs(lab)} == {"queued"}
 
@@ -388,7 +388,7 @@ def test_a_worker_without_p5lab_is_reported(lab, tmp_path, monkeypatch):
             UserError, match=r"^a worker of the scheduler tcp://\S+ has no p5lab \(No module named"
         ),
     ):
-        execute(lab, Wanted(scheduler=address))
+        execute(lab, Workers(scheduler=address))
 
 
 def test_executions_that_disagree_are_no_result(lab):
@@ -499,12 +499,12 @@ def test_tls(lab, certificates, tmp_path):
     )
     with running(tmp_path / "scheduler", *options, workers=1, protocol="tls") as address:
         assert address.startswith("tls://")
-        results = execute(lab, Wanted(scheduler=address, tls=ours))
+        results = execute(lab, Workers(scheduler=address, tls=ours))
         assert {one.status for one in results} == {"ok"}
         for other in (None, tls(certificates["theirs"])):
             with (
                 pytest.raises(UserError, match=r"^cannot use the cluster tls://") as caught,
-                connection.connected(lab, Wanted(scheduler=address, tls=other), lambda text: None),
+                connection.connected(lab, Workers(scheduler=address, tls=other), lambda text: None),
             ):
                 pass
             assert "\n" not in str(caught.value)
@@ -526,7 +526,7 @@ def test_tls_files_are_named(lab, certificates, tmp_path):
     ):
         with (
             pytest.raises(UserError, match=message),
-            connection.connected(lab, Wanted(scheduler="tls://127.0.0.1:9", tls=which), print),
+            connection.connected(lab, Workers(scheduler="tls://127.0.0.1:9", tls=which), print),
         ):
             pass
 
@@ -561,7 +561,7 @@ def small_disk(lab):
 def test_a_full_disk_is_reported_and_survived(lab, scheduler, small_disk, where, left):
     """The disk has too little space for all runs, or too little space for a record."""
     lab.embed()
-    wanted = Wanted(scheduler=scheduler, ship=where == "shipped")
+    wanted = Workers(scheduler=scheduler, ship=where == "shipped")
 
     def run_all():
         if where == "here":
@@ -606,6 +606,6 @@ def test_another_checkout_at_another_path_gives_the_same_bytes(lab, scheduler, t
     other = make(tmp_path / "elsewhere" / "a name with spaces")
     path = other.experiments / "tests.toml"
     path.write_text(path.read_text() + SWEEP)
-    execute(lab, Wanted(scheduler=scheduler))
-    execute(other, Wanted(scheduler=scheduler))
+    execute(lab, Workers(scheduler=scheduler))
+    execute(other, Workers(scheduler=scheduler))
     assert contents(lab) == contents(other)

@@ -35,13 +35,13 @@ from mutate import Mutator, dump_toml
 from rich.console import Console
 
 from p5lab.describe import disk_image, experiment, guest, machine, media, program, workload
-from p5lab.describe.media import Wanted
+from p5lab.describe.media import MediumFile
 from p5lab.errors import UserError
 from p5lab.evidence import published
 from p5lab.execute import plan
 from p5lab.execute.runner import Runner
+from p5lab.files import digest_of
 from p5lab.host import rootfs, sources
-from p5lab.host.files import digest_of
 from p5lab.keep import index, store
 from p5lab.lab import Lab
 from p5lab.prepare import rerun
@@ -287,7 +287,7 @@ def of_image(*seeds):
         def read(data):
             path = put(tmp_path / "floppy.img", data)
             try:
-                (found,) = media.found([Wanted("floppy_a", str(path), "--floppy")], images)
+                (found,) = media.found([MediumFile("floppy_a", str(path), "--floppy")], images)
                 return found, found.path.stat().st_size
             finally:
                 shutil.rmtree(tmp_path / "lab", ignore_errors=True)

@@ -18,7 +18,7 @@ from p5lab.describe.machine import parse_settings
 from p5lab.describe.observation import Interval, Observation, Sample, Trace, Vectors
 from p5lab.describe.request import Filter
 from p5lab.execute.runner import Runner
-from p5lab.host.files import digest_of
+from p5lab.files import digest_of
 from p5lab.keep import store
 from p5lab.prepare import rerun
 from p5lab.present import diff, diff_tables

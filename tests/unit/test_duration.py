@@ -3,7 +3,7 @@
 
 import pytest
 
-from p5lab.host.duration import duration, roughly
+from p5lab.duration import duration, roughly
 
 
 @pytest.mark.parametrize(

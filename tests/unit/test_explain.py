@@ -11,9 +11,9 @@ from rich.console import Console
 from p5lab.cli.commands import explain as command
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
+from p5lab.page import charts, waterfall_figure
 from p5lab.present import cpi_stack, explanation
 from p5lab.present.cpi_stack import Stack
-from p5lab.present.page import charts, waterfall_figure
 from p5stats import StatsError, cpi
 
 DRAM, PAIRS, WAITS = "cpi.data.dram", "cpi.pairs", "cpi.code.l2"

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from p5lab.describe import functions
 from p5lab.describe.elf import Elf
+from p5lab.describe.observation import functions
 
 SOURCE = """
 .text

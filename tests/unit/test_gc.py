@@ -10,8 +10,8 @@ import pytest
 from fakelab import call_events
 
 from p5lab.cli import main as cli
-from p5lab.describe import experiment, functions
-from p5lab.describe.observation import Attribution, Observation, PowerCut, Trace
+from p5lab.describe import experiment
+from p5lab.describe.observation import Attribution, Observation, PowerCut, Trace, functions
 from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.execute.runner import Runner

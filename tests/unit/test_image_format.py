@@ -12,8 +12,8 @@ import zipfile
 
 import pytest
 
-from p5lab.describe import disk_image, image_format, media
-from p5lab.describe.media import Wanted
+from p5lab.describe import boot, disk_image, image_format, media
+from p5lab.describe.media import MediumFile
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 from p5lab.prepare import imd
@@ -32,7 +32,7 @@ def raw(tmp_path):
         path = tmp_path / name
         path.write_bytes(content)
         images = RawImages(Lab(tmp_path / "lab"), convert)
-        wanted = Wanted(role, str(path), "--floppy" if "floppy" in role else "--disk")
+        wanted = MediumFile(role, str(path), "--floppy" if "floppy" in role else "--disk")
         try:
             made, done = images(wanted, path)
         finally:
@@ -105,11 +105,11 @@ def test_a_medium_has_the_digest_of_its_raw_image(tmp_path):
     plain.write_bytes(BOOT)
     packed.write_bytes(gzip.compress(BOOT))
     images = RawImages(Lab(tmp_path / "lab"), False)
-    (one,) = media.found([Wanted("floppy_a", str(plain), "--floppy")], images)
-    (other,) = media.found([Wanted("floppy_a", str(packed), "--floppy")], images)
+    (one,) = media.found([MediumFile("floppy_a", str(plain), "--floppy")], images)
+    (other,) = media.found([MediumFile("floppy_a", str(packed), "--floppy")], images)
     assert (one.sha256, one.form, one.packed) == (other.sha256, "160k", "")
     assert (other.recorded["file"], other.packed) == ("a.img.gz", "gzip")
-    (said,) = media.packed(media.Boot((other,)))
+    (said,) = boot.packed(boot.Boot((other,)))
     assert "a.img.gz is in the format gzip" in said
     assert "`gzip -dc a.img.gz > a.img`" in said
 
@@ -235,7 +235,9 @@ def test_an_imagedisk_file_that_is_no_floppy_of_a_pc_gets_no_advice_to_lengthen_
     with pytest.raises(
         UserError, match=r"ImageDisk.* 4,608 bytes is not the size of a floppy"
     ) as error:
-        media.found([Wanted("floppy_a", str(path), "--floppy")], RawImages(Lab(tmp_path), False))
+        media.found(
+            [MediumFile("floppy_a", str(path), "--floppy")], RawImages(Lab(tmp_path), False)
+        )
     assert "truncate" not in str(error.value)
 
 
@@ -258,9 +260,9 @@ def test_a_floppy_without_signature_boots_if_it_has_code(tmp_path):
     ):
         path.write_bytes(content.ljust(USUAL, b"\0"))
         assert disk_image.has_unsigned_code(path) == unsigned
-        wanted = [Wanted("floppy_a", str(path), "--floppy")]
+        wanted = [MediumFile("floppy_a", str(path), "--floppy")]
         if unsigned or content == BOOT[:512]:
-            assert media.Boot(media.found(wanted)).has_unsigned_floppy == unsigned
+            assert boot.Boot(media.found(wanted)).has_unsigned_floppy == unsigned
         else:
             with pytest.raises(UserError, match="neither ends with 55 AA nor begins with code"):
                 media.found(wanted)
@@ -293,11 +295,14 @@ def test_the_second_floppy_keeps_its_letter_if_a_cdrom_is_drive_a(tmp_path, cont
     disc, floppy = tmp_path / "my.iso", tmp_path / "b.img"
     disc.write_bytes(content.ljust(30 * 2048, b"\0"))
     floppy.write_bytes(BOOT)
-    wanted = [Wanted("cdrom", str(disc), "--cdrom"), Wanted("floppy_b", str(floppy), "--put")]
-    boot = media.Boot(media.found(wanted))
-    assert boot.drive_number("floppy_b") == drive
-    floppy_a = Wanted("floppy_a", str(floppy), "--floppy")
-    assert media.Boot(media.found([*wanted, floppy_a])).drive_number("floppy_b") == 1
+    wanted = [
+        MediumFile("cdrom", str(disc), "--cdrom"),
+        MediumFile("floppy_b", str(floppy), "--put"),
+    ]
+    booted = boot.Boot(media.found(wanted))
+    assert booted.drive_number("floppy_b") == drive
+    floppy_a = MediumFile("floppy_a", str(floppy), "--floppy")
+    assert boot.Boot(media.found([*wanted, floppy_a])).drive_number("floppy_b") == 1
 
 
 def test_formats_that_are_no_raw_images_have_names():

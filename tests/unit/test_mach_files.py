@@ -9,9 +9,9 @@ import pentium_programs
 import pytest
 from building import zig_caches
 
-from p5lab.host import fetch
+from p5lab.lab import cache_directory
 
-CACHE = fetch.cache_directory() / "zig"
+CACHE = cache_directory() / "zig"
 ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "guest-images/mach/server"
 PARTS = ("names.c", "memory.c", "files.c", "ext2.c", "cache.c")

@@ -167,11 +167,11 @@ def test_a_medium_that_does_not_boot_is_allowed_behind_one_that_does(tmp_path):
     disk = image(tmp_path, "disk", b"")
     floppy = image(tmp_path, "floppy", size=FLOPPY)
     wanted = [
-        media.Wanted("floppy_a", str(floppy), "--floppy"),
-        media.Wanted("disk_1", str(disk), "--disk"),
+        media.MediumFile("floppy_a", str(floppy), "--floppy"),
+        media.MediumFile("disk_1", str(disk), "--disk"),
     ]
     found = media.found(wanted)
-    assert [one.role for one in media.Boot(found).order] == ["floppy_a", "disk_1"]
+    assert [one.role for one in media.in_boot_order(found)] == ["floppy_a", "disk_1"]
     assert found[0].sha256 == hashlib.sha256(floppy.read_bytes()).hexdigest()
 
 
@@ -351,7 +351,7 @@ def test_a_variant_inherits_the_media(lab, tmp_path):
 
 
 def test_media_that_the_bios_never_tries_are_refused(tmp_path):
-    wanted = [media.Wanted("disk_2", str(image(tmp_path)), "--disk")]
+    wanted = [media.MediumFile("disk_2", str(image(tmp_path)), "--disk")]
     with pytest.raises(UserError, match="boots from none of these media; expected one of floppy_a"):
         media.found(wanted)
 

@@ -11,7 +11,7 @@ from fakelab import CALL, call_events, chase_events
 
 from p5lab.cli import main as cli
 from p5lab.keep import store
-from p5lab.present import answer, headline, runs
+from p5lab.present import headline, query_table, runs
 from p5lab.present.tables import Grid
 
 RULE = re.compile(r" *─+ *")
@@ -106,10 +106,10 @@ def test_a_query_fits_and_is_limited(p5lab, many):
     found = lines(text)
     assert len(found) <= headline.LINES
     rows = [line for line in found if line.startswith("  many ")]
-    assert len(rows) == answer.ROWS
+    assert len(rows) == query_table.ROWS
     total = len(list(csv.reader(io.StringIO(p5lab("query", "FROM counts", "--format", "csv"))))) - 1
     assert total > 1000
-    assert f"{answer.ROWS} of {total:,} rows; --all-rows prints all rows." in found
+    assert f"{query_table.ROWS} of {total:,} rows; --all-rows prints all rows." in found
     columns, everything = p5lab("query", "FROM counts LIMIT 1", "--format", "csv").splitlines()
     assert len(columns.split(",")) == len(everything.split(",")) > 10
     assert re.search(rf"^\d of {len(columns.split(','))} columns; name the columns", text, re.M)

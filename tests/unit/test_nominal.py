@@ -13,8 +13,8 @@ from p5lab.describe.observation import Clocks, Observation
 from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.keep import store
+from p5lab.page import figures
 from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Comparison
-from p5lab.present.page import figures
 from p5stats import cpi, declared, metrics, tidy
 
 NOMINAL_EVENTS = [

@@ -16,9 +16,9 @@ from test_program import elf
 from test_source_lines import address_of_code, built
 
 from p5lab.cli import main as cli
-from p5lab.describe import experiment, functions
+from p5lab.describe import experiment
 from p5lab.describe.elf import Elf
-from p5lab.describe.observation import Attribution, Observation, Region
+from p5lab.describe.observation import Attribution, Observation, Region, functions
 from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import UserError
@@ -179,7 +179,7 @@ def test_a_run_with_a_longer_limit_may_take_longer_on_the_host(lab, program, mon
         given.append(task.host_limit)
         return perform(task, *rest)
 
-    monkeypatch.setattr("p5lab.execute.place.one_run.perform", remember)
+    monkeypatch.setattr("p5lab.execute.executor.one_run.perform", remember)
     lab.behave(events=whole())
     for limit in (None, 60, 1200):
         choice = Filter(guests=("toy",), limit=limit)

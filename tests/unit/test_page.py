@@ -13,14 +13,14 @@ import pandas as pd
 import pytest
 
 import p5lab
+from p5lab import page
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
-from p5lab.present import page
+from p5lab.page import charts, figures, functions_figure, results, svg
+from p5lab.page.figure import COLUMNS, MODELLED, PUBLISHED
 from p5lab.present.comparison import Comparison
-from p5lab.present.page import charts, figures, functions_figure, results, svg
-from p5lab.present.page.figure import COLUMNS, MODELLED, PUBLISHED
 
 
 class Document(html.parser.HTMLParser):

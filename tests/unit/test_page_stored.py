@@ -15,15 +15,13 @@ from test_own_program import REGION_PHASE, whole
 from test_page import Document, drawn_at
 from test_source_lines import built
 
+from p5lab import page
 from p5lab.describe import experiment
 from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.execute.runner import Runner
 from p5lab.keep import gc, selection, store
-from p5lab.prepare import prepare
-from p5lab.present import column, page
-from p5lab.present.comparison import Comparison
-from p5lab.present.page import (
+from p5lab.page import (
     charts,
     figure,
     figures,
@@ -35,6 +33,9 @@ from p5lab.present.page import (
     svg,
     timeline_figure,
 )
+from p5lab.prepare import prepare
+from p5lab.present import column
+from p5lab.present.comparison import Comparison
 
 SWEEP = ("--sweep", f"l2.size={','.join(CYCLES)}")
 KEYS = ("l2.size",)

@@ -7,7 +7,7 @@ from fakelab import REPO
 from p5lab.describe import media
 from p5lab.evidence import period, records
 from p5lab.lab import Lab
-from p5lab.present.page import document, period_sections
+from p5lab.page import document, period_sections
 
 LAB = Lab(REPO)
 

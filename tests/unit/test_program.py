@@ -13,8 +13,7 @@ from fakelab import GUEST, REPO
 from p5lab.describe import program
 from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.errors import UserError
-from p5lab.host import fetch
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
 from p5lab.prepare import prepare
 
 MEMORY = 32 << 20
@@ -198,7 +197,7 @@ def test_the_workloads_compiler_makes_what_is_taken(given, built, tmp_path):
     built("build/libc/musl/lib/libc.a")
     source, made = given(b"int main(void) { return 0; }", "a.c"), tmp_path / "b.out"
     command = [sys.executable, REPO / "workloads/build_workload.py", "--output", made, source]
-    cache = fetch.cache_directory() / "zig"
+    cache = cache_directory() / "zig"
     subprocess.run([*command, "--cache", cache], check=True)
     assert program.load(made, "", MEMORY).name == "b.out"
 

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from p5lab.page import document, relative_figure
+from p5lab.page.figure import MODELLED
+from p5lab.page.figure import PUBLISHED as PRINTED
 from p5lab.present.comparison import Question
-from p5lab.present.page import document, relative_figure
-from p5lab.present.page.figure import MODELLED
-from p5lab.present.page.figure import PUBLISHED as PRINTED
 from p5stats import papers
 from p5stats.claims import Claim
 

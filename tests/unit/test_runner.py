@@ -19,14 +19,14 @@ import pytest
 from fakelab import END, HEADER, REPO, bzimage, call_events, chase_events, snapshot
 from stopping import stop
 
+from p5lab import files as host_files
 from p5lab.describe import experiment
 from p5lab.describe.request import Filter
 from p5lab.engines.bochs.bochsrc import CYLINDER
 from p5lab.errors import UserError
 from p5lab.execute import runner
 from p5lab.execute.runner import Runner
-from p5lab.host import files as host_files
-from p5lab.host.files import digest_of
+from p5lab.files import digest_of
 from p5lab.keep import store
 
 CALL = Filter(workloads=("call",))

@@ -10,7 +10,7 @@ from PIL import Image
 from test_page import Document
 
 import p5lab as scripts
-from p5lab.api import place
+from p5lab.api import checkout
 from p5lab.keep import gc, store
 from p5lab.present import invalid_opcodes
 from p5stats import record
@@ -23,7 +23,7 @@ GRAPHICS = "(a graphics mode: 640 dots x 480 lines)\n"
 def booted(lab, p5lab, monkeypatch):
     """Makes a run, and turns its record into that of a boot from media with this screen."""
     lab._put("configs/claims.toml", "schema_version = 1\n")
-    monkeypatch.setattr(place, "here", lambda: lab)
+    monkeypatch.setattr(checkout, "here", lambda: lab)
 
     def booted(text, picture=None, **changed):
         assert p5lab("run", "tests", "--workload", "call", "--no-build")[0] == 0

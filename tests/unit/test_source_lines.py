@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import pytest
 
-from p5lab.describe import functions, refused, source_lines
+from p5lab.describe import refused, source_lines
 from p5lab.describe.elf import Elf
+from p5lab.describe.observation import functions
 from p5lab.describe.program import Program
 
 SOURCE = """\

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from p5lab.host.every import LIVE_SECONDS, every
+from p5lab.host.periodic import LIVE_SECONDS, every
 from p5lab.host.progress import Activity, Progress, RunProgress
 
 WIDTH = 100  # letters in the line; a notebook reports no width

@@ -12,9 +12,9 @@ import pandas as pd
 from p5lab.api.tables import measure
 from p5lab.describe.keys import readable
 from p5lab.errors import UserError, unknown
-from p5lab.keep import swept
-from p5lab.present.page.charts import BYTES, FONT, GRID, INK, MUTED, NUMBER, SERIES, SHAPES
-from p5lab.present.page.figure import title_of
+from p5lab.keep import swept_keys
+from p5lab.page.charts import BYTES, FONT, GRID, INK, MUTED, NUMBER, SERIES, SHAPES
+from p5lab.page.figure import title_of
 from p5stats import tidy
 from p5stats.claims import is_bytes, size_of
 
@@ -171,7 +171,7 @@ def _axes(rows: pd.DataFrame, x: str | None, series: Sequence[str] | None) -> _A
     sizes = rows["phase"].map(_size)
     if x is None and rows["phase"].nunique() > 2 and sizes.notna().all():
         x = "phase"
-    is_size = x is not None and (x == "phase" or swept.is_size(x))
+    is_size = x is not None and (x == "phase" or swept_keys.is_size(x))
     differ = [
         name
         for name in (*BENCHMARK, *SYSTEM, *settings, SEVERAL)

@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from p5lab import engines
-from p5lab.api import cell, place
+from p5lab.api import cell, checkout
 from p5lab.api.tables import plain
 from p5lab.describe import engine as engine_names
 from p5lab.describe import experiment, program, sweep
@@ -18,7 +17,7 @@ from p5lab.describe.observation import Clocks, Cpi, Intervals, Observation
 from p5lab.describe.request import Filter, Request, UserProgram, What
 from p5lab.describe.seeds import SEED_LIMIT
 from p5lab.errors import STATUS_FAILED, UserError
-from p5lab.execute.build_and_run import execute
+from p5lab.execute.build_and_run import examine, execute
 from p5lab.execute.runner import Result
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
@@ -72,7 +71,7 @@ def run(
     UserError for a wrong name or value, before anything runs, and for a build or run that failed.
     The other runs of the same call are then stored, and the same call does not repeat them.
     """
-    lab = place.here()
+    lab = checkout.here()
     if not isinstance(what, str | Path):
         raise UserError(f"run: expected the name of an experiment or a path; found {what!r}")
     choice = Filter(
@@ -88,7 +87,7 @@ def run(
     arguments = args if isinstance(args, str) else shlex.join(_several("args", args))
     expansion = prepare(lab, Request(_what(lab, what, arguments), choice))
     progress = cell.progress()
-    for remark in (*engines.get(engine).examine(lab, expansion.runs), *expansion.cannot):
+    for remark in (*examine(lab, expansion.runs), *expansion.cannot):
         progress.say(str(remark))
     results = execute(
         lab,

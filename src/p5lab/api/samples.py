@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from p5lab.api import place
+from p5lab.api import checkout
 from p5lab.errors import UserError, unknown
 from p5stats import tidy
 
@@ -21,7 +21,7 @@ def sample(name: str) -> pd.DataFrame:
     with a part of the brackets and events of the experiment's runs. `output` knows the output of
     its runs. UserError if there is no such sample.
     """
-    folder = place.here().root / FOLDER
+    folder = checkout.here().root / FOLDER
     alone = folder / f"{name}{TABLE}"
     if alone.is_file():
         return tidy.load(alone)
@@ -49,7 +49,7 @@ def output(run: str) -> str:
 
 
 def _archive() -> zipfile.ZipFile:
-    path = place.here().root / FOLDER / ARCHIVE
+    path = checkout.here().root / FOLDER / ARCHIVE
     try:
         return zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile) as error:

@@ -8,16 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from p5lab.api import place, samples
+from p5lab.api import checkout, samples
 from p5lab.describe import experiment, experiment_file, outputs
 from p5lab.describe import keys as machine_keys
 from p5lab.describe.kinds import BadValue
 from p5lab.errors import UserError, unknown
 from p5lab.keep import selection, store
 from p5lab.lab import Lab
+from p5lab.page import results
 from p5lab.present import by_interval, column
 from p5lab.present import screen as screens
-from p5lab.present.page import results
 from p5lab.present.screen import Screen
 from p5stats import StatsError, cpi, declared, papers, tidy
 
@@ -49,7 +49,7 @@ def load(
     for key in keys or ():
         if key not in machine_keys.BY_NAME and not key.startswith(tidy.PARAMETERS):
             raise machine_keys.unknown_key(key, "keys")
-    lab = place.here()
+    lab = checkout.here()
     if own:
         return tidy.of_runs(_own(lab, what, all_runs=all_runs), keys=keys)
     found = _place(lab, what)
@@ -204,7 +204,7 @@ def _one(what: str, run: str | pd.DataFrame) -> store.Stored:
         if len(names) != 1:
             raise UserError(f"{what}: expected a table with one run; found {len(names)} runs")
         run = str(names[0])
-    return store.find(place.here(), run)
+    return store.find(checkout.here(), run)
 
 
 def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:

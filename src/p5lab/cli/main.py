@@ -12,8 +12,8 @@ from typing import NoReturn
 from p5lab.cli import misspelt, options
 from p5lab.cli import parser as parsers
 from p5lab.errors import STATUS_FAILED, UserError
-from p5lab.host.terminal import for_terminal
 from p5lab.lab import Lab
+from p5lab.terminal import for_terminal
 from p5stats import StatsError
 
 # Errors of a write to stdout. Errors of files have a file name.

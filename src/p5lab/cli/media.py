@@ -10,7 +10,6 @@ from p5lab.describe import media
 from p5lab.describe.program import IN_GUEST
 from p5lab.describe.program_files import PROGRAMS
 from p5lab.describe.supplied import GUEST_PLACE
-from p5lab.engines.bochs.engine import KEPT
 from p5lab.errors import UserError
 from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.prepare import files_floppy
@@ -110,7 +109,7 @@ def add_keep(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="[MEDIUM=]FILE",
         help="save the changed image of a floppy or disk as a new file. MEDIUM is one of"
-        f" {', '.join(KEPT)}; needed only if there are several",
+        f" {', '.join(media.CHANGED)}; needed only if there are several",
     )
 
 

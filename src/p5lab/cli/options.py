@@ -12,7 +12,7 @@ from p5lab.describe.observation.kind import positive
 from p5lab.describe.run import Run
 from p5lab.errors import UserError
 from p5lab.execute.build_and_run import execute
-from p5lab.execute.cluster import Tls, Wanted
+from p5lab.execute.cluster import Tls, Workers
 from p5lab.execute.runner import Result
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
@@ -193,10 +193,10 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def wanted(args: argparse.Namespace) -> sweep_table.Wanted:
+def wanted(args: argparse.Namespace) -> sweep_table.Display:
     """Returns the choices of add_columns and add_all_tables. Raises UserError for an unknown
     metric."""
-    return sweep_table.Wanted(column.parse(args.metrics), args.all_tables)
+    return sweep_table.Display(column.parse(args.metrics), args.all_tables)
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
@@ -246,7 +246,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def workers(args: argparse.Namespace) -> Wanted | None:
+def workers(args: argparse.Namespace) -> Workers | None:
     """Returns the workers that the options of add_workers request. Returns None if the runs execute
     on this host without Dask. Raises UserError if an option needs another option that is missing.
     """
@@ -257,7 +257,7 @@ def workers(args: argparse.Namespace) -> Wanted | None:
         return None
     if any(files) and not all(files):
         raise UserError("--tls-ca, --tls-cert, --tls-key: expected all three, or none")
-    return Wanted(args.workers, args.scheduler, Tls(*files) if all(files) else None, args.ship)
+    return Workers(args.workers, args.scheduler, Tls(*files) if all(files) else None, args.ship)
 
 
 def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FORMATS) -> None:

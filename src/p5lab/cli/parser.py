@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import NoReturn
 
-from p5lab import __version__
 from p5lab.cli import commands
 from p5lab.errors import UserError, unknown
+from p5lab.version import __version__
 
 LIST = "WHAT"  # the argument of `list`, for messages
 EXIT_STATUS = """exit status:

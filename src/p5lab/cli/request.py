@@ -8,11 +8,11 @@ from pathlib import Path
 
 from p5lab.cli import media
 from p5lab.describe import experiment, guest, machine, program_files, script, sweep
+from p5lab.describe.media import CHANGED
 from p5lab.describe.observation import Observation
 from p5lab.describe.program import IN_GUEST
 from p5lab.describe.program_files import PROGRAMS
 from p5lab.describe.request import FIRST, Filter, Request, UserMedia, UserProgram, What
-from p5lab.engines.bochs.engine import KEPT
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 from p5lab.prepare import files_floppy
@@ -175,7 +175,7 @@ def keep(args: argparse.Namespace) -> tuple[str, Path | None]:
     if not text:
         return "", None
     role, equals, file = text.partition("=")
-    if equals and role in KEPT:
+    if equals and role in CHANGED:
         return role, Path(file)
     return FIRST, Path(text)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.describe import media, script, tomlfile
-from p5lab.describe.media import Wanted
+from p5lab.describe.media import MediumFile
 from p5lab.describe.script import Script
 from p5lab.describe.tomlfile import Table
 from p5lab.describe.workload import Workload, capabilities
@@ -123,7 +123,7 @@ class Guest:
     # Capabilities and workloads. The guest does not contain the programs that need one of these
     # capabilities, and these workloads: the engine delivers them.
     delivers: frozenset[str] = frozenset()
-    media: tuple[Wanted, ...] = ()  # the BIOS boots from them; there is no kernel
+    media: tuple[MediumFile, ...] = ()  # the BIOS boots from them; there is no kernel
     until: str = ""  # the text that ends a boot from media; empty: the script or the limit ends it
     script: Script | None = None  # the steps of a boot from media
     screen: str = ""  # the graphics mode of SCREENS that the kernel sets; empty: a text mode

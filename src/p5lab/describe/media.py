@@ -10,21 +10,20 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from p5lab.describe import disk_image, image_format
+from p5lab.describe import disk_image, image_format, outputs
 from p5lab.describe.disk_image import Geometry
 from p5lab.describe.image_format import Format
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import UserError
-from p5lab.host.files import digest_of
-
-if TYPE_CHECKING:  # a script names floppies
-    from p5lab.describe.script import Script
+from p5lab.files import digest_of
 
 VARIABLE = "P5LAB_MEDIA"
 FLOPPIES, DISKS, CDROM = ("floppy_a", "floppy_b"), ("disk_1", "disk_2"), "cdrom"
 ROLES = (*FLOPPIES, *DISKS, CDROM)
+# The files of a run with the changed content of a medium.
+CHANGED = {role: outputs.file(role) for role in (*FLOPPIES, *DISKS)}
 INSERTED = "insert_"  # the roles of the floppies that a script inserts begin so
 # The BIOS tries these media in this order, as the PCs of 1995 did that could boot a CD-ROM.
 BOOT_ORDER = (FLOPPIES[0], CDROM, DISKS[0])
@@ -35,7 +34,7 @@ UNUSABLE = '"$\n\r'
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MediumFile:
     """A medium that a guest boots from. `file`: an absolute path, or a name in P5LAB_MEDIA.
     `known`: a name for each known content, by SHA-256. `what`: a text for the user who does not
     have the file. `where`: the beginning of messages."""
@@ -76,89 +75,9 @@ class Medium:
         }
 
 
-@dataclass(frozen=True)
-class Boot:
-    """A boot from media. `until`: the text that ends the run when it appears on the screen or the
-    serial line. `script`: the steps before. Without both, the limit ends the run. `keep`: the role
-    of the medium whose changed content the run stores; empty for none. `inserted`: the floppies
-    that only the script uses, with the roles insert_1, insert_2 and so on. `job`: the text that
-    programs with markers receive. `save_state`: the run also saves its state at the ready point.
-    `state`: the file of a saved state that the run continues."""
-
-    media: tuple[Medium, ...]
-    until: str = ""
-    keep: str = ""
-    script: "Script | None" = None
-    inserted: tuple[Medium, ...] = ()
-    job: str = ""
-    save_state: bool = False
-    state: Path | None = None
-
-    @property
-    def floppies(self) -> tuple[Medium, ...]:
-        """All floppies of the run. Each is one copy in the run directory, also if it is inserted
-        several times."""
-        return tuple(one for one in self.media if one.role in FLOPPIES) + self.inserted
-
-    @property
-    def has_unsigned_floppy(self) -> bool:
-        """Whether the BIOS must start a floppy whose boot sector does not end with 55 AA."""
-        return any(disk_image.has_unsigned_code(one.path) for one in self.floppies)
-
-    @property
-    def has_ready_point(self) -> bool:
-        """Whether the script has a ready point, from which several runs can begin."""
-        return bool(self.script and self.script.boot)
-
-    @property
-    def early(self) -> tuple[str, ...]:
-        """The roles of the floppies that the machine has used at the ready point of the script."""
-        steps = self.script.boot if self.script else ()
-        used = {self.floppy(one.floppy).role for one in steps if one.floppy}
-        return tuple(one.role for one in self.floppies if one.role in (*FLOPPIES, *used))
-
-    def floppy(self, wanted: Wanted) -> Medium:
-        """The floppy that a step of the script inserts."""
-        path = _path(wanted)
-        return next(one for one in self.floppies if one.origin == path)
-
-    def drive_number(self, role: str) -> int:
-        """The number of the machine's floppy drive for a role, 0 or 1. If a CD-ROM boots as a
-        floppy, it has the letter A, and the first drive of the machine has the letter B."""
-        return 0 if self._cdrom_is_drive_a else FLOPPIES.index(role)
-
-    @property
-    def _cdrom_is_drive_a(self) -> bool:
-        first = next(iter(self.order), None)
-        return bool(first and first.role == CDROM and disk_image.boots_as_floppy(first.path))
-
-    def drive(self, role: str) -> str:
-        """The emulator's name of a floppy drive that takes all floppies of the run for this drive;
-        empty if the machine needs no such drive. Raises UserError if no drive takes all."""
-        steps = self.script.floppies if self.script else ()
-        wanted = [one for one in steps if one.role == role]
-        if wanted and role == FLOPPIES[0] and self._cdrom_is_drive_a:
-            raise UserError(
-                f"{wanted[0].where}: the CD-ROM boots as a floppy and is drive A; expected"
-                f" {FLOPPIES[1]}"
-            )
-        used = [one for one in (self.get(role), *map(self.floppy, wanted)) if one]
-        name = disk_image.drive({one.path.stat().st_size for one in used}) if used else ""
-        if used and not name:
-            raise UserError(
-                f"{wanted[0].where}: {', '.join(f'{one.path.name} ({one.form})' for one in used)}:"
-                f" no drive takes all these floppies"
-            )
-        return name
-
-    def get(self, role: str) -> Medium | None:
-        """The medium with this role; None if there is none."""
-        return next((one for one in self.media if one.role == role), None)
-
-    @property
-    def order(self) -> tuple[Medium, ...]:
-        """The media from which the BIOS tries to boot, in its order."""
-        return tuple(one for role in BOOT_ORDER if (one := self.get(role)))
+def in_boot_order(media: Sequence[Medium]) -> tuple[Medium, ...]:
+    """The media from which the BIOS tries to boot, in its order."""
+    return tuple(medium for role in BOOT_ORDER for medium in media if medium.role == role)
 
 
 def place(table: Table, directory: Path) -> None:
@@ -170,7 +89,7 @@ def place(table: Table, directory: Path) -> None:
             one.data["file"] = str(directory / one.text("file"))
 
 
-def read(table: Table) -> tuple[Wanted, ...]:
+def read(table: Table) -> tuple[MediumFile, ...]:
     """The media in the table [media] of a guest. Raises UserError for an unknown key or a wrong
     value. Does not search the files."""
     table.only(ROLES)
@@ -186,7 +105,7 @@ def read(table: Table) -> tuple[Wanted, ...]:
                 raise UserError(f"{one.at('geometry')}: expected only for {' and '.join(DISKS)}")
             geometry = disk_image.parse_geometry(one.text("geometry"), one.at("geometry"))
         file, what = one.text("file"), one.text("what", "")
-        wanted.append(Wanted(role, file, one.label, geometry, _known(one), what))
+        wanted.append(MediumFile(role, file, one.label, geometry, _known(one), what))
     return tuple(wanted)
 
 
@@ -201,7 +120,7 @@ def _known(table: Table) -> dict[str, str]:
     return {digest: known.text(digest) for digest in known.data}
 
 
-def refusal(wanted: Wanted, path: Path, form: Format) -> UserError:
+def refusal(wanted: MediumFile, path: Path, form: Format) -> UserError:
     """The message about an image of a format that the machine cannot use."""
     command = form.command_for(path)
     makes = f"; `{command}` makes one" if command else ""
@@ -211,7 +130,7 @@ def refusal(wanted: Wanted, path: Path, form: Format) -> UserError:
     )
 
 
-def check_format(wanted: Wanted, path: Path) -> None:
+def check_format(wanted: MediumFile, path: Path) -> None:
     """Raises UserError for an image of a CD-ROM in the place of a floppy or disk. An image can be
     both, with a boot sector before its volumes."""
     if wanted.role == CDROM or not image_format.is_iso(path):
@@ -223,7 +142,7 @@ def check_format(wanted: Wanted, path: Path) -> None:
         )
 
 
-def as_it_is(wanted: Wanted, path: Path) -> tuple[Path, str]:
+def as_it_is(wanted: MediumFile, path: Path) -> tuple[Path, str]:
     """Takes raw images only. Raises UserError for others."""
     if form := image_format.of(path):
         raise refusal(wanted, path, form)
@@ -232,15 +151,15 @@ def as_it_is(wanted: Wanted, path: Path) -> tuple[Path, str]:
 
 
 # Returns the raw image of a medium and the formats of the file; empty for a raw image.
-Raw: TypeAlias = Callable[[Wanted, Path], tuple[Path, str]]
+Raw: TypeAlias = Callable[[MediumFile, Path], tuple[Path, str]]
 
 
-def found(wanted: Sequence[Wanted], raw: Raw = as_it_is) -> tuple[Medium, ...]:
+def found(wanted: Sequence[MediumFile], raw: Raw = as_it_is) -> tuple[Medium, ...]:
     """Searches and checks all media of a guest. `raw` makes raw images of other formats. Raises
     UserError for a missing file, for an image that the machine cannot use, and if the BIOS cannot
     boot from the first medium of its order and has no other."""
     media = tuple(_found(one, raw) for one in wanted)
-    candidates = Boot(media).order
+    candidates = in_boot_order(media)
     if not candidates:
         raise UserError(
             f"{wanted[0].where}: the BIOS boots from none of these media; expected one of"
@@ -258,8 +177,8 @@ def found(wanted: Sequence[Wanted], raw: Raw = as_it_is) -> tuple[Medium, ...]:
     return media
 
 
-def _found(wanted: Wanted, raw: Raw) -> Medium:
-    origin, where = _path(wanted), wanted.where
+def _found(wanted: MediumFile, raw: Raw) -> Medium:
+    origin, where = path_of(wanted), wanted.where
     if bad := [one for one in UNUSABLE if one in str(origin)]:
         raise UserError(f"{where}: {str(origin)!r}: expected a path without {bad[0]!r}")
     disk_image.size_of(origin, where)
@@ -279,7 +198,7 @@ def _found(wanted: Wanted, raw: Raw) -> Medium:
     return Medium(wanted.role, path, sha256, form, name, geometry, origin, packed)
 
 
-def _path(wanted: Wanted) -> Path:
+def path_of(wanted: MediumFile) -> Path:
     """The path of a medium's file. Raises UserError with all that helps to find a missing one."""
     given = Path(wanted.file)
     places = directories()
@@ -313,7 +232,7 @@ def placed(name: str) -> Path | None:
 
 
 def inserted(
-    wanted: Sequence[Wanted], present: Sequence[Medium], raw: Raw = as_it_is
+    wanted: Sequence[MediumFile], present: Sequence[Medium], raw: Raw = as_it_is
 ) -> tuple[Medium, ...]:
     """The floppies that a script inserts, without those that are already `present`. Raises
     UserError for a missing file and a wrong image."""
@@ -325,32 +244,3 @@ def inserted(
             role = f"{INSERTED}{len(media) + 1}"
             media.setdefault(medium.path, replace(medium, role=role))
     return tuple(media.values())
-
-
-def packed(boot: Boot) -> list[str]:
-    """One line about each medium that p5lab has made of a file of another format."""
-    return [
-        f"{one.origin.name} is in the format {one.packed}; this run has its raw image of"
-        f" {one.path.stat().st_size:,} bytes, as {_command(one)} makes it"
-        for one in (*boot.media, *boot.inserted)
-        if one.packed
-    ]
-
-
-def _command(medium: Medium) -> str:
-    form = image_format.of(medium.origin)
-    return f"`{form.command_for(medium.origin)}`" if form else "a command"
-
-
-def remarks(wanted: Sequence[Wanted], boot: Boot) -> list[str]:
-    """One line about each medium whose content guest.toml does not know."""
-    lines = []
-    for one in wanted:
-        medium = boot.get(one.role)
-        if medium and not medium.name:
-            known = f"; known: {', '.join(one.known.values())}" if one.known else ""
-            lines.append(
-                f"{one.where}: {medium.origin.name} has an unknown content, sha256"
-                f" {medium.sha256}{known}"
-            )
-    return lines

@@ -71,7 +71,7 @@ class UserMedia:
     `job`: the text that programs with markers receive.
     `put`: files for a floppy of our own in drive B. `programs`: the system whose programs are also
         on this floppy (--programs).
-    `save_state`, `state`: as in describe.media.Boot.
+    `save_state`, `state`: as in describe.boot.Boot.
     """
 
     floppies: tuple[Path, ...] = ()

@@ -2,14 +2,15 @@
 """One run: a workload on a guest on a machine, with everything that can change the result."""
 
 import fnmatch
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from p5lab.describe import engine as engines
+from p5lab.describe.boot import Boot
 from p5lab.describe.guest import Guest
 from p5lab.describe.keys import readable
 from p5lab.describe.machine import Machine
-from p5lab.describe.media import Boot
 from p5lab.describe.observation import (
     NOTHING,
     Clocks,
@@ -57,6 +58,11 @@ class Run:
     def can(self) -> engines.Capabilities:
         """The capabilities of the run's engine."""
         return engines.capabilities(self.engine)
+
+    @property
+    def without_clocks(self) -> Collection[str]:
+        """The processors whose clocks the run's engine does not model."""
+        return self.can.without_clocks
 
     @property
     def own_program(self) -> Program | None:

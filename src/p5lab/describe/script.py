@@ -18,7 +18,7 @@ from typing import Any
 
 from p5lab.describe import keyboard, media, pattern, tomlfile
 from p5lab.describe.keyboard import Chord
-from p5lab.describe.media import Wanted
+from p5lab.describe.media import MediumFile
 from p5lab.describe.tomlfile import Table
 from p5lab.describe.workload import EMPTY_NAME
 from p5lab.errors import UserError, unknown
@@ -66,7 +66,7 @@ class Step:
     microseconds: int = 0
     within: int = 0
     chords: tuple[Chord, ...] = ()
-    floppy: Wanted | None = None
+    floppy: MediumFile | None = None
     way: tuple[int, int] = (0, 0)
     buttons: tuple[int, ...] = ()
 
@@ -118,7 +118,7 @@ class Script:
         return tuple(dict.fromkeys(one.value for one in self.steps if one.action == "begin"))
 
     @property
-    def floppies(self) -> tuple[Wanted, ...]:
+    def floppies(self) -> tuple[MediumFile, ...]:
         """The floppies that steps insert."""
         return tuple(one.floppy for one in self.steps if one.floppy)
 
@@ -294,7 +294,7 @@ def _microseconds(table: Table, key: str) -> int:
     return round(value * MICROSECONDS)
 
 
-def _floppy(table: Table) -> Wanted:
+def _floppy(table: Table) -> MediumFile:
     inner = table.table("insert")
     inner.only(media.FLOPPIES)
     if len(inner.data) != 1:
@@ -303,7 +303,7 @@ def _floppy(table: Table) -> Wanted:
             " the floppy"
         )
     ((role, _),) = inner.data.items()
-    return Wanted(role, inner.text(role), table.at("insert"))
+    return MediumFile(role, inner.text(role), table.at("insert"))
 
 
 def _title(table: Table, action: str, value: str) -> str:

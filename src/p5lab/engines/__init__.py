@@ -16,59 +16,21 @@ standard library.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from p5lab.describe import engine
 from p5lab.describe import outputs as files
 from p5lab.describe.engine import Capabilities
+from p5lab.describe.guest import Guest
+from p5lab.describe.plan import Plan as Plan
+from p5lab.describe.run import Run
 from p5lab.errors import UserError
-
-if TYPE_CHECKING:  # describe.run reads the capabilities of its engine
-    from p5lab.describe.guest import Guest
-    from p5lab.describe.run import Run
-    from p5lab.lab import Lab
+from p5lab.lab import Lab
 
 EVENTS = files.file("events")  # every engine writes this file
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A run, ready to start.
-
-    `inputs`: every file with an effect on the result, by role.
-    `settings`: all other data that affect the result. These data contain no paths.
-    `write`: the files to write into the run directory.
-    `command`: the command to run in the run directory. The output of the command is
-        written to the file `console`.
-    `built_from`: the build's records about the engine and the guest, if these records exist.
-    `after_boot`: the names of the inputs and settings that have an effect only after the guest's
-        ready marker. Runs with equal values of all other inputs and settings can share one boot.
-    `server`: the files for a shared boot. The engine boots with the same command in a separate
-        directory, which contains the files of `write`. If `server` contains a file of the same
-        name, this file replaces the file of `write`. The booted engine then forks each run
-        (p5lab.execute.forkserver). `server` is empty if the engine cannot share a boot.
-    `shared`: further data that runs of one boot have in common. These data have no effect on the
-        events.
-    `live`: files that replace those of `write` if a person drives the machine.
-    `state`: the role of the input with a saved state that the command continues; empty for none.
-    """
-
-    inputs: Mapping[str, Path]
-    settings: Mapping[str, object]
-    write: Mapping[str, bytes]
-    command: tuple[str, ...]
-    environment: Mapping[str, str]
-    versions: Mapping[str, str]
-    built_from: Mapping[str, Path]
-    console: str = files.file("console")
-    after_boot: frozenset[str] = frozenset()
-    server: Mapping[str, bytes] = field(default_factory=dict)
-    shared: Mapping[str, object] = field(default_factory=dict)
-    state: str = ""
-    live: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,7 +48,7 @@ class Engine(ABC):
     can: ClassVar[Capabilities]
     outputs: ClassVar[tuple[str, ...]]
 
-    def targets(self, lab: "Lab", guests: "Collection[Guest]") -> tuple[str, ...]:
+    def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
         """The build targets (of SConstruct) that runs on these guests need. By default, these
         targets are the guests and their workloads."""
         places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
@@ -94,7 +56,7 @@ class Engine(ABC):
         places |= {f"build/workloads/{guest.programs}" for guest in guests if not guest.media}
         return tuple(sorted(places))
 
-    def examine(self, lab: "Lab", runs: "Sequence[Run]") -> list[str]:
+    def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
         """Checks runs before the build. Raises UserError for a run that the engine cannot make.
         Returns remarks for the user, one line each."""
         for run in runs:
@@ -111,7 +73,7 @@ class Engine(ABC):
         return []
 
     @abstractmethod
-    def prepare(self, lab: "Lab", run: "Run", directory: Path) -> Plan:
+    def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         """The plan of a run. The directory does not have to exist yet. Raises UserError for a
         missing file and for a run that the engine cannot make."""
 
@@ -130,7 +92,7 @@ def get(name: str) -> Engine:
     return cast(Engine, engine.plugged_in(name)())
 
 
-def targets(lab: "Lab", runs: "Collection[Run]") -> tuple[str, ...]:
+def targets(lab: Lab, runs: Collection[Run]) -> tuple[str, ...]:
     """The build targets that these runs and their engines need, each once."""
     guests: dict[str, list[Guest]] = {}
     for run in runs:

@@ -21,8 +21,8 @@ from p5lab.describe.guest import Guest
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.errors import UserError
-from p5lab.host.logs import printable
 from p5lab.lab import Lab, shown
+from p5lab.logs import printable
 from p5stats import events
 
 OUTPUT = files.file("output")

@@ -29,11 +29,11 @@ from p5lab.engines.gem5.engine import STATS
 from p5lab.errors import unknown
 from p5lab.evidence.records import Record
 from p5lab.execute.runner import Result
-from p5lab.host.terminal import markup
 from p5lab.keep import store
 from p5lab.lab import Lab
 from p5lab.present.comparison import DEVIATION
 from p5lab.present.tables import MISSING, Grid, number, ratio, times
+from p5lab.terminal import markup
 from p5stats import crosscheck, events, tidy
 from p5stats.claims import is_size, size_of
 from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1

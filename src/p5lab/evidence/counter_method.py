@@ -15,10 +15,10 @@ from p5lab.engines.bochs.engine import OUTPUT
 from p5lab.evidence.records import Record
 from p5lab.execute import runner
 from p5lab.execute.runner import Result
-from p5lab.host.terminal import markup
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid, number
+from p5lab.terminal import markup
 from p5stats import method, tidy
 from p5stats.method import Measured, Row
 

@@ -12,9 +12,9 @@ from rich.console import Console
 from p5lab.describe import experiment, papers
 from p5lab.describe import guest as guests
 from p5lab.describe import workload as workloads
-from p5lab.host.terminal import markup
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid
+from p5lab.terminal import markup
 
 SCHEMA_VERSION = 1
 ALL, SOME, ABLE, NO = "all", "some", "can", "no"

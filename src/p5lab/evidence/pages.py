@@ -25,8 +25,8 @@ from p5lab.evidence import (
     records,
     validate,
 )
+from p5lab.files import replace_text
 from p5lab.host import worktree
-from p5lab.host.files import replace_text
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid
 from p5stats import cpi

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.errors import UserError, disk_error
-from p5lab.host.files import replace_text
+from p5lab.files import replace_text
 
 Record = Any  # what json.load returns
 PLACE = "docs/evidence/records"

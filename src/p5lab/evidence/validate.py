@@ -20,9 +20,9 @@ from p5lab.errors import unknown
 from p5lab.evidence import published as claim_file
 from p5lab.evidence.records import short
 from p5lab.execute.runner import Result
-from p5lab.host.terminal import markup
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number
+from p5lab.terminal import markup
 from p5stats import claims, tidy
 from p5stats.claims import (
     FAILS,

@@ -13,6 +13,19 @@ from p5lab.keep import index, store
 from p5lab.lab import Lab
 
 
+def examine(lab: Lab, runs: Sequence[Run]) -> list[str]:
+    """Checks runs before the build. Raises UserError for a run that its engine cannot make. Returns
+    remarks for the user, one line each."""
+    if not runs:
+        return []
+    return engines.get(runs[0].engine).examine(lab, runs)
+
+
+def build_for(lab: Lab, run: Run, *more: str) -> None:
+    """Builds what one run needs, and further targets."""
+    build.ensure(lab, Progress(), (*engines.targets(lab, [run]), *more))
+
+
 def execute(
     lab: Lab,
     runs: list[Run],
@@ -23,7 +36,7 @@ def execute(
     force: bool = False,
     fork: bool = True,
     fail_fast: bool = False,
-    workers: cluster.Wanted | None = None,
+    workers: cluster.Workers | None = None,
 ) -> list[runner.Result]:
     """Builds what the runs need. Makes the runs that are not stored yet, on this host or on
     `workers`.

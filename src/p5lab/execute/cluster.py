@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, cast
 from p5lab.engines import Outcome
 from p5lab.errors import STATUS_FAILED
 from p5lab.execute import cluster_files, worker
+from p5lab.execute.executor import Lost
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
-from p5lab.execute.place import Lost
 from p5lab.execute.worker import Order, Report
-from p5lab.host.logs import printable
 from p5lab.keep import store
+from p5lab.logs import printable
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -58,7 +58,7 @@ class Tls:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Workers:
     """The cluster that the command line requests: a number of workers on this machine, or a
     scheduler. `scheduler` is the address of the scheduler, or the file to which the scheduler wrote
     its address. `ship`: send all inputs to the workers, even if the workers see this file
@@ -92,9 +92,9 @@ class _Chain:
 
 
 class Cluster:
-    """A Place (p5lab.execute.runner) that sends runs to workers."""
+    """An Executor (p5lab.execute.runner) that sends runs to workers."""
 
-    def __init__(self, client: "Client", wanted: Wanted, beacon: Path) -> None:
+    def __init__(self, client: "Client", wanted: Workers, beacon: Path) -> None:
         """`beacon`: a directory in the results directory. A worker that sees the beacon can use
         the results directory, too."""
         threads = wanted.workers or sum(client.nthreads().values())

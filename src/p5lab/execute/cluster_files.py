@@ -16,10 +16,10 @@ from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute import worker
 from p5lab.execute.one_run import Done, Task
 from p5lab.execute.worker import Input, Report
-from p5lab.host.files import digest_of
-from p5lab.host.logs import printable
+from p5lab.files import digest_of
 from p5lab.keep import store
 from p5lab.lab import relative
+from p5lab.logs import printable
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
-from p5lab.execute.cluster import POLL_SECONDS, Cluster, Wanted
-from p5lab.host.logs import printable
+from p5lab.execute.cluster import POLL_SECONDS, Cluster, Workers
 from p5lab.host.orphans import dies_with_us
 from p5lab.keep import store
 from p5lab.lab import Lab
+from p5lab.logs import printable
 
 if TYPE_CHECKING:
     from distributed import Security
@@ -31,7 +31,7 @@ START_SECONDS = 120  # limit for the start of workers on this machine, which may
 
 
 @contextmanager
-def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[Cluster]:
+def connected(lab: Lab, wanted: Workers, say: Callable[[str], None]) -> Iterator[Cluster]:
     """Provides a cluster while the block runs. `say` shows the user a message if the runs must wait
     for workers. Raises UserError if there is no connection."""
     # These modules take a long time to load, so only the commands that use a cluster import them.
@@ -85,7 +85,7 @@ def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[
 
 
 @contextmanager
-def _workers(wanted: Wanted, address: str) -> Iterator[None]:
+def _workers(wanted: Workers, address: str) -> Iterator[None]:
     """Keeps worker processes running on this machine while the block runs. If a worker dies, even
     during its start, this process starts the worker again. All workers end with this process.
     Dask's own supervisor is not used, because it does not restart a worker that dies during its
@@ -163,7 +163,7 @@ def _quiet() -> None:
     warnings.filterwarnings("ignore", module="distributed")
 
 
-def _security(wanted: Wanted) -> "Security":
+def _security(wanted: Workers) -> "Security":
     """Returns the TLS settings: the files of the command line, or Dask's own configuration."""
     from distributed import Security
 

@@ -20,7 +20,7 @@ from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError, disk_error
 from p5lab.execute import forkserver
 from p5lab.execute.forkserver import Server
-from p5lab.host.files import digest_of
+from p5lab.files import digest_of
 from p5lab.host.processors import cores
 from p5lab.keep import saved_state, store
 from p5lab.keep.phase_names import named_by_programs

@@ -11,8 +11,8 @@ from statistics import fmean
 from typing import Any
 
 from p5lab.describe.run import Run
+from p5lab.duration import duration
 from p5lab.execute.runner import TO_RUN, Known
-from p5lab.host.duration import duration
 from p5lab.keep import index
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab

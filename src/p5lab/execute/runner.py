@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Identifies, queues, executes and records runs.
 
-A Place executes the runs. The class Here is a Place that executes runs with engines of this
-process. The class Cluster (p5lab.execute.cluster) is a Place that executes runs on the workers of a
-Dask cluster. Both classes use p5lab.execute.one_run.
+An Executor executes the runs. The class Here executes runs with engines of this process. The class
+Cluster (p5lab.execute.cluster) executes runs on the workers of a Dask cluster. Both classes use
+p5lab.execute.one_run.
 """
 
 import platform
@@ -18,20 +18,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from p5lab import __version__, engines
+from p5lab import engines
+from p5lab.describe.boot import Boot
 from p5lab.describe.experiment_file import LIMIT_SECONDS
-from p5lab.describe.media import Boot
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome
 from p5lab.errors import UserError, disk_error
 from p5lab.execute import forkserver, one_run, repeat
+from p5lab.execute.executor import Executor, Here, Lost
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
-from p5lab.execute.place import Here, Lost, Place
+from p5lab.files import read_json
 from p5lab.host import compiler, worktree
-from p5lab.host.files import read_json
 from p5lab.keep import saved_state, store
 from p5lab.keep.store import Stored
 from p5lab.lab import PLACES, Lab
+from p5lab.version import __version__
 
 # The engine has a limit of modelled time. This limit of host time catches an engine that hangs.
 HOST_LIMIT_SECONDS = 3600
@@ -105,7 +106,7 @@ class Runner:
     fail_fast: bool = False  # after a failure, runs that have not begun stay `queued`
     # A function that opens the place. The runner calls this function only if there is a run to
     # execute. If `place` is None, engines of this process execute the runs, `jobs` runs at a time.
-    place: Callable[[], AbstractContextManager[Place]] | None = None
+    place: Callable[[], AbstractContextManager[Executor]] | None = None
     estimate: Callable[[Run], float | None] = lambda run: None  # host seconds
     host_limit: float = HOST_LIMIT_SECONDS
     started: Callable[[Run], None] = lambda run: None
@@ -144,7 +145,7 @@ class Runner:
         return [results[name] for name in jobs]
 
     @contextmanager
-    def _place(self, jobs: Sequence[_Job], there: bool) -> Iterator[Place]:
+    def _place(self, jobs: Sequence[_Job], there: bool) -> Iterator[Executor]:
         if self.place and not there:
             with self.place() as place:
                 yield place
@@ -246,10 +247,10 @@ class Runner:
                 return
             store.write(job.directory, {**job.describe(), "status": "queued"})
 
-    def _execute(self, place: Place, jobs: Sequence[_Job]) -> list[Result]:
+    def _execute(self, place: Executor, jobs: Sequence[_Job]) -> list[Result]:
         return [self._execute_one(place, job) for job in jobs]
 
-    def _execute_one(self, place: Place, job: _Job) -> Result:
+    def _execute_one(self, place: Executor, job: _Job) -> Result:
         try:
             while not self._stop.is_set():
                 if self.fail_fast and self._failed.is_set():
@@ -270,13 +271,13 @@ class Runner:
         self.finished(result)
         return result
 
-    def _locked(self, place: Place, job: _Job, lock: int) -> Result:
+    def _locked(self, place: Executor, job: _Job, lock: int) -> Result:
         record = store.read(job.directory)
         if not self.force and record and store.complete(job.directory, record):
             return job.result("ok", "", record["wall_seconds"], reused=True)
         return self._run(place, job, lock, record)
 
-    def _run(self, place: Place, job: _Job, lock: int, before: dict[str, Any] | None) -> Result:
+    def _run(self, place: Executor, job: _Job, lock: int, before: dict[str, Any] | None) -> Result:
         """Executes a run and records the result. A good earlier result of the same run does not
         change before the new result is complete, and stays if the new attempt fails."""
         directory = job.directory

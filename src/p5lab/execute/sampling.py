@@ -31,7 +31,7 @@ from p5lab.describe.workload import EMPTY_PHASE
 from p5lab.engines import EVENTS
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
 from p5lab.execute.runner import Result
-from p5lab.host.files import replace_json
+from p5lab.files import replace_json
 from p5lab.lab import Lab
 from p5stats import events, simpoint
 from p5stats.simpoint import BUSY, INSTRUCTIONS, Point

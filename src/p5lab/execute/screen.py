@@ -31,11 +31,11 @@ from p5lab.errors import STATUS_FAILED
 from p5lab.execute.recorder import Recorder
 from p5lab.execute.shell import ESCAPE, LEAVE, raw_terminal
 from p5lab.execute.viewers import Viewers
-from p5lab.host.files import store_bytes
+from p5lab.files import store_bytes
 from p5lab.host.painter import CLEAR, RESET, SHOW, Painter, Text
-from p5lab.host.terminal import for_terminal
 from p5lab.host.terminal_keys import Typed, typed
 from p5lab.lab import Lab
+from p5lab.terminal import for_terminal
 
 HELP = "Ctrl-A x leaves, Ctrl-A d sends Ctrl-Alt-Delete, Ctrl-A Ctrl-A sends Ctrl-A"
 RESTART = ord("d")

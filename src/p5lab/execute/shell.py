@@ -33,8 +33,8 @@ from p5lab.describe.run import Run
 from p5lab.describe.workload import Workload
 from p5lab.engines import Outcome
 from p5lab.errors import STATUS_FAILED
-from p5lab.host.terminal import for_terminal
 from p5lab.lab import Lab
+from p5lab.terminal import for_terminal
 
 NAME = "shell"
 ESCAPE, LEAVE, END_OF_FILE = 0x01, b"xX", b"\x04"  # Ctrl-A, Ctrl-D

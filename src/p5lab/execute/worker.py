@@ -25,17 +25,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p5lab import __version__
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import disk_error
 from p5lab.execute import one_run
 from p5lab.execute.forkserver import Server
 from p5lab.execute.one_run import Done, Task
-from p5lab.host.fetch import cache_directory
-from p5lab.host.files import digest_of
+from p5lab.files import digest_of
 from p5lab.host.orphans import dies_with_us
 from p5lab.keep import store
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
+from p5lab.version import __version__
 
 if TYPE_CHECKING:
     from distributed import Worker

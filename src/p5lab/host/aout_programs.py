@@ -16,10 +16,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from p5lab.describe.supplied import TAR, System
+from p5lab.files import store_bytes
 from p5lab.host import build, linux_programs, workload_programs
 from p5lab.host.aout import FORMS, converted
 from p5lab.host.compiler import CompilerError, pentium_programs, run_zig
-from p5lab.host.files import store_bytes
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 

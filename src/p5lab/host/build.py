@@ -17,14 +17,13 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
+from p5lab.duration import roughly
 from p5lab.errors import STATUS_FAILED, UserError, describes_stop, disk_error
-from p5lab.host.duration import roughly
-from p5lab.host.fetch import cache_directory
 from p5lab.host.processors import cpu_seconds
 from p5lab.host.progress import Progress
 from p5lab.host.steps import TIMES, Steps
 from p5lab.host.steps import planned as steps_of
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
 
 LOG = "build/build.log"
 LOCK = "build/build.lock"

@@ -26,12 +26,11 @@ from types import ModuleType
 
 from p5lab.describe import program as programs
 from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.files import read_json, replace_json, sha256_of
 from p5lab.host import build
-from p5lab.host.fetch import cache_directory
-from p5lab.host.files import read_json, replace_json, sha256_of
 from p5lab.host.progress import Progress
-from p5lab.host.terminal import for_terminal
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
+from p5lab.terminal import for_terminal
 
 # The compiler of Zig by the ending of the source file.
 LANGUAGES = {

@@ -11,9 +11,8 @@ from pathlib import Path
 from p5lab.describe import program as programs
 from p5lab.describe.run import Run
 from p5lab.errors import STATUS_FAILED, UserError
-from p5lab.host.fetch import cache_directory
 from p5lab.host.progress import Progress
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
 
 
 def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:

@@ -24,11 +24,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from p5lab.errors import UserError
-from p5lab.host import closed_pipe, fetch
+from p5lab.host import closed_pipe
 from p5lab.host.fetch import Fetcher
 from p5lab.host.packages import BASE, GROUPS, Environment
 from p5lab.host.sources import Pinned
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
 
 PYTHONS = ((3, 11), (3, 15))  # from, below
 VENV_MB, BUILD_MB, WORK_MB = 1000, 2500, 200  # disk space that each use needs, with a reserve
@@ -230,7 +230,7 @@ def environment(lab: Lab) -> Iterator[Finding]:
 
 def places(lab: Lab) -> Iterator[Finding]:
     """Checks the permission and the free space of the directories that p5lab writes to."""
-    cache = fetch.cache_directory()
+    cache = cache_directory()
     cached = _bytes(cache) / 1e6
     has_venv = (lab.root / ".venv/p5lab-stamp").is_file()
     wanted = {

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from p5lab.describe import supplied
 from p5lab.describe.supplied import FAT, Program, System
+from p5lab.files import store_bytes
 from p5lab.host.compiler import CompilerError, run_zig
-from p5lab.host.files import store_bytes
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 

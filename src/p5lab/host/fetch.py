@@ -25,9 +25,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, status_of, unknown
+from p5lab.files import read_json, sha256_of
 from p5lab.host.apt import SUITES, Archive, host_archives, host_settings
-from p5lab.host.files import read_json, sha256_of
 from p5lab.host.sources import Moving, Pinned, Resolved, Source, read_sources, version_key
+from p5lab.lab import cache_directory
 
 APT_HELPER = Path("/usr/lib/apt/apt-helper")
 PROGRESS_SECONDS = 5.0
@@ -41,12 +42,6 @@ class FetchError(UserError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, status=STATUS_FAILED)
-
-
-def cache_directory() -> Path:
-    """The directory of downloads and build products, which all checkouts share."""
-    chosen = os.environ.get("P5LAB_CACHE")
-    return Path(chosen).absolute() if chosen else Path.home() / ".cache/p5lab"
 
 
 @dataclass

@@ -22,9 +22,9 @@ from typing import Any
 from p5lab.describe import guest
 from p5lab.describe.guest import Guest, Image
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
+from p5lab.files import sha256_of
 from p5lab.host import apt, rootfs
 from p5lab.host.fetch import Fetcher
-from p5lab.host.files import sha256_of
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from p5lab.describe.supplied import TAR, System
+from p5lab.files import store_bytes
 from p5lab.host import build, workload_programs
-from p5lab.host.files import store_bytes
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p5lab.errors import STATUS_FAILED, UserError, describes_stop, unknown
-from p5lab.host.every import LIVE_SECONDS, PLAIN_SECONDS, every
+from p5lab.host.periodic import LIVE_SECONDS, PLAIN_SECONDS, every
 
 BASE = "base"
 STAMP = "p5lab-stamp"  # of the base; the stamps of other groups are p5lab-stamp-GROUP

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from p5lab.host.duration import roughly
+from p5lab.duration import roughly
 from p5lab.host.processors import cores
 
 # The line of a step: the kind of the step, then the first product.

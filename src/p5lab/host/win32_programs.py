@@ -15,9 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from p5lab.describe.supplied import FAT, System
+from p5lab.files import store_bytes
 from p5lab.host import linux_programs, workload_programs
 from p5lab.host.compiler import CompilerError, run_zig
-from p5lab.host.files import store_bytes
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 

@@ -23,7 +23,7 @@ from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.host import fetch
 from p5lab.keep import index, store
 from p5lab.keep.store import Stored
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
 from p5stats.record import program_digest
 
 DAYS = 30  # an unused cached file is removed after this time
@@ -180,7 +180,7 @@ def cache_bytes() -> int:
 
 
 def _cached() -> Iterator[Item]:
-    directory = fetch.cache_directory()
+    directory = cache_directory()
     for path in directory.glob("scons/??/*"):
         yield _item(path, path.name[:10], "build products")
     for path in directory.glob("dist/*"):
@@ -260,7 +260,7 @@ def remove_run(item: Item) -> bool:
 def remove_cached(item: Item) -> bool:
     """Removes an item of the cache and returns True. A build that needs the item makes the item
     again."""
-    lock = fetch.cache_directory() / "fetch.lock"
+    lock = cache_directory() / "fetch.lock"
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # waits for the end of active downloads
         if item.path.is_dir():

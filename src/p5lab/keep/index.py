@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from p5lab.describe import observation
 from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.files import sha256_of
 from p5lab.host import packages
-from p5lab.host.files import sha256_of
-from p5lab.keep import key_table, misnamed, store
+from p5lab.keep import key_table, sql_hints, store
 from p5lab.keep.store import COUNTS, RECORD, Stored
 from p5lab.lab import Lab
 from p5stats.record import program_digest
@@ -127,7 +127,7 @@ def query(lab: Lab, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
                 raise UserError("query: expected a statement with a result, such as SELECT")
             return answer.columns, answer.fetchall()
         except duckdb.Error as error:
-            raise UserError(f"query: {misnamed.explain(connection, str(error))}") from None
+            raise UserError(f"query: {sql_hints.explain(connection, str(error))}") from None
 
 
 def _first_line(error: Exception) -> str:

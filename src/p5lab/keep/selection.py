@@ -9,7 +9,7 @@ from p5lab.describe import experiment, experiment_file
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.describe.run import Run, is_named
 from p5lab.errors import STATUS_FAILED, UserError, nearest, unknown
-from p5lab.keep import store, swept
+from p5lab.keep import store, swept_keys
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5stats.record import program_digest
@@ -33,7 +33,7 @@ def kind(stored: Stored, keys: Iterable[str] = ()) -> Kind:
     return (
         record["engine"],
         machine["name"],
-        swept.geometry(record, keys),
+        swept_keys.geometry(record, keys),
         tuple(sorted(machine.get("shadows", {}))),
         record["feedback"],
         record["guest"]["name"],
@@ -124,7 +124,7 @@ def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
 
     stored = sorted(store.all_runs(lab, name), key=place)
     changed = dict.fromkeys(
-        key for one in stored if one.record["identity"] for key in swept.overlay(one.record)
+        key for one in stored if one.record["identity"] for key in swept_keys.overlay(one.record)
     )
     return _distinct(list(by_kind(stored, changed).values()))
 

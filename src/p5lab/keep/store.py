@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from p5lab.engines import Plan
+from p5lab.describe.plan import Plan
 from p5lab.errors import UserError, disk_error
-from p5lab.host.files import digest_of, replace_json
+from p5lab.files import digest_of, replace_json
 from p5lab.lab import Lab
 from p5stats import StatsError
 from p5stats import record as records

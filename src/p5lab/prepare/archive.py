@@ -15,7 +15,7 @@ from pathlib import Path
 
 from p5lab.describe.program_files import FILE, STDIN, ProgramFiles
 from p5lab.errors import UserError
-from p5lab.host.files import read_at_most, store_bytes
+from p5lab.files import read_at_most, store_bytes
 from p5lab.lab import Lab
 
 # Members with a special meaning, and the longest arguments (distribution.h).

@@ -10,17 +10,19 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from p5lab.describe.media import FLOPPIES, Wanted
+from p5lab.describe.media import FLOPPIES, MediumFile
 from p5lab.describe.supplied import FAT, TAR
 from p5lab.errors import UserError
-from p5lab.host.files import read_at_most, store_bytes
+from p5lab.files import read_at_most, store_bytes
 from p5lab.lab import Lab
 from p5lab.prepare import fat_floppy, tar_floppy
 
 OPTION, ROLE = "--put", FLOPPIES[1]
 
 
-def floppy(lab: Lab, files: Sequence[Path], taken: Sequence[Wanted], form: str = FAT) -> Wanted:
+def floppy(
+    lab: Lab, files: Sequence[Path], taken: Sequence[MediumFile], form: str = FAT
+) -> MediumFile:
     """The floppy with the files. `taken`: the media that the guest has already. `form`: FAT or TAR.
     Raises UserError for a file that cannot be read, for a name that the form does not allow, if the
     files do not fit, and if the guest has a floppy in drive B."""
@@ -50,4 +52,4 @@ def floppy(lab: Lab, files: Sequence[Path], taken: Sequence[Wanted], form: str =
     sha256 = hashlib.sha256(content).hexdigest()
     path = lab.root / "build/put" / f"{sha256[:16]}.img"
     store_bytes(path, content)
-    return Wanted(ROLE, str(path), OPTION, known={sha256: f"the files of {OPTION}"})
+    return MediumFile(ROLE, str(path), OPTION, known={sha256: f"the files of {OPTION}"})

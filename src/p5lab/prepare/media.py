@@ -9,11 +9,12 @@ from pathlib import Path
 from p5lab.describe import disk_image, experiment, media, sweep
 from p5lab.describe import engine as engines
 from p5lab.describe import guest as guests
+from p5lab.describe.boot import Boot
 from p5lab.describe.experiment import Expansion
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
-from p5lab.describe.media import Boot, Wanted
+from p5lab.describe.media import MediumFile
 from p5lab.describe.observation import NOTHING, Observation
 from p5lab.describe.request import FIRST, Filter, UserMedia
 from p5lab.describe.run import Run
@@ -21,7 +22,7 @@ from p5lab.describe.script import BOOT, BOOT_PHASE, Script
 from p5lab.describe.supplied import FAT
 from p5lab.describe.workload import EMPTY_NAME, EMPTY_PHASE, Workload
 from p5lab.errors import UserError
-from p5lab.host.files import digest_of
+from p5lab.files import digest_of
 from p5lab.host.supplied_programs import SYSTEMS, check_job
 from p5lab.lab import Lab
 from p5lab.prepare import files_floppy
@@ -126,7 +127,7 @@ def _first_look(asked: UserMedia) -> Guest:
     ]
     if geometry:
         wanted = [
-            Wanted(one.role, one.file, one.where, geometry) if one.role == "disk_1" else one
+            MediumFile(one.role, one.file, one.where, geometry) if one.role == "disk_1" else one
             for one in wanted
         ]
     main = wanted[0]
@@ -147,11 +148,11 @@ def _first_look(asked: UserMedia) -> Guest:
     )
 
 
-def _wanted(option: str, roles: tuple[str, ...], paths: tuple[Path, ...]) -> list[Wanted]:
+def _wanted(option: str, roles: tuple[str, ...], paths: tuple[Path, ...]) -> list[MediumFile]:
     """The media of one option. A path that does not exist and has no directory is a name in
     P5LAB_MEDIA."""
     return [
-        Wanted(
+        MediumFile(
             role,
             str(path if path.parent == Path() and not path.exists() else path.absolute()),
             option,

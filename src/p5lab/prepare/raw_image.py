@@ -20,9 +20,9 @@ from typing import IO, cast
 from p5lab.describe import image_format
 from p5lab.describe.disk_image import MAX_DISK
 from p5lab.describe.image_format import Format
-from p5lab.describe.media import Wanted, check_format, refusal
+from p5lab.describe.media import MediumFile, check_format, refusal
 from p5lab.errors import UserError, disk_error
-from p5lab.host.files import digest_of
+from p5lab.files import digest_of
 from p5lab.lab import Lab
 from p5lab.prepare import imd
 
@@ -40,7 +40,7 @@ class RawImages:
         self._place = lab.root / "build/raw"
         self._convert = convert
 
-    def __call__(self, wanted: Wanted, path: Path) -> tuple[Path, str]:
+    def __call__(self, wanted: MediumFile, path: Path) -> tuple[Path, str]:
         """The raw image of a medium, and what was done to it; empty for a raw image. Raises
         UserError for a format that p5lab does not turn into a raw image, and for a damaged file."""
         made = path
@@ -56,7 +56,7 @@ class RawImages:
             done.append(form.name)
         raise UserError(f"{wanted.where}: {path}: packed more than {MOST_LAYERS} times")
 
-    def _made(self, wanted: Wanted, path: Path, form: Format) -> Path:
+    def _made(self, wanted: MediumFile, path: Path, form: Format) -> Path:
         made = self._place / f"{digest_of(path)[:16]}.img"
         if made.is_file():
             return made

@@ -11,7 +11,7 @@ from rich.console import Console
 from p5lab.describe.observation.attribute import ATTRIBUTION
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import UserError, unknown
-from p5lab.host.files import replace_json
+from p5lab.files import replace_json
 from p5lab.keep import phase_names, selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import Grid

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 ROWS = 32  # the table adds up neighbouring intervals if there are more
 THOUSAND = 1000
-# The columns of a run without a CPI stack: events per thousand instructions.
+# The columns of a run without a CPI stack, and the curves on a page: events per thousand
+# instructions, with their titles.
 MISSES = {
-    "L1I\n/1000": "code_misses",
-    "L1D\n/1000": "data_read_misses",
-    "L2\n/1000": "l2_read_misses",
-    "DTLB\n/1000": "dtlb_misses",
+    "L1I\n/1000": ("code_misses", "L1I read misses"),
+    "L1D\n/1000": ("data_read_misses", "L1D read misses"),
+    "L2\n/1000": ("l2_read_misses", "L2 read misses"),
+    "DTLB\n/1000": ("dtlb_misses", "data TLB misses"),
 }
 # The columns of a run with a CPI stack: groups of components (p5stats.cpi.GROUPS).
 GROUPS = {
@@ -44,7 +45,7 @@ JOINED = " Each row contains {} intervals; --all-tables shows each interval."
 
 
 @dataclass(frozen=True)
-class Part:
+class Span:
     """The counts of neighbouring intervals. `begin`, `end`: in ms since power-up. `counts`: by ring
     and event."""
 
@@ -72,7 +73,7 @@ def has(stored: Stored) -> bool:
     return stored.status == "ok" and (stored.directory / INTERVALS).is_file()
 
 
-def parts(found: "Intervals", size: int) -> list[Part]:
+def parts(found: "Intervals", size: int) -> list[Span]:
     """The intervals of a run, `size` neighbours together."""
     result = []
     for start in range(0, len(found.intervals), size):
@@ -84,7 +85,7 @@ def parts(found: "Intervals", size: int) -> list[Part]:
                 for event, count in zip(found.events, own, strict=True):
                     sums[event] += count
         begin, end = (THOUSAND * at / found.clock_hz for at in (joined[0].begin, joined[-1].end))
-        result.append(Part(begin, end, counts))
+        result.append(Span(begin, end, counts))
     return result
 
 
@@ -129,7 +130,7 @@ def _grid(found: "Intervals", size: int) -> Grid:
     return grid
 
 
-def _cells(events: Sequence[str], part: Part) -> list[str]:
+def _cells(events: Sequence[str], part: Span) -> list[str]:
     """The cells of a row, except the time."""
     busy, retired = part.of(cpi.BUSY), part.of(cpi.INSTRUCTIONS)
     cells = [
@@ -140,7 +141,7 @@ def _cells(events: Sequence[str], part: Part) -> list[str]:
     ]
     if cpi.is_in(events):
         return [*cells, *(_share(part.of(*cpi.GROUPS[group]), busy) for group in GROUPS.values())]
-    return [*cells, *(_rate(part.of(event), retired) for event in MISSES.values())]
+    return [*cells, *(_rate(part.of(event), retired) for event, _ in MISSES.values())]
 
 
 def _share(part: int, whole: int) -> str:

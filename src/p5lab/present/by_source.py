@@ -11,10 +11,10 @@ from rich.console import Console
 from p5lab.describe.observation.attribute import ATTRIBUTION, SOURCES
 from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import unknown
-from p5lab.host.files import read_json
-from p5lab.host.terminal import for_terminal
+from p5lab.files import read_json
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
+from p5lab.terminal import for_terminal
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,39 +7,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from p5lab.errors import UserError, nearest, unknown
-from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Cell
+from p5lab.present.comparison import Cell
 from p5stats import compare, declared
 
 T = TypeVar("T")
 OPTION = "--metric"
-# Short names for metrics. All metrics and events also have their own names.
-SHORT = {
-    "cycles": CYCLES,
-    "nominal cycles": NOMINAL,
-    "us": TIME,
-    "time": TIME,
-    "cpi": "CPI (busy)",
-    "bandwidth": "MB/s",
-    "l1i misses": "I-cache misses",
-}
 EXAMPLES = ("L2 misses", "l2_read_misses")  # a row of a report and an event, for a message
-# Heads of columns that differ from the name of the metric.
-HEADS = {
-    CYCLES: "cycles",
-    NOMINAL: "nominal\ncycles",
-    TIME: "us",
-    "CPI (busy)": "CPI",
-    "nominal CPI (busy)": "nominal\nCPI",
-    INSTRUCTIONS: "instruc-\ntions",
-    "L2 misses": "L2\nmisses",
-    "I-cache misses": "I-cache\nmisses",
-    "DTLB misses": "DTLB\nmisses",
-    "ITLB misses": "ITLB\nmisses",
-    "read misses/reference": "read\nmisses/ref",
-    "write misses/reference": "write\nmisses/ref",
-    "kernel share": "kernel\nshare",
-    "ring crossings": "ring\ncrossings",
-}
 LONGEST = 11  # a longer head continues on a second line
 
 
@@ -54,7 +27,7 @@ class Column:
     @property
     def head(self) -> str:
         """The head of the column, with line breaks."""
-        return HEADS.get(self.name) or _broken(self.name)
+        return head_of(self.name) or _broken(self.name)
 
     def of(self, cell: Cell) -> float:
         """Returns the mean over the seeds, for one operation. Returns NaN if the value was not
@@ -96,8 +69,8 @@ def metric_named(word: str, metrics: Iterable[str]) -> str | None:
 
 
 def _with_short(known: dict[str, T]) -> dict[str, T]:
-    """Adds the names of SHORT for what is in `known`, by its plain name."""
-    more = {_plain(short): _plain(name) for short, name in SHORT.items()}
+    """Adds the short names for what is in `known`, by its plain name."""
+    more = {_plain(short): _plain(name) for short, name in _short().items()}
     return known | {short: known[name] for short, name in more.items() if name in known}
 
 
@@ -114,24 +87,34 @@ def _words(option: str, known: Container[str]) -> Iterator[str]:
 def words() -> list[str]:
     """Returns values of --metric without spaces: the short names, and the names of the metrics and
     events. A hyphen replaces the space in a metric's name."""
-    units = (name for name in (*SHORT, *_units()) if not re.search("[()/,]", name))
+    units = (name for name in (*_short(), *_units()) if not re.search("[()/,]", name))
     names = (name.replace(" ", "-") for name in units)
     return list(dict.fromkeys([*names, *(event.name for event in _events())]))
 
 
 def _unknown(word: str) -> UserError:
     """The error for an unknown name. The list of all names is too long for a message."""
-    every = [*SHORT, *_units(), *(event.name for event in _events())]
+    every = [*_short(), *_units(), *(event.name for event in _events())]
     if nearest(word, every):
         return unknown("metric or event", word, every, where=OPTION)
     return UserError(
-        f"{OPTION}: unknown metric or event {word!r}; known: {', '.join(sorted(SHORT))}, rows of a"
-        f" report such as {EXAMPLES[0]!r}, and events such as {EXAMPLES[1]!r}"
+        f"{OPTION}: unknown metric or event {word!r}; known: {', '.join(sorted(_short()))}, rows of"
+        f" a report such as {EXAMPLES[0]!r}, and events such as {EXAMPLES[1]!r}"
     )
 
 
+def head_of(name: str) -> str:
+    """Returns the declared head of a metric's column; empty for another column."""
+    return next((metric.shown.head for metric in compare.metrics(0) if metric.name == name), "")
+
+
+def _short() -> dict[str, str]:
+    """Short names, each with the name of its metric."""
+    return {short: metric.name for metric in compare.metrics(0) for short in metric.shown.short}
+
+
 def _units() -> dict[str, str]:
-    return {one.name: one.unit for one in compare.metrics(0)}
+    return {metric.name: metric.unit for metric in compare.metrics(0)}
 
 
 def _events() -> list[declared.Event]:

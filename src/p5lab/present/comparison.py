@@ -19,7 +19,7 @@ from p5lab.describe.experiment import Cannot
 from p5lab.describe.keys import readable
 from p5lab.describe.observation.clocks import Clocks, is_nominal
 from p5lab.describe.workload import EMPTY_NAME
-from p5lab.keep import swept
+from p5lab.keep import swept_keys
 from p5lab.keep.selection import head
 from p5lab.keep.store import Stored
 from p5lab.present.tables import number, ratio
@@ -34,16 +34,6 @@ else:
 CYCLES, TIME, INSTRUCTIONS = "busy cycles", "microseconds", "instructions"
 NEWER, NEWER_CYCLES = "newer instructions", "clocks of newer instructions"
 NOMINAL = "nominal busy cycles"
-# The columns of a table for one system, the most important first.
-MOST_IMPORTANT = (
-    TIME,
-    CYCLES,
-    NOMINAL,
-    INSTRUCTIONS,
-    "CPI (busy)",
-    "nominal CPI (busy)",
-    "L2 misses",
-)
 SPREAD = (CYCLES, TIME, NOMINAL)  # a lowest and a highest iteration are shown for each
 LOWEST, HIGHEST = ", lowest", ", highest"  # of SPREAD: the lowest and the highest iteration
 DEVIATION = "gem5 differs from the machine"
@@ -193,7 +183,7 @@ class System:
         """
         own = cls.of(record)
         if keys:
-            own = replace(own, geometry=swept.geometry(record, keys))
+            own = replace(own, geometry=swept_keys.geometry(record, keys))
         shadows = record["machine"].get("shadows", {})
         return [own, *(replace(own, geometry=name, feedback=tidy.NO) for name in shadows)]
 
@@ -268,7 +258,7 @@ class Comparison:
 
     `questions`: the rows, in the order of the runs. `systems`: the columns, in the order of the
     runs. `seeds`: the placement seeds. `failed`: the runs without results. `cannot`: the runs that
-    a guest cannot execute. `keys`: the swept keys (p5lab.keep.swept). The geometry of each
+    a guest cannot execute. `keys`: the swept keys (p5lab.keep.swept_keys). The geometry of each
     system contains the values of the swept machine keys.
     """
 

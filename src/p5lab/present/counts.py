@@ -13,12 +13,12 @@ from p5lab.describe import papers
 from p5lab.describe.experiment import PROGRAM
 from p5lab.describe.observation import Region
 from p5lab.describe.workload import WHOLE_NAME
-from p5lab.host.terminal import markup
 from p5lab.keep import selection
 from p5lab.present import comparison, headline, one_system, several_systems
 from p5lab.present.comparison import Comparison, Question
 from p5lab.present.several_systems import last_points
 from p5lab.present.tables import Grid, safe
+from p5lab.terminal import markup
 
 FORMATS = ("table", "markdown", "csv", "json")
 PIPED_WIDTH = 80

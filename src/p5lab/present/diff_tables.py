@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from p5lab.describe.keys import readable
-from p5lab.host.terminal import markup
 from p5lab.present import diff
 from p5lab.present.counts import NO_LIMIT
 from p5lab.present.diff import ALL_RINGS, Counted, Difference, Made
 from p5lab.present.headline import LINES
 from p5lab.present.tables import MISSING, Grid, lines_of, number, times
+from p5lab.terminal import markup
 from p5stats import metrics
 
 OPTION = "--all-rows"

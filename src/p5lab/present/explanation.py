@@ -16,12 +16,12 @@ from rich.console import Console
 
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.errors import UserError
-from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import cpi_stack
 from p5lab.present.cpi_stack import Stack
 from p5lab.present.tables import MISSING, Grid, clocks, number, rows_as, times
+from p5lab.terminal import for_terminal, markup
 from p5stats import cpi
 from p5stats.declared import NOMINAL
 

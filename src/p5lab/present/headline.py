@@ -7,24 +7,15 @@ has one line for each benchmark. The option --all-tables prints all tables in an
 
 from collections.abc import Sequence
 
-from p5lab.present.column import HEADS
-from p5lab.present.comparison import MOST_IMPORTANT, Comparison
+from p5lab.present.comparison import Comparison
 from p5lab.present.several_systems import last_points, summary
 from p5lab.present.tables import Grid, lines_of, number
+from p5stats import metrics
+from p5stats.metrics import View
 
 OPTION = "--all-tables"
 LINES = 40  # of a terminal
 RESERVED = 5  # lines after the notes: where the results are, the next commands, the prompt
-# The columns of the headline of one system, the most important first. If the table would be too
-# large for the terminal, it has only the first of these columns.
-METRICS = (
-    *MOST_IMPORTANT,
-    "I-cache misses",
-    "read misses/reference",
-    "kernel share",
-    "ring crossings",
-    "DTLB misses",
-)
 FURTHER = f"{OPTION} prints all metrics"
 ZEROS = f"Rows that contain only zeros are left out; {OPTION} prints them."
 
@@ -53,14 +44,15 @@ def choose(
 
 
 def _one_system(found: Comparison, notes: Sequence[str], width: int) -> Grid:
-    """Returns a table of one system with a line for each benchmark, and a column for each of
-    METRICS. If the columns need so many lines that the table does not fit on a screen, the table
-    has only as many columns as fit beside each other."""
+    """Returns a table of one system with a line for each benchmark, and a column for each
+    metric of the view. If the columns need so many lines that the table does not fit on a screen,
+    the table has only as many columns as fit beside each other."""
     questions = last_points(found)
     cells = [found.any_cell(question) for question in questions]
-    shown = [name for name in METRICS if any(cell.has(name) for cell in cells)]
+    heads = metrics.shown_in(View.HEADLINE)
+    shown = [name for name in heads if any(cell.has(name) for cell in cells)]
     while True:
-        grid = Grid("Means of one operation", ["", *(HEADS[name] for name in shown)])
+        grid = Grid("Means of one operation", ["", *(heads[name] for name in shown)])
         for question, cell in zip(questions, cells, strict=True):
             grid.add(found.label(question), *(number(cell.mean(name)) for name in shown))
         if _height([grid], notes, width) <= LINES or grid.width <= width or len(shown) == 1:

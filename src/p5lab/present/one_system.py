@@ -7,24 +7,8 @@ from p5lab.keep import selection
 from p5lab.present.comparison import CYCLES, HIGHEST, LOWEST, NOMINAL, TIME, Cell
 from p5lab.present.tables import Grid, number
 from p5stats import compare
+from p5stats.metrics import View, shown_in
 
-# The columns of a curve's table, the most important first. A narrow terminal shows only the first
-# of these columns.
-CURVE_HEADS = {
-    "MB/s": "MB/s",
-    "busy cycles": "cycles",
-    "nominal busy cycles": "nominal\ncycles",
-    "CPI (busy)": "CPI",
-    "nominal CPI (busy)": "nominal\nCPI",
-    "read misses/reference": "L1D/ref",
-    "L2 misses": "L2",
-    "DTLB misses": "DTLB",
-    "I-cache misses": "L1I",
-    "kernel share": "kernel",
-    "interrupts, clock": "clock",
-    "data reads": "reads",
-    "microseconds": "us",
-}
 LABEL_WIDTH, COLUMN_WIDTH, POINT_WIDTH = 26, 13, 10
 METRICS = [metric.name for metric in compare.metrics(0)]
 
@@ -73,10 +57,11 @@ def curve(points: Sequence[Cell], width: int) -> Grid:
     """Returns a table with a row for each point of a curve. The table is at most `width` characters
     wide."""
     record = points[0].record
-    shown = [name for name in CURVE_HEADS if any(cell.has(name) for cell in points)]
+    heads_of = shown_in(View.CURVE)
+    shown = [name for name in heads_of if any(cell.has(name) for cell in points)]
     shown = shown[: max((width - POINT_WIDTH) // POINT_WIDTH, 1)]
     title = f"{selection.head(record)}: counts per {record['workload']['operation']}"
-    heads = [record["workload"]["curve"], *(CURVE_HEADS[name] for name in shown)]
+    heads = [record["workload"]["curve"], *(heads_of[name] for name in shown)]
     grid = Grid(title, heads, points=True)
     for cell in points:
         grid.add(cell.seeds[0].phase, *(number(cell.mean(name)) for name in shown))

@@ -8,8 +8,8 @@ from typing import Any
 
 from p5lab.describe import outputs
 from p5lab.describe.experiment import PROGRAM
-from p5lab.host.terminal import for_terminal
 from p5lab.keep.store import Stored
+from p5lab.terminal import for_terminal
 
 OUTPUT = outputs.file("output")
 LINES, BYTES = 100, 32 * 1024  # of one program, on a terminal

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from p5lab.describe import outputs
 from p5lab.errors import UserError
-from p5lab.host.terminal import for_terminal
 from p5lab.keep import gc
 from p5lab.keep.store import Stored
+from p5lab.terminal import for_terminal
 
 if TYPE_CHECKING:
     from PIL.Image import Image

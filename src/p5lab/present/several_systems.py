@@ -7,29 +7,10 @@ from collections.abc import Sequence
 from p5lab.describe.keys import readable
 from p5lab.keep import selection
 from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Cell, Comparison, Question
-from p5lab.present.one_system import COLUMN_WIDTH, CURVE_HEADS, LABEL_WIDTH, POINT_WIDTH, rows
+from p5lab.present.one_system import COLUMN_WIDTH, LABEL_WIDTH, POINT_WIDTH, rows
 from p5lab.present.tables import MISSING, Grid, number, ratio, times
+from p5stats.metrics import View, shown_in
 
-# The metrics in the table of a curve for several systems.
-CURVES_COMPARED = (CYCLES, NOMINAL, "MB/s", "read misses/reference", "L2 misses", "DTLB misses")
-# Events that have their own table, and the place of the table in chen95.
-EVENT_TABLES = {
-    "interrupts, other": "Non-clock interrupts (chen95 tables 4, 5 and 8)",
-    "segment loads": "Segment register loads (chen95 table 7)",
-    "ring crossings": "Protection boundary crossings (chen95 section 4.1)",
-    "CR3 loads, changed": "Address space switches",
-}
-# The columns of the table of misses.
-MISS_HEADS = {
-    "busy cycles": "cycles",
-    "read misses/reference": "L1D read\n/ref",
-    "write misses/reference": "L1D write\n/ref",
-    "I-cache misses": "L1I",
-    "I-cache misses/instr": "L1I\n/instr",
-    "ITLB misses": "ITLB",
-    "DTLB misses": "DTLB",
-    "L2 misses": "L2",
-}
 RATIO_WIDTH, SPREAD_WIDTH = 9, 21
 # The words for Comparison.cost in a title, and its unit.
 COSTS = {
@@ -92,11 +73,11 @@ def _summary(found: Comparison, chosen: Sequence[int], *, cycles: bool) -> Grid:
 
 
 def events(found: Comparison, width: int) -> list[Grid]:
-    """Returns a table for each event in EVENT_TABLES. A table has a row for each benchmark and a
+    """Returns a table for each metric of View.OWN_TABLE. A table has a row for each benchmark and a
     column for each system."""
     result = []
     names = list(found.names().values())
-    for metric, title in EVENT_TABLES.items():
+    for metric, title in shown_in(View.OWN_TABLE).items():
         for chosen in _chunks(len(names), (width - LABEL_WIDTH) // (COLUMN_WIDTH + RATIO_WIDTH)):
             grid = Grid(title, _heads("", names, chosen, seeds=False))
             for question in last_points(found):
@@ -157,10 +138,20 @@ def curves(found: Comparison, what: str, width: int) -> list[Grid]:
     names = [name.replace("\n", " ") for name in found.names().values()]
     grid_heads = [workload["curve"]]
     points = [cell for question in questions for cell in found.cells(question) if cell]
-    metrics = [metric for metric in CURVES_COMPARED if any(cell.has(metric) for cell in points)]
+    metrics = [
+        metric
+        for metric in shown_in(View.CURVES_COMPARED)
+        if any(cell.has(metric) for cell in points)
+    ]
     columns = _curve_columns(metrics, names, width, seeds=len(found.seeds) > 1)
     for metric, kind, i in columns:
-        unit = CURVE_HEADS[metric] if kind == "mean" else "min-max" if kind == "spread" else kind
+        unit = (
+            shown_in(View.CURVE)[metric]
+            if kind == "mean"
+            else "min-max"
+            if kind == "spread"
+            else kind
+        )
         grid_heads.append(f"{names[i]}\n{unit}")
     title = f"{what}: counts of one {workload['operation']}"
     grid = Grid(title, grid_heads, points=True)
@@ -203,7 +194,7 @@ def misses(found: Comparison, question: Question) -> Grid:
     workload = found.any_cell(question).record["workload"]
     grid = Grid(
         f"{found.label(question)}: misses of one {workload['operation']}",
-        ["", *MISS_HEADS.values()],
+        ["", *shown_in(View.MISSES).values()],
     )
     several = [
         field
@@ -214,7 +205,10 @@ def misses(found: Comparison, question: Question) -> Grid:
         cell = found.cell(question, system)
         parts = [getattr(system, field) for field in several]
         parts += [readable(system.geometry) or ("" if "machine" in several else system.machine)]
-        grid.add(" ".join(filter(None, parts)), *(_mean(cell, metric) for metric in MISS_HEADS))
+        grid.add(
+            " ".join(filter(None, parts)),
+            *(_mean(cell, metric) for metric in shown_in(View.MISSES)),
+        )
     return grid
 
 

@@ -11,37 +11,23 @@ from p5lab.describe.experiment import Cannot
 from p5lab.describe.keys import overlay_of, readable
 from p5lab.describe.sweep import PARAMETERS
 from p5lab.errors import UserError
-from p5lab.host.terminal import markup
-from p5lab.keep import swept
+from p5lab.keep import swept_keys
 from p5lab.keep.store import Stored
 from p5lab.present import column, counts
 from p5lab.present.column import Column
-from p5lab.present.comparison import CYCLES, NOMINAL, TIME, Cell, Comparison, Question, System
+from p5lab.present.comparison import Cell, Comparison, Question, System
 from p5lab.present.several_systems import last_points
 from p5lab.present.tables import BORDER, EDGE, MISSING, Grid, number, ratio, safe, times
+from p5lab.terminal import markup
+from p5stats.metrics import View, shown_in
 
 FORMS = ("table", "markdown")  # other formats contain all numbers and have no tables
 LINES = 24  # of all tables; the notes and the next prompt then fit into 40 lines, too
 LEADING = 2  # more swept keys share one leading column
 RATIO = "ratio"
-# The default columns. The columns that differ between the points come first, in this order. The
-# other columns follow, as far as the terminal has room.
-DEFAULT = (
-    TIME,
-    CYCLES,
-    NOMINAL,
-    "MB/s",
-    "instructions",
-    "CPI (busy)",
-    "nominal CPI (busy)",
-    "L2 misses",
-    "I-cache misses",
-    "read misses/reference",
-    "write misses/reference",
-    "DTLB misses",
-    "ITLB misses",
-)
-ALWAYS = 2  # this number of columns of DEFAULT keeps its place
+# The default columns are those of View.SWEEP. The columns that differ between the points come
+# first, in the order of the view. The others follow, as far as the terminal has room.
+ALWAYS = 2  # this number of columns keeps its place
 REFERENCE = (
     "Each row is one point of the sweep. A ratio compares the values of the first column with the"
     " first row of the same system."
@@ -52,7 +38,7 @@ MORE = "Option --metric chooses other columns, and --all-tables prints all other
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Display:
     """The choices of the user. `columns`: the columns; empty for the default columns. `all_tables`:
     whether the other tables of the runs follow."""
 
@@ -68,7 +54,7 @@ class Wanted:
             )
 
 
-def applies(found: Comparison, wanted: Wanted, form: str) -> bool:
+def applies(found: Comparison, wanted: Display, form: str) -> bool:
     """Whether the runs get the tables of this module: the runs are a sweep, or the user has chosen
     columns. The shadows of a run have a table of their own."""
     chosen = bool(found.keys) or bool(wanted.columns)
@@ -80,7 +66,7 @@ def show(
     runs: Sequence[Stored],
     cannot: Sequence[Cannot],
     keys: Sequence[str],
-    wanted: Wanted,
+    wanted: Display,
     form: str,
 ) -> None:
     """Prints the counts of runs: the tables of the sweep, or the tables of `counts.of` if
@@ -109,7 +95,7 @@ def show(
         console.print(markup(note, lines=True), style="dim")
 
 
-def notes(found: Comparison, wanted: Wanted) -> list[str]:
+def notes(found: Comparison, wanted: Display) -> list[str]:
     """Returns the notes below the tables."""
     lines = counts.notes(found, reference=REFERENCE if found.keys else PLAIN)
     if len(last_points(found)) < len(found.questions):
@@ -152,7 +138,7 @@ def _default(found: Comparison) -> list[Column]:
     cells = [cell for one in last_points(found) for cell in found.cells(one) if cell]
     having = [
         one
-        for one in map(column.of_metric, DEFAULT)
+        for one in map(column.of_metric, shown_in(View.SWEEP))
         if any(not math.isnan(one.of(c)) for c in cells)
     ]
     first, others = having[:ALWAYS], having[ALWAYS:]
@@ -287,7 +273,7 @@ class _Table:
     def _point(self, key: str, question: Question, system: System) -> str:
         cell = self._found.cell(question, system)
         if cell:
-            return swept.shown(cell.record, key)
+            return swept_keys.shown(cell.record, key)
         words = overlay_of(system.geometry)
         return readable(f"{key}={words[key]}") if key in words else ""
 

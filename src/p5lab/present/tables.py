@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from p5lab.host.terminal import for_terminal, markup
+from p5lab.terminal import for_terminal, markup
 
 MISSING = "-"
 ZERO = "0"

@@ -91,7 +91,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
 def _export(found: Sequence[Explanation], directory: Path) -> None:
     # The figures need Python packages that may have to be installed first.
     packages.ensure("report")
-    from p5lab.present.page import svg, waterfall_figure
+    from p5lab.page import svg, waterfall_figure
 
     stacks = [stack for one in found for stack in (*one.first, *one.second)]
     records = {stack.stored.id: stack.stored.record for stack in stacks}

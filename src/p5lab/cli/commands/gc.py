@@ -6,12 +6,11 @@ import argparse
 import contextlib
 
 from p5lab.cli import options
-from p5lab.host import fetch
 from p5lab.keep import gc
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
 from p5lab.present import (
     counts,
-    garbage,
+    gc_table,
 )
 
 HELP = "remove results and cached files that nobody needs"
@@ -60,7 +59,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         going = gc.results(lab) if both or args.results else []
         cached = gc.cache(lab, args.older_than, args.max_size) if both or args.cache else []
         if args.form != "json":
-            garbage.show(counts.stdout(), [*going, *cached], each=args.each)
+            gc_table.show(counts.stdout(), [*going, *cached], each=args.each)
         if args.yes:
             done = sum(item.bytes for item in going if gc.remove_run(item))
             done += sum(item.bytes for item in cached if gc.remove_cached(item))
@@ -72,12 +71,12 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             {
                 "items": items,
                 "removed_bytes": done,
-                "cache": str(fetch.cache_directory()),
+                "cache": str(cache_directory()),
                 "cache_bytes": gc.cache_bytes(),
             }
         )
         return 0
-    total = f"{gc.human(gc.cache_bytes())} in {fetch.cache_directory()}"
+    total = f"{gc.human(gc.cache_bytes())} in {cache_directory()}"
     if args.yes:
         print(f"Removed {gc.human(done)}; the cache has {total}.")
     elif going or cached:

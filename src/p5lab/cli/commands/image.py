@@ -7,12 +7,12 @@ from pathlib import Path
 
 from p5lab.cli import options
 from p5lab.describe import guest
+from p5lab.files import sha256_of
 from p5lab.host import build, image
-from p5lab.host.files import sha256_of
 from p5lab.host.progress import Progress
-from p5lab.host.terminal import for_terminal
 from p5lab.keep import gc
 from p5lab.lab import Lab, shown
+from p5lab.terminal import for_terminal
 
 HELP = "make the root file system and disk of a distribution"
 DESCRIPTION = (

@@ -9,11 +9,11 @@ from rich.table import Table
 from p5lab.cli import options
 from p5lab.describe import keys
 from p5lab.errors import UserError
-from p5lab.host.terminal import markup
 from p5lab.lab import Lab
 from p5lab.present import (
     counts,
 )
+from p5lab.terminal import markup
 
 HELP = "list all machine keys with unit and meaning"
 EXAMPLES = (

@@ -13,13 +13,13 @@ from p5lab.describe import experiment, guest, machine, notebook, workload
 from p5lab.describe.supplied import System
 from p5lab.errors import STATUS_BAD_INPUT, UserError
 from p5lab.host.supplied_programs import SYSTEMS
-from p5lab.host.terminal import markup
 from p5lab.keep import index, store
 from p5lab.lab import Lab
 from p5lab.present import (
     counts,
     runs,
 )
+from p5lab.terminal import markup
 
 LISTS = ("experiments", "machines", "guests", "workloads", "programs", "notebooks", "runs")
 # `list runs --json` prints these fields of a record.

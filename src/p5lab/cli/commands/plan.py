@@ -4,7 +4,7 @@
 
 import argparse
 
-from p5lab.cli import media, options, request
+from p5lab.cli import media, options, plan_table, request
 from p5lab.errors import UserError
 from p5lab.execute import plan, runner
 from p5lab.host.progress import Progress
@@ -12,7 +12,6 @@ from p5lab.lab import Lab
 from p5lab.prepare import prepare
 from p5lab.present import (
     counts,
-    planned,
 )
 
 HELP = "show the runs of an experiment and how long they take"
@@ -45,5 +44,5 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     except UserError as error:
         Progress().say(f"The plan cannot show which runs are stored: {error}")
         ahead = plan.make(lab, runs, None, args.jobs)
-    planned.show(counts.stdout(), ahead, args.form)
+    plan_table.show(counts.stdout(), ahead, args.form)
     return 0

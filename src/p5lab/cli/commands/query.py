@@ -8,13 +8,13 @@ import json
 import sys
 
 from p5lab.cli import options
-from p5lab.host.terminal import for_terminal
 from p5lab.keep import index
 from p5lab.lab import Lab
 from p5lab.present import (
-    answer,
     counts,
+    query_table,
 )
+from p5lab.terminal import for_terminal
 
 HELP = "query all results in SQL"
 DESCRIPTION = (
@@ -35,8 +35,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all-rows",
         action="store_true",
-        help=f"print all rows of the table; by default the first {answer.ROWS} rows. Other formats"
-        " always contain all rows",
+        help=f"print all rows of the table; by default the first {query_table.ROWS} rows. Other"
+        " formats always contain all rows",
     )
     options.add_format(parser)
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         csv.writer(sys.stdout, lineterminator="\n").writerows([columns, *cells])
     else:
         if args.form == "markdown":
-            print(answer.grid(columns, rows).markdown())
+            print(query_table.grid(columns, rows).markdown())
         else:
-            answer.show(counts.stdout(), columns, rows, all_rows=args.all_rows)
+            query_table.show(counts.stdout(), columns, rows, all_rows=args.all_rows)
     return 0

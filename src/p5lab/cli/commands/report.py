@@ -5,6 +5,7 @@
 import argparse
 from pathlib import Path
 
+from p5lab import page
 from p5lab.cli import next_steps, options, request
 from p5lab.describe import experiment
 from p5lab.errors import UserError
@@ -14,7 +15,6 @@ from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
 from p5lab.present import (
     column,
-    page,
 )
 
 HELP = "write an HTML page about an experiment or about stored runs"

@@ -6,15 +6,16 @@
 import argparse
 from collections.abc import Sequence
 
-from p5lab import engines
-from p5lab.cli import failures, media, next_steps, options, request, saved_files
+from p5lab.cli import failures, media, next_steps, options, request
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import counter_method
-from p5lab.execute.build_and_run import execute
+from p5lab.execute.build_and_run import examine, execute
+from p5lab.execute.runner import Result
+from p5lab.execute.saved_files import save_image, save_state
 from p5lab.host.progress import Progress
-from p5lab.keep import selection, store
+from p5lab.keep import gc, selection, store
 from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
 from p5lab.present import (
@@ -101,7 +102,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         raise UserError(
             "--workers, --scheduler: not possible for a guest that boots from its own media"
         )
-    for remark in engines.get(args.engine).examine(lab, expansion.runs):
+    for remark in examine(lab, expansion.runs):
         Progress().say(remark)
     results = execute(
         lab,
@@ -121,9 +122,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     ]
     if not args.quiet:
         _show_output(lab, stored)
-    for saved in (saved_files.keep(args, results), saved_files.keep_state(args, lab, results)):
-        if saved:
-            Progress().say(saved)
+    _save(args, lab, results)
     if args.form in counter_method.FORMS and counter_method.applies(stored):
         counter_method.show(counts.stdout(), stored, args.form)
     elif args.ideal:
@@ -151,3 +150,16 @@ def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
         Progress().say(said.removesuffix("\n"))
     if pictures := screen.several(stored):
         Progress().say(pictures.removesuffix("\n"))
+
+
+def _save(args: argparse.Namespace, lab: Lab, results: Sequence[Result]) -> None:
+    """Saves the files of --keep and --save-state, if the run succeeded."""
+    _, image = request.keep(args)
+    if not (image or args.save_state) or results[0].status != "ok":
+        return
+    if image:
+        Progress().say(f"Saved {save_image(results[0], image)} as {image}.")
+    if file := args.save_state:
+        save_state(lab, results[0], file)
+        size = gc.human(file.stat().st_size)
+        Progress().say(f"Saved the system at its ready point as {file}, {size}.")

@@ -6,12 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from p5lab import engines
 from p5lab.cli import media, options, request
 from p5lab.describe import experiment, guest, machine
 from p5lab.errors import UserError
 from p5lab.execute import screen, shell, viewers
-from p5lab.host import build, image
+from p5lab.execute.build_and_run import build_for
+from p5lab.host import image
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     image.check(lab, system)
     planned = shell.plan(board, system, seed, args.model == "on")
     if not args.no_build:
-        build.ensure(lab, Progress(), engines.targets(lab, [planned]))
+        build_for(lab, planned)
     return shell.run(lab, planned)
 
 
@@ -112,10 +112,8 @@ def _screen(args: argparse.Namespace, lab: Lab) -> int:
         media.check_new(args.record, "--record")
     (planned,) = prepare(lab, request.of_shell(args, shell.LIMIT_SECONDS)).runs
     if not args.no_build:
-        targets = [*engines.targets(lab, [planned])]
-        if args.vnc is not None:
-            targets.append(lab.short(viewers.program(lab)))
-        build.ensure(lab, Progress(), tuple(targets))
+        viewer = [lab.short(viewers.program(lab))] if args.vnc is not None else []
+        build_for(lab, planned, *viewer)
     elif args.vnc is not None and not viewers.program(lab).exists():
         raise UserError("--vnc: build/engine/p5vnc is missing; expected without --no-build")
     server = viewers.Viewers(viewers.program(lab), args.vnc) if args.vnc is not None else None

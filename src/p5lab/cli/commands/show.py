@@ -10,8 +10,7 @@ from p5lab.cli import options
 from p5lab.describe import ideal
 from p5lab.errors import UserError
 from p5lab.evidence import calls
-from p5lab.host.terminal import for_terminal
-from p5lab.keep import selection, swept
+from p5lab.keep import selection, swept_keys
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import (
@@ -27,6 +26,7 @@ from p5lab.present import (
     sweep_table,
     timeline,
 )
+from p5lab.terminal import for_terminal
 
 HELP = "show stored runs: inputs, status, counts"
 DESCRIPTION = (
@@ -161,8 +161,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             if _is_given(args, name):
                 raise UserError(f"show --{name}: expected one run")
         chosen = [same[0] for same in selection.groups(lab, words, args.only)]
-        keys = swept.keys_of([stored.record for stored in chosen])
-        ordered = swept.in_order(chosen, keys)
+        keys = swept_keys.keys_of([stored.record for stored in chosen])
+        ordered = swept_keys.in_order(chosen, keys)
         sweep_table.show(counts.stdout(), ordered, (), keys, wanted, args.form)
     else:
         view = next((VIEWS[name] for name in VIEWS if _is_given(args, name)), _whole)

@@ -5,14 +5,14 @@
 import argparse
 from pathlib import Path
 
-from p5lab.cli import failures, options
+from p5lab.cli import estimate_table, failures, options
 from p5lab.describe import experiment, machine
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute import sampling
 from p5lab.host import packages
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
-from p5lab.present import counts, samples
+from p5lab.present import counts
 
 HELP = "estimate a long run from a few of its intervals"
 DESCRIPTION = (
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         packages.ensure("simpoint")
     if args.vectors:
         chosen, place = sampling.cluster(args.vectors, args.max_k, program)
-        samples.points(chosen).print(counts.stdout())
+        estimate_table.points(chosen).print(counts.stdout())
         if chosen.remark:
             Progress().say(chosen.remark)
         Progress().say(f"Chosen: {place}, {place.with_suffix('.weights').name}")
@@ -120,5 +120,5 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     )
     for label, remark in found.remarks.items():
         Progress().say(f"{label}: {remark}")
-    samples.show(counts.stdout(), found.found, args.form)
+    estimate_table.show(counts.stdout(), found.found, args.form)
     return STATUS_FAILED if failures.report(lab, found.failed) else 0

@@ -12,7 +12,7 @@ the kind is only on or off, and add the class to KINDS.
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from p5lab.describe.observation.attribute import Attribution
 from p5lab.describe.observation.calls import Calls
@@ -26,13 +26,11 @@ from p5lab.describe.observation.power_cut import PowerCut
 from p5lab.describe.observation.region import Region
 from p5lab.describe.observation.sample import Interval, Sample
 from p5lab.describe.observation.shadows import Shadow, Shadows
+from p5lab.describe.observation.target import Target
 from p5lab.describe.observation.trace import Trace
 from p5lab.describe.observation.vectors import Vectors
 from p5lab.errors import UserError
 from p5lab.lab import Lab
-
-if TYPE_CHECKING:  # describe.run imports this module
-    from p5lab.describe.run import Run
 
 __all__ = [
     "KINDS",
@@ -118,7 +116,7 @@ class Observation:
         unasked = {name: value for kind in KINDS for name, value in kind.unasked.items()}
         return unasked | {name: value for one in self for name, value in one.recorded().items()}
 
-    def check(self, run: "Run") -> None:
+    def check(self, run: Target) -> None:
         """Raises UserError if a kind needs something that the machine or the guest of a run
         lacks, or if a kind is not possible in a sampled run."""
         sampled = self.get(Sample) is not None
@@ -149,7 +147,7 @@ class Observation:
         """All lines of engine.conf that have an effect only after the ready marker."""
         return {key: value for wish in self for key, value in wish.job().items()}
 
-    def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
+    def inputs(self, lab: Lab, run: Target) -> dict[str, bytes]:
         """All files that the engine reads for the observation, by name."""
         return {name: text for wish in self for name, text in wish.inputs(lab, run).items()}
 

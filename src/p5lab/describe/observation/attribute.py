@@ -6,16 +6,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from p5lab.describe import functions, outputs, source_lines
+from p5lab.describe import outputs, source_lines
 from p5lab.describe.elf import Elf
+from p5lab.describe.observation import functions
 from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError
 from p5lab.lab import Lab
-
-if TYPE_CHECKING:  # describe.run imports this package
-    from p5lab.describe.run import Run
 
 ATTRIBUTION, FUNCTIONS = outputs.file("attribution"), "functions.txt"
 SOURCES = "sources.json"  # with LINES: the source files of the program
@@ -99,7 +98,7 @@ class Attribution(Kind):
             "run.attribution_stacks": "on" if "stacks" in self.by else "off",
         }
 
-    def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
+    def inputs(self, lab: Lab, run: Target) -> dict[str, bytes]:
         """functions.txt: the functions of the kernel and of the guest's programs, by address and
         page. With LINES, also sources.json: the content of each source file of the program, as it
         is now. Raises UserError if the kernel's symbols are missing."""
@@ -107,7 +106,7 @@ class Attribution(Kind):
         found = {FUNCTIONS: functions.table(lab, run, lines=by_line).encode()}
         return found | {SOURCES: _sources(run)} if by_line else found
 
-    def check(self, run: "Run") -> None:
+    def check(self, run: Target) -> None:
         """Raises UserError if counts by line are requested for a run without a program of the user,
         or for a program without debug information."""
         if LINES in self.by and not _lines(run):
@@ -124,7 +123,7 @@ class Attribution(Kind):
         return [f"Counts by function: `./p5lab show {run[:8]} --attribution`"]
 
 
-def _lines(run: "Run") -> list[source_lines.Range]:
+def _lines(run: Target) -> list[source_lines.Range]:
     """The source lines of the user's program; empty if there are none."""
     program = run.own_program
     if program is None or program.path is None:
@@ -136,7 +135,7 @@ def _lines(run: "Run") -> list[source_lines.Range]:
         raise UserError(f"--attribute lines: {program.name}: {error}") from None
 
 
-def _sources(run: "Run") -> bytes:
+def _sources(run: Target) -> bytes:
     """The text of sources.json. A file that does not exist here is omitted: a program can contain
     libraries whose source is not here."""
     files = {}

@@ -2,15 +2,12 @@
 """A capture of the network's frames: `--pcap`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from p5lab.describe import outputs
 from p5lab.describe.observation.flag import Flag
 from p5lab.describe.observation.kind import Conf
+from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError
-
-if TYPE_CHECKING:  # describe.run imports this package
-    from p5lab.describe.run import Run
 
 CAPTURE = outputs.file("capture")
 
@@ -32,7 +29,7 @@ class Capture(Flag):
         """The word "captured"."""
         return "captured"
 
-    def check(self, run: "Run") -> None:
+    def check(self, run: Target) -> None:
         """Raises UserError for a machine without a network card."""
         if run.machine.values["net.card"] == "none":
             raise UserError("--pcap: expected a machine with a network card: net.card is none")

@@ -4,13 +4,11 @@
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError, unknown
-
-if TYPE_CHECKING:  # describe.run imports this package
-    from p5lab.describe.run import Run
 
 NOMINAL = "nominal"
 
@@ -67,12 +65,12 @@ class Clocks(Kind):
         """The text "nominal clocks"."""
         return "nominal clocks"
 
-    def check(self, run: "Run") -> None:
+    def check(self, run: Target) -> None:
         """Raises UserError if the engine models the clocks of the run's processor itself, or if the
         run has no pipes or no waits for memory."""
         isa = str(run.machine.values["cpu.isa"])
-        if isa not in run.can.without_clocks:
-            expected = " or ".join(run.can.without_clocks)
+        if isa not in run.without_clocks:
+            expected = " or ".join(run.without_clocks)
             raise UserError(
                 f"--clocks nominal: expected a guest for {expected}; guest {run.guest.name} is for"
                 f" {isa}, whose clocks the engine models"

@@ -5,13 +5,11 @@ kinds."""
 import argparse
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
+from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError
 from p5lab.lab import Lab
-
-if TYPE_CHECKING:  # describe.run imports this package
-    from p5lab.describe.run import Run
 
 Conf: TypeAlias = dict[str, str]  # lines of engine.conf
 
@@ -77,7 +75,7 @@ class Kind(ABC):
         kind."""
         return ""
 
-    def check(self, run: "Run") -> None:  # noqa: B027
+    def check(self, run: Target) -> None:  # noqa: B027
         """Raises UserError if this kind needs something that the run's machine lacks."""
 
     def conf(self) -> Conf:
@@ -90,7 +88,7 @@ class Kind(ABC):
         media, these lines have an effect already during the boot."""
         return {}
 
-    def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
+    def inputs(self, lab: Lab, run: Target) -> dict[str, bytes]:
         """The files that the engine reads from the run directory, by name."""
         return {}
 

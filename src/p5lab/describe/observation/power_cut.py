@@ -5,14 +5,12 @@ import argparse
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from p5lab.describe import outputs
 from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError
-
-if TYPE_CHECKING:  # describe.run imports this package
-    from p5lab.describe.run import Run
 
 DISK_IMAGE = outputs.file("disk_image")
 
@@ -62,7 +60,7 @@ class PowerCut(Kind):
         """The time of the cut in seconds."""
         return f"power cut at {self.microseconds / 1e6:g} s"
 
-    def check(self, run: "Run") -> None:
+    def check(self, run: Target) -> None:
         """Raises UserError for a machine without SCSI disks."""
         if not run.machine.values["disk.count"]:
             raise UserError("--power-cut: expected a machine with disks: disk.count is 0")

@@ -6,16 +6,14 @@ import shlex
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from p5lab.describe import functions
 from p5lab.describe.elf import FUNCTION, Elf
+from p5lab.describe.observation import functions
 from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError, suggestion
 from p5lab.lab import Lab
-
-if TYPE_CHECKING:  # describe.run imports this package
-    from p5lab.describe.run import Run
 
 REGION = "region.txt"
 ELF_EXECUTABLE = 2  # e_type of a program that runs at its linked address
@@ -68,7 +66,7 @@ class Region(Kind):
         """The text "region" and the function."""
         return f"region {self.function}"
 
-    def check(self, run: "Run") -> None:
+    def check(self, run: Target) -> None:
         """Raises UserError for a run without a program of the user, and for a program that does not
         contain exactly one function of this name."""
         self._place(run)
@@ -77,7 +75,7 @@ class Region(Kind):
         """The name of the file with the place of the function. It matters only after the boot."""
         return {"run.region": REGION}
 
-    def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
+    def inputs(self, lab: Lab, run: Target) -> dict[str, bytes]:
         """region.txt: whether the program runs at its linked address, the address of the function,
         and the digest of the page that contains this address."""
         elf, address = self._place(run)
@@ -86,7 +84,7 @@ class Region(Kind):
         page = functions.pages(elf)[address & -functions.PAGE]
         return {REGION: f"{form} {address:x} {page:x} {self.function}\n".encode()}
 
-    def _place(self, run: "Run") -> tuple[Elf, int]:
+    def _place(self, run: Target) -> tuple[Elf, int]:
         """The program and the address of the function."""
         program = run.own_program
         if program is None or program.path is None:

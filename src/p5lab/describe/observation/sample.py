@@ -3,13 +3,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.target import Target
 from p5lab.lab import Lab
-
-if TYPE_CHECKING:  # describe.run imports this package
-    from p5lab.describe.run import Run
 
 SIMPOINTS, WEIGHTS = "simpoint.simpoints", "simpoint.weights"
 
@@ -69,6 +67,6 @@ class Sample(Kind):
         intervals = (f"{one.number}:{one.begin}:{one.end}:{one.weight}" for one in self.intervals)
         return {"run.sample": " ".join(intervals), "run.warm_up": str(self.warm_up)}
 
-    def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
+    def inputs(self, lab: Lab, run: Target) -> dict[str, bytes]:
         """The two files with the chosen intervals and their weights, in SimPoint's form."""
         return {SIMPOINTS: self.simpoints.encode(), WEIGHTS: self.weights.encode()}

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p5lab.describe import media
+from p5lab.describe.boot import Boot
 from p5lab.describe.disk_image import Geometry
 from p5lab.describe.guest import X86_64
-from p5lab.describe.media import Boot
 from p5lab.describe.run import Run
 from p5lab.errors import UserError
 from p5lab.lab import Lab, shown

@@ -14,16 +14,16 @@ from pathlib import Path
 from p5lab.describe import guest as guests
 from p5lab.describe import media, observation, seeds
 from p5lab.describe import outputs as files
+from p5lab.describe.boot import Boot, packed, remarks
 from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import MULTIBOOT, X86_64, Guest
-from p5lab.describe.media import Boot
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.engines.bochs import bochsrc, boot, pictures, script
 from p5lab.errors import UserError
-from p5lab.host.logs import last_line, last_line_about, panic, printable, signal_name
 from p5lab.keep import saved_state
 from p5lab.lab import Lab, relative, shown
+from p5lab.logs import last_line, last_line_about, panic, printable, signal_name
 from p5stats import StatsError, events
 
 # Exit statuses of the engine (engine/bochs).
@@ -41,7 +41,6 @@ LONGER = "`run --limit SECONDS` sets another limit"
 OF_STEP, LONGER_STEP = "limit of the step", "`within` of the step sets another limit"
 
 # By role: the file with the changed content of a medium. Without --keep, only floppies have it.
-KEPT = {role: files.file(role) for role in (*media.FLOPPIES, *media.DISKS)}
 
 
 class Bochs(Engine):
@@ -66,7 +65,7 @@ class Bochs(Engine):
         STEP_SCREENS,
         PICTURE,
         saved_state.ARCHIVE,
-        *KEPT.values(),
+        *media.CHANGED.values(),
         *observation.outputs(observation.KINDS),
     )
 
@@ -85,9 +84,9 @@ class Bochs(Engine):
         said = super().examine(lab, runs)
         for run in runs:
             if run.boot:
-                said += media.packed(run.boot)
+                said += packed(run.boot)
             if run.boot and run.guest.name in guests.names(lab):
-                said += media.remarks(run.guest.media, run.boot)
+                said += remarks(run.guest.media, run.boot)
         return list(dict.fromkeys(said))
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
@@ -186,7 +185,10 @@ def _from_media(
     job = {"run.job": run.job, **late}
     if boot.keep in media.DISKS:
         drives = [one.role for one in boot.media if one.role in media.DISKS]
-        conf |= {"run.keep": KEPT[boot.keep], "run.keep_drive": str(drives.index(boot.keep))}
+        conf |= {
+            "run.keep": media.CHANGED[boot.keep],
+            "run.keep_drive": str(drives.index(boot.keep)),
+        }
     emulator = bochsrc.make(lab, run, paths)
     floppies = {f"{one.role}.img": one.path.read_bytes() for one in boot.floppies}
     titles = script.titles(boot)

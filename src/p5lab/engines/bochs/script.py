@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from p5lab.describe.media import Boot
+from p5lab.describe.boot import Boot
 from p5lab.describe.script import BOOT, BOOT_PHASE, READY, WINDOW_PHASE, Script, Step
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from p5lab.engines.gem5.setup import Setup
 from p5lab.errors import UserError
-from p5lab.host.files import sha256_of
+from p5lab.files import sha256_of
 
 KEY = "key.json"
 # The machine values that affect a boot on the atomic CPU without caches.

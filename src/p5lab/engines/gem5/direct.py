@@ -13,8 +13,7 @@ from p5lab.describe import experiment, guest, keys, program, workload
 from p5lab.describe import machine as machines
 from p5lab.describe.guest import X86_64, Guest
 from p5lab.errors import UserError, unknown
-from p5lab.host import fetch
-from p5lab.lab import Lab, shown
+from p5lab.lab import Lab, cache_directory, shown
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def look_up(
         if arguments:
             raise UserError("--args: expected with --program; for a workload, use key=value")
         job = job_file(_workload_job(lab, system, workload, parameters))
-    return Found(board.values, files(system), system.cmdline, job, fetch.cache_directory())
+    return Found(board.values, files(system), system.cmdline, job, cache_directory())
 
 
 def load_guest(lab: Lab, name: str) -> Guest:

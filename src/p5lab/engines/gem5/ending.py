@@ -4,7 +4,7 @@
 import re
 from pathlib import Path
 
-from p5lab.host.files import last_lines
+from p5lab.files import last_lines
 
 # gem5 prints memory usage and a backtrace after a line of this form.
 _REASON = re.compile(r"(?:^|: )((?:p5lab|fatal|panic): .*)")

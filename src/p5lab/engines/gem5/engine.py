@@ -25,10 +25,9 @@ from p5lab.engines.gem5 import checkpoint, direct, parameters, versions, workloa
 from p5lab.engines.gem5.ending import reason
 from p5lab.engines.gem5.setup import Setup
 from p5lab.errors import UserError
-from p5lab.host.fetch import cache_directory
-from p5lab.host.files import read_json, sha256_of
-from p5lab.host.logs import last_line, panic, printable, signal_name
-from p5lab.lab import Lab, relative, shown
+from p5lab.files import read_json, sha256_of
+from p5lab.lab import Lab, cache_directory, relative, shown
+from p5lab.logs import last_line, panic, printable, signal_name
 from p5stats import StatsError, events
 
 VARIABLE = "P5LAB_GEM5"

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import pandas as pd
 
 from p5lab.keep.store import Stored
+from p5lab.page.figure import UNITS, Figure, frame, identifier, mark
+from p5lab.page.functions_figure import CYCLES_EVENT, measured
 from p5lab.present import by_function, comparison
 from p5lab.present.comparison import CYCLES
-from p5lab.present.page.figure import UNITS, Figure, frame, identifier, mark
-from p5lab.present.page.functions_figure import CYCLES_EVENT, measured
 
 LINE = "line"  # the column of p5stats.attribution with FILE:LINE; empty for code without a line
 TOP_LINES = 20

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The first table of a page. Ratios come first, so that a narrow window shows them."""
 
-from p5lab.present.column import HEADS
-from p5lab.present.comparison import CYCLES, MOST_IMPORTANT, TIME, Comparison
+from p5lab.present.comparison import CYCLES, TIME, Comparison
 from p5lab.present.several_systems import COSTS, last_points, ratio_of, value_or_why
 from p5lab.present.tables import Grid, number
-
-ONE_SYSTEM = (*MOST_IMPORTANT, "ring crossings")  # the columns for one system
+from p5stats.metrics import View, shown_in
 
 
 def of(found: Comparison) -> list[Grid]:
@@ -41,8 +39,9 @@ def _several(found: Comparison) -> Grid:
 def _one(found: Comparison) -> Grid:
     questions = last_points(found)
     cells = [found.any_cell(question) for question in questions]
-    shown = [name for name in ONE_SYSTEM if any(cell.has(name) for cell in cells)]
-    grid = Grid("Means of one operation", ["", *(HEADS.get(name, name) for name in shown)])
+    heads = shown_in(View.SUMMARY)
+    shown = [name for name in heads if any(cell.has(name) for cell in cells)]
+    grid = Grid("Means of one operation", ["", *(heads[name] for name in shown)])
     for question, cell in zip(questions, cells, strict=True):
         grid.add(found.label(question), *(number(cell.mean(name)) for name in shown))
     return grid

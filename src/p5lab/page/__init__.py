@@ -12,10 +12,11 @@ from p5lab.describe.experiment import Cannot, Expansion, Run
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.evidence import counter_method, period, published, validate
 from p5lab.execute import runner
+from p5lab.files import replace_text
 from p5lab.host import packages
-from p5lab.host.files import replace_text
-from p5lab.keep import store, swept
+from p5lab.keep import store, swept_keys
 from p5lab.lab import Lab
+from p5lab.page.results import Found, Results, choose, of_stored
 from p5lab.present import (
     by_function,
     by_interval,
@@ -27,7 +28,6 @@ from p5lab.present import (
 )
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
-from p5lab.present.page.results import Found, Results, choose, of_stored
 
 PROGRAMS = "Programs of your own"  # the title of a page
 LISTED = 3  # the title of a page lists at most this number of runs
@@ -36,7 +36,7 @@ RELATIVE = "ousterhout90"  # pages of experiments with this prefix show MIPS-rel
 if TYPE_CHECKING:
     import pandas as pd
 
-    from p5lab.present.page.figure import Figure
+    from p5lab.page.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -102,12 +102,12 @@ def write_stored(
     """Writes a page about stored runs to `output`. After an error, `output` is unchanged.
 
     `name`: a name for the runs. `groups`: the runs of p5lab.keep.selection.groups. Swept keys are
-    those in which the runs differ (p5lab.keep.swept.keys_of). The page judges no claims. `export`,
-    `columns`: as in `write`. Raises UserError if a file cannot be written.
+    those in which the runs differ (p5lab.keep.swept_keys.keys_of). The page judges no claims.
+    `export`, `columns`: as in `write`. Raises UserError if a file cannot be written.
     """
     records = [same[0].record for same in groups]
-    keys = swept.keys_of(records)
-    order = swept.in_order([same[0] for same in groups], keys)
+    keys = swept_keys.keys_of(records)
+    order = swept_keys.in_order([same[0] for same in groups], keys)
     results = of_stored(sorted(groups, key=lambda same: order.index(same[0])))
     known = name in experiment.names(lab)
     title = experiment.title(lab, name) if known else PROGRAMS
@@ -123,7 +123,7 @@ def _write(
     # The imports are here because Altair and vl-convert take a second to load. Only this command
     # needs these libraries, so they may have to be installed first.
     packages.ensure("report")
-    from p5lab.present.page import document, period_sections, svg
+    from p5lab.page import document, period_sections, svg
 
     results = subject.results
     found = Comparison(results.shown, subject.cannot, subject.keys)
@@ -166,7 +166,7 @@ def _write(
 
 def _check_columns(subject: _Subject, found: Comparison) -> None:
     """Raises UserError if metrics were chosen for a page whose figures do not use the choice."""
-    from p5lab.present.page import sweep_figure
+    from p5lab.page import sweep_figure
 
     uses = sweep_figure.axis(found) and not found.has_shadows
     if subject.columns and (not uses or counter_method.applies(subject.results.shown)):
@@ -178,7 +178,7 @@ def _check_columns(subject: _Subject, found: Comparison) -> None:
 
 def _drawn(lab: Lab, subject: _Subject, found: Comparison) -> "list[Figure]":
     """Returns the figures of the counts."""
-    from p5lab.present.page import figures, method_figure, relative_figure
+    from p5lab.page import figures, method_figure, relative_figure
 
     shown = subject.results.shown
     if counter_method.applies(shown):
@@ -198,7 +198,7 @@ def _inside(
 ) -> "list[Figure]":
     """Returns the figures of the inside of runs: CPI stacks, functions, source lines, the order of
     the steps, and intervals."""
-    from p5lab.present.page import (
+    from p5lab.page import (
         cpi_figure,
         functions_figure,
         intervals_figure,

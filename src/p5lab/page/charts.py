@@ -16,7 +16,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from p5lab.present.page.figure import (
+from p5lab.page.figure import (
     MODELLED,
     PUBLISHED,
     TIMES,

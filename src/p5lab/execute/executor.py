@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where are runs executed? A Place executes runs. The class Here is a Place that uses engines of
-this process. The class Cluster (p5lab.execute.cluster) is a Place that uses the workers of a Dask
-cluster. Both classes call p5lab.execute.one_run."""
+"""Where are runs executed? An Executor executes runs. The class Here uses engines of this process.
+The class Cluster (p5lab.execute.cluster) uses the workers of a Dask cluster. Both classes call
+p5lab.execute.one_run."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from p5lab.execute.forkserver import Servers
 from p5lab.execute.one_run import Done, Task
 
 
-class Place(Protocol):
+class Executor(Protocol):
     """An executor of runs. The methods of a place are called from several threads."""
 
     @property

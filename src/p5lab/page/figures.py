@@ -13,56 +13,23 @@ the single benchmarks come last.
 import functools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from p5lab.describe.observation import Region
-from p5lab.keep import swept
+from p5lab.keep import swept_keys
+from p5lab.page import figure, sweep_figure
+from p5lab.page.figure import TIMES, WIDE_RANGE, Figure, title_of
+from p5lab.page.marks import Marks
+from p5lab.page.sweep_figure import Axis
 from p5lab.present.column import Column, of_metric
-from p5lab.present.comparison import CYCLES, NOMINAL, TIME, Cell, Comparison, Question
-from p5lab.present.page import figure, sweep_figure
-from p5lab.present.page.figure import BANDWIDTH, TIMES, WIDE_RANGE, Figure, title_of
-from p5lab.present.page.marks import Marks
-from p5lab.present.page.sweep_figure import Axis
+from p5lab.present.comparison import CYCLES, Cell, Comparison, Question
 from p5lab.present.several_systems import last_points
 from p5stats import claims
 from p5stats.claims import Claim
+from p5stats.metrics import View, shown_in
 
-# The metrics of chen95's figures: cycles, instructions, references, and misses per reference or
-# instruction.
-BARS = (
-    CYCLES,
-    NOMINAL,
-    "instructions",
-    "data reads",
-    "data writes",
-    "read misses/reference",
-    "write misses/reference",
-    "I-cache misses/instr",
-    "ITLB misses",
-    "DTLB misses",
-)
-MISSES = (
-    "read misses/reference",
-    "write misses/reference",
-    "I-cache misses/instr",
-    "ITLB misses",
-    "DTLB misses",
-    "L2 misses",
-)
-BY_KEY = (TIME, *BARS, "L2 misses")  # the panels of a sweep over a machine key
-OVERVIEW = (TIME, CYCLES, NOMINAL, "instructions", "data reads", "data writes")
-RATES = (
-    "CPI (busy)",
-    "nominal CPI (busy)",
-    "read misses/reference",
-    "write misses/reference",
-    "I-cache misses/instr",
-    "kernel share",
-)
-CURVES = (BANDWIDTH, CYCLES, NOMINAL, "read misses/reference", "L2 misses", "DTLB misses")
-LEVELS = (CYCLES,)
 SIZE = "size of the array, bytes"
 SWEEP_POINTS = 3  # a parameter gets a curve if it has at least this number of values
 
@@ -99,7 +66,9 @@ class _Maker:
         plain = [question for question in self.found.questions if not self._curve(question)]
         if self.found.has_shadows:
             ends = [self.found.phases(what)[-1] for what in self._whats() if self._is_curve(what)]
-            yield from (self._bars(question, MISSES) for question in [*plain, *ends])
+            yield from (
+                self._bars(question, shown_in(View.MISS_BARS)) for question in [*plain, *ends]
+            )
             return
         sweeps = self._sweeps(plain)
         taken = {question for asked in sweeps.values() for question in asked}
@@ -118,7 +87,7 @@ class _Maker:
         yield from self._curves()
         for question in single if len(self.found.systems) > 1 else ():
             if axis is None:
-                yield self._bars(question, BARS)
+                yield self._bars(question, shown_in(View.BARS))
             elif question not in unswept:
                 yield self._by_key(axis, question)
 
@@ -142,7 +111,9 @@ class _Maker:
 
     def _by_key(self, axis: Axis, question: Question) -> Figure:
         """Returns a figure of a sweep for one benchmark, with a panel for each metric."""
-        shown = [of_metric(name) for name in self.marks.shown(BY_KEY, [question])]
+        shown = [
+            of_metric(name) for name in self.marks.shown(shown_in(View.KEY_PANELS), [question])
+        ]
         label = self._label(question)
         rows = list(sweep_figure.panels(self.found, axis, question, label, self.columns or shown))
         title = f"Benchmark {label} by {axis.key}: one {self._operation(question)}"
@@ -189,7 +160,8 @@ class _Maker:
             yield self._figure("ratios", f"Ratios: {what}", "dots", rows, [said], questions)
 
     def _overview(self, questions: Sequence[Question]) -> Figure:
-        metrics = OVERVIEW if len(self.found.systems) > 1 else (*OVERVIEW, *RATES)
+        views = (View.OVERVIEW,) if len(self.found.systems) > 1 else (View.OVERVIEW, View.RATES)
+        metrics = [name for view in views for name in shown_in(view)]
         rows = [
             row
             for metric in self.marks.shown(metrics, questions)
@@ -218,7 +190,7 @@ class _Maker:
         frame = made.frame[made.frame["value"].notna()]
         return replace(made, id=self._id(title), title=title, frame=frame)
 
-    def _bars(self, question: Question, metrics: Sequence[str]) -> Figure:
+    def _bars(self, question: Question, metrics: Iterable[str]) -> Figure:
         rows = [
             row
             for metric in self.marks.shown(metrics, [question])
@@ -260,7 +232,7 @@ class _Maker:
         workload = self._workload(questions[0])
         variants = len(self.found.systems) == 1 and len(group) > 1
         rows = []
-        for metric in self.marks.shown(CURVES, questions):
+        for metric in self.marks.shown(shown_in(View.CURVE_PANELS), questions):
             if metric == CYCLES and workload["bytes"]:
                 continue  # the papers print a bandwidth instead of cycles
             for question in questions:
@@ -284,7 +256,7 @@ class _Maker:
         workload = self._workload(questions[0])
         rows = [
             row | {"benchmark": question.phase}
-            for metric in self.marks.shown(LEVELS, questions)
+            for metric in self.marks.shown(shown_in(View.LEVELS), questions)
             for question in questions
             for row in self.marks.drawn(question, metric, what)
         ]
@@ -314,7 +286,7 @@ class _Maker:
             ]
             if len(asked) < SWEEP_POINTS or len(keys) != 1:
                 continue
-            values = [swept.number(str(one.get(keys[0]))) for one in parameters]
+            values = [swept_keys.number(str(one.get(keys[0]))) for one in parameters]
             if None not in values:
                 by_value = functools.partial(self._value, keys[0])
                 sweeps[f"{name} {phase}", keys[0]] = sorted(asked, key=by_value)
@@ -325,7 +297,7 @@ class _Maker:
         values = [self._value(key, question) for question in questions]
         rows = [
             row | {"point": value}
-            for metric in self.marks.shown(BARS, questions)
+            for metric in self.marks.shown(shown_in(View.BARS), questions)
             for value, question in zip(values, questions, strict=True)
             for row in self.marks.systems(question, metric, self._label(question))
         ]

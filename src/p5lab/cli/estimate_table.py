@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Console
 
 from p5lab.execute.sampling import BLOCKS, FULL, SAMPLED, SCHEMA_VERSION, Chosen
-from p5lab.host.terminal import markup
 from p5lab.present.tables import MISSING, Grid, number
+from p5lab.terminal import markup
 from p5stats.simpoint import BUSY, INSTRUCTIONS
 
 NOTE = (

@@ -2,21 +2,14 @@
 """Figures of the counts of each interval: how the behaviour of a run changes over time."""
 
 from p5lab.keep.store import Stored
+from p5lab.page.figure import Figure, frame, identifier, mark
 from p5lab.present import by_interval, comparison
-from p5lab.present.by_interval import THOUSAND, Part
-from p5lab.present.page.figure import Figure, frame, identifier, mark
+from p5lab.present.by_interval import THOUSAND, Span
 from p5stats import cpi
 
 AXIS = "ms since the end of the boot"
 POINTS = 100  # a figure has at most this number of points; more intervals are joined
 SHARE = "share of the clocks"
-# The panels of the curves: events per thousand instructions.
-MISSES = {
-    "L1I read misses": "code_misses",
-    "L1D read misses": "data_read_misses",
-    "L2 read misses": "l2_read_misses",
-    "data TLB misses": "dtlb_misses",
-}
 
 
 def of(stored: Stored) -> list[Figure]:
@@ -62,7 +55,7 @@ def of(stored: Stored) -> list[Figure]:
     return [areas, curves]
 
 
-def _areas(stored: Stored, parts: list[Part]) -> list[dict[str, object]]:
+def _areas(stored: Stored, parts: list[Span]) -> list[dict[str, object]]:
     """The marks of the CPI stack. A mark begins at its point and ends at the next point, so the
     last part has a second mark at its end."""
     used = [group for group, names in cpi.GROUPS.items() if any(one.of(*names) for one in parts)]
@@ -81,7 +74,7 @@ def _areas(stored: Stored, parts: list[Part]) -> list[dict[str, object]]:
     ]
 
 
-def _curves(stored: Stored, name: str, parts: list[Part]) -> list[dict[str, object]]:
+def _curves(stored: Stored, name: str, parts: list[Span]) -> list[dict[str, object]]:
     """The marks of the curves, at the end of each part. Without instructions, a part has no
     mark."""
     rows = []
@@ -91,7 +84,7 @@ def _curves(stored: Stored, name: str, parts: list[Part]) -> list[dict[str, obje
         values = {"cycles per instruction": (part.of(cpi.BUSY) / retired, "CPI")}
         values |= {
             title: (THOUSAND * part.of(event) / retired, "per 1000 instructions")
-            for title, event in MISSES.items()
+            for event, title in by_interval.MISSES.values()
         }
         rows += [
             mark(

@@ -17,19 +17,19 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
-from p5lab import __version__
 from p5lab.describe import outputs, papers
 from p5lab.describe.keys import BY_NAME, readable
 from p5lab.describe.papers import Paper
 from p5lab.evidence import counter_method, validate
-from p5lab.host.terminal import for_terminal
 from p5lab.keep.store import Stored
+from p5lab.page import charts, screens, summary, svg
+from p5lab.page.figure import MODELLED, PUBLISHED, Figure, title_of
+from p5lab.page.results import Results
 from p5lab.present import counts, several_systems
 from p5lab.present.comparison import Comparison
-from p5lab.present.page import charts, screens, summary, svg
-from p5lab.present.page.figure import MODELLED, PUBLISHED, Figure, title_of
-from p5lab.present.page.results import Results
 from p5lab.present.tables import MISSING, Grid, number
+from p5lab.terminal import for_terminal
+from p5lab.version import __version__
 from p5stats.claims import INPUT, UNTESTABLE
 
 HERE = Path(__file__).parent

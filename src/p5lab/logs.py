@@ -5,8 +5,8 @@ import re
 import signal
 from pathlib import Path
 
-from p5lab.host.files import last_lines
-from p5lab.host.terminal import for_terminal
+from p5lab.files import last_lines
+from p5lab.terminal import for_terminal
 
 _PANIC = re.compile(r"Kernel panic - not syncing: .*|(?:BUG|Oops)\b.*|invalid opcode.*")
 

@@ -9,23 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from p5lab.host.terminal import for_terminal
-from p5lab.present.comparison import CYCLES, NOMINAL, TIME
+from p5lab.terminal import for_terminal
 from p5stats import compare
 
 BANDWIDTH = "MB/s"
-TITLES = {
-    CYCLES: "busy cycles",
-    NOMINAL: "nominal busy cycles",
-    TIME: "time",
-    BANDWIDTH: "bandwidth",
-    "CPI (busy)": "busy cycles per instruction",
-    "nominal CPI (busy)": "nominal busy cycles per instruction",
-    "read misses/reference": "L1D read misses per data reference",
-    "write misses/reference": "L1D write misses per data reference",
-    "I-cache misses/instr": "I-cache misses per instruction",
-    "kernel share": "share of busy cycles in ring 0",
-}
+TITLES = {metric.name: metric.shown.title or metric.name for metric in compare.metrics(0)}
 UNITS = {metric.name: metric.unit for metric in compare.metrics(0)}
 TIMES = "times"  # the unit of ratios
 MODELLED, PUBLISHED = "modelled", "published"

@@ -8,8 +8,8 @@ from typing import IO
 
 from rich.console import Console
 
+from p5lab.duration import duration
 from p5lab.execute.plan import Plan, summary
-from p5lab.host.duration import duration
 from p5lab.present.tables import MISSING, Grid
 
 SCHEMA_VERSION = 1

@@ -2,10 +2,10 @@
 """Figures of the difference between two systems: a step for each cause, from the busy cycles of the
 first system to the busy cycles of the second system (a waterfall)."""
 
+from p5lab.page.figure import UNITS, Figure, frame, identifier, mark
 from p5lab.present import cpi_stack, explanation
 from p5lab.present.comparison import CYCLES, NOMINAL
 from p5lab.present.explanation import Cause, Explanation
-from p5lab.present.page.figure import UNITS, Figure, frame, identifier, mark
 
 WHOLE, MORE, FEWER = "busy cycles", "more cycles", "fewer cycles"
 

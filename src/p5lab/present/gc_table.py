@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from p5lab.host.terminal import for_terminal
 from p5lab.keep.gc import Item, human
 from p5lab.present.tables import Grid
+from p5lab.terminal import for_terminal
 
 
 def show(console: Console, items: Sequence[Item], *, each: bool) -> None:

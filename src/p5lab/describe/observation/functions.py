@@ -17,16 +17,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from p5lab.describe import source_lines
 from p5lab.describe.elf import FUNCTION, WEAK, Elf, Symbol
+from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError
-from p5lab.host.files import store_bytes
+from p5lab.files import store_bytes
 from p5lab.lab import Lab
-
-if TYPE_CHECKING:  # describe.run imports the observation that needs this module
-    from p5lab.describe.run import Run
 
 PAGE = 4096
 FORM = 2  # of a stored functions.txt; a new number when its content changes
@@ -36,7 +33,7 @@ NOPS = {3: b"\x8d\x76\x00", 4: b"\x8d\x74\x26\x00"}  # the NOPs of an i386 kerne
 STARTS = frozenset({"ret_from_fork", "ret_from_fork_asm"})
 
 
-def table(lab: Lab, run: "Run", *, lines: bool = False) -> str:
+def table(lab: Lab, run: Target, *, lines: bool = False) -> str:
     """The text of functions.txt for a run. With `lines`, the functions of the user's program are
     divided by source line (`_by_line`)."""
     vmlinux = _vmlinux(run.guest.kernel)
@@ -118,7 +115,7 @@ def _in_archive(archive: Path) -> Iterator[tuple[str, bytes]]:
                 yield f"/{member.name}", content.read()
 
 
-def _on_disk(lab: Lab, run: "Run") -> dict[str, bytes]:
+def _on_disk(lab: Lab, run: Target) -> dict[str, bytes]:
     """Our own programs on the disk of a distribution: the workload of the run."""
     path = lab.program(run.guest.programs, run.workload.name)
     return {path.name: path.read_bytes()} if not run.program and path.is_file() else {}

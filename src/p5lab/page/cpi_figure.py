@@ -4,10 +4,10 @@
 from collections.abc import Sequence
 
 from p5lab.keep.store import Stored
+from p5lab.page.figure import UNITS, Figure, frame, identifier, mark
 from p5lab.present import cpi_stack
 from p5lab.present.comparison import CYCLES, NOMINAL
 from p5lab.present.cpi_stack import Stack
-from p5lab.present.page.figure import UNITS, Figure, frame, identifier, mark
 from p5stats import cpi
 
 SHARE = "share of the busy cycles"

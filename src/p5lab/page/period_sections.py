@@ -5,7 +5,7 @@ beside the guests of the page, and chen95's figures."""
 from p5lab.describe import media
 from p5lab.evidence import period, records
 from p5lab.lab import Lab
-from p5lab.present.page.document import Section
+from p5lab.page.document import Section
 
 
 def of(lab: Lab) -> list[Section]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from p5lab.describe.keys import overlay_of, readable
-from p5lab.keep import swept
+from p5lab.keep import swept_keys
+from p5lab.page.figure import TIMES, WIDE_RANGE, mark, title_of
 from p5lab.present.column import Column
 from p5lab.present.comparison import Cell, Comparison, Question, System
-from p5lab.present.page.figure import TIMES, WIDE_RANGE, mark, title_of
 from p5lab.present.tables import ratio
 
 
@@ -26,13 +26,13 @@ class Axis:
     @property
     def title(self) -> str:
         """The name and the unit of the key."""
-        unit = swept.unit(self.key)
+        unit = swept_keys.unit(self.key)
         return f"{self.key}, {unit}" if unit else self.key
 
     @property
     def is_size(self) -> bool:
         """Whether the axis is in bytes."""
-        return swept.is_size(self.key)
+        return swept_keys.is_size(self.key)
 
     @property
     def log(self) -> bool:
@@ -52,7 +52,7 @@ def axis(found: Comparison) -> Axis | None:
     ran on one system only."""
     words = {system: overlay_of(system.geometry) for system in found.systems}
     values = {
-        key: {system: swept.number(words[system].get(key, "")) for system in found.systems}
+        key: {system: swept_keys.number(words[system].get(key, "")) for system in found.systems}
         for key in found.keys
     }
     different = {

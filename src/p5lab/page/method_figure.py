@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 
 from p5lab.evidence.counter_method import EVENTS
-from p5lab.present.page.figure import WIDE_RANGE, Figure, frame, mark
+from p5lab.page.figure import WIDE_RANGE, Figure, frame, mark
 from p5stats import method
 
 

@@ -15,10 +15,10 @@ import pandas as pd
 import vl_convert
 
 from p5lab.errors import disk_error
-from p5lab.host.terminal import for_terminal
-from p5lab.present.page import charts
-from p5lab.present.page.charts import Panel
-from p5lab.present.page.figure import MODELLED, Figure
+from p5lab.page import charts
+from p5lab.page.charts import Panel
+from p5lab.page.figure import MODELLED, Figure
+from p5lab.terminal import for_terminal
 
 NAMESPACE = "http://www.w3.org/2000/svg"
 ELEMENTS = ("svg", "g", "path", "rect", "line", "text", "tspan")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from statistics import geometric_mean
 from typing import Any
 
+from p5lab.page.figure import BANDWIDTH, PUBLISHED, Figure, frame, mark
 from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question, System
-from p5lab.present.page.figure import BANDWIDTH, PUBLISHED, Figure, frame, mark
 from p5stats import papers
 from p5stats.claims import Claim
 

@@ -2,20 +2,20 @@
 """The marks of figures: measured values and published values."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from p5lab.describe import engine
+from p5lab.page.figure import BANDWIDTH, PUBLISHED, UNITS, mark
 from p5lab.present.comparison import CYCLES, Cell, Comparison, Question, System
-from p5lab.present.page.figure import BANDWIDTH, PUBLISHED, UNITS, mark
 from p5stats import claims
 from p5stats.claims import PLATEAU_END, PLATEAU_START, Claim
 
 
 @dataclass
 class Marks:
-    """Makes rows with p5lab.present.page.figure.COLUMNS from a comparison and from the claims about
+    """Makes rows with p5lab.page.figure.COLUMNS from a comparison and from the claims about
     its cells."""
 
     found: Comparison
@@ -56,7 +56,7 @@ class Marks:
             unit=UNITS[metric],
         )
 
-    def shown(self, metrics: Sequence[str], questions: Sequence[Question]) -> list[str]:
+    def shown(self, metrics: Iterable[str], questions: Sequence[Question]) -> list[str]:
         """Returns the metrics that get a panel.
 
         A metric gets a panel if at least two systems have values for it, and if at least one value

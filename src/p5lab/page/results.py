@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from p5lab.describe.experiment import Run
-from p5lab.host.files import sha256_of
-from p5lab.keep import selection, swept
+from p5lab.files import sha256_of
+from p5lab.keep import selection, swept_keys
 from p5lab.keep.store import Stored
 
 
@@ -94,7 +94,7 @@ def _same_values(run: Run, groups: Iterable[list[Stored]]) -> list[Stored]:
     now = run.machine.canonical("engine", "bochsrc")
     for same in groups:
         record = same[0].record
-        values, changed = record["machine"]["values"], swept.overlay(record)
+        values, changed = record["machine"]["values"], swept_keys.overlay(record)
         equal = all(values.get(key) == now.get(key) for key in {*run.machine.overlay, *changed})
         if equal and selection.kind(same[0]) == _asked(run, record["machine"]["geometry"]):
             return same
