@@ -36,6 +36,7 @@ COMPILING = (
     "guest-images/linux/p5ctr",
     "guest-images/parts/rootfs",
     "guest-images/check_isa.py",
+    "tools/archives.py",
     "tools/building.py",
     "tools/pentium_programs.py",
     "tools/stripping.py",

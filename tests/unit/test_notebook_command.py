@@ -82,7 +82,7 @@ def test_only_the_address_and_errors_are_printed(start, lab, capsys):
     out, err = capsys.readouterr()
     assert out == (
         "JupyterLab: http://127.0.0.1:9000/lab/tree/second.ipynb?token=0123abcd\n"
-        "Ctrl-C stops JupyterLab. Log: build/notebook.log\n"
+        f"Ctrl-C stops JupyterLab. Log: {lab.root}/build/notebook.log\n"
     )
     assert err == (
         "[E 2026-11-23 11:57:35.000 ServerApp] Could not open the kernel\n"
@@ -97,14 +97,15 @@ def test_only_the_address_and_errors_are_printed(start, lab, capsys):
     )
 
 
-def test_a_server_that_cannot_start_says_why(start, monkeypatch, capsys):
+def test_a_server_that_cannot_start_says_why(start, lab, monkeypatch, capsys):
     monkeypatch.setenv("FAKE_STATUS", "1")
     monkeypatch.setenv("FAKE_LINES", "Traceback:\nOSError: no port is free")
     start(status=STATUS_FAILED)
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[-1] == (
-        "p5lab: JupyterLab ended with status 1: OSError: no port is free (log: build/notebook.log)"
+        "p5lab: JupyterLab ended with status 1: OSError: no port is free"
+        f" (log: {lab.root}/build/notebook.log)"
     )
 
 

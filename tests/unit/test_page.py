@@ -173,7 +173,7 @@ def test_missing_and_failed_runs_are_named(hostile_page, capsys):
     lab, output, _ = hostile_page
     assert cli.main(["report", "tests", "--output", str(output)], lab) == 0
     said = capsys.readouterr()
-    assert said.out.startswith("Page: page.html, ")
+    assert said.out.startswith(f"Page: {lab.root}/page.html, ")
     assert said.err.count("Not stored: ") == 2
     assert "Not stored: call, other, p90-premiere2, seed 1" in said.err
     assert "`./p5lab run tests` makes these runs." in said.err

@@ -80,7 +80,7 @@ def test_the_page_of_a_sweep_finds_the_run_without_an_overlay(p5lab, swept):
     """This run has the machine's own value, so the sweep did not execute it again."""
     status, out, err = p5lab("report", "tests", *SWEEP)
     assert (status, err) == (0, "")
-    assert out.startswith("Page: results/tests.html, ")
+    assert out.startswith(f"Page: {swept.results}/tests.html, ")
     text = (swept.results / "tests.html").read_text(encoding="utf-8")
     assert "executes the missing run" not in text
     assert "Compared systems: l2.size=64K; l2.size=256K; l2.size=1M." in text
@@ -198,7 +198,7 @@ def test_a_page_about_runs(p5lab, swept):
     status, out, _ = p5lab("report", *(one[:8] for one in ids[:2]))
     assert status == 0
     name = f"runs-{ids[0][:8]}-{ids[1][:8]}.html"
-    assert out.startswith(f"Page: results/{name}, ")
+    assert out.startswith(f"Page: {swept.results}/{name}, ")
     text = (swept.results / name).read_text(encoding="utf-8")
     assert all(f'id="run-{one}"' in text for one in ids[:2])
     assert ids[2] not in text
@@ -221,7 +221,7 @@ def test_a_page_about_programs(p5lab, lab, tmp_path):
         program = ("--program", str(tmp_path / name), "--guest", "toy")
         assert p5lab("run", *program, "--no-build")[0] == 0
     status, out, _ = p5lab("report", "program")
-    assert (status, out.startswith("Page: results/program.html, ")) == (0, True)
+    assert (status, out.startswith(f"Page: {lab.results}/program.html, ")) == (0, True)
     text = (lab.results / "program.html").read_text(encoding="utf-8")
     assert "<h1>Programs of your own</h1>" in text
     assert "first" in text
