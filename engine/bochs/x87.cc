@@ -29,7 +29,7 @@ void report() {
 // first byte and the second byte. The 486 and the Pentium report at once invalid operations and
 // denormal operands of transcendental functions, FSCALE, FXTRACT and FPREM, and all errors but
 // precision of stores to memory [Intel, Architecture Software Developer's Manual, volume 1, 1999,
-// appendix E.2.1.1].
+// appendix E.2.1.1]. Estimate: that the other functions of these opcodes do so too.
 bool at_once(unsigned opcode, unsigned exceptions, bool is_store) {
   if (is_store) return exceptions & ~FPU_EX_Precision;
   constexpr unsigned kFsqrt = 0x1FA, kFrndint = 0x1FC;
