@@ -298,7 +298,10 @@ def test_a_stopped_build_leaves_nothing_running(lab):
     """If a build is stopped, its processes also stop, and can clean up before they end."""
     script = lab.root / "slow.sh"
     script.write_text(
-        'trap "echo tidy > tidied; exit 1" INT\necho $$ > begun\nwhile :; do sleep 0.1; done\n'
+        'trap "echo tidy > tidied; exit 1" INT\n'
+        # The build has then read that the step began.
+        "until grep -q kernel build/build.log; do sleep 0.1; done\n"
+        "echo $$ > begun\nwhile :; do sleep 0.1; done\n"
     )
     graph(lab, ("kernel", "one", "sh slow.sh; :"))
     begun = lab.root / "begun"

@@ -71,6 +71,7 @@ LONG_SECONDS = 30  # steps that cost more are named in the forecast
 # time, and at most for this number of seconds.
 TRUST_SHARE, TRUST_SECONDS = 0.1, 45
 SETTLED_SECONDS = 10  # after this time, the measured part of the processors counts as much as all
+LOOK_SECONDS = 0.5  # between two looks at the processor time, which read all of /proc
 CLOCK_SECONDS = 5  # the greatest difference between our clock and the duration that scons prints
 MOST = 0.95  # of the cost of a step that has not ended
 
@@ -153,7 +154,7 @@ class Steps:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._begin = self._now = self.clock()
-        self._cpu = 0.0
+        self._cpu, self._looked = 0.0, self._begin - LOOK_SECONDS
         self._running: dict[str, _Running] = {}
         self._retrieved: set[str] = set()
         self._said = ""
@@ -237,7 +238,10 @@ class Steps:
         }
         number_of_all = sum(compilers.values())
         spent = passed * min(number_of_all, self.cores)
-        if self.used:
+        if self.used and now - self._looked < LOOK_SECONDS:
+            spent = 0.0  # the next look has it
+        elif self.used:
+            self._looked = now
             # The time of a process that ends may be counted later than it passes.
             cpu = max(self.used(), self._cpu)
             spent, self._cpu = cpu - self._cpu, cpu
