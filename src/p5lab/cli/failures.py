@@ -8,7 +8,7 @@ from p5lab.host.progress import Progress
 from p5lab.lab import Lab, shown
 
 
-def report(lab: Lab, results: Sequence[runner.Result]) -> bool:
+def report(results: Sequence[runner.Result]) -> bool:
     """Prints the runs that failed, each with its reason. Returns whether a run has failed."""
     bad = [result for result in results if result.status not in ("ok", "queued")]
     if left := sum(result.status == "queued" for result in results):

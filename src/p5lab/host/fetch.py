@@ -433,12 +433,12 @@ def untested(root: Path, guests: Iterable[str]) -> list[str]:
     """A remark for each source of the built guests whose version is not one of those that
     sources.toml lists as tested. Counts may then differ from those in the documents."""
     said: dict[str, None] = {}
+    sources = read_sources(root / "sources.toml")
     for guest in guests:
         try:
             made = read_json(root / f"build/guests/{guest}/guest.json", "build the guest again")
             names = [Path(path).stem for path in made["inputs"] if path.startswith(RECORDS)]
             records = [read_resolved(root / RECORDS / f"{name}.json") for name in names]
-            sources = read_sources(root / "sources.toml")
         except (OSError, UserError, LookupError, TypeError):
             continue  # a guest of other media, or the run itself reports the damage
         for record in records:

@@ -55,5 +55,5 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     ask = agreement.Ask(args.guest, args.machine, tuple(args.workload), args.seeds, args.experiment)
     found = agreement.check(lab, ask, run, None if args.explain == [] else explanations)
     agreement.show(counts.stdout(), found, args.form)
-    failed = failures.report(lab, found.failed)
+    failed = failures.report(found.failed)
     return STATUS_FAILED if failed or len(found.unexplained) else 0

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     results = execute(
         lab, [run], Progress(), no_build=args.no_build, jobs=1, force=True, fork=False
     )
-    if failures.report(lab, results):
+    if failures.report(results):
         return STATUS_FAILED
     (result,) = results
     if result.id == before.id:

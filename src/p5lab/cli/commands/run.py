@@ -140,7 +140,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         for result in results:
             for remark in wish.remarks(result.id, shown(result.directory)):
                 Progress().say(remark)
-    return STATUS_FAILED if failures.report(lab, results) else 0
+    return STATUS_FAILED if failures.report(results) else 0
 
 
 def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:

@@ -121,4 +121,4 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     for label, remark in found.remarks.items():
         Progress().say(f"{label}: {remark}")
     estimate_table.show(counts.stdout(), found.found, args.form)
-    return STATUS_FAILED if failures.report(lab, found.failed) else 0
+    return STATUS_FAILED if failures.report(found.failed) else 0

@@ -45,6 +45,6 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     asked = validate.select(lab, args.source)
     found = validate.run(lab, asked, options.executor(args, lab))
     validate.show(counts.stdout(), found.results, args.form, everything=args.all)
-    if failures.report(lab, found.failed):
+    if failures.report(found.failed):
         return STATUS_FAILED
     return STATUS_FAILED if args.strict and validate.misses(found.results) else 0
