@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from p5lab.execute import runner
 from p5lab.host.progress import Progress
-from p5lab.lab import Lab, shown
+from p5lab.lab import shown
 
 
 def report(results: Sequence[runner.Result]) -> bool:
