@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# A boot sector that executes CMPXCHG8B with LOCK and a register (test_x87_values.py).
+# A boot sector that executes CMPXCHG8B with LOCK and a register (test_instruction_values.py).
 
         .include "boot_sector.inc"
 

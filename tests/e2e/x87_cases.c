@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
    Executes random x87 instructions and prints a checksum of each block of cases, or each case of one
-   block: `x87_cases BLOCKS [FIRST [print]]`. test_x87_values.py compares the output in the guest with
+   block: `x87_cases BLOCKS [FIRST [print]]`. test_instruction_values.py compares the output in the guest with
    the output on the host. All exceptions are masked. The transcendental functions are left out,
    because their results may differ by a unit of the last place. */
 #include <stdint.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# A boot sector that makes errors of the x87 with CR0.NE = 0, as DOS has it (test_x87_values.py). It
+# A boot sector that makes errors of the x87 with CR0.NE = 0, as DOS has it (test_instruction_values.py). It
 # prints how often interrupt 13 came before certain points, and what was in memory then.
 
         .include "boot_sector.inc"

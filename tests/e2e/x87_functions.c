@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
    Prints results of the transcendental functions of the x87, each with its operands: the name, the
-   rounding control, x in ST(0), y in ST(1), the result, and the status word. test_x87_values.py has MPFR
+   rounding control, x in ST(0), y in ST(1), the result, and the status word. test_instruction_values.py has MPFR
    judge them. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the x87 of the emulated machine computes, how it reports errors, and flaws of the chip."""
+"""What the instructions of the emulated machine compute, how the x87 reports errors, and flaws of
+the chip."""
 
 import json
 import subprocess
@@ -57,24 +58,39 @@ def test_functions_are_exact_values_rounded_to_64_bits(own_lab, built, full):
     assert judged.stdout == f"0 of {7 * count} are wrong\n"
 
 
-def test_all_encodings_of_operands_are_as_on_the_host(own_lab, tmp_path, full):
-    """Random instructions with operands of all kinds. Of a difference, the test shows the cases."""
-    blocks = 10_000 if full else 40
-    here = subprocess.run(
-        [host_program(tmp_path, "x87_cases.c"), str(blocks)],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
-    there = printed(own_lab, "x87_cases.c", "--args", str(blocks))
+def lines_of(*command):
+    """Runs a program on the host. Returns the lines that it prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def compare_with_the_host(own_lab, program, source, blocks):
+    """Compares the checksums of random cases. Of a difference, the test shows the cases."""
+    here = lines_of(program, str(blocks))
+    there = printed(own_lab, source, "--args", str(blocks), "--limit", "10000")
     assert len(here) == blocks
     for block, (expected, found) in enumerate(zip(here, there, strict=True)):
         if expected != found:
             words = ["1", str(block), "print"]
-            right = subprocess.run(
-                [tmp_path / "host", *words], capture_output=True, text=True, check=True
-            ).stdout.splitlines()
-            assert printed(own_lab, "x87_cases.c", "--args", " ".join(words)) == right
+            assert printed(own_lab, source, "--args", " ".join(words)) == lines_of(program, *words)
+            raise AssertionError(f"block {block} differs after other blocks only")
+
+
+def test_all_encodings_of_operands_are_as_on_the_host(own_lab, tmp_path, full):
+    """Random instructions of the x87 with operands of all kinds."""
+    program = host_program(tmp_path, "x87_cases.c")
+    compare_with_the_host(own_lab, program, "x87_cases.c", 10_000 if full else 40)
+
+
+def test_integer_instructions_are_as_on_the_host(own_lab, full):
+    """Random instructions of user mode. The host executes the file that was made for the guest."""
+    printed(own_lab, "integer_cases.c", "--args", "1")
+    (program,) = (own_lab.root / "build/programs").glob("*/integer_cases")
+    try:
+        lines_of(program, "1")
+    except OSError as reason:
+        pytest.skip(f"the host executes no programs of 32 bits: {reason}")
+    compare_with_the_host(own_lab, program, "integer_cases.c", 10_000 if full else 40)
 
 
 QUOTIENTS = """#include <stdio.h>
