@@ -10,7 +10,7 @@
 #include "events.hh"
 #include "session.hh"
 
-extern bool p5_flawed_divider;  // (patch 0019, x87.cc)
+extern bool p5_flawed_divider;  // (patch 0020, x87.cc)
 
 namespace glue {
 

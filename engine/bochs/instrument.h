@@ -64,7 +64,7 @@ Bit32u p5_disk_ready(unsigned disk);
 Bit32u p5_disk_buffered(unsigned disk, Bit64u end);
 Bit32u p5_disk_written(unsigned disk, Bit64u end, unsigned count, bool last);
 void p5_disk_taken(unsigned disk);
-// Errors of the x87 with CR0.NE = 0 (patch 0018, x87.cc). p5_x87_waits: a waiting instruction finds
+// Errors of the x87 with CR0.NE = 0 (patch 0019, x87.cc). p5_x87_waits: a waiting instruction finds
 // a pending error; returns whether it must be executed again after the next interrupt.
 extern bool p5_ferr;
 void p5_x87_error(unsigned opcode, unsigned exceptions, bool is_store);

@@ -6,7 +6,7 @@
 #include "glue.hh"
 #include "iodev/iodev.h"
 
-// FERR# is active. An instruction that finds no pending error has made it inactive (patch 0018).
+// FERR# is active. An instruction that finds no pending error has made it inactive (patch 0019).
 bool p5_ferr = false;
 
 bool p5_flawed_divider = false;
