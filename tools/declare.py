@@ -141,8 +141,9 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
         "// The events. The engine counts each event per address space (CR3) and privilege ring.",
         "#pragma once\n",
         "#include <cstdint>\n",
-        '#include "isa.hh"\n',
-        "namespace p5 {\n",
+        '#include "base/processor.hh"\n',
+        "namespace base {",
+        "namespace events {\n",
         "// The parts that declare keys or events: the chip, and a directory for each device.",
         f"enum class Part : uint8_t {{ {', '.join(map(class_name, parts))} }};",
         f"constexpr uint32_t kPartCount = {len(parts)};\n",
@@ -189,7 +190,8 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
         "constexpr EventCode kEventCodes[] = {",
         *(f"    {{0x{code:02X}, {enum}}}," for code, _, enum in codes),
         "};\n",
-        "}  // namespace p5",
+        "}  // namespace events",
+        "}  // namespace base",
     ]
     return "\n".join(lines) + "\n"
 
@@ -208,8 +210,8 @@ def _flag(value: object) -> str:
 def policies_header(policies: list[Policy]) -> str:
     """policies.hh: the list of replacement policies. Each policy has its own directory."""
     lines = [HEAD.format(sources="the directories of engine/p5/replacement"), "#pragma once\n"]
-    lines += [f'#include "replacement/{policy.name}/policy.hh"' for policy in policies]
-    lines += ['#include "replacement/policy_list.hh"']
+    lines += [f'#include "p5/replacement/{policy.name}/policy.hh"' for policy in policies]
+    lines += ['#include "p5/replacement/policy_list.hh"']
     lines += ["", "namespace p5 {", ""]
     for policy in policies:
         lines += [
@@ -227,14 +229,15 @@ def declared_header(parts: list[Part]) -> str:
     """declared.hh: the declaration of each part."""
     lines = [HEAD.format(sources="keys.toml and device.toml below engine/"), "#pragma once\n"]
     lines += [
-        '#include "declaration.hh"',
-        '#include "events.hh"\n',
-        "namespace p5 {",
+        '#include "base/declaration.hh"',
+        '#include "base/events.hh"\n',
+        "namespace base {",
         "namespace declared {\n",
     ]
     lines += [f"extern const Declaration {part.name};  // {part.title}" for part in parts]
-    lines += ["\n}  // namespace declared\n", "const Declaration& declaration(Part part);\n"]
-    return "\n".join([*lines, "}  // namespace p5"]) + "\n"
+    lines += ["\n}  // namespace declared\n"]
+    lines += ["const Declaration& declaration(events::Part part);\n"]
+    return "\n".join([*lines, "}  // namespace base"]) + "\n"
 
 
 def declared_source(parts: list[Part]) -> str:
@@ -242,10 +245,10 @@ def declared_source(parts: list[Part]) -> str:
     names = ", ".join(f"&declared::{part.name}" for part in parts)
     return (
         HEAD.format(sources="keys.toml and device.toml below engine/")
-        + '#include "declared.hh"\n\nnamespace p5 {\n\n'
-        + "const Declaration& declaration(Part part) {\n"
+        + '#include "base/declared.hh"\n\nnamespace base {\n\n'
+        + "const Declaration& declaration(events::Part part) {\n"
         + f"  static const Declaration* const all[] = {{{names}}};\n"
-        + "  return *all[size_t(part)];\n}\n\n}  // namespace p5\n"
+        + "  return *all[size_t(part)];\n}\n\n}  // namespace base\n"
     )
 
 
@@ -255,9 +258,9 @@ def part_source(part: Part, keys: Known) -> str:
     lines = [
         HEAD.format(sources=f"the {part.path.name} of {part.name}"),
         "#include <cmath>\n",
-        '#include "declared.hh"',
+        '#include "base/declared.hh"',
         *([f'#include "{header}"'] if header else []),
-        "\nnamespace p5 {\nnamespace {\n",
+        "\nnamespace base {\nnamespace {\n",
     ]
     own = [key for key in part.keys if key.target == "engine"]
     translator = Translator(keys, namespace)
@@ -276,7 +279,7 @@ def part_source(part: Part, keys: Known) -> str:
         "namespace declared {\n",
         f"const Declaration {part.name} = {{{counts},\n    {present}}};\n",
         "}  // namespace declared",
-        "}  // namespace p5",
+        "}  // namespace base",
     ]
     return "\n".join(lines) + "\n"
 
@@ -328,14 +331,14 @@ def main(engine: Path, output: Path) -> None:
     if strangers := {event.part for event in events} - set(names):
         raise UserError(f"{engine}: events of {', '.join(sorted(strangers))}, which has no keys")
     files = {
-        "events.hh": events_header(names, events, declared.of_geometries(engine)),
-        "policies.hh": policies_header(list(declarations.policies(engine).values())),
-        "declared.hh": declared_header(parts),
+        "base/events.hh": events_header(names, events, declared.of_geometries(engine)),
+        "p5/policies.hh": policies_header(list(declarations.policies(engine).values())),
+        "base/declared.hh": declared_header(parts),
         "declared.cc": declared_source(parts),
         **{f"declared_{part.name}.cc": part_source(part, keys) for part in parts},
     }
-    output.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
         (output / name).write_text(text, encoding="ascii")
 
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "agenda.hh"
+#include "base/agenda.hh"
 
 namespace base {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "declaration.hh"
+#include "base/declaration.hh"
 
 #include <regex.h>
 
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <map>
 
-namespace p5 {
+namespace base {
 namespace {
 
 bool is_number(const DeclaredKey& key, const std::string& text) {
@@ -104,4 +104,4 @@ std::string shown(double number) {
   return text;
 }
 
-}  // namespace p5
+}  // namespace base

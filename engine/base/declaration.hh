@@ -11,11 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "settings.hh"
+#include "base/settings.hh"
 
-namespace p5 {
-
-using base::Settings;
+namespace base {
 
 // A rule reads the values of declared keys through this class. The types of the values are already
 // checked.
@@ -85,4 +83,4 @@ int64_t beats(const std::string& burst);  // number of transfers: 4 for "3-2-2-2
 std::string shown(int64_t number);
 std::string shown(double number);  // three significant digits
 
-}  // namespace p5
+}  // namespace base

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "json.hh"
+#include "base/json.hh"
 
 #include <cinttypes>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "settings.hh"
+#include "base/settings.hh"
 
 #include <cerrno>
 #include <cstdlib>

@@ -9,7 +9,7 @@
 // The next header needs the types of the header above.
 #include "iodev/display/vgacore.h"
 
-namespace glue {
+namespace bochs {
 
 // Bochs protects the state of the card and the functions that draw, and gives the state no name.
 class Card : public bx_vgacore_c {
@@ -47,4 +47,4 @@ class Vbe {
 // Returns true if the card is in a graphics mode, and then sets the number of dots and lines.
 bool in_graphics_mode(bx_vgacore_c& card, unsigned* width, unsigned* height);
 
-}  // namespace glue
+}  // namespace bochs

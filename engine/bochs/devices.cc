@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bochs.h"
-#include "device.hh"
-#include "glue.hh"
+#include "bochs/glue.hh"
+#include "devices/device.hh"
 #include "iodev/iodev.h"
 #include "pc_system.h"
 
@@ -26,7 +26,7 @@ class IsaSlot : public device::Line {
     DEV_register_irq(card.irq, card.name);
     DEV_register_ioread_handler_range(this, read, card.first, card.last, card.name, card.widths);
     DEV_register_iowrite_handler_range(this, write, card.first, card.last, card.name, card.widths);
-    if (card.wide_first <= card.wide_last) glue::wide_ports(card.wide_first, card.wide_last);
+    if (card.wide_first <= card.wide_last) bochs::wide_ports(card.wide_first, card.wide_last);
   }
 
   void set(bool on) override {
@@ -99,8 +99,8 @@ class Connection : public device::Pc {
     return *pci_.back();
   }
 
-  void plug(device::FloppyTimes& times) override { glue::use_times(times, clock_); }
-  void plug(device::DiskTimes& times) override { glue::use_times(times, clock_); }
+  void plug(device::FloppyTimes& times) override { bochs::use_times(times, clock_); }
+  void plug(device::DiskTimes& times) override { bochs::use_times(times, clock_); }
 
   void read_memory(uint32_t address, uint8_t* bytes, uint32_t count) override {
     DEV_MEM_READ_PHYSICAL_DMA(address, count, bytes);
@@ -111,12 +111,14 @@ class Connection : public device::Pc {
 
   base::Time now() const override { return clock_.time(bx_pc_system.time_ticks()); }
   const base::Clock& clock() const override { return clock_; }
-  void count(p5::Event event, uint64_t number) override { glue::count_event(event, number); }
+  void count(base::events::Event event, uint64_t number) override {
+    bochs::count_event(event, number);
+  }
 
-  std::FILE* create(const std::string& path) override { return glue::run().create(path); }
-  void fail(const std::string& reason) override { glue::run().fail(reason); }
+  std::FILE* create(const std::string& path) override { return bochs::run().create(path); }
+  void fail(const std::string& reason) override { bochs::run().fail(reason); }
   void cannot_write(const std::string& path) override { session::cannot_write(path); }
-  void end(const std::string& reason) override { glue::run().end_run(reason); }
+  void end(const std::string& reason) override { bochs::run().end_run(reason); }
 
   // Runs the actions that are due, and sets the timer for the next action.
   void go_on() {
@@ -174,12 +176,12 @@ std::vector<std::unique_ptr<Connection>> connections;
 }  // namespace
 
 void p5_devices(void) {
-  const base::Clock clock(glue::run().config().machine.clock_hz());
-  for (device::Device* device : glue::run().devices().present()) {
+  const base::Clock clock(bochs::run().config().machine.clock_hz());
+  for (device::Device* device : bochs::run().devices().present()) {
     connections.push_back(std::make_unique<Connection>(*device, clock));
   }
 }
 
-void glue::run_agendas() {
+void bochs::run_agendas() {
   for (const auto& connection : connections) connection->go_on();
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bochs.h"
-#include "glue.hh"
+#include "bochs/glue.hh"
 #include "iodev/hdimage/hdimage.h"
 
 namespace {
@@ -82,6 +82,6 @@ class PrivateImages : public hdimage_locator_c {
 
 }  // namespace
 
-bool glue::save_disk(unsigned drive, std::FILE* file) {
+bool bochs::save_disk(unsigned drive, std::FILE* file) {
   return drive < opened.size() && opened[drive]->save(file);
 }

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "bochs.h"
-#include "device.hh"
-#include "glue.hh"
+#include "bochs/glue.hh"
+#include "devices/device.hh"
 #include "pc_system.h"
 
 namespace {
@@ -24,11 +24,11 @@ Bit32u until(base::Time when) {
 
 }  // namespace
 
-void glue::use_times(device::FloppyTimes& times, const base::Clock& clock) {
+void bochs::use_times(device::FloppyTimes& times, const base::Clock& clock) {
   floppies = &times;
   virtual_clock = clock;
 }
-void glue::use_times(device::DiskTimes& times, const base::Clock& clock) {
+void bochs::use_times(device::DiskTimes& times, const base::Clock& clock) {
   disks = &times;
   virtual_clock = clock;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How does a script replace the floppy in a drive?
 #include "bochs.h"
-#include "glue.hh"
+#include "bochs/glue.hh"
 #include "gui/paramtree.h"
 #include "gui/siminterface.h"
 #include "param_names.h"
 
-bool glue::insert(unsigned drive, const std::string& path) {
+bool bochs::insert(unsigned drive, const std::string& path) {
   const auto list = dynamic_cast<bx_list_c*>(SIM->get_param(drive ? BXPN_FLOPPYB : BXPN_FLOPPYA));
   bx_param_enum_c* status = SIM->get_param_enum("status", list);
   status->set(BX_EJECTED);

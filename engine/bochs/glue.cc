@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How do Bochs and the Pentium model work together? Hooks in Bochs call the model. The model
 // supplies the time and the counter registers. The model is in p5/. session/ executes the markers.
-#include "glue.hh"
+#include "bochs/glue.hh"
 
 #include <algorithm>
 #include <cstring>
@@ -11,10 +11,10 @@
 #include "cpu/cpu.h"
 #include "cpu/cpudb/amd/athlon64_clawhammer.h"
 #include "cpu/cpudb/intel/pentium.h"
-#include "decode.hh"
-#include "divider.hh"
 #include "memory/memory-bochs.h"
+#include "p5/decode.hh"
 #include "pc_system.h"
+#include "x87/divider.hh"
 
 const Bit64u* p5_clock;
 Bit64u p5_ticked;
@@ -89,34 +89,34 @@ class BochsPlatform : public session::Emulator {
 
   bool stopped = false;  // the emulator has removed its devices
 
-  session::Screen screen() override { return stopped ? session::Screen() : glue::screen(); }
-  session::Picture picture() override { return stopped ? session::Picture() : glue::picture(); }
+  session::Screen screen() override { return stopped ? session::Screen() : bochs::screen(); }
+  session::Picture picture() override { return stopped ? session::Picture() : bochs::picture(); }
 
-  session::Picture view() override { return stopped ? session::Picture() : glue::view(); }
+  session::Picture view() override { return stopped ? session::Picture() : bochs::view(); }
 
-  bool key(const std::string& code, bool down) override { return glue::key(code, down); }
+  bool key(const std::string& code, bool down) override { return bochs::key(code, down); }
 
   bool mouse(int right, int down, unsigned buttons) override {
-    return glue::mouse(right, down, buttons);
+    return bochs::mouse(right, down, buttons);
   }
 
-  base::Time report() const override { return glue::mouse_report(); }
+  base::Time report() const override { return bochs::mouse_report(); }
 
   bool insert(unsigned drive, const std::string& path) override {
-    return glue::insert(drive, path);
+    return bochs::insert(drive, path);
   }
 
-  bool save_disk(unsigned drive, std::FILE* file) override { return glue::save_disk(drive, file); }
+  bool save_disk(unsigned drive, std::FILE* file) override { return bochs::save_disk(drive, file); }
 
   void let_pass(uint64_t clocks) override;
 };
 
 session::Session the_run;
 
-p5::Attribution* attribution;  // null: not requested, or the guest is not ready yet
-p5::Blocks* blocks;            // null: not requested
-p5::Calls* calls;              // null: not requested, or the guest is not ready yet
-p5::Modes* modes;              // null: not requested, or the guest is not ready yet
+measure::Attribution* attribution;  // null: not requested, or the guest is not ready yet
+measure::Blocks* blocks;            // null: not requested
+measure::Calls* calls;              // null: not requested, or the guest is not ready yet
+measure::Modes* modes;              // null: not requested, or the guest is not ready yet
 // The session wants to look at the run after this time, in core clocks.
 Bit64u next_look;
 session::Region* region;  // null: not requested, or the guest is not ready yet
@@ -140,11 +140,11 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
                                  cpu->get_reg32(BX_32BIT_REG_ESI),
                                  cpu->get_reg32(BX_32BIT_REG_EBX),
                                  cpu->real_mode(),
-                                 glue::place(BX_SEG_REG_DS, BX_32BIT_REG_ESI),
-                                 glue::place(BX_SEG_REG_ES, BX_32BIT_REG_EDI)};
+                                 bochs::place(BX_SEG_REG_DS, BX_32BIT_REG_ESI),
+                                 bochs::place(BX_SEG_REG_ES, BX_32BIT_REG_EDI)};
   const session::MarkerResult result = the_run.marker(call);
   if (operation == session::kReady) {
-    glue::run_agendas();
+    bochs::run_agendas();
     next_look = the_run.next_look();
   }
   take_observers();
@@ -238,7 +238,7 @@ Linear stack_pointer() { return Linear(general_register(4)); }
 
 // Returns the place at which the code continues if it executes no further instruction. `stack`: the
 // value of the stack pointer.
-p5::Calls::Place place(bx_address rip, bx_address stack) {
+measure::Calls::Place place(bx_address rip, bx_address stack) {
   const auto& segment = cpu()->sregs[BX_SEG_REG_SS].cache.u.segment;
 #if BX_SUPPORT_X86_64
   if (cpu()->long64_mode()) return {code_linear(rip), stack};
@@ -246,7 +246,9 @@ p5::Calls::Place place(bx_address rip, bx_address stack) {
   return {code_linear(rip), Linear(segment.base + (segment.d_b ? stack : stack & 0xFFFF))};
 }
 
-p5::Calls::Place here() { return place(cpu()->get_instruction_pointer(), general_register(4)); }
+measure::Calls::Place here() {
+  return place(cpu()->get_instruction_pointer(), general_register(4));
+}
 
 // Returns the base address of the thread-local data, by which the region knows its thread.
 Linear thread_base() {
@@ -266,7 +268,7 @@ p5::MachineMode machine_mode() {
 
 // Returns the cause of the last change of state. For a system call of Linux the result also
 // contains the number of the call.
-p5::Attribution::Entrance entrance() {
+measure::Attribution::Entrance entrance() {
   const std::string_view kind = crossed.kind ? crossed.kind : "";
   const bool call = kind == "gate" || (kind == "int" && crossed.vector == 0x80);
   return {crossed.kind, crossed.vector, call ? general_register(0) : 0};
@@ -339,7 +341,7 @@ void p5_initialize(void) {
   p5_clock = model.clock_address();
   next_look = the_run.next_look();
   from_media = the_run.config().media.on;
-  if (from_media) glue::end_at_panic();
+  if (from_media) bochs::end_at_panic();
   cmov_allowed = the_run.config().cmov;
   block_moves = the_run.config().fast_paths;
   take_observers();
@@ -347,7 +349,7 @@ void p5_initialize(void) {
   if (!p5::kX86_64) p5_flawed_divider = x87::divider_is_flawed(the_run.config().signature);
 }
 
-void glue::hold() { model.hold(); }
+void bochs::hold() { model.hold(); }
 
 void p5_exit(void) {
   platform.stopped = true;
@@ -790,7 +792,7 @@ void BochsPlatform::let_pass(uint64_t clocks) {
 
 Bit64u p5_read_tsc(Bit64s adjust) { return the_run.counter_registers().time_stamp(adjust); }
 
-namespace glue {
+namespace bochs {
 
 session::Session& run() { return the_run; }
 
@@ -801,7 +803,7 @@ void count_event(p5::Event event, uint64_t number) {
 
 void wide_ports(uint16_t first, uint16_t last) { model.wide_ports(first, last); }
 
-}  // namespace glue
+}  // namespace bochs
 
 // Copies the boot ROM's files into memory. Returns false if an address is outside of DRAM, because
 // no memory exists there.

@@ -6,13 +6,13 @@
 #include <cstdio>
 #include <string>
 
-#include "device.hh"
-#include "events.hh"
-#include "session.hh"
+#include "base/events.hh"
+#include "devices/device.hh"
+#include "session/session.hh"
 
 extern bool p5_flawed_divider;  // (patch 0020, x87.cc)
 
-namespace glue {
+namespace bochs {
 
 // The only run of this process.
 session::Session& run();
@@ -62,4 +62,4 @@ session::Picture view();
 // (disk.cc).
 bool save_disk(unsigned drive, std::FILE* file);
 
-}  // namespace glue
+}  // namespace bochs

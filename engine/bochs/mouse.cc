@@ -2,7 +2,7 @@
 // How does a script move the emulated mouse and press its buttons? The mouse is a PS/2 mouse or a
 // serial mouse at COM2.
 #include "bochs.h"
-#include "glue.hh"
+#include "bochs/glue.hh"
 #include "gui/siminterface.h"
 #include "iodev/iodev.h"
 #include "param_names.h"
@@ -27,9 +27,9 @@ bool on() {
 
 // A serial mouse sends 1200 bits in a second. A report has three bytes of nine bits: 22.5 ms
 // [Microsoft serial mouse].
-base::Time glue::mouse_report() { return (serial() ? 25 : 10) * base::kMillisecond; }
+base::Time bochs::mouse_report() { return (serial() ? 25 : 10) * base::kMillisecond; }
 
-bool glue::mouse(int right, int down, unsigned buttons) {
+bool bochs::mouse(int right, int down, unsigned buttons) {
   if (!on()) return false;
   // Without a captured pointer of a host's screen, the emulator ignores each motion.
   static bool captured = false;

@@ -2,7 +2,7 @@
 // How does the run of a guest end that boots from its own media, if the emulator or its BIOS
 // panics? The run ends at once, while the video card still exists, so that the screen is saved.
 #include "bochs.h"
-#include "glue.hh"
+#include "bochs/glue.hh"
 #include "gui/siminterface.h"
 
 namespace {
@@ -12,14 +12,14 @@ void* argument;
 
 BxEvent* handle(void*, BxEvent* event) {
   if (event->type == BX_SYNC_EVT_LOG_DLG) {
-    glue::run().fail(std::string("the emulator stopped: ") + event->u.logmsg.msg);
+    bochs::run().fail(std::string("the emulator stopped: ") + event->u.logmsg.msg);
   }
   return others(argument, event);
 }
 
 }  // namespace
 
-void glue::end_at_panic() {
+void bochs::end_at_panic() {
   SIM->get_notify_callback(&others, &argument);
   SIM->set_notify_callback(handle, nullptr);
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Which picture does the emulated video card show in a graphics mode? The emulator's own functions
 // draw the picture. What they change is put back, so a look changes nothing in the machine.
-#include "picture.hh"
+#include "session/picture.hh"
 
 #include <vector>
 
 #include "bochs.h"
-#include "card.hh"
-#include "glue.hh"
+#include "bochs/card.hh"
+#include "bochs/glue.hh"
 #include "gui/gui.h"
 
-namespace glue {
+namespace bochs {
 namespace {
 
 // The emulator's display library. In its snapshot mode it collects what the card draws.
@@ -105,7 +105,7 @@ bool blank(bx_vgacore_c& card) {
 // one for each line of 8 dots.
 session::Picture of_text(bx_vgacore_c& card) {
   const auto& s = Card::state(card);
-  const session::Screen screen = glue::screen();
+  const session::Screen screen = bochs::screen();
   constexpr unsigned kDots = 8, kLines = 32, kPlanes = 4, kUnderline = 2;
   const unsigned height = (s.CRTC.reg[9] & 0x1Fu) + 1, columns = screen.columns;
   const unsigned width = columns * kDots, rows = unsigned(screen.rows.size());
@@ -158,4 +158,4 @@ session::Picture view() {
   return in_graphics_mode(*card, &width, &height) ? picture() : of_text(*card);
 }
 
-}  // namespace glue
+}  // namespace bochs

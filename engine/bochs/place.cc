@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Which bytes does a program mean by a segment register and an offset?
 #include "bochs.h"
+#include "bochs/glue.hh"
 #include "cpu/cpu.h"
-#include "glue.hh"
 
-namespace glue {
+namespace bochs {
 
 session::Place place(unsigned segment, unsigned general) {
   BX_CPU_C* cpu = BX_CPU(0);
@@ -32,4 +32,4 @@ session::Place place(unsigned segment, unsigned general) {
   return place;
 }
 
-}  // namespace glue
+}  // namespace bochs

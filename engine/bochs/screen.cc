@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "bochs.h"
-#include "card.hh"
-#include "glue.hh"
+#include "bochs/card.hh"
+#include "bochs/glue.hh"
 
-namespace glue {
+namespace bochs {
 
 session::Screen screen() {
   session::Screen screen;
@@ -38,4 +38,4 @@ session::Screen screen() {
   return screen;
 }
 
-}  // namespace glue
+}  // namespace bochs

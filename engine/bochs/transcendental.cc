@@ -3,7 +3,7 @@
 // that patch 0016 leaves out. Each function unpacks its operands, answers for the special ones as
 // the tables of the manual do (Intel, Software Developer's Manual, volume 2), and rounds the result
 // of engine/x87 to 64 bits.
-#include "transcendental.hh"
+#include "x87/transcendental.hh"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How does the x87 report errors with CR0.NE = 0, and how does it divide on the first steppings?
 #include "bochs.h"
+#include "bochs/glue.hh"
 #include "cpu/cpu.h"
-#include "divider.hh"
-#include "glue.hh"
 #include "iodev/iodev.h"
+#include "x87/divider.hh"
 
 // FERR# is active. An instruction that finds no pending error has made it inactive (patch 0019).
 bool p5_ferr = false;
@@ -48,7 +48,7 @@ void p5_x87_error(unsigned opcode, unsigned exceptions, bool is_store) {
 bool p5_x87_waits(void) {
   if (p5_ferr && ignored) return false;
   report();
-  glue::hold();
+  bochs::hold();
   return true;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "device.hh"
+#include "devices/device.hh"
 
 #include <algorithm>
 
-#include "declared.hh"
+#include "base/declared.hh"
 
 namespace device {
 namespace {
@@ -34,7 +34,7 @@ void Devices::read(base::Settings& settings) {
   for (const Known& known : known_) {
     known.device->read(settings);
     if (!settings.error().empty()) return;
-    known.device->present_ = p5::present(settings, p5::declaration(known.part));
+    known.device->present_ = base::present(settings, base::declaration(known.part));
   }
 }
 

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "agenda.hh"
-#include "clock.hh"
-#include "events.hh"
-#include "settings.hh"
+#include "base/agenda.hh"
+#include "base/clock.hh"
+#include "base/events.hh"
+#include "base/settings.hh"
 
 namespace device {
 
@@ -126,7 +126,7 @@ class Pc {
   virtual const base::Clock& clock() const = 0;
 
   // Counts an event in the current ring and address space.
-  virtual void count(p5::Event event, uint64_t number) = 0;
+  virtual void count(base::events::Event event, uint64_t number) = 0;
 
   // Creates a file of the run. The engine flushes and checks the file at the end of the run.
   virtual std::FILE* create(const std::string& path) = 0;
@@ -176,17 +176,17 @@ class Device {
 // decides which PCI slot each device gets. The order also decides which timer fires first if two
 // timers are due in the same clock.
 struct Kind {
-  p5::Part part;  // the build derives this name from the folder: scsi -> Scsi
+  base::events::Part part;  // the build derives this name from the folder: scsi -> Scsi
   std::unique_ptr<Device> (*make)();
 };
 
 // Registers a kind. Each device has one static object:
 //
-//   const device::Registered<Disks> registered(p5::Part::Scsi);
+//   const device::Registered<Disks> registered(base::events::Part::Scsi);
 void enter(const Kind& kind);
 template <class Type>
 struct Registered {
-  explicit Registered(p5::Part part) {
+  explicit Registered(base::events::Part part) {
     enter({part, [] { return std::unique_ptr<Device>(std::make_unique<Type>()); }});
   }
 };
@@ -210,7 +210,7 @@ class Devices {
 
  private:
   struct Known {
-    p5::Part part;
+    base::events::Part part;
     std::unique_ptr<Device> device;
   };
   std::vector<Known> known_;

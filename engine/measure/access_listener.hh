@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace p5 {
+namespace measure {
 
 enum class Level : uint8_t { L1d, L1i, L2 };
 
@@ -23,4 +23,4 @@ class AccessListener {
   virtual void flushed() = 0;
 };
 
-}  // namespace p5
+}  // namespace measure

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "access_trace.hh"
+#include "measure/access_trace.hh"
 
-namespace p5 {
+namespace measure {
 namespace {
 
 void put_word(std::FILE* file, uint32_t word) {
@@ -43,4 +43,4 @@ void AccessTrace::cleaned(uint32_t address) { put(L1dCleaned, address); }
 
 void AccessTrace::flushed() { put(AllRemoved, 0); }
 
-}  // namespace p5
+}  // namespace measure

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "access_listener.hh"
+#include "measure/access_listener.hh"
 
-namespace p5 {
+namespace measure {
 
 class AccessTrace : public AccessListener {
  public:
@@ -46,4 +46,4 @@ class AccessTrace : public AccessListener {
   uint64_t limit_, accesses_ = 0;
 };
 
-}  // namespace p5
+}  // namespace measure

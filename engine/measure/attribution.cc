@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "attribution.hh"
+#include "measure/attribution.hh"
 
 #include <cstring>
 
-namespace p5 {
+namespace measure {
 
-Attribution::Attribution(Pentium& model, Guest& guest, Functions functions, bool stacks,
+Attribution::Attribution(p5::Pentium& model, Guest& guest, Functions functions, bool stacks,
                          MissClasses* classes)
     : model_(model),
       guest_(guest),
@@ -15,18 +15,18 @@ Attribution::Attribution(Pentium& model, Guest& guest, Functions functions, bool
   model_.watch_each(true);
   ring_ = model_.state().ring;
   bank_ = number_of(model_.bank());
-  entering_.frames.push_back({~Linear(0), 0, 0, 0});
+  entering_.frames.push_back({~p5::Linear(0), 0, 0, 0});
 }
 
 // --- the current position
 // -------------------------------------------------------------------------
 
-void Attribution::move(Linear linear, Linear stack) {
+void Attribution::move(p5::Linear linear, p5::Linear stack) {
   flush();
   look_up(linear, true);
   if (functions_[function_].starts_task) {
     stack_ = &stack_at(stack);
-    stack_->frames.assign(1, {~Linear(0), 0, entrance_of({"start", -1, 0}), 0});
+    stack_->frames.assign(1, {~p5::Linear(0), 0, entrance_of({"start", -1, 0}), 0});
   } else if (look_ == Look::Return) {
     return_to(stack);
   } else if (look_ == Look::Jump && stack_ != &entering_ && stack_->key != key_of(stack)) {
@@ -38,7 +38,7 @@ void Attribution::move(Linear linear, Linear stack) {
 
 // `fetched`: the emulator has just fetched the instruction, so the page of the instruction is
 // present.
-void Attribution::look_up(Linear linear, bool fetched) {
+void Attribution::look_up(p5::Linear linear, bool fetched) {
   Known& known = known_[(linear ^ linear >> 12) % known_.size()];
   // Only a kernel is a module at fixed addresses, and ring 3 never executes a kernel.
   const bool kernel = ring_ != 3;
@@ -78,20 +78,20 @@ void Attribution::decoded(uint32_t physical) {
 
 // --- calls and returns --------------------------------------------------------------------------
 
-Attribution::Stack& Attribution::stack_at(Linear stack) {
+Attribution::Stack& Attribution::stack_at(p5::Linear stack) {
   const uint64_t key = key_of(stack);
   Stack& found = stacks_known_[key];
   found.key = key;
   return found;
 }
 
-void Attribution::call(Linear stack) {
+void Attribution::call(p5::Linear stack) {
   const Frame from = stack_->frames.back();
   if (stack_ == &entering_ || stack_->key != key_of(stack)) {
     // The kernel has switched to its own stack, or a call has moved to another stack.
     Stack& next = stack_at(stack);
     next.frames.assign(1, from);
-    next.frames.back().stack = ~Linear(0);
+    next.frames.back().stack = ~p5::Linear(0);
     stack_ = &next;
   }
   stack_->frames.push_back({stack, caller(), from.entrance, 0});
@@ -100,17 +100,17 @@ void Attribution::call(Linear stack) {
 }
 
 // The stack pointer is now `stack`. All frames below this address have ended.
-void Attribution::return_to(Linear stack) {
+void Attribution::return_to(p5::Linear stack) {
   // An entry into the kernel begins on a special stack. The kernel then switches to its own stack
   // without a call.
   const bool entering = stack_ == &entering_ && ring_ != 3;
   if (!entering && stack_->key != key_of(stack)) stack_ = &stack_at(stack);
   auto& frames = stack_->frames;
-  if (frames.empty()) frames.push_back({~Linear(0), 0, 0, 0});
+  if (frames.empty()) frames.push_back({~p5::Linear(0), 0, 0, 0});
   while (frames.size() > 1 && frames.back().stack < stack) frames.pop_back();
 }
 
-void Attribution::state(const Entrance& how, Linear linear, Linear stack) {
+void Attribution::state(const Entrance& how, p5::Linear linear, p5::Linear stack) {
   flush();
   bank_ = number_of(model_.bank());
   const uint8_t before = std::exchange(ring_, model_.state().ring);
@@ -118,7 +118,7 @@ void Attribution::state(const Entrance& how, Linear linear, Linear stack) {
   look_ = Look::Jump;
   const bool delivered = how.vector >= 0 || (how.kind && std::strcmp(how.kind, "gate") == 0);
   if (ring_ < before) {
-    entering_.frames.assign(1, {~Linear(0), caller(), entrance_of(how), 0});
+    entering_.frames.assign(1, {~p5::Linear(0), caller(), entrance_of(how), 0});
     stack_ = &entering_;
   } else if (ring_ > before || (how.kind && !delivered && std::strcmp(how.kind, "cr3") != 0)) {
     return_to(stack);
@@ -137,7 +137,7 @@ uint32_t Attribution::entrance_of(const Entrance& how) {
   return found->second;
 }
 
-uint32_t Attribution::number_of(const Bank& bank) {
+uint32_t Attribution::number_of(const p5::Bank& bank) {
   const auto [found, first] = bank_numbers_.insert({&bank, uint32_t(banks_.size())});
   if (first) banks_.push_back({&bank, Grown{}});
   return found->second;
@@ -170,10 +170,11 @@ void Attribution::flush() {
   Seen& seen = banks_[bank_];
   Counts grown;
   uint64_t any = 0;
-  for (size_t i = 0; i < kEventCount; i++) any |= grown[i] = seen.bank->count[i] - seen.count[i];
+  for (size_t i = 0; i < p5::kEventCount; i++)
+    any |= grown[i] = seen.bank->count[i] - seen.count[i];
   for (size_t i = 0; i < MissClasses::kCounts; i++) {
     const uint64_t now = classes_ ? classes_->counts()[i] : 0;
-    any |= grown[kEventCount + i] = now - classes_seen_[i];
+    any |= grown[p5::kEventCount + i] = now - classes_seen_[i];
     classes_seen_[i] = now;
   }
   if (!any) return;
@@ -208,7 +209,7 @@ void Attribution::end(uint32_t phase) {
   ended.began.resize(banks_.size());
   ended.grown.resize(banks_.size());
   for (size_t bank = 0; bank < banks_.size(); bank++) {
-    for (size_t i = 0; i < kEventCount; i++) {
+    for (size_t i = 0; i < p5::kEventCount; i++) {
       ended.grown[bank][i] += banks_[bank].bank->count[i] - ended.began[bank][i];
     }
   }
@@ -221,14 +222,14 @@ std::string Attribution::differs() const {
     std::vector<Grown> sums(banks_.size(), Grown{});
     for (size_t node = 0; node < phase.counts.size(); node++) {
       if (!phase.counts[node]) continue;
-      for (size_t i = 0; i < kEventCount; i++) {
+      for (size_t i = 0; i < p5::kEventCount; i++) {
         sums[nodes_[node].bank][i] += (*phase.counts[node])[i];
       }
     }
     for (size_t bank = 0; bank < phase.grown.size(); bank++) {
-      for (uint32_t i = 0; i < kEventCount; i++) {
+      for (uint32_t i = 0; i < p5::kEventCount; i++) {
         if (sums[bank][i] != phase.grown[bank][i]) {
-          return std::string(event_name(i)) + " of phase " + std::to_string(number);
+          return std::string(p5::event_name(i)) + " of phase " + std::to_string(number);
         }
       }
     }
@@ -236,4 +237,4 @@ std::string Attribution::differs() const {
   return "";
 }
 
-}  // namespace p5
+}  // namespace measure

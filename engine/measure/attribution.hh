@@ -27,17 +27,17 @@
 #include <utility>
 #include <vector>
 
-#include "functions.hh"
-#include "insn.hh"
-#include "miss_classes.hh"
-#include "pentium.hh"
+#include "measure/functions.hh"
+#include "measure/miss_classes.hh"
+#include "p5/insn.hh"
+#include "p5/pentium.hh"
 
-namespace p5 {
+namespace measure {
 
 class Attribution {
  public:
   // The counts of one node: the events, then the classes of misses.
-  static constexpr size_t kCounts = kEventCount + MissClasses::kCounts;
+  static constexpr size_t kCounts = p5::kEventCount + MissClasses::kCounts;
   using Counts = std::array<uint64_t, kCounts>;
 
   // Why the processor entered a ring: the kind of entrance (null: unknown), the vector (-1: none),
@@ -55,7 +55,7 @@ class Attribution {
   struct Node {
     uint32_t parent, function, bank, entrance;
   };
-  using Grown = decltype(Bank::count);
+  using Grown = decltype(p5::Bank::count);
   // One phase: the counts of each node (null: none), and the growth of each bank between the
   // markers.
   struct Phase {
@@ -69,29 +69,30 @@ class Attribution {
     virtual ~Guest() = default;
     // Finds the physical address of code. Returns false if the code is not in memory. `fetched`:
     // the processor has just fetched from the page of this code.
-    virtual bool code(Linear linear, bool fetched, uint32_t* physical) = 0;
+    virtual bool code(p5::Linear linear, bool fetched, uint32_t* physical) = 0;
     // Returns 4 KB of memory, or null if there is no memory at this address.
     virtual const uint8_t* page(uint32_t physical) = 0;
   };
 
   // With `stacks`, each node contains the node of its caller. `classes` counts the classes of
   // misses; null: no classes.
-  Attribution(Pentium& model, Guest& guest, Functions functions, bool stacks, MissClasses* classes);
+  Attribution(p5::Pentium& model, Guest& guest, Functions functions, bool stacks,
+              MissClasses* classes);
 
   // Call this function at the start of each instruction.
-  void at(Linear linear, Linear stack) {
+  void at(p5::Linear linear, p5::Linear stack) {
     if (__builtin_expect(linear - first_ >= bytes_, 0)) move(linear, stack);
   }
   // Call this after a near branch of class `cls`.
-  void branch(ClassId cls, Linear stack) {
-    if (cls == Class::Call || cls == Class::CallInd)
+  void branch(p5::ClassId cls, p5::Linear stack) {
+    if (cls == p5::Class::Call || cls == p5::Class::CallInd)
       call(stack);
-    else if (cls == Class::Ret || cls == Class::RetImm)
+    else if (cls == p5::Class::Ret || cls == p5::Class::RetImm)
       look_ = Look::Return, bytes_ = 0;
   }
   // Call this after the model's state has changed, or after control has moved to `linear` without a
   // near branch.
-  void state(const Entrance& how, Linear linear, Linear stack);
+  void state(const Entrance& how, p5::Linear linear, p5::Linear stack);
   // Call this when code in a physical page has changed or is decoded for the first time.
   void decoded(uint32_t physical);
 
@@ -103,7 +104,7 @@ class Attribution {
   const Functions& functions() const { return functions_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Entrance>& entrances() const { return entrances_; }
-  const Bank& bank(uint32_t number) const { return *banks_[number].bank; }
+  const p5::Bank& bank(uint32_t number) const { return *banks_[number].bank; }
   const std::map<uint32_t, Phase>& phases() const { return phases_; }
   // Compares the sum over the nodes with the growth of the banks. Returns the name of the first
   // event with a difference, or an empty text.
@@ -111,11 +112,11 @@ class Attribution {
 
  private:
   static constexpr uint32_t kNone = ~0u;
-  static constexpr unsigned kStackShift = kX86_64 ? 14 : 13;
+  static constexpr unsigned kStackShift = p5::kX86_64 ? 14 : 13;
   static constexpr uint32_t kDeepest = 200;  // calls; a deeper call gets the parent of its caller
 
   struct Frame {
-    Linear stack;  // address of the return address; all ones: outermost frame
+    p5::Linear stack;  // address of the return address; all ones: outermost frame
     uint32_t parent, entrance;
     uint32_t node;
   };
@@ -124,7 +125,7 @@ class Attribution {
     std::vector<Frame> frames;
   };
   struct Seen {  // a bank and its counts at the last flush
-    const Bank* bank;
+    const p5::Bank* bank;
     Grown count;
   };
   enum class Look : uint8_t { Jump, Call, Return };
@@ -143,7 +144,7 @@ class Attribution {
     }
   };
   struct Known {
-    Linear linear = 0;
+    p5::Linear linear = 0;
     uint32_t page = kNone;
     Functions::Place place{};
   };
@@ -152,28 +153,28 @@ class Attribution {
     uint32_t node = 0;
   };
 
-  void move(Linear linear, Linear stack);
-  void call(Linear stack);
-  void look_up(Linear linear, bool fetched);
+  void move(p5::Linear linear, p5::Linear stack);
+  void call(p5::Linear stack);
+  void look_up(p5::Linear linear, bool fetched);
   uint32_t page_in(uint32_t frame);
-  uint64_t key_of(Linear stack) const {
-    const State& state = model_.state();
+  uint64_t key_of(p5::Linear stack) const {
+    const p5::State& state = model_.state();
     return (state.ring ? uint64_t(state.cr3) << 24 : 0) ^ (uint64_t(stack) >> kStackShift);
   }
-  Stack& stack_at(Linear stack);
-  void return_to(Linear stack);
+  Stack& stack_at(p5::Linear stack);
+  void return_to(p5::Linear stack);
   // Returns the node that is the parent for a call from the current position.
   uint32_t caller() const {
     if (!stacks_) return 0;
     return depths_[node_] < kDeepest ? node_ : nodes_[node_].parent;
   }
-  uint32_t number_of(const Bank& bank);
+  uint32_t number_of(const p5::Bank& bank);
   void use_node();
   uint32_t node_of(const Key& key);
   uint32_t entrance_of(const Entrance& how);
   void flush();
 
-  Pentium& model_;
+  p5::Pentium& model_;
   Guest& guest_;
   Functions functions_;
   const bool stacks_;
@@ -181,7 +182,7 @@ class Attribution {
 
   // The current position: `function_` covers `bytes_` bytes, and `first_` is the address of the
   // first of these bytes. If `bytes_` is 0, the function must be looked up again.
-  Linear first_ = 0, bytes_ = 0;
+  p5::Linear first_ = 0, bytes_ = 0;
   uint32_t function_ = Functions::kUnknown;
   uint32_t bank_ = 0, node_ = 0;
   uint8_t ring_ = 0;
@@ -190,7 +191,7 @@ class Attribution {
   std::vector<uint32_t> page_in_;  // [physical page] page in functions_; kNone: unknown
 
   std::vector<Seen> banks_;
-  std::unordered_map<const Bank*, uint32_t> bank_numbers_;
+  std::unordered_map<const p5::Bank*, uint32_t> bank_numbers_;
   std::vector<Node> nodes_{{0, Functions::kUnknown, 0, 0}};
   std::vector<uint32_t> depths_{0};
   std::unordered_map<Key, uint32_t, Hash> node_numbers_;
@@ -207,4 +208,4 @@ class Attribution {
   std::array<uint64_t, MissClasses::kCounts> classes_seen_{};
 };
 
-}  // namespace p5
+}  // namespace measure

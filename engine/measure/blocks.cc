@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "blocks.hh"
+#include "measure/blocks.hh"
 
 #include <cinttypes>
 #include <sstream>
 #include <utility>
 
-namespace p5 {
+namespace measure {
 
 bool Blocks::parse(const std::string& text, std::vector<Interval>* intervals) {
   std::istringstream words(text);
@@ -69,15 +69,15 @@ void Blocks::begin_interval() {
   mode_ = Mode::Detailed;
   inside_ = true;
   snapshot_("begin", intervals_[next_].number);
-  cycles_ = model_.counters().total(CyclesBusy);
-  instructions_ = model_.counters().total(Instructions);
+  cycles_ = model_.counters().total(p5::CyclesBusy);
+  instructions_ = model_.counters().total(p5::Instructions);
   switch_ = intervals_[next_].end;
 }
 
 void Blocks::end_interval() {
   const Interval& interval = intervals_[next_++];
-  const uint64_t cycles = model_.counters().total(CyclesBusy) - cycles_;
-  const uint64_t instructions = model_.counters().total(Instructions) - instructions_;
+  const uint64_t cycles = model_.counters().total(p5::CyclesBusy) - cycles_;
+  const uint64_t instructions = model_.counters().total(p5::Instructions) - instructions_;
   snapshot_("end", interval.number);
   inside_ = false;
   weights_ += interval.weight;
@@ -89,8 +89,8 @@ void Blocks::end_interval() {
 // Prepares the gap before the next interval. If the next interval begins here, there is no gap.
 void Blocks::begin_gap() {
   if (!clocks_each_) {  // before the first interval: count from reset
-    clocks_each_ =
-        (model_.counters().total(CyclesBusy) << kFraction) / model_.counters().total(Instructions);
+    clocks_each_ = (model_.counters().total(p5::CyclesBusy) << kFraction) /
+                   model_.counters().total(p5::Instructions);
   }
   const uint64_t begin = next_ < intervals_.size() ? intervals_[next_].begin : kNever;
   if (begin <= total_) return begin_interval();
@@ -125,4 +125,4 @@ void Blocks::finish() {
   if (file_ && total_ + length_ > switch_) write_interval();
 }
 
-}  // namespace p5
+}  // namespace measure

@@ -17,9 +17,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "pentium.hh"
+#include "p5/pentium.hh"
 
-namespace p5 {
+namespace measure {
 
 class Blocks {
  public:
@@ -32,7 +32,7 @@ class Blocks {
   // This function is called at the beginning and at the end of each interval.
   using Snapshot = std::function<void(const char* op, uint32_t number)>;
 
-  explicit Blocks(Pentium& model) : model_(model) {}
+  explicit Blocks(p5::Pentium& model) : model_(model) {}
   // Reads a list of intervals, "number:begin:end:weight ...". Returns false if the form is wrong,
   // or if the intervals are not sorted by time.
   static bool parse(const std::string& text, std::vector<Interval>* intervals);
@@ -99,7 +99,7 @@ class Blocks {
   void begin_gap();
   void warm_up();
 
-  Pentium& model_;
+  p5::Pentium& model_;
   // The mode is Detailed before the first bracket and in intervals. inside_ is true only in
   // intervals.
   enum class Mode : uint8_t { Detailed, Warming, Resting } mode_ = Mode::Detailed;
@@ -125,4 +125,4 @@ class Blocks {
   uint64_t gap_ = 0, gap_clock_ = 0;  // instructions since the last interval; clock of its end
 };
 
-}  // namespace p5
+}  // namespace measure

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "call_table.hh"
+#include "measure/call_table.hh"
 
 #include <charconv>
 #include <sstream>
 
-namespace p5 {
+namespace measure {
 namespace {
 
 bool hexadecimal(const std::string& text, uint32_t* number) {
@@ -81,10 +81,10 @@ uint8_t CallTable::properties(const CallKey& key) const {
   return found == properties_.end() ? 0 : found->second;
 }
 
-Linear CallTable::ends_at(const CallKey& key) const {
+p5::Linear CallTable::ends_at(const CallKey& key) const {
   if (key.kind != CallKind::Int) return kNoAddress;
   const auto found = ends_at_.find(key.vector);
   return found == ends_at_.end() ? kNoAddress : found->second;
 }
 
-}  // namespace p5
+}  // namespace measure

@@ -11,9 +11,9 @@
 #include <tuple>
 #include <utility>
 
-#include "isa.hh"
+#include "p5/isa.hh"
 
-namespace p5 {
+namespace measure {
 
 // The causes of a call. A gate is a call gate, or SYSCALL on x86-64.
 enum class CallKind : uint8_t { Int, Gate, Hardware, Exception };
@@ -48,9 +48,9 @@ class CallTable {
   // Returns the Property bits of a call.
   uint8_t properties(const CallKey& key) const;
   // Returns the address at which a call ends without a return, or kNoAddress.
-  Linear ends_at(const CallKey& key) const;
+  p5::Linear ends_at(const CallKey& key) const;
 
-  static constexpr Linear kNoAddress = ~Linear(0);
+  static constexpr p5::Linear kNoAddress = ~p5::Linear(0);
 
  private:
   enum class Register : uint8_t { None, Ah, Ax, Eax };
@@ -64,7 +64,7 @@ class CallTable {
 
   std::array<Register, kGate + 1> registers_{};
   std::map<std::pair<unsigned, uint32_t>, uint8_t> properties_;
-  std::map<unsigned, Linear> ends_at_;
+  std::map<unsigned, p5::Linear> ends_at_;
 };
 
-}  // namespace p5
+}  // namespace measure

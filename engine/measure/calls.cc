@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "calls.hh"
+#include "measure/calls.hh"
 
 #include <algorithm>
 
-namespace p5 {
+namespace measure {
 
-Calls::Calls(Pentium& model, const CallTable& table)
+Calls::Calls(p5::Pentium& model, const CallTable& table)
     : model_(model), table_(table), state_(model.state()), last_(model.clock()) {
   frames_.push_back({});
   frames_[kOutside].open = true;
@@ -115,16 +115,16 @@ void Calls::count(const Sum& grown) {
 // --- changes of the state -----------------------------------------------------------------------
 
 void Calls::arrive(Place here) {
-  const State& now = model_.state();
+  const p5::State& now = model_.state();
   flush(model_.clock());
   const bool mode = now.mode != state_.mode, ring = now.ring != state_.ring;
   if (mode || ring) count({0, 0, mode, ring});
-  const Space before = state_.cr3;
+  const p5::Space before = state_.cr3;
   if (now.cr3 != before && !delivered_) change_space(now.cr3);
   const bool inwards = now.ring<state_.ring, outwards = now.ring> state_.ring;
   state_ = now;
   // SYSCALL leaves the stack to the kernel.
-  const bool changes_stack = !kX86_64 || frames_[current_].kind != CallKind::Gate;
+  const bool changes_stack = !p5::kX86_64 || frames_[current_].kind != CallKind::Gate;
   if (delivered_ && inwards && changes_stack) enter_task(here.stack);
   if (landed_ && !delivered_) {
     left_stack_ = outwards ? before_.next.stack : 0;
@@ -136,8 +136,8 @@ void Calls::arrive(Place here) {
 
 // The kernel switches from one address space to another. The calls of the old space wait. If it has
 // an open INT3, a debugger takes control, and the program does not continue after the INT3.
-void Calls::change_space(Space to) {
-  const Space from = state_.cr3;
+void Calls::change_space(p5::Space to) {
+  const p5::Space from = state_.cr3;
   for (uint32_t at = current_; at != kOutside && frames_[at].cr3 == from; at = frames_[at].parent) {
     const CallKey& key = rows_[frames_[at].row];
     if (key.kind == CallKind::Int && key.vector == kBreakpoint) {
@@ -171,7 +171,7 @@ void Calls::change_space(Space to) {
 // --- tasks --------------------------------------------------------------------------------------
 
 // The current call has begun to use a kernel stack.
-void Calls::enter_task(Linear kernel_stack) {
+void Calls::enter_task(p5::Linear kernel_stack) {
   frames_[current_].kernel_stack = kernel_stack;
   if (known_task(kernel_stack)) return;
   if (tasks_.size() >= kMostOpen) tasks_.clear();  // a guest with kernel stacks without end
@@ -179,8 +179,8 @@ void Calls::enter_task(Linear kernel_stack) {
 }
 
 // Returns the task of the present address space with this kernel stack; null if it is unknown.
-Calls::Waiting* Calls::known_task(Linear kernel_stack) {
-  const Linear from = kernel_stack < kSameStack ? 0 : kernel_stack - kSameStack;
+Calls::Waiting* Calls::known_task(p5::Linear kernel_stack) {
+  const p5::Linear from = kernel_stack < kSameStack ? 0 : kernel_stack - kSameStack;
   const auto found = tasks_.lower_bound({state_.cr3, from});
   const bool near = found != tasks_.end() && found->first.first == state_.cr3 &&
                     found->first.second <= kernel_stack + kSameStack;
@@ -188,7 +188,7 @@ Calls::Waiting* Calls::known_task(Linear kernel_stack) {
 }
 
 // Returns the kernel stack of the task that is in a call; 0 if no call of it has changed the ring.
-Linear Calls::kernel_stack_of(uint32_t frame) const {
+p5::Linear Calls::kernel_stack_of(uint32_t frame) const {
   for (; frame != kOutside; frame = frames_[frame].parent) {
     if (frames_[frame].cr3 != state_.cr3) return 0;
     if (frames_[frame].kernel_stack) return frames_[frame].kernel_stack;
@@ -196,15 +196,15 @@ Linear Calls::kernel_stack_of(uint32_t frame) const {
   return 0;
 }
 
-bool Calls::same_task(Linear one, Linear other) {
+bool Calls::same_task(p5::Linear one, p5::Linear other) {
   return one - other <= kSameStack || other - one <= kSameStack;
 }
 
 // Whether a kernel goes to a program from the stack of another task than the one that has entered
 // the kernel at `entered`. The kernel may return from a place below, because a monitor can use its
 // own stack in this way.
-bool Calls::other_task(Linear entered) const {
-  const bool program = state_.ring == 3 && state_.paging && state_.mode >= MachineMode::Prot32;
+bool Calls::other_task(p5::Linear entered) const {
+  const bool program = state_.ring == 3 && state_.paging && state_.mode >= p5::MachineMode::Prot32;
   return program && entered && left_stack_ && !same_task(entered, left_stack_) &&
          entered - left_stack_ > kNearStack;
 }
@@ -212,7 +212,7 @@ bool Calls::other_task(Linear entered) const {
 // A kernel returns to an outer ring from the stack `left_stack_`. If this is the stack of another
 // task, the calls of the task that was current wait.
 void Calls::take_task() {
-  const Linear entered = kernel_stack_of(current_);
+  const p5::Linear entered = kernel_stack_of(current_);
   if (entered ? same_task(entered, left_stack_) : current_ != kOutside) return;
   const Waiting* to = known_task(left_stack_);
   if (!to && !other_task(entered)) return;
@@ -234,11 +234,11 @@ bool Calls::in_place(const Frame& frame) const {
 // Whether the stack is as after a return of this call.
 bool Calls::is_back(const Frame& frame, Place here) const {
   if (!in_place(frame)) return false;
-  const Linear released = here.stack - frame.back.stack;
+  const p5::Linear released = here.stack - frame.back.stack;
   if (released == 0) return true;
   if (frame.kind == CallKind::Gate) return released <= kMostParameters;
   // A far RET leaves the flags on the stack (INT 25h and 26h of DOS).
-  return frame.kind == CallKind::Int && (released == Linear(-2) || released == Linear(-4));
+  return frame.kind == CallKind::Int && (released == p5::Linear(-2) || released == p5::Linear(-4));
 }
 
 // A far transfer has gone to `here`.
@@ -257,7 +257,8 @@ void Calls::land(Place here) {
   for (uint32_t at = current_; at != kOutside; at = frames_[at].parent) {
     if (frames_[at].ends_at == here.address) return finish(at, false);
   }
-  if (state_.ring == 3 && state_.paging && state_.mode >= MachineMode::Prot32) leave_program(here);
+  if (state_.ring == 3 && state_.paging && state_.mode >= p5::MachineMode::Prot32)
+    leave_program(here);
 }
 
 // A kernel has gone to a program that does not continue after a call: to a new program, to a
@@ -341,9 +342,9 @@ void Calls::stop() {
 
 // Returns all cycles so far. The time so far belongs to the current call.
 uint64_t Calls::cycles() {
-  const Counters& counters = model_.counters();
+  const p5::Counters& counters = model_.counters();
   flush(model_.clock());
-  return counters.total(CyclesBusy) + counters.total(CyclesIdle);
+  return counters.total(p5::CyclesBusy) + counters.total(p5::CyclesIdle);
 }
 
 std::string Calls::differs() const {
@@ -355,4 +356,4 @@ std::string Calls::differs() const {
   return "";
 }
 
-}  // namespace p5
+}  // namespace measure

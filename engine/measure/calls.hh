@@ -26,16 +26,16 @@
 #include <utility>
 #include <vector>
 
-#include "call_table.hh"
-#include "pentium.hh"
+#include "measure/call_table.hh"
+#include "p5/pentium.hh"
 
-namespace p5 {
+namespace measure {
 
 class Calls {
  public:
   // A place in the code of a caller: linear addresses of the next instruction and of the stack.
   struct Place {
-    Linear address, stack;
+    p5::Linear address, stack;
   };
   // Cycles may be negative in a short time, because the model can subtract clocks that it has added
   // too early. All sums are modulo 2^64.
@@ -61,7 +61,7 @@ class Calls {
     uint64_t began = 0, began_cycles = 0;  // of the open bracket: number, and the counters
   };
 
-  Calls(Pentium& model, const CallTable& table);
+  Calls(p5::Pentium& model, const CallTable& table);
 
   // --- what the processor does
 
@@ -102,11 +102,11 @@ class Calls {
   static constexpr uint8_t kBreakpoint = 3;     // the vector of INT3
   static constexpr size_t kMostOpen = 1 << 16;  // open calls
   static constexpr size_t kMostRows = 1 << 14;  // further functions share a row of their vector
-  static constexpr Linear kMostParameters = 31 * 4;  // bytes that a gate's return releases
+  static constexpr p5::Linear kMostParameters = 31 * 4;  // bytes that a gate's return releases
   // The bytes that entries push on a new kernel stack differ by less than this number.
-  static constexpr Linear kSameStack = 48;
+  static constexpr p5::Linear kSameStack = 48;
   // A monitor can return from a place within its own kernel stack, at most a page below the top.
-  static constexpr Linear kNearStack = 4096;
+  static constexpr p5::Linear kNearStack = 4096;
 
   struct Before {
     uint64_t clock = 0;
@@ -117,14 +117,14 @@ class Calls {
     bool open = false;
     bool moved = false;  // in another address space than at the entry
     uint8_t ring = 0;
-    MachineMode mode = MachineMode::Real;
+    p5::MachineMode mode = p5::MachineMode::Real;
     CallKind kind = CallKind::Int;
     uint8_t properties = 0;
     uint32_t row = 0, parent = kOutside, children = 0;  // children: open
-    Space cr3 = 0;
+    p5::Space cr3 = 0;
     Place back{0, 0};
-    Linear kernel_stack = 0;  // after an entry from an outer ring; 0: the ring did not change
-    Linear ends_at = CallTable::kNoAddress;
+    p5::Linear kernel_stack = 0;  // after an entry from an outer ring; 0: the ring did not change
+    p5::Linear ends_at = CallTable::kNoAddress;
     uint64_t number = 0, entered = 0;  // serial number; clock
     Sum inside;                        // with all nested calls that have ended
   };
@@ -140,13 +140,13 @@ class Calls {
   uint32_t new_frame();
   void flush(uint64_t clock);
   void count(const Sum& grown);
-  void change_space(Space to);
+  void change_space(p5::Space to);
   void land(Place here);
-  void enter_task(Linear kernel_stack);
-  Waiting* known_task(Linear kernel_stack);
-  Linear kernel_stack_of(uint32_t frame) const;
-  static bool same_task(Linear one, Linear other);
-  bool other_task(Linear entered) const;
+  void enter_task(p5::Linear kernel_stack);
+  Waiting* known_task(p5::Linear kernel_stack);
+  p5::Linear kernel_stack_of(uint32_t frame) const;
+  static bool same_task(p5::Linear one, p5::Linear other);
+  bool other_task(p5::Linear entered) const;
   void take_task();
   bool is_back(const Frame& frame, Place here) const;
   bool in_place(const Frame& frame) const;
@@ -155,24 +155,24 @@ class Calls {
   void close(uint32_t frame, bool returned);
   void close_inside(uint32_t frame);
 
-  Pentium& model_;
+  p5::Pentium& model_;
   const CallTable& table_;
-  State state_;        // before the next arrival
+  p5::State state_;    // before the next arrival
   uint64_t last_ = 0;  // clock up to which the cycles are counted
   uint64_t idle_ = 0;  // since that clock
   Before before_;
-  bool landed_ = false;     // a far transfer since the last arrival
-  Linear left_stack_ = 0;   // the kernel's stack pointer before this transfer; 0: no outer ring
-  bool delivered_ = false;  // a call since the last arrival
+  bool landed_ = false;        // a far transfer since the last arrival
+  p5::Linear left_stack_ = 0;  // the kernel's stack pointer before this transfer; 0: no outer ring
+  bool delivered_ = false;     // a call since the last arrival
 
   std::vector<Frame> frames_;
   std::vector<uint32_t> free_;
   uint32_t current_ = kOutside;
-  uint64_t serial_ = 0;                                        // of calls and brackets
-  std::unordered_map<Linear, std::vector<uint32_t>> back_at_;  // [return address] open frames
-  std::unordered_map<Space, Waiting> waiting_;                 // [address space] its last frame
+  uint64_t serial_ = 0;                                            // of calls and brackets
+  std::unordered_map<p5::Linear, std::vector<uint32_t>> back_at_;  // [return address] open frames
+  std::unordered_map<p5::Space, Waiting> waiting_;                 // [address space] its last frame
   // [address space, kernel stack] the tasks that have entered the kernel, and their last frames
-  std::map<std::pair<Space, Linear>, Waiting> tasks_;
+  std::map<std::pair<p5::Space, p5::Linear>, Waiting> tasks_;
 
   std::vector<CallKey> rows_;
   std::map<CallKey, uint32_t> row_numbers_;
@@ -180,4 +180,4 @@ class Calls {
   std::vector<Phase*> open_;  // the open brackets, nested; each of them gets the counts
 };
 
-}  // namespace p5
+}  // namespace measure

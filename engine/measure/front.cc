@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "front.hh"
+#include "measure/front.hh"
 
 #include <algorithm>
 
-namespace p5 {
+namespace measure {
 namespace {
 
 uint32_t log2_of(uint32_t value) {
@@ -12,7 +12,7 @@ uint32_t log2_of(uint32_t value) {
   return log;
 }
 
-uint32_t sets(const CacheConfig& cache) { return cache.size / (cache.ways * cache.line); }
+uint32_t sets(const p5::CacheConfig& cache) { return cache.size / (cache.ways * cache.line); }
 
 MissCounts* bank_of(std::vector<MissCounts>* banks, size_t number) {
   while (banks->size() <= number) banks->push_back({});
@@ -23,7 +23,7 @@ MissCounts* bank_of(std::vector<MissCounts>* banks, size_t number) {
 
 // --- between a front and its L2s ------------------------------------------------------------
 
-Bus::Bus(const CacheConfig& l2, bool filter)
+Bus::Bus(const p5::CacheConfig& l2, bool filter)
     : filter_(filter),
       direct_(l2.ways == 1),
       line_(l2.line),
@@ -32,11 +32,11 @@ Bus::Bus(const CacheConfig& l2, bool filter)
   add(l2);
 }
 
-bool Bus::suits(const CacheConfig& l2) const {
+bool Bus::suits(const p5::CacheConfig& l2) const {
   return direct_ == (l2.ways == 1) && line_ == l2.line;
 }
 
-void Bus::add(const CacheConfig& l2) {
+void Bus::add(const p5::CacheConfig& l2) {
   high_ = std::min(high_, low_ + log2_of(sets(l2)));
   mask_ = (1u << (high_ - low_)) - 1;
   lines_.assign(size_t(mask_) + 1, Line());
@@ -61,7 +61,7 @@ void Bus::flush_caches() {
 
 // --- the TLBs and L1 caches -----------------------------------------------------------------
 
-Front::Front(const Config& config, bool filter, AccessListener* listener)
+Front::Front(const p5::Config& config, bool filter, AccessListener* listener)
     : l1d_(config.l1d),
       l1i_(config.l1i),
       write_back_(config.l1d.write_back),
@@ -71,7 +71,7 @@ Front::Front(const Config& config, bool filter, AccessListener* listener)
       filter_(filter),
       listener_(listener) {}
 
-size_t Front::add(const CacheConfig& l2) {
+size_t Front::add(const p5::CacheConfig& l2) {
   size_t number = 0;
   while (number < buses_.size() && !buses_[number].suits(l2)) number++;
   if (number == buses_.size())
@@ -81,9 +81,9 @@ size_t Front::add(const CacheConfig& l2) {
   return number;
 }
 
-void Front::play(const std::vector<Reference>& references, const std::vector<PageWalk>& walks) {
+void Front::play(const std::vector<Reference>& references, const std::vector<p5::PageWalk>& walks) {
   for (Bus& bus : buses_) bus.accesses.clear();
-  const PageWalk* walk = walks.data();  // walk of the next page
+  const p5::PageWalk* walk = walks.data();  // walk of the next page
   for (const Reference& reference : references) {
     const uint32_t address = reference.address;
     switch (reference.kind) {
@@ -136,33 +136,33 @@ void Front::play(const std::vector<Reference>& references, const std::vector<Pag
   }
 }
 
-void Front::read(uint32_t address, Fill fill, bool coded) {
+void Front::read(uint32_t address, p5::Fill fill, bool coded) {
   if (!listener_ && l1d_.quick_read(address)) return;
-  const CacheAccess access = l1d_.access(address, false, fill);
-  if (listener_) listener_->access(Level::L1d, address, false, access.hit, fill != Fill::None);
+  const p5::CacheAccess access = l1d_.access(address, false, fill);
+  if (listener_) listener_->access(Level::L1d, address, false, access.hit, fill != p5::Fill::None);
   if (access.hit) return;
-  (*bank_)[DataReadMisses]++;
+  (*bank_)[p5::DataReadMisses]++;
   if (coded) take_from_l1i(address);
   if (!access.filled) return read_past(address);
   read_line(address);
   if (access.victim_dirty) write_back(access.victim);
 }
 
-void Front::write(uint32_t address, uint8_t times, Fill fill, bool coded) {
+void Front::write(uint32_t address, uint8_t times, p5::Fill fill, bool coded) {
   if (!listener_ && l1d_.quick_write(address)) {
-    (*bank_)[WriteHitsME] += times;
+    (*bank_)[p5::WriteHitsME] += times;
     return;
   }
-  const CacheAccess access = l1d_.access(address, true, fill);
-  if (listener_) listener_->access(Level::L1d, address, true, access.hit, fill != Fill::None);
+  const p5::CacheAccess access = l1d_.access(address, true, fill);
+  if (listener_) listener_->access(Level::L1d, address, true, access.hit, fill != p5::Fill::None);
   // The first of the equal writes may load the line or make the line exclusive. The other writes
   // then have a different result than the first write.
-  const bool owned = access.hit && access.through && write_back_ && fill == Fill::Exclusive;
+  const bool owned = access.hit && access.through && write_back_ && fill == p5::Fill::Exclusive;
   const uint8_t alike = access.filled || owned ? 1 : times;
   if (!access.hit)
-    (*bank_)[DataWriteMisses] += alike;
+    (*bank_)[p5::DataWriteMisses] += alike;
   else if (!access.through)
-    (*bank_)[WriteHitsME] += alike;
+    (*bank_)[p5::WriteHitsME] += alike;
   if (access.filled) {
     read_line(address);
     if (access.victim_dirty) write_back(access.victim);
@@ -175,17 +175,17 @@ void Front::write(uint32_t address, uint8_t times, Fill fill, bool coded) {
 }
 
 void Front::read_past(uint32_t address) {
-  (*bank_)[UncachedReads]++;
-  (*bank_)[L2Reads]++;
+  (*bank_)[p5::UncachedReads]++;
+  (*bank_)[p5::L2Reads]++;
   for (Bus& bus : buses_) bus.read_past(address);
 }
 
-void Front::code(uint32_t address, Fill fill) {
+void Front::code(uint32_t address, p5::Fill fill) {
   if (!listener_ && l1i_.quick_read(address)) return;
-  const CacheAccess access = l1i_.access(address, false, fill);
-  if (listener_) listener_->access(Level::L1i, address, false, access.hit, fill != Fill::None);
+  const p5::CacheAccess access = l1i_.access(address, false, fill);
+  if (listener_) listener_->access(Level::L1i, address, false, access.hit, fill != p5::Fill::None);
   if (access.hit) return;
-  (*bank_)[CodeMisses]++;
+  (*bank_)[p5::CodeMisses]++;
   if (!access.filled) return read_past(address);
   take_from_l1d(address);
   read_line(address);
@@ -205,7 +205,7 @@ void Front::table_update(uint32_t address) {
 }
 
 void Front::snoop(uint32_t address, bool write) {
-  (*bank_)[SnoopHits] += l1d_.holds(address);
+  (*bank_)[p5::SnoopHits] += l1d_.holds(address);
   if (write) {
     for (Bus& bus : buses_) bus.invalidate(address);
     take_from_l1d(address);
@@ -227,15 +227,15 @@ void Front::take_from_l1i(uint32_t address) {
 }
 
 void Front::write_back(uint32_t line) {
-  (*bank_)[L1dWritebacks]++;
+  (*bank_)[p5::L1dWritebacks]++;
   write_line(line);
 }
 
-void Front::data_page(uint32_t linear, const PageWalk& walk) {
+void Front::data_page(uint32_t linear, const p5::PageWalk& walk) {
   const uint32_t page = linear >> 12, large_page = linear >> 22;
   if (dtlb_.quick(page) || dtlb_large_.quick(large_page)) return;
   if (dtlb_large_.lookup(large_page) || dtlb_.lookup(page)) return;
-  (*bank_)[DtlbMisses]++;
+  (*bank_)[p5::DtlbMisses]++;
   read_tables(walk);
   if (walk.large)
     dtlb_large_.insert(large_page);
@@ -243,18 +243,18 @@ void Front::data_page(uint32_t linear, const PageWalk& walk) {
     dtlb_.insert(page);
 }
 
-void Front::code_page(uint32_t linear, const PageWalk& walk) {
+void Front::code_page(uint32_t linear, const p5::PageWalk& walk) {
   const uint32_t page = linear >> 12;
   if (itlb_.quick(page) || itlb_.lookup(page)) return;
-  (*bank_)[ItlbMisses]++;
+  (*bank_)[p5::ItlbMisses]++;
   read_tables(walk);
   itlb_.insert(page);
 }
 
-void Front::data_fault(uint32_t linear, const PageWalk& walk, bool present) {
+void Front::data_fault(uint32_t linear, const p5::PageWalk& walk, bool present) {
   const uint32_t page = linear >> 12, large_page = linear >> 22;
   if (dtlb_.lookup(page) || dtlb_large_.lookup(large_page)) return;
-  (*bank_)[DtlbMisses]++;
+  (*bank_)[p5::DtlbMisses]++;
   if (!read_tables(walk) || !present) return;
   if (walk.large)
     dtlb_large_.insert(large_page);
@@ -262,20 +262,20 @@ void Front::data_fault(uint32_t linear, const PageWalk& walk, bool present) {
     dtlb_.insert(page);
 }
 
-void Front::code_fault(uint32_t linear, const PageWalk& walk, bool present) {
+void Front::code_fault(uint32_t linear, const p5::PageWalk& walk, bool present) {
   const uint32_t page = linear >> 12;
   if (itlb_.lookup(page)) return;
-  (*bank_)[ItlbMisses]++;
+  (*bank_)[p5::ItlbMisses]++;
   if (read_tables(walk) && present) itlb_.insert(page);
 }
 
 // Reads the entries of a page walk. Returns false if the page is absent.
-bool Front::read_tables(const PageWalk& walk) {
+bool Front::read_tables(const p5::PageWalk& walk) {
   for (uint32_t i = 0; i < walk.reads; i++) {
     const uint32_t entry = walk.entries[i];
     if (listener_) listener_->cleaned(entry);
     if (l1d_.clean(entry)) write_back(entry);
-    (*bank_)[WalkReads]++;
+    (*bank_)[p5::WalkReads]++;
     read_line(entry);
   }
   return walk.present;
@@ -289,10 +289,10 @@ void Front::flush_page(uint32_t linear) {
 
 void Front::flush_caches(bool write_back) {
   const uint32_t dirty = l1d_.invalidate_all();
-  if (write_back) (*bank_)[L1dWritebacks] += dirty;
+  if (write_back) (*bank_)[p5::L1dWritebacks] += dirty;
   l1i_.invalidate_all();
   for (Bus& bus : buses_) bus.flush_caches();
   if (listener_) listener_->flushed();
 }
 
-}  // namespace p5
+}  // namespace measure

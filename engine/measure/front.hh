@@ -8,15 +8,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "access_listener.hh"
-#include "cache.hh"
-#include "config.hh"
-#include "miss_counts.hh"
-#include "observer.hh"
-#include "shadow_l2.hh"
-#include "tlb.hh"
+#include "measure/access_listener.hh"
+#include "measure/miss_counts.hh"
+#include "measure/shadow_l2.hh"
+#include "p5/cache.hh"
+#include "p5/config.hh"
+#include "p5/observer.hh"
+#include "p5/tlb.hh"
 
-namespace p5 {
+namespace measure {
 
 // One recorded reference of the chip.
 struct Reference {
@@ -37,7 +37,7 @@ struct Reference {
     UseBank
   };
   Kind kind;
-  Fill fill = Fill::Exclusive;  // Read, Write, Code
+  p5::Fill fill = p5::Fill::Exclusive;  // Read, Write, Code
   // The meaning of `flag` depends on `kind`. Read, Write: L1I may contain the line. DataFault,
   // CodeFault: the page is present. FlushCaches: dirty lines are written back. Snoop: the access is
   // a write.
@@ -53,14 +53,14 @@ struct Reference {
 class Bus {
  public:
   // `l2` is the first L2 on the bus. If `filter` is false, the bus drops nothing.
-  Bus(const CacheConfig& l2, bool filter);
+  Bus(const p5::CacheConfig& l2, bool filter);
 
   // Whether this L2 can share the bus. The set numbers of all L2s on a bus must have many address
   // bits in common, otherwise the filter becomes small. Different line lengths, or a mix of
   // direct-mapped and associative L2s, would leave few common bits.
-  bool suits(const CacheConfig& l2) const;
+  bool suits(const p5::CacheConfig& l2) const;
   // Adds an L2. The address bits that all L2s use for their sets select the set of the filter.
-  void add(const CacheConfig& l2);
+  void add(const p5::CacheConfig& l2);
 
   void read(uint32_t address) {
     Line& known = lines_[(address >> low_) & mask_];
@@ -100,15 +100,15 @@ class Bus {
 // The TLBs and L1 caches of one geometry. They work like the TLBs and L1 caches of the chip.
 class Front {
  public:
-  Front(const Config& config, bool filter, AccessListener* listener);
+  Front(const p5::Config& config, bool filter, AccessListener* listener);
 
   // Adds an L2 behind the front. Returns the number of its bus.
-  size_t add(const CacheConfig& l2);
+  size_t add(const p5::CacheConfig& l2);
 
   // Plays recorded references. `walks` has one entry for each reference to a page, in order. After
   // this call the buses contain the accesses for the L2s. The front counts these accesses as reads
   // and writes of an L2.
-  void play(const std::vector<Reference>& references, const std::vector<PageWalk>& walks);
+  void play(const std::vector<Reference>& references, const std::vector<p5::PageWalk>& walks);
   const Bus& bus(size_t number) const { return buses_[number]; }
   // Returns the counts of the front in a bank.
   MissCounts counts(size_t bank) const {
@@ -117,25 +117,25 @@ class Front {
 
  private:
   // `coded`: L1I may have the line.
-  void read(uint32_t address, Fill fill, bool coded);
-  void write(uint32_t address, uint8_t times, Fill fill, bool coded);
-  void code(uint32_t address, Fill fill);
+  void read(uint32_t address, p5::Fill fill, bool coded);
+  void write(uint32_t address, uint8_t times, p5::Fill fill, bool coded);
+  void code(uint32_t address, p5::Fill fill);
   void locked(uint32_t address);
   void table_update(uint32_t address);
   void snoop(uint32_t address, bool write);
   void read_past(uint32_t address);
-  void data_page(uint32_t linear, const PageWalk& walk);
-  void code_page(uint32_t linear, const PageWalk& walk);
-  void data_fault(uint32_t linear, const PageWalk& walk, bool present);
-  void code_fault(uint32_t linear, const PageWalk& walk, bool present);
-  bool read_tables(const PageWalk& walk);
+  void data_page(uint32_t linear, const p5::PageWalk& walk);
+  void code_page(uint32_t linear, const p5::PageWalk& walk);
+  void data_fault(uint32_t linear, const p5::PageWalk& walk, bool present);
+  void code_fault(uint32_t linear, const p5::PageWalk& walk, bool present);
+  bool read_tables(const p5::PageWalk& walk);
   // Transfers a line over the bus.
   void read_line(uint32_t address) {
-    (*bank_)[L2Reads]++;
+    (*bank_)[p5::L2Reads]++;
     for (Bus& bus : buses_) bus.read(address);
   }
   void write_line(uint32_t address, uint8_t times = 1) {
-    (*bank_)[L2Writes] += times;
+    (*bank_)[p5::L2Writes] += times;
     for (Bus& bus : buses_) bus.write(address, times);
   }
   void flush_page(uint32_t linear);
@@ -144,9 +144,9 @@ class Front {
   void take_from_l1i(uint32_t address);
   void write_back(uint32_t line);
 
-  Cache l1d_, l1i_;
+  p5::Cache l1d_, l1i_;
   bool write_back_;
-  Tlb itlb_, dtlb_, dtlb_large_;
+  p5::Tlb itlb_, dtlb_, dtlb_large_;
   bool filter_;
   AccessListener* listener_;
   std::vector<Bus> buses_;
@@ -154,4 +154,4 @@ class Front {
   std::vector<MissCounts> banks_;
 };
 
-}  // namespace p5
+}  // namespace measure

@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "isa.hh"
+#include "p5/isa.hh"
 
-namespace p5 {
+namespace measure {
 
 class Functions {
  public:
@@ -29,7 +29,7 @@ class Functions {
   // the first of these bytes.
   struct Place {
     uint32_t function;
-    Linear first, bytes;
+    p5::Linear first, bytes;
   };
 
   // Reads the text of the file. If parse() returns false, `*error` is "<name>:<line>: what is
@@ -38,12 +38,12 @@ class Functions {
 
   // Looks up code at a fixed address. Returns false if no module with fixed addresses contains the
   // address.
-  bool at(Linear linear, Place* place) const;
+  bool at(p5::Linear linear, Place* place) const;
   // Returns the page of a module that has this content, or 0 if there is no such page.
   uint32_t page(const uint8_t* content) const;
   // Looks up code at `linear`. `page` is the result of page() for the page of this code (0: no
   // page). The place does not extend beyond the page.
-  Place in(uint32_t page, Linear linear) const;
+  Place in(uint32_t page, p5::Linear linear) const;
 
   const Function& operator[](uint32_t function) const { return functions_[function]; }
   size_t size() const { return functions_.size(); }
@@ -54,20 +54,20 @@ class Functions {
 
  private:
   struct Range {
-    Linear end;
+    p5::Linear end;
     uint32_t function;
   };
   struct Module {
-    uint32_t unknown = 0;            // the function for code without a symbol
-    Linear first = 0, bytes = 0;     // range of fixed addresses; 0 bytes: found by its pages
-    std::map<Linear, Range> ranges;  // [first address]
+    uint32_t unknown = 0;                // the function for code without a symbol
+    p5::Linear first = 0, bytes = 0;     // range of fixed addresses; 0 bytes: found by its pages
+    std::map<p5::Linear, Range> ranges;  // [first address]
   };
   struct Page {
     uint32_t module;
-    Linear linear;  // address at link time
+    p5::Linear linear;  // address at link time
   };
 
-  Place look_up(const Module& module, Linear linear) const;
+  Place look_up(const Module& module, p5::Linear linear) const;
 
   std::vector<Function> functions_{{"[unknown]", "[unknown]"}};
   std::vector<Module> modules_;
@@ -76,4 +76,4 @@ class Functions {
   std::unordered_map<uint64_t, uint32_t> by_content_;
 };
 
-}  // namespace p5
+}  // namespace measure

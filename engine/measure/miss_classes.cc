@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "miss_classes.hh"
+#include "measure/miss_classes.hh"
 
 #include <algorithm>
 
-namespace p5 {
+namespace measure {
 namespace {
 
 constexpr uint32_t kPageBytes = 4096;
@@ -17,17 +17,17 @@ std::string MissClasses::name(size_t count) {
   return std::string(kinds[count / kClasses]) + "." + classes[count % kClasses];
 }
 
-MissClasses::MissClasses(const Config& config) {
-  const CacheConfig* configs[] = {&config.l1d, &config.l1i, &config.memory.l2};
+MissClasses::MissClasses(const p5::Config& config) {
+  const p5::CacheConfig* configs[] = {&config.l1d, &config.l1i, &config.memory.l2};
   for (size_t level = 0; level < std::size(configs); level++) {
-    const CacheConfig& real = *configs[level];
+    const p5::CacheConfig& real = *configs[level];
     Cache& cache = caches_[level];
     cache.shift = uint32_t(__builtin_ctz(real.line));
     cache.capacity = real.size / real.line;
     cache.allocates = real.write_allocate;
     cache.lines.resize(config.dram_bytes >> cache.shift);
   }
-  const CacheConfig& l2 = config.memory.l2;
+  const p5::CacheConfig& l2 = config.memory.l2;
   if (config.memory.l2_present && l2.ways == 1) {
     resident_.assign(l2.size / l2.line, kNone);
     colours_ = std::max(l2.size / kPageBytes, 1u);
@@ -128,4 +128,4 @@ void MissClasses::Cache::fill(uint32_t line) {
   held++;
 }
 
-}  // namespace p5
+}  // namespace measure

@@ -24,11 +24,11 @@
 #include <tuple>
 #include <vector>
 
-#include "access_listener.hh"
-#include "config.hh"
-#include "events.hh"
+#include "base/events.hh"
+#include "measure/access_listener.hh"
+#include "p5/config.hh"
 
-namespace p5 {
+namespace measure {
 
 class MissClasses : public AccessListener {
  public:
@@ -56,7 +56,7 @@ class MissClasses : public AccessListener {
     }
   };
 
-  explicit MissClasses(const Config& config);
+  explicit MissClasses(const p5::Config& config);
 
   // From this call to the next call of use(), `function` is the function that uses the caches.
   // `counted` states whether the misses of this function are counted.
@@ -112,4 +112,4 @@ class MissClasses : public AccessListener {
   std::map<Pair, uint64_t> pairs_;
 };
 
-}  // namespace p5
+}  // namespace measure

@@ -8,27 +8,27 @@
 #include <cstdint>
 #include <iterator>
 
-#include "events.hh"
+#include "base/events.hh"
 
-namespace p5 {
+namespace measure {
 
 // The counts of one shadow in one bank.
 class MissCounts {
  public:
-  uint64_t& operator[](Event event) { return counts_[place(event)]; }
-  uint64_t operator[](Event event) const { return counts_[place(event)]; }
+  uint64_t& operator[](base::events::Event event) { return counts_[place(event)]; }
+  uint64_t operator[](base::events::Event event) const { return counts_[place(event)]; }
   void operator+=(const MissCounts& other) {
     for (size_t i = 0; i < counts_.size(); i++) counts_[i] += other.counts_[i];
   }
   bool operator!=(const MissCounts& other) const { return counts_ != other.counts_; }
 
  private:
-  static constexpr size_t place(Event event) {
+  static constexpr size_t place(base::events::Event event) {
     size_t place = 0;
-    while (kMissEvents[place] != event) place++;
+    while (base::events::kMissEvents[place] != event) place++;
     return place;
   }
-  std::array<uint64_t, std::size(kMissEvents)> counts_{};
+  std::array<uint64_t, std::size(base::events::kMissEvents)> counts_{};
 };
 
-}  // namespace p5
+}  // namespace measure

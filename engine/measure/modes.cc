@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "modes.hh"
+#include "measure/modes.hh"
 
 #include <algorithm>
 
-namespace p5 {
+namespace measure {
 
-Modes::Modes(Pentium& model)
+Modes::Modes(p5::Pentium& model)
     : model_(model), place_(&model.bank(), model.state().mode), seen_(model.bank().count) {}
 
 void Modes::move() {
@@ -20,7 +20,7 @@ void Modes::flush() {
   const auto& now = place_.first->count;
   for (Phase* phase : open_) {
     Counts& counts = here(phase);
-    for (size_t i = 0; i < kEventCount; i++) counts.events[i] += now[i] - seen_[i];
+    for (size_t i = 0; i < p5::kEventCount; i++) counts.events[i] += now[i] - seen_[i];
   }
   seen_ = now;
 }
@@ -34,7 +34,7 @@ Modes::Counts& Modes::here(Phase* phase) {
   return counts.back().second;
 }
 
-void Modes::delivered(Entry entry, uint8_t vector) {
+void Modes::delivered(p5::Entry entry, uint8_t vector) {
   for (Phase* phase : open_) here(phase).vectors[{entry, vector}]++;
 }
 
@@ -52,7 +52,7 @@ void Modes::end() {
   for (const auto& bank : model_.banks().banks()) {
     auto& grown = phase.grown[bank.get()];
     const auto& began = phase.began[bank.get()];
-    for (size_t i = 0; i < kEventCount; i++) grown[i] += bank->count[i] - began[i];
+    for (size_t i = 0; i < p5::kEventCount; i++) grown[i] += bank->count[i] - began[i];
   }
   open_.pop_back();
 }
@@ -65,12 +65,12 @@ std::string Modes::differs() const {
   for (const auto& [number, phase] : phases_) {
     Banks sums;
     for (const auto& [place, counts] : phase.counts) {
-      for (size_t i = 0; i < kEventCount; i++) sums[place.first][i] += counts.events[i];
+      for (size_t i = 0; i < p5::kEventCount; i++) sums[place.first][i] += counts.events[i];
     }
     for (const auto& [bank, grown] : phase.grown) {
-      for (uint32_t i = 0; i < kEventCount; i++) {
+      for (uint32_t i = 0; i < p5::kEventCount; i++) {
         if (sums[bank][i] != grown[i]) {
-          return std::string(event_name(i)) + " of phase " + std::to_string(number);
+          return std::string(p5::event_name(i)) + " of phase " + std::to_string(number);
         }
       }
     }
@@ -78,4 +78,4 @@ std::string Modes::differs() const {
   return "";
 }
 
-}  // namespace p5
+}  // namespace measure

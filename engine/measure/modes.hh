@@ -11,32 +11,32 @@
 #include <utility>
 #include <vector>
 
-#include "pentium.hh"
+#include "p5/pentium.hh"
 
-namespace p5 {
+namespace measure {
 
 class Modes {
  public:
   // The counts of one mode in one bank, and how control reached each vector.
   struct Counts {
-    std::array<uint64_t, kEventCount> events{};
-    std::map<std::pair<Entry, uint8_t>, uint64_t> vectors;
+    std::array<uint64_t, p5::kEventCount> events{};
+    std::map<std::pair<p5::Entry, uint8_t>, uint64_t> vectors;
   };
-  using Place = std::pair<const Bank*, MachineMode>;
-  using Banks = std::map<const Bank*, std::array<uint64_t, kEventCount>>;
+  using Place = std::pair<const p5::Bank*, p5::MachineMode>;
+  using Banks = std::map<const p5::Bank*, std::array<uint64_t, p5::kEventCount>>;
   struct Phase {
     std::vector<std::pair<Place, Counts>> counts;  // in the order of the first use
     Banks began, grown;                            // of all banks: at the begin; in all brackets
   };
 
-  explicit Modes(Pentium& model);
+  explicit Modes(p5::Pentium& model);
 
   // Call this after the model's state may have changed.
   void arrive() {
     if (model_.state().mode != place_.second || &model_.bank() != place_.first) move();
   }
   // An interrupt or exception is delivered in the current mode.
-  void delivered(Entry entry, uint8_t vector);
+  void delivered(p5::Entry entry, uint8_t vector);
 
   // Call begin() when a bracket begins, and end() when it ends, while the marker is written. stop()
   // ends the brackets that are still open.
@@ -54,11 +54,11 @@ class Modes {
   void flush();
   Counts& here(Phase* phase);
 
-  Pentium& model_;
+  p5::Pentium& model_;
   Place place_;
-  std::array<uint64_t, kEventCount> seen_;  // counts of the current bank at the last flush
+  std::array<uint64_t, p5::kEventCount> seen_;  // counts of the current bank at the last flush
   std::map<uint32_t, Phase> phases_;
   std::vector<Phase*> open_;  // the open brackets, nested; each of them gets the counts
 };
 
-}  // namespace p5
+}  // namespace measure

@@ -24,9 +24,9 @@
 #include <utility>
 #include <vector>
 
-#include "shortcut.hh"
+#include "p5/shortcut.hh"
 
-namespace p5 {
+namespace measure {
 
 class Recent {
  public:
@@ -43,7 +43,7 @@ class Recent {
   Recent(uint32_t sets, bool two) : mask_(sets - 1), two_(two), sets_(sets) {}
 
   // Connects the shortcut of the chip's array.
-  void join(Shortcut* shortcut) {
+  void join(p5::Shortcut* shortcut) {
     shortcut_ = shortcut;
     shortcut->narrow(mask_ + 1);
   }
@@ -163,7 +163,7 @@ class Recent {
   uint32_t mask_;
   bool two_;
   std::vector<Set> sets_;
-  Shortcut* shortcut_ = nullptr;
+  p5::Shortcut* shortcut_ = nullptr;
 };
 
-}  // namespace p5
+}  // namespace measure

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-#include "shadow.hh"
+#include "measure/shadow.hh"
 
 #include <algorithm>
 
-#include "policies.hh"
+#include "p5/policies.hh"
 
-namespace p5 {
+namespace measure {
 namespace {
 
-bool equal(const CacheConfig& a, const CacheConfig& b) {
+bool equal(const p5::CacheConfig& a, const p5::CacheConfig& b) {
   return a.size == b.size && a.ways == b.ways && a.line == b.line && a.policy == b.policy &&
          a.write_back == b.write_back && a.write_allocate == b.write_allocate;
 }
 
-bool equal(const TlbConfig& a, const TlbConfig& b) {
+bool equal(const p5::TlbConfig& a, const p5::TlbConfig& b) {
   return a.entries == b.entries && a.ways == b.ways && a.policy == b.policy;
 }
 
-bool same_front(const Config& a, const Config& b) {
+bool same_front(const p5::Config& a, const p5::Config& b) {
   return equal(a.l1d, b.l1d) && equal(a.l1i, b.l1i) && equal(a.itlb, b.itlb) &&
          equal(a.dtlb, b.dtlb) && equal(a.dtlb_large, b.dtlb_large);
 }
@@ -28,44 +28,45 @@ uint32_t log2_of(uint32_t value) {
   return log;
 }
 
-uint32_t sets(const CacheConfig& cache) { return cache.size / (cache.ways * cache.line); }
-uint32_t sets(const TlbConfig& tlb) { return tlb.entries / tlb.ways; }
+uint32_t sets(const p5::CacheConfig& cache) { return cache.size / (cache.ways * cache.line); }
+uint32_t sets(const p5::TlbConfig& tlb) { return tlb.entries / tlb.ways; }
 
 // Returns the filter for one array (cache or TLB) of these geometries.
 template <class Array>
-Recent recent(const std::vector<Config>& configs, Array Config::* array) {
+Recent recent(const std::vector<p5::Config>& configs, Array p5::Config::* array) {
   uint32_t smallest = ~0u;
   bool two = true;
-  for (const Config& config : configs) {
+  for (const p5::Config& config : configs) {
     const Array& one = config.*array;
     smallest = std::min(smallest, sets(one));
     two = two && one.ways > 1 &&
-          (one.policy == PolicyName<Lru>::name || one.policy == PolicyName<Plru>::name);
+          (one.policy == p5::PolicyName<p5::Lru>::name ||
+           one.policy == p5::PolicyName<p5::Plru>::name);
   }
   return Recent(smallest, two);
 }
 
 template <class Test>
-bool every(const std::vector<Config>& configs, Test test) {
+bool every(const std::vector<p5::Config>& configs, Test test) {
   return std::all_of(configs.begin(), configs.end(), test);
 }
 
 }  // namespace
 
-Shadows::Shadows(const std::vector<Config>& configs, bool filter, AccessListener* listener)
+Shadows::Shadows(const std::vector<p5::Config>& configs, bool filter, AccessListener* listener)
     : filter_(filter && !listener),
-      write_back_(every(configs, [](const Config& c) { return c.l1d.write_back; })),
-      all_allocate_(every(configs, [](const Config& c) { return c.l1d.write_allocate; })),
-      none_allocates_(every(configs, [](const Config& c) { return !c.l1d.write_allocate; })),
+      write_back_(every(configs, [](const p5::Config& c) { return c.l1d.write_back; })),
+      all_allocate_(every(configs, [](const p5::Config& c) { return c.l1d.write_allocate; })),
+      none_allocates_(every(configs, [](const p5::Config& c) { return !c.l1d.write_allocate; })),
       line_shift_(log2_of(configs[0].l1d.line)),
-      lines_(recent(configs, &Config::l1d)),
-      code_(recent(configs, &Config::l1i)),
-      pages_(recent(configs, &Config::dtlb)),
-      large_pages_(recent(configs, &Config::dtlb_large)),
-      code_pages_(recent(configs, &Config::itlb)) {
+      lines_(recent(configs, &p5::Config::l1d)),
+      code_(recent(configs, &p5::Config::l1i)),
+      pages_(recent(configs, &p5::Config::dtlb)),
+      large_pages_(recent(configs, &p5::Config::dtlb_large)),
+      code_pages_(recent(configs, &p5::Config::itlb)) {
   references_.reserve(kBatch);
-  std::vector<const Config*> of_front;  // [front] first configuration with it
-  for (const Config& config : configs) {
+  std::vector<const p5::Config*> of_front;  // [front] first configuration with it
+  for (const p5::Config& config : configs) {
     size_t front = 0, behind = 0;
     while (front < fronts_.size() && !same_front(*of_front[front], config)) front++;
     if (front == fronts_.size()) {
@@ -73,7 +74,7 @@ Shadows::Shadows(const std::vector<Config>& configs, bool filter, AccessListener
       of_front.push_back(&config);
     }
     if (config.memory.l2_present) {
-      const CacheConfig& l2 = config.memory.l2;
+      const p5::CacheConfig& l2 = config.memory.l2;
       const size_t bus = fronts_[front].add(l2);
       while (behind < behind_.size() &&
              !(behind_[behind].front == front && behind_[behind].l2s->add(l2))) {
@@ -85,14 +86,14 @@ Shadows::Shadows(const std::vector<Config>& configs, bool filter, AccessListener
   }
 }
 
-void Shadows::attach(const Shortcuts& shortcuts) {
+void Shadows::attach(const p5::Shortcuts& shortcuts) {
   lines_.join(&shortcuts.data);
   code_.join(&shortcuts.code);
   pages_.join(&shortcuts.pages);
   large_pages_.join(&shortcuts.large_pages);
 }
 
-void Shadows::use(const Bank& bank) {
+void Shadows::use(const p5::Bank& bank) {
   if (&bank == bank_) return;
   bank_ = &bank;
   bank_known_ = false;
@@ -101,7 +102,7 @@ void Shadows::use(const Bank& bank) {
   if (first) {
     banks_.push_back(&bank);
     commons_.push_back(std::make_unique<MissCounts>());
-    (*commons_.back())[WriteHitsME] -= bank.count[WriteHitsME];
+    (*commons_.back())[p5::WriteHitsME] -= bank.count[p5::WriteHitsME];
     is_used_.push_back(false);
   }
   number_ = known->second;
@@ -118,10 +119,10 @@ std::vector<uint32_t> Shadows::used() {
   return used;
 }
 
-void Shadows::record(Reference::Kind kind, uint32_t address, Fill fill, bool flag) {
+void Shadows::record(Reference::Kind kind, uint32_t address, p5::Fill fill, bool flag) {
   if (references_.size() + 2 > kBatch || !filter_) play();
   if (!bank_known_) {
-    references_.push_back({Reference::UseBank, Fill::None, false, 1, number_});
+    references_.push_back({Reference::UseBank, p5::Fill::None, false, 1, number_});
     bank_known_ = true;
   }
   last_write_ = kNone;
@@ -143,19 +144,19 @@ void Shadows::play() {
 MissCounts Shadows::counts(size_t shadow, size_t bank) {
   if (!references_.empty()) play();
   MissCounts sum = *commons_[bank];
-  sum[WriteHitsME] += banks_[bank]->count[WriteHitsME];
+  sum[p5::WriteHitsME] += banks_[bank]->count[p5::WriteHitsME];
   const auto& [board, front, behind] = shadows_[shadow];
   sum += fronts_[front].counts(bank);
   if (!board.l2_present) {
-    sum[DramReads] = std::exchange(sum[L2Reads], 0);
-    sum[DramWrites] = std::exchange(sum[L2Writes], 0);
+    sum[p5::DramReads] = std::exchange(sum[p5::L2Reads], 0);
+    sum[p5::DramWrites] = std::exchange(sum[p5::L2Writes], 0);
     return sum;
   }
   const L2Misses misses = behind_[behind].l2s->misses(board.l2, bank);
-  sum[L2ReadMisses] = sum[DramReads] = misses.reads;
-  sum[L2WriteMisses] = misses.writes;
-  sum[DramWrites] = board.l2.write_back ? misses.dram_writes : sum[L2Writes];
+  sum[p5::L2ReadMisses] = sum[p5::DramReads] = misses.reads;
+  sum[p5::L2WriteMisses] = misses.writes;
+  sum[p5::DramWrites] = board.l2.write_back ? misses.dram_writes : sum[p5::L2Writes];
   return sum;
 }
 
-}  // namespace p5
+}  // namespace measure

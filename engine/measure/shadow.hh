@@ -19,66 +19,66 @@
 #include <unordered_map>
 #include <vector>
 
-#include "access_listener.hh"
-#include "config.hh"
-#include "counters.hh"
-#include "front.hh"
-#include "isa.hh"
-#include "miss_counts.hh"
-#include "observer.hh"
-#include "recent.hh"
-#include "shadow_l2.hh"
+#include "measure/access_listener.hh"
+#include "measure/front.hh"
+#include "measure/miss_counts.hh"
+#include "measure/recent.hh"
+#include "measure/shadow_l2.hh"
+#include "p5/config.hh"
+#include "p5/counters.hh"
+#include "p5/isa.hh"
+#include "p5/observer.hh"
 
-namespace p5 {
+namespace measure {
 
-class Shadows final : public Observer {
+class Shadows final : public p5::Observer {
  public:
   // Creates one shadow for each configuration. All configurations have L1 lines of the same length.
   // If `filter` is false, every geometry simulates every reference. This changes no count. With a
   // `listener` there is only one geometry and no filter. The listener sees each access of this
   // geometry.
-  explicit Shadows(const std::vector<Config>& configs, bool filter = true,
+  explicit Shadows(const std::vector<p5::Config>& configs, bool filter = true,
                    AccessListener* listener = nullptr);
 
   // --- what the chip reports (observer.hh)
 
-  void attach(const Shortcuts& shortcuts) override;
-  void use(const Bank& bank) override;
+  void attach(const p5::Shortcuts& shortcuts) override;
+  void use(const p5::Bank& bank) override;
   void settle() override { play(); }
-  void read(uint32_t address, Fill fill) override;
-  void write(uint32_t address, Fill fill) override;
-  void code(uint32_t address, Fill fill) override;
+  void read(uint32_t address, p5::Fill fill) override;
+  void write(uint32_t address, p5::Fill fill) override;
+  void code(uint32_t address, p5::Fill fill) override;
   void used_line(uint32_t address) override { lines_.limit(address >> line_shift_, write_back_); }
   void used_code(uint32_t address) override { code_.limit(address >> line_shift_, false); }
-  void counted_write_hit() override { (*common_)[WriteHitsME]--; }
+  void counted_write_hit() override { (*common_)[p5::WriteHitsME]--; }
   void locked(uint32_t address) override;
   void table_update(uint32_t address) override;
   void snoop(uint32_t address, bool write) override;
-  void uncached_read(Event miss) override {
+  void uncached_read(p5::Event miss) override {
     (*common_)[miss]++;
-    (*common_)[UncachedReads]++;
+    (*common_)[p5::UncachedReads]++;
   }
-  void uncached_write() override { (*common_)[DataWriteMisses]++; }
-  bool knows_page(Linear linear) override {
+  void uncached_write() override { (*common_)[p5::DataWriteMisses]++; }
+  bool knows_page(p5::Linear linear) override {
     return pages_.find(page_of(linear)) || large_pages_.find(large_page_of(linear));
   }
-  bool knows_code_page(Linear linear) override { return code_pages_.find(page_of(linear)); }
-  void data_page(Linear linear, const PageWalk& walk) override;
-  void code_page(Linear linear, const PageWalk& walk) override;
-  void used_page(Linear linear) override {
+  bool knows_code_page(p5::Linear linear) override { return code_pages_.find(page_of(linear)); }
+  void data_page(p5::Linear linear, const p5::PageWalk& walk) override;
+  void code_page(p5::Linear linear, const p5::PageWalk& walk) override;
+  void used_page(p5::Linear linear) override {
     pages_.limit(page_of(linear), false);
     large_pages_.limit(large_page_of(linear), false);
   }
-  void page_fault(Linear linear, bool code, bool present, const PageWalk& walk) override;
+  void page_fault(p5::Linear linear, bool code, bool present, const p5::PageWalk& walk) override;
   void flush_tlbs() override;
-  void flush_page(Linear linear) override;
+  void flush_page(p5::Linear linear) override;
   void flush_caches(bool write_back) override;
 
   // --- results
 
   size_t size() const { return shadows_.size(); }
   // The banks that the chip has used, in order of their first use.
-  const std::vector<const Bank*>& banks() const { return banks_; }
+  const std::vector<const p5::Bank*>& banks() const { return banks_; }
   // Returns the numbers of the banks that were used since the last call, in ascending order.
   std::vector<uint32_t> used();
   // Plays the recorded references.
@@ -91,16 +91,16 @@ class Shadows final : public Observer {
   static constexpr size_t kBatch = 16384;  // references: 128 KB
   static constexpr unsigned kPageShift = 12, kLargeShift = 22;
 
-  static uint32_t page_of(Linear linear) { return uint32_t(linear) >> kPageShift; }
-  static uint32_t large_page_of(Linear linear) { return uint32_t(linear) >> kLargeShift; }
+  static uint32_t page_of(p5::Linear linear) { return uint32_t(linear) >> kPageShift; }
+  static uint32_t large_page_of(p5::Linear linear) { return uint32_t(linear) >> kLargeShift; }
 
-  void record(Reference::Kind kind, uint32_t address, Fill fill = Fill::Exclusive,
+  void record(Reference::Kind kind, uint32_t address, p5::Fill fill = p5::Fill::Exclusive,
               bool flag = false);
-  void record_page(Reference::Kind kind, uint32_t linear, const PageWalk& walk,
+  void record_page(Reference::Kind kind, uint32_t linear, const p5::PageWalk& walk,
                    bool present = true);
   void record_first(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t shift);
   bool counts_write_hit(uint32_t address);
-  bool repeats_last_write(uint32_t address, Fill fill) const;
+  bool repeats_last_write(uint32_t address, p5::Fill fill) const;
   // Returns whether L1I may contain a line.
   bool coded(uint32_t address) const { return !filter_ || coded_[address >> kPageShift]; }
   void forget(uint32_t address);       // a line that may leave some L1D
@@ -109,13 +109,13 @@ class Shadows final : public Observer {
   bool mixed(uint32_t linear, bool large);
 
   std::vector<Reference> references_;  // recorded, not played yet
-  std::vector<PageWalk> walks_;        // walks of the recorded references to pages
+  std::vector<p5::PageWalk> walks_;    // walks of the recorded references to pages
   uint32_t last_write_ = kNone;        // number of the last reference, if it is a write
   // Counts of the current bank that are the same in every geometry. The write hits in these counts
   // are the sum of two numbers: the hits that the chip's shortcuts count, and the hits that the
   // filter counts.
   MissCounts* common_ = nullptr;
-  const Bank* bank_ = nullptr;
+  const p5::Bank* bank_ = nullptr;
   uint32_t number_ = 0;      // of the current bank
   bool bank_known_ = false;  // the recorded references contain the current bank
   bool filter_;
@@ -135,17 +135,17 @@ class Shadows final : public Observer {
     std::unique_ptr<L2s> l2s;
   };
   struct Shadow {
-    MemoryConfig board;
+    p5::MemoryConfig board;
     size_t front, behind;
   };
   std::vector<Front> fronts_;
   std::vector<Behind> behind_;
   std::vector<Shadow> shadows_;
   std::vector<std::unique_ptr<MissCounts>> commons_;  // [bank]
-  std::vector<const Bank*> banks_;
-  std::unordered_map<const Bank*, uint32_t> numbers_;
+  std::vector<const p5::Bank*> banks_;
+  std::unordered_map<const p5::Bank*, uint32_t> numbers_;
   std::vector<uint32_t> used_;
   std::vector<bool> is_used_;  // [bank] is in used_
 };
 
-}  // namespace p5
+}  // namespace measure

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "shadow_l2.hh"
+#include "measure/shadow_l2.hh"
 
 #include <algorithm>
 #include <type_traits>
 
-#include "policies.hh"
+#include "p5/policies.hh"
 
-namespace p5 {
+namespace measure {
 namespace {
 
 // A tag is a line number. The highest bit of a tag shows that the line is dirty.
@@ -18,11 +18,11 @@ uint32_t log2_of(uint32_t value) {
   return log;
 }
 
-uint32_t set_mask(const CacheConfig& l2) { return l2.size / (l2.ways * l2.line) - 1; }
+uint32_t set_mask(const p5::CacheConfig& l2) { return l2.size / (l2.ways * l2.line) - 1; }
 
 // Whether two L2s contain the same lines. A write-back L2 and a write-through L2 can contain the
 // same lines.
-bool alike(const CacheConfig& a, const CacheConfig& b) {
+bool alike(const p5::CacheConfig& a, const p5::CacheConfig& b) {
   return a.size == b.size && a.ways == b.ways && a.line == b.line && a.policy == b.policy &&
          a.write_allocate == b.write_allocate;
 }
@@ -49,12 +49,12 @@ class Tally {
 // caches can skip the access.
 class DirectL2s : public L2s {
  public:
-  explicit DirectL2s(const CacheConfig& l2)
+  explicit DirectL2s(const p5::CacheConfig& l2)
       : line_(l2.line), write_allocate_(l2.write_allocate), line_shift_(log2_of(l2.line)) {
     add(l2);
   }
 
-  bool add(const CacheConfig& l2) override {
+  bool add(const p5::CacheConfig& l2) override {
     if (l2.ways != 1 || l2.line != line_ || l2.write_allocate != write_allocate_) return false;
     const uint32_t mask = set_mask(l2);
     auto at = caches_.begin();
@@ -89,7 +89,7 @@ class DirectL2s : public L2s {
     }
   }
 
-  L2Misses misses(const CacheConfig& l2, size_t bank) const override {
+  L2Misses misses(const p5::CacheConfig& l2, size_t bank) const override {
     size_t number = 0;
     while (caches_[number].mask != set_mask(l2)) number++;
     return caches_[number].tally.of(bank);
@@ -157,13 +157,13 @@ class DirectL2s : public L2s {
 // and invalid tags are at the end.
 class LruL2 : public L2s {
  public:
-  explicit LruL2(const CacheConfig& l2)
+  explicit LruL2(const p5::CacheConfig& l2)
       : config_(l2),
         line_shift_(log2_of(l2.line)),
         mask_(set_mask(l2)),
         tags_(size_t(l2.size) / l2.line, kNone) {}
 
-  bool add(const CacheConfig& l2) override { return alike(config_, l2); }
+  bool add(const p5::CacheConfig& l2) override { return alike(config_, l2); }
 
   void play(const std::vector<BusAccess>& accesses) override {
     if (config_.ways == 2)
@@ -174,7 +174,7 @@ class LruL2 : public L2s {
       play_ways(accesses, config_.ways);
   }
 
-  L2Misses misses(const CacheConfig&, size_t bank) const override { return tally_.of(bank); }
+  L2Misses misses(const p5::CacheConfig&, size_t bank) const override { return tally_.of(bank); }
 
  private:
   template <class Ways>
@@ -239,7 +239,7 @@ class LruL2 : public L2s {
     tags[0] = tag;
   }
 
-  CacheConfig config_;
+  p5::CacheConfig config_;
   uint32_t line_shift_, mask_;
   std::vector<uint32_t> tags_;  // [set][order]
   Tally tally_;
@@ -248,19 +248,19 @@ class LruL2 : public L2s {
 // An L2 with any replacement policy. A listener can observe each access.
 class AnyL2 : public L2s {
  public:
-  AnyL2(const CacheConfig& l2, AccessListener* listener)
+  AnyL2(const p5::CacheConfig& l2, AccessListener* listener)
       : config_(as_write_back(l2)), cache_(config_, false), listener_(listener) {}
 
-  bool add(const CacheConfig& l2) override { return alike(config_, l2); }
+  bool add(const p5::CacheConfig& l2) override { return alike(config_, l2); }
 
   void play(const std::vector<BusAccess>& accesses) override {
     for (const BusAccess& access : accesses) {
       switch (access.kind) {
         case BusAccess::Read:
-          read(access.address, Fill::Exclusive);
+          read(access.address, p5::Fill::Exclusive);
           break;
         case BusAccess::ReadPast:
-          read(access.address, Fill::None);
+          read(access.address, p5::Fill::None);
           break;
         case BusAccess::Write:
           write(access.address, access.times);
@@ -279,23 +279,23 @@ class AnyL2 : public L2s {
     }
   }
 
-  L2Misses misses(const CacheConfig&, size_t bank) const override { return tally_.of(bank); }
+  L2Misses misses(const p5::CacheConfig&, size_t bank) const override { return tally_.of(bank); }
 
  private:
-  static CacheConfig as_write_back(CacheConfig l2) {
+  static p5::CacheConfig as_write_back(p5::CacheConfig l2) {
     l2.write_back = true;
     return l2;
   }
 
-  void read(uint32_t address, Fill fill) {
-    const CacheAccess access = cache_.access(address, false, fill);
-    if (listener_) listener_->access(Level::L2, address, false, access.hit, fill != Fill::None);
+  void read(uint32_t address, p5::Fill fill) {
+    const p5::CacheAccess access = cache_.access(address, false, fill);
+    if (listener_) listener_->access(Level::L2, address, false, access.hit, fill != p5::Fill::None);
     tally_->reads += !access.hit;
     tally_->dram_writes += access.victim_dirty;
   }
 
   void write(uint32_t address, uint32_t times) {
-    const CacheAccess access = cache_.access(address, true);
+    const p5::CacheAccess access = cache_.access(address, true);
     if (listener_) listener_->access(Level::L2, address, true, access.hit, true);
     // If the first write has loaded the line, the other writes hit.
     const uint32_t alike = access.filled ? 1 : times;
@@ -304,25 +304,25 @@ class AnyL2 : public L2s {
     if (times > alike) write(address, times - alike);
   }
 
-  CacheConfig config_;
-  Cache cache_;
+  p5::CacheConfig config_;
+  p5::Cache cache_;
   AccessListener* listener_;
   Tally tally_;
 };
 
 // Whether the replacement policy is true LRU. With two ways, tree LRU is the same as true LRU.
-bool has_lru(const CacheConfig& l2) {
-  return l2.policy == PolicyName<Lru>::name ||
-         (l2.policy == PolicyName<Plru>::name && l2.ways == 2);
+bool has_lru(const p5::CacheConfig& l2) {
+  return l2.policy == p5::PolicyName<p5::Lru>::name ||
+         (l2.policy == p5::PolicyName<p5::Plru>::name && l2.ways == 2);
 }
 
 }  // namespace
 
-std::unique_ptr<L2s> make_l2s(const CacheConfig& l2, AccessListener* listener) {
+std::unique_ptr<L2s> make_l2s(const p5::CacheConfig& l2, AccessListener* listener) {
   if (listener) return std::make_unique<AnyL2>(l2, listener);
   if (l2.ways == 1) return std::make_unique<DirectL2s>(l2);
   if (has_lru(l2)) return std::make_unique<LruL2>(l2);
   return std::make_unique<AnyL2>(l2, nullptr);
 }
 
-}  // namespace p5
+}  // namespace measure

@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "access_listener.hh"
-#include "cache.hh"
+#include "measure/access_listener.hh"
+#include "p5/cache.hh"
 
-namespace p5 {
+namespace measure {
 
 // An access that a front puts on its bus.
 struct BusAccess {
@@ -32,12 +32,12 @@ class L2s {
  public:
   virtual ~L2s() = default;
   // Adds an L2. Returns false if this L2 cannot be in one group with the other L2s.
-  virtual bool add(const CacheConfig& l2) = 0;
+  virtual bool add(const p5::CacheConfig& l2) = 0;
   virtual void play(const std::vector<BusAccess>& accesses) = 0;
-  virtual L2Misses misses(const CacheConfig& l2, size_t bank) const = 0;
+  virtual L2Misses misses(const p5::CacheConfig& l2, size_t bank) const = 0;
 };
 
 // Makes a group with this L2. A group with a `listener` contains no other L2.
-std::unique_ptr<L2s> make_l2s(const CacheConfig& l2, AccessListener* listener);
+std::unique_ptr<L2s> make_l2s(const p5::CacheConfig& l2, AccessListener* listener);
 
-}  // namespace p5
+}  // namespace measure

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How do the shadows handle each reference that the chip reports? The shadows drop references that
 // change nothing, and record the other references.
-#include "shadow.hh"
+#include "measure/shadow.hh"
 
-namespace p5 {
+namespace measure {
 
 // If the set of `key` has a reference that is not recorded yet, records this reference. Call this
 // function before the next reference in the set is recorded.
@@ -11,20 +11,20 @@ void Shadows::record_first(Recent& recent, Reference::Kind kind, uint32_t key, u
   const uint32_t before = recent.unrecorded(key);
   if (before == kNone) return;
   if (kind == Reference::DataPage || kind == Reference::CodePage) {
-    record_page(kind, before << shift, PageWalk());  // this reference hits
+    record_page(kind, before << shift, p5::PageWalk());  // this reference hits
   } else {
     record(kind, before << shift);
   }
 }
 
-void Shadows::read(uint32_t address, Fill fill) {
+void Shadows::read(uint32_t address, p5::Fill fill) {
   const uint32_t line = address >> line_shift_;
   if (lines_.find(line)) return;
   forget_code(address);  // a miss removes the line from L1I
   record_first(lines_, Reference::Read, line, line_shift_);
   record(Reference::Read, line << line_shift_, fill, coded(address));
   if (!filter_) return;
-  if (fill != Fill::None || lines_.has(line))
+  if (fill != p5::Fill::None || lines_.has(line))
     lines_.enter(line);
   else
     lines_.hide(line, false);
@@ -35,17 +35,17 @@ void Shadows::read(uint32_t address, Fill fill) {
 bool Shadows::counts_write_hit(uint32_t address) {
   const Recent::Entry* entry = write_back_ ? lines_.find(address >> line_shift_) : nullptr;
   if (!entry || entry->writes < 2) return false;
-  (*common_)[WriteHitsME]++;
+  (*common_)[p5::WriteHitsME]++;
   return true;
 }
 
-bool Shadows::repeats_last_write(uint32_t address, Fill fill) const {
+bool Shadows::repeats_last_write(uint32_t address, p5::Fill fill) const {
   if (!filter_ || last_write_ == kNone) return false;
   const Reference& last = references_[last_write_];
   return last.address == address && last.fill == fill && last.times < 255;
 }
 
-void Shadows::write(uint32_t address, Fill fill) {
+void Shadows::write(uint32_t address, p5::Fill fill) {
   if (counts_write_hit(address)) return;
   const uint32_t line = address >> line_shift_;
   address = line << line_shift_;
@@ -58,15 +58,15 @@ void Shadows::write(uint32_t address, Fill fill) {
     last_write_ = uint32_t(references_.size() - 1);
   }
   if (!filter_) return;
-  if (lines_.has(line) || (fill != Fill::None && all_allocate_)) {
+  if (lines_.has(line) || (fill != p5::Fill::None && all_allocate_)) {
     Recent::Entry& entry = lines_.enter(line);
-    if (entry.writes < 2 && fill == Fill::Exclusive) entry.writes++;
+    if (entry.writes < 2 && fill == p5::Fill::Exclusive) entry.writes++;
   } else {
-    lines_.hide(line, fill != Fill::None && !none_allocates_);
+    lines_.hide(line, fill != p5::Fill::None && !none_allocates_);
   }
 }
 
-void Shadows::code(uint32_t address, Fill fill) {
+void Shadows::code(uint32_t address, p5::Fill fill) {
   const uint32_t line = address >> line_shift_;
   if (code_.find(line)) return;
   coded_.set(address >> kPageShift);
@@ -74,15 +74,15 @@ void Shadows::code(uint32_t address, Fill fill) {
   record_first(code_, Reference::Code, line, line_shift_);
   record(Reference::Code, line << line_shift_, fill);
   if (!filter_) return;
-  if (fill != Fill::None || code_.has(line))
+  if (fill != p5::Fill::None || code_.has(line))
     code_.enter(line);
   else
     code_.hide(line, false);
 }
 
 void Shadows::locked(uint32_t address) {
-  (*common_)[DataReadMisses]++;
-  (*common_)[DataWriteMisses]++;
+  (*common_)[p5::DataReadMisses]++;
+  (*common_)[p5::DataWriteMisses]++;
   forget(address);
   forget_code(address);
   record(Reference::Locked, address);
@@ -96,7 +96,7 @@ void Shadows::table_update(uint32_t address) {
 void Shadows::snoop(uint32_t address, bool write) {
   forget(address);
   if (write) forget_code(address);
-  record(Reference::Snoop, address, Fill::Exclusive, write);
+  record(Reference::Snoop, address, p5::Fill::Exclusive, write);
 }
 
 void Shadows::forget(uint32_t address) {
@@ -113,15 +113,15 @@ void Shadows::forget_code(uint32_t address) {
   code_.remove(line);
 }
 
-void Shadows::record_page(Reference::Kind kind, uint32_t linear, const PageWalk& walk,
+void Shadows::record_page(Reference::Kind kind, uint32_t linear, const p5::PageWalk& walk,
                           bool present) {
-  record(kind, linear, Fill::Exclusive, present);
+  record(kind, linear, p5::Fill::Exclusive, present);
   walks_.push_back(walk);
   // After a page walk, the lines that contain the page-table entries are clean.
   for (uint32_t i = 0; i < walk.reads; i++) lines_.clean(walk.entries[i] >> line_shift_);
 }
 
-void Shadows::data_page(Linear address, const PageWalk& walk) {
+void Shadows::data_page(p5::Linear address, const p5::PageWalk& walk) {
   if (knows_page(address)) return;
   const uint32_t linear = uint32_t(address);
   record_first(pages_, Reference::DataPage, page_of(linear), kPageShift);
@@ -146,7 +146,9 @@ bool Shadows::mixed(uint32_t linear, bool large) {
   if (!seen[area]) {
     seen.set(area);
     if (small_[area] && large_[area]) {
-      const auto record = [&](uint32_t at) { record_page(Reference::DataPage, at, PageWalk()); };
+      const auto record = [&](uint32_t at) {
+        record_page(Reference::DataPage, at, p5::PageWalk());
+      };
       pages_.clear([&](uint32_t page) { record(page << kPageShift); });
       large_pages_.clear([&](uint32_t page) { record(page << kLargeShift); });
     }
@@ -154,7 +156,7 @@ bool Shadows::mixed(uint32_t linear, bool large) {
   return small_[area] && large_[area];
 }
 
-void Shadows::code_page(Linear address, const PageWalk& walk) {
+void Shadows::code_page(p5::Linear address, const p5::PageWalk& walk) {
   if (knows_code_page(address)) return;
   const uint32_t linear = uint32_t(address);
   record_first(code_pages_, Reference::CodePage, page_of(linear), kPageShift);
@@ -162,7 +164,7 @@ void Shadows::code_page(Linear address, const PageWalk& walk) {
   if (filter_) code_pages_.enter(page_of(linear));
 }
 
-void Shadows::page_fault(Linear address, bool code, bool present, const PageWalk& walk) {
+void Shadows::page_fault(p5::Linear address, bool code, bool present, const p5::PageWalk& walk) {
   const uint32_t linear = uint32_t(address);
   forget_pages(linear, code);
   record_page(code ? Reference::CodeFault : Reference::DataFault, linear, walk, present);
@@ -191,7 +193,7 @@ void Shadows::flush_tlbs() {
   large_.reset();
 }
 
-void Shadows::flush_page(Linear address) {
+void Shadows::flush_page(p5::Linear address) {
   const uint32_t linear = uint32_t(address);
   forget_pages(linear, false);
   forget_pages(linear, true);
@@ -199,9 +201,9 @@ void Shadows::flush_page(Linear address) {
 }
 
 void Shadows::flush_caches(bool write_back) {
-  record(Reference::FlushCaches, 0, Fill::Exclusive, write_back);
+  record(Reference::FlushCaches, 0, p5::Fill::Exclusive, write_back);
   lines_.clear();
   code_.clear();
 }
 
-}  // namespace p5
+}  // namespace measure

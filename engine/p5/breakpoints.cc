@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "breakpoints.hh"
+#include "p5/breakpoints.hh"
 
 namespace p5 {
 

@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdint>
 
-#include "core.hh"
-#include "data_path.hh"
-#include "insn.hh"
-#include "pipes.hh"
+#include "p5/core.hh"
+#include "p5/data_path.hh"
+#include "p5/insn.hh"
+#include "p5/pipes.hh"
 
 namespace p5 {
 

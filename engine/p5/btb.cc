@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "btb.hh"
+#include "p5/btb.hh"
 
 namespace p5 {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "replacement/random/policy.hh"
-#include "rules.hh"
+#include "p5/replacement/random/policy.hh"
+#include "p5/rules.hh"
 
 namespace p5 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache.hh"
+#include "p5/cache.hh"
 
 namespace p5 {
 namespace {

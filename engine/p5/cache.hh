@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "replacement.hh"
-#include "shortcut.hh"
+#include "p5/replacement.hh"
+#include "p5/shortcut.hh"
 
 namespace p5 {
 

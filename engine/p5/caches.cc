@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "caches.hh"
+#include "p5/caches.hh"
 
 #include <algorithm>
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "cache.hh"
-#include "core.hh"
-#include "memory.hh"
+#include "p5/cache.hh"
+#include "p5/core.hh"
+#include "p5/memory.hh"
 
 namespace p5 {
 

@@ -4,16 +4,16 @@
 // need not load a pointer.
 #pragma once
 
-#include "caches.hh"
-#include "config.hh"
-#include "core.hh"
-#include "data_path.hh"
-#include "fetch.hh"
-#include "pipes.hh"
-#include "prediction.hh"
-#include "timing.hh"
-#include "translation.hh"
-#include "x87.hh"
+#include "p5/caches.hh"
+#include "p5/config.hh"
+#include "p5/core.hh"
+#include "p5/data_path.hh"
+#include "p5/fetch.hh"
+#include "p5/pipes.hh"
+#include "p5/prediction.hh"
+#include "p5/timing.hh"
+#include "p5/translation.hh"
+#include "p5/x87.hh"
 
 namespace p5 {
 

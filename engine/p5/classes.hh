@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "insn.hh"
+#include "p5/insn.hh"
 
 namespace p5 {
 

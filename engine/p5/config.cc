@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "config.hh"
+#include "p5/config.hh"
 
 #include <cmath>
 
-#include "declared.hh"
+#include "base/declared.hh"
 
 namespace p5 {
 namespace {
@@ -47,7 +47,7 @@ void read_ratio(double core, double bus, MemoryConfig* memory) {
 
 Config Config::read(Settings& settings) {
   Config c;
-  check(settings, declared::p5);
+  base::check(settings, base::declared::p5);
   if (!settings.error().empty()) return c;
   c.clock_mhz = settings.real("cpu.clock_mhz");
   c.bus_mhz = settings.real("cpu.bus_mhz");
@@ -98,7 +98,7 @@ Config Config::read(Settings& settings) {
       uint32_t(settings.number("io.inta_bus_clocks")) * c.memory.core_clocks / c.memory.bus_clocks;
   c.read_video(settings);
   c.read_ideal(settings);
-  parse_ranges(settings.text("memory.uncached"), &c.uncached);
+  base::parse_ranges(settings.text("memory.uncached"), &c.uncached);
   c.dram_bytes = uint32_t(settings.number("dram.size"));
   return c;
 }

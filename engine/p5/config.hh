@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "btb.hh"
-#include "cache.hh"
-#include "memory.hh"
-#include "settings.hh"
-#include "tlb.hh"
-#include "video_bus.hh"
+#include "base/settings.hh"
+#include "p5/btb.hh"
+#include "p5/cache.hh"
+#include "p5/memory.hh"
+#include "p5/tlb.hh"
+#include "p5/video_bus.hh"
 
 namespace p5 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core.hh"
+#include "p5/core.hh"
 
 #include <algorithm>
 #include <iterator>

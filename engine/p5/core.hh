@@ -10,12 +10,12 @@
 
 #include <cstdint>
 
-#include "config.hh"
-#include "counters.hh"
-#include "observer.hh"
-#include "rules.hh"
-#include "state.hh"
-#include "timing.hh"
+#include "p5/config.hh"
+#include "p5/counters.hh"
+#include "p5/observer.hh"
+#include "p5/rules.hh"
+#include "p5/state.hh"
+#include "p5/timing.hh"
 
 namespace p5 {
 

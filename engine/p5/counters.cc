@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "counters.hh"
+#include "p5/counters.hh"
 
 #include <algorithm>
 #include <iterator>

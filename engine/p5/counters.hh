@@ -10,10 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "events.hh"
-#include "isa.hh"
+#include "base/events.hh"
+#include "p5/isa.hh"
 
 namespace p5 {
+
+using namespace base::events;
+
+static_assert(kX86_64 == base::kX86_64, "P5_X86_64 is defined as for Bochs");
 
 enum class Entry : uint8_t { Irq, Fault, Soft };  // how control reached a vector
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cpi_stack.hh"
+#include "p5/cpi_stack.hh"
 
 namespace p5 {
 

@@ -17,9 +17,9 @@
 #include <cstdint>
 #include <iterator>
 
-#include "core.hh"
-#include "insn.hh"
-#include "pipes.hh"
+#include "p5/core.hh"
+#include "p5/insn.hh"
+#include "p5/pipes.hh"
 
 namespace p5 {
 

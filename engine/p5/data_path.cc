@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "data_path.hh"
+#include "p5/data_path.hh"
 
 #include <algorithm>
 
-#include "chip.hh"
+#include "p5/chip.hh"
 
 namespace p5 {
 

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "caches.hh"
-#include "core.hh"
-#include "pipes.hh"
-#include "translation.hh"
+#include "p5/caches.hh"
+#include "p5/core.hh"
+#include "p5/pipes.hh"
+#include "p5/translation.hh"
 
 namespace p5 {
 

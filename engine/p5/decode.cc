@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "decode.hh"
+#include "p5/decode.hh"
 
-#include "classes.hh"
-#include "decode_parts.hh"
-#include "opcodes.hh"
-#include "rules.hh"
+#include "p5/classes.hh"
+#include "p5/decode_parts.hh"
+#include "p5/opcodes.hh"
+#include "p5/rules.hh"
 
 namespace p5 {
 namespace {

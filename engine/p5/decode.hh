@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "insn.hh"
-#include "timing.hh"
+#include "p5/insn.hh"
+#include "p5/timing.hh"
 
 namespace p5 {
 

@@ -2,8 +2,8 @@
 // Which timing class has an instruction of 64-bit code that no Pentium has? The opcodes follow the
 // map 0F in [AMD64 vol. 3, A]. The clocks of the classes are estimates (the last rows of
 // timing.csv).
-#include "classes.hh"
-#include "decode_parts.hh"
+#include "p5/classes.hh"
+#include "p5/decode_parts.hh"
 
 namespace p5 {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "decode_parts.hh"
-#include "opcodes.hh"
-#include "rules.hh"
+#include "p5/decode_parts.hh"
+#include "p5/opcodes.hh"
+#include "p5/rules.hh"
 
 namespace p5 {
 namespace {

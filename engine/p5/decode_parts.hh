@@ -3,7 +3,7 @@
 // the opcode, the length, the operands and the flags.
 #pragma once
 
-#include "decode.hh"
+#include "p5/decode.hh"
 
 namespace p5 {
 

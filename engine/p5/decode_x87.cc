@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "decode_parts.hh"
-#include "opcodes.hh"
+#include "p5/decode_parts.hh"
+#include "p5/opcodes.hh"
 
 namespace p5 {
 namespace {

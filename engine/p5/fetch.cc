@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "fetch.hh"
+#include "p5/fetch.hh"
 
-#include "chip.hh"
+#include "p5/chip.hh"
 
 namespace p5 {
 namespace {

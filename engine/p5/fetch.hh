@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "caches.hh"
-#include "core.hh"
-#include "insn.hh"
-#include "pipes.hh"
+#include "p5/caches.hh"
+#include "p5/core.hh"
+#include "p5/insn.hh"
+#include "p5/pipes.hh"
 
 namespace p5 {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "fpu.hh"
+#include "p5/fpu.hh"
 
-#include "rules.hh"
+#include "p5/rules.hh"
 
 namespace p5 {
 namespace {

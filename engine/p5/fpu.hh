@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "classes.hh"
-#include "insn.hh"
+#include "p5/classes.hh"
+#include "p5/insn.hh"
 
 namespace p5 {
 

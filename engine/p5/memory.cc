@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "memory.hh"
+#include "p5/memory.hh"
 
 #include <algorithm>
 #include <cstdio>

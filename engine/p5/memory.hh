@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "cache.hh"
-#include "counters.hh"
-#include "rules.hh"
+#include "p5/cache.hh"
+#include "p5/counters.hh"
+#include "p5/rules.hh"
 
 namespace p5 {
 

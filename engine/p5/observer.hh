@@ -11,10 +11,10 @@
 
 #include <cstdint>
 
-#include "cache.hh"
-#include "counters.hh"
-#include "isa.hh"
-#include "shortcut.hh"
+#include "p5/cache.hh"
+#include "p5/counters.hh"
+#include "p5/isa.hh"
+#include "p5/shortcut.hh"
 
 namespace p5 {
 

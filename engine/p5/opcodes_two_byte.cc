@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "opcodes.hh"
+#include "p5/opcodes.hh"
 
 namespace p5::opcodes {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pentium.hh"
+#include "p5/pentium.hh"
 
 #include <algorithm>
 

@@ -33,21 +33,21 @@
 #include <cstdint>
 #include <map>
 
-#include "breakpoints.hh"
-#include "chip.hh"
-#include "classes.hh"
-#include "config.hh"
-#include "counters.hh"
-#include "cpi_stack.hh"
-#include "insn.hh"
-#include "isa.hh"
-#include "observer.hh"
-#include "ports.hh"
-#include "repeats.hh"
-#include "rules.hh"
-#include "state.hh"
-#include "timing.hh"
-#include "transfers.hh"
+#include "p5/breakpoints.hh"
+#include "p5/chip.hh"
+#include "p5/classes.hh"
+#include "p5/config.hh"
+#include "p5/counters.hh"
+#include "p5/cpi_stack.hh"
+#include "p5/insn.hh"
+#include "p5/isa.hh"
+#include "p5/observer.hh"
+#include "p5/ports.hh"
+#include "p5/repeats.hh"
+#include "p5/rules.hh"
+#include "p5/state.hh"
+#include "p5/timing.hh"
+#include "p5/transfers.hh"
 
 namespace p5 {
 

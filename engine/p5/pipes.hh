@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "core.hh"
-#include "insn.hh"
-#include "memory.hh"
+#include "p5/core.hh"
+#include "p5/insn.hh"
+#include "p5/memory.hh"
 
 namespace p5 {
 

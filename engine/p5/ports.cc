@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ports.hh"
+#include "p5/ports.hh"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "caches.hh"
-#include "core.hh"
+#include "p5/caches.hh"
+#include "p5/core.hh"
 
 namespace p5 {
 

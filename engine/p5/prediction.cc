@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "prediction.hh"
+#include "p5/prediction.hh"
 
 namespace p5 {
 

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "btb.hh"
-#include "core.hh"
-#include "pipes.hh"
+#include "p5/btb.hh"
+#include "p5/core.hh"
+#include "p5/pipes.hh"
 
 namespace p5 {
 

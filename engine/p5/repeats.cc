@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "repeats.hh"
+#include "p5/repeats.hh"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core.hh"
-#include "insn.hh"
+#include "p5/core.hh"
+#include "p5/insn.hh"
 
 namespace p5 {
 

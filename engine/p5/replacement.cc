@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "replacement.hh"
+#include "p5/replacement.hh"
 
 #include <variant>
 
-#include "policies.hh"
+#include "p5/policies.hh"
 
 namespace p5 {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "isa.hh"
+#include "p5/isa.hh"
 
 namespace p5 {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "isa.hh"
+#include "p5/isa.hh"
 
 namespace p5 {
 

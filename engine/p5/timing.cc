@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "timing.hh"
+#include "p5/timing.hh"
 
 #include <algorithm>
 #include <array>

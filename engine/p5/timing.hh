@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "classes.hh"
-#include "insn.hh"
+#include "p5/classes.hh"
+#include "p5/insn.hh"
 
 namespace p5 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tlb.hh"
+#include "p5/tlb.hh"
 
 #include <algorithm>
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "isa.hh"
-#include "replacement.hh"
-#include "shortcut.hh"
+#include "p5/isa.hh"
+#include "p5/replacement.hh"
+#include "p5/shortcut.hh"
 
 namespace p5 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "transfers.hh"
+#include "p5/transfers.hh"
 
 namespace p5 {
 namespace {

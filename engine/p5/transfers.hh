@@ -6,13 +6,13 @@
 
 #include <cstdint>
 
-#include "core.hh"
-#include "data_path.hh"
-#include "fetch.hh"
-#include "insn.hh"
-#include "pipes.hh"
-#include "prediction.hh"
-#include "repeats.hh"
+#include "p5/core.hh"
+#include "p5/data_path.hh"
+#include "p5/fetch.hh"
+#include "p5/insn.hh"
+#include "p5/pipes.hh"
+#include "p5/prediction.hh"
+#include "p5/repeats.hh"
 
 namespace p5 {
 

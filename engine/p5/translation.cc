@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "translation.hh"
+#include "p5/translation.hh"
 
 namespace p5 {
 namespace {

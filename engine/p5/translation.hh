@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "caches.hh"
-#include "core.hh"
-#include "tlb.hh"
+#include "p5/caches.hh"
+#include "p5/core.hh"
+#include "p5/tlb.hh"
 
 namespace p5 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "x87.hh"
+#include "p5/x87.hh"
 
 #include <algorithm>
 

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "core.hh"
-#include "fpu.hh"
-#include "insn.hh"
+#include "p5/core.hh"
+#include "p5/fpu.hh"
+#include "p5/insn.hh"
 
 namespace p5 {
 

@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include "saved_image.hh"
+#include "restore/saved_image.hh"
 
 extern "C" {
 extern char __executable_start[], _end[];  // of the linker

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "attribution_file.hh"
+#include "session/attribution_file.hh"
 
 #include <set>
 
-#include "counted.hh"
-#include "events.hh"
-#include "json.hh"
+#include "base/events.hh"
+#include "base/json.hh"
+#include "session/counted.hh"
 
 namespace session {
 
 using base::JsonLine;
-using p5::Attribution;
-using p5::MissClasses;
+using measure::Attribution;
+using measure::MissClasses;
 
 namespace {
 
@@ -61,7 +61,7 @@ void AttributionFile::append_functions(const Attribution& found) {
     }
   }
   for (const uint32_t id : functions) {
-    const p5::Functions::Function& function = found.functions()[id];
+    const measure::Functions::Function& function = found.functions()[id];
     JsonLine line("function");
     line.member("id", id).member("name", function.name).member("module", function.module);
     text_ += line.line();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "brackets.hh"
+#include "session/brackets.hh"
 
 #include <algorithm>
 

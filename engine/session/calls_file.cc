@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "calls_file.hh"
+#include "session/calls_file.hh"
 
-#include "json.hh"
+#include "base/json.hh"
 
 namespace session {
 namespace {
 
 using base::JsonLine;
-using p5::CallKind;
-using p5::Calls;
+using measure::CallKind;
+using measure::Calls;
 
 const char* kind_name(CallKind kind) {
   switch (kind) {
@@ -33,8 +33,8 @@ std::string numbers(const Calls::Sum& sum) {
   return text + "]";
 }
 
-std::string row(uint32_t phase, const p5::CallKey& key, const Calls::Counts& counts) {
-  const bool gate = key.kind == CallKind::Gate, plain = key.function == p5::kNoFunction;
+std::string row(uint32_t phase, const measure::CallKey& key, const Calls::Counts& counts) {
+  const bool gate = key.kind == CallKind::Gate, plain = key.function == measure::kNoFunction;
   JsonLine line("call");
   line.member("phase", phase).member("kind", kind_name(key.kind));
   line.raw("vector", gate ? "null" : std::to_string(key.vector));

@@ -5,12 +5,12 @@
 
 #include <string>
 
-#include "calls.hh"
+#include "measure/calls.hh"
 
 namespace session {
 
 // Returns all lines. If the guest was never ready, `found` is null, and the result contains no
 // counts.
-std::string calls_text(const p5::Calls* found);
+std::string calls_text(const measure::Calls* found);
 
 }  // namespace session

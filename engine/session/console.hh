@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "agenda.hh"
-#include "screen.hh"
+#include "base/agenda.hh"
+#include "session/screen.hh"
 
 namespace session {
 

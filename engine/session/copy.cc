@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "copy.hh"
+#include "session/copy.hh"
 
 #include <unistd.h>
 

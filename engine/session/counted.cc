@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "counted.hh"
+#include "session/counted.hh"
 
-#include "isa.hh"
+#include "p5/isa.hh"
 
 namespace session {
 
 std::vector<uint32_t> counted_events(const HasPart& has, bool cpi, bool newer, bool nominal) {
   std::vector<uint32_t> events;
-  for (uint32_t event = 0; event < p5::kEventCount; event++) {
-    const p5::EventInfo& info = p5::kEvents[event];
+  for (uint32_t event = 0; event < base::events::kEventCount; event++) {
+    const base::events::EventInfo& info = base::events::kEvents[event];
     const bool asked = (cpi || !info.asked) && (newer || !info.newer);
     const bool on_x86_64 = info.x86_64 || (nominal && info.nominal);
     if (asked && (p5::kX86_64 ? on_x86_64 : info.pentium) && has(info.part)) {
@@ -20,7 +20,7 @@ std::vector<uint32_t> counted_events(const HasPart& has, bool cpi, bool newer, b
 
 std::vector<std::string> event_names(const std::vector<uint32_t>& events) {
   std::vector<std::string> names;
-  for (const uint32_t event : events) names.push_back(p5::event_name(event));
+  for (const uint32_t event : events) names.push_back(base::events::event_name(event));
   return names;
 }
 

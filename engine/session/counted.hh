@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "events.hh"
+#include "base/events.hh"
 
 namespace session {
 
 // Whether the machine has the part that declares an event: the chip or a device.
-using HasPart = std::function<bool(p5::Part part)>;
+using HasPart = std::function<bool(base::events::Part part)>;
 
 // Returns the events that this engine counts and that belong to a part of the machine. The events
 // are in the order of the output. `cpi`: with the components of the CPI stack. `newer`: with the

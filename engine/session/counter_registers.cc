@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "counter_registers.hh"
+#include "session/counter_registers.hh"
 
 namespace session {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "pentium.hh"
+#include "p5/pentium.hh"
 
 namespace session {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "crossings.hh"
+#include "session/crossings.hh"
 
 #include <cstring>
 #include <iterator>
 #include <vector>
 
-#include "json.hh"
+#include "base/json.hh"
 
 namespace session {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "output.hh"
-#include "pentium.hh"
+#include "p5/pentium.hh"
+#include "session/output.hh"
 
 namespace session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ending.hh"
+#include "session/ending.hh"
 
 #include <unistd.h>
 

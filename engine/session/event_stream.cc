@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "event_stream.hh"
+#include "session/event_stream.hh"
 
-#include "counted.hh"
-#include "json.hh"
+#include "base/json.hh"
+#include "session/counted.hh"
 
 namespace session {
 namespace {

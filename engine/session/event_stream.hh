@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "output.hh"
-#include "pentium.hh"
-#include "shadow_counts.hh"
+#include "p5/pentium.hh"
+#include "session/output.hh"
+#include "session/shadow_counts.hh"
 
 namespace session {
 
@@ -22,7 +22,7 @@ class EventStream {
   // `counted` lists the events to write (counted.hh). `shadow_names` lists the names of the
   // shadows. `played` contains the shadows; null: the run has no shadows.
   EventStream(p5::Pentium& model, std::vector<uint32_t> counted,
-              const std::vector<std::string>& shadow_names, p5::Shadows* played)
+              const std::vector<std::string>& shadow_names, measure::Shadows* played)
       : model_(model), counted_(std::move(counted)), shadows_(shadow_names), played_(played) {}
 
   // Creates the file and writes the header.
@@ -52,7 +52,7 @@ class EventStream {
   p5::Pentium& model_;
   std::vector<uint32_t> counted_;
   ShadowCounts shadows_;
-  p5::Shadows* played_;
+  measure::Shadows* played_;
   Output file_;
   std::string line_;  // the current line; a member, so that its memory is reused
 };

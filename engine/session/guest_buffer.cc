@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "guest_buffer.hh"
+#include "session/guest_buffer.hh"
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pentium.hh"
+#include "p5/pentium.hh"
 
 namespace session {
 

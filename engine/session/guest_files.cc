@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "guest_files.hh"
+#include "session/guest_files.hh"
 
 #include <algorithm>
 #include <cinttypes>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "json.hh"
+#include "base/json.hh"
 
 namespace session {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "marker.hh"
-#include "settings.hh"
+#include "base/settings.hh"
+#include "session/marker.hh"
 
 namespace session {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "intervals.hh"
+#include "session/intervals.hh"
 
-#include "counted.hh"
-#include "events.hh"
-#include "json.hh"
+#include "base/events.hh"
+#include "base/json.hh"
+#include "session/counted.hh"
 
 namespace session {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "output.hh"
-#include "pentium.hh"
+#include "p5/pentium.hh"
+#include "session/output.hh"
 
 namespace session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "job.hh"
+#include "session/job.hh"
 
 #include <algorithm>
 #include <fstream>

@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "marker.hh"
-#include "region.hh"
-#include "settings.hh"
+#include "base/settings.hh"
+#include "session/marker.hh"
+#include "session/region.hh"
 
 namespace session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "marker.hh"
+#include "session/marker.hh"
 
 #include <algorithm>
 #include <cstring>

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "guest_buffer.hh"
+#include "session/guest_buffer.hh"
 
 namespace session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "media.hh"
+#include "session/media.hh"
 
 #include <sstream>
 

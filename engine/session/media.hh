@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "settings.hh"
-#include "step.hh"
+#include "base/settings.hh"
+#include "session/step.hh"
 
 namespace session {
 

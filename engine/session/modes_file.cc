@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-#include "modes_file.hh"
+#include "session/modes_file.hh"
 
 #include <algorithm>
 
-#include "counted.hh"
-#include "crossings.hh"
-#include "event_stream.hh"
-#include "events.hh"
-#include "json.hh"
+#include "base/events.hh"
+#include "base/json.hh"
+#include "session/counted.hh"
+#include "session/crossings.hh"
+#include "session/event_stream.hh"
 
 namespace session {
 namespace {
 
 using base::JsonLine;
-using p5::Modes;
+using measure::Modes;
 
 // A count can be negative: the model can add clocks in one mode and subtract them in the next mode.
 std::string events(const Modes::Counts& counts, const std::vector<uint32_t>& counted) {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "modes.hh"
+#include "measure/modes.hh"
 
 namespace session {
 
 // Returns all lines. `counted` lists the events in the file (counted.hh). If the guest was never
 // ready, `found` is null, and the result contains no counts.
-std::string modes_text(const p5::Modes* found, const std::vector<uint32_t>& counted);
+std::string modes_text(const measure::Modes* found, const std::vector<uint32_t>& counted);
 
 }  // namespace session

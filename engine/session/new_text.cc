@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "new_text.hh"
+#include "session/new_text.hh"
 
 #include <algorithm>
 

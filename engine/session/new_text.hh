@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pattern.hh"
+#include "session/pattern.hh"
 
 namespace session {
 

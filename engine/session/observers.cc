@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
-#include "observers.hh"
+#include "session/observers.hh"
 
 #include <utility>
 
-#include "attribution_file.hh"
-#include "calls_file.hh"
-#include "modes_file.hh"
+#include "session/attribution_file.hh"
+#include "session/calls_file.hh"
+#include "session/modes_file.hh"
 
 namespace session {
 
-Observers::Observers(p5::Pentium& model, RunConfig& config, p5::Attribution::Guest& guest)
+Observers::Observers(p5::Pentium& model, RunConfig& config, measure::Attribution::Guest& guest)
     : model_(model), config_(config), guest_(guest) {
   if (!config.shadows.empty()) {
-    use(std::make_unique<p5::Shadows>(config.shadows, config.fast_paths));
+    use(std::make_unique<measure::Shadows>(config.shadows, config.fast_paths));
   }
   if (config.classes) {
-    classes_ = std::make_unique<p5::MissClasses>(config.machine);
+    classes_ = std::make_unique<measure::MissClasses>(config.machine);
     listen(classes_.get());
   }
 }
 
-void Observers::listen(p5::AccessListener* listener) {
+void Observers::listen(measure::AccessListener* listener) {
   const std::vector<p5::Config> own{config_.machine};
-  use(std::make_unique<p5::Shadows>(own, false, listener));
+  use(std::make_unique<measure::Shadows>(own, false, listener));
 }
 
 // Replaces the shadows. Null removes them.
-void Observers::use(std::unique_ptr<p5::Shadows> shadows) {
+void Observers::use(std::unique_ptr<measure::Shadows> shadows) {
   model_.observe(shadows.get());
   shadows_ = std::move(shadows);
 }
@@ -38,7 +38,7 @@ void Observers::open(const Interval& interval) {
   if (!config_.modes.empty()) in_modes_.create(config_.modes);
   if (config_.media.on) observe_system();
   if (config_.vectors.empty() && config_.sample.empty()) return;
-  blocks_ = std::make_unique<p5::Blocks>(model_);
+  blocks_ = std::make_unique<measure::Blocks>(model_);
   if (!config_.vectors.empty()) {
     vectors_.create(config_.vectors);
     blocks_->write_vectors(vectors_.file(), config_.vector_interval);
@@ -48,15 +48,15 @@ void Observers::open(const Interval& interval) {
 
 void Observers::observe_system() {
   if (config_.cpi) model_.explain_clocks();
-  if (called_ && !calls_) calls_ = std::make_unique<p5::Calls>(model_, config_.call_table);
-  if (in_modes_ && !modes_) modes_ = std::make_unique<p5::Modes>(model_);
+  if (called_ && !calls_) calls_ = std::make_unique<measure::Calls>(model_, config_.call_table);
+  if (in_modes_ && !modes_) modes_ = std::make_unique<measure::Modes>(model_);
 }
 
 void Observers::ready() {
   observe_system();
   if (!attributed_ || attribution_) return;
-  attribution_ = std::make_unique<p5::Attribution>(model_, guest_, std::move(config_.functions),
-                                                   config_.stacks, classes_.get());
+  attribution_ = std::make_unique<measure::Attribution>(
+      model_, guest_, std::move(config_.functions), config_.stacks, classes_.get());
 }
 
 void Observers::begin(uint32_t phase, const Brackets& brackets) {
@@ -82,8 +82,8 @@ void Observers::measure_blocks(const Brackets& brackets) {
 // Traces the accesses from the first bracket that is not empty until the trace reaches its limit.
 void Observers::trace_accesses(const Brackets& brackets) {
   if (!access_trace_ && brackets.measures()) {
-    access_trace_ = std::make_unique<p5::AccessTrace>(accesses_.file(), config_.machine.l1d.line,
-                                                      config_.access_limit);
+    access_trace_ = std::make_unique<measure::AccessTrace>(
+        accesses_.file(), config_.machine.l1d.line, config_.access_limit);
     listen(access_trace_.get());
   } else if (access_trace_ && access_trace_->full()) {
     end_access_trace();

@@ -10,17 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "access_trace.hh"
-#include "attribution.hh"
-#include "blocks.hh"
-#include "brackets.hh"
-#include "calls.hh"
-#include "miss_classes.hh"
-#include "modes.hh"
-#include "output.hh"
-#include "pentium.hh"
-#include "run_config.hh"
-#include "shadow.hh"
+#include "measure/access_trace.hh"
+#include "measure/attribution.hh"
+#include "measure/blocks.hh"
+#include "measure/calls.hh"
+#include "measure/miss_classes.hh"
+#include "measure/modes.hh"
+#include "measure/shadow.hh"
+#include "p5/pentium.hh"
+#include "session/brackets.hh"
+#include "session/output.hh"
+#include "session/run_config.hh"
 
 namespace session {
 
@@ -31,7 +31,7 @@ class Observers {
 
   // `config` must exist longer than this object. The attribution moves the table of functions out
   // of `config`.
-  Observers(p5::Pentium& model, RunConfig& config, p5::Attribution::Guest& guest);
+  Observers(p5::Pentium& model, RunConfig& config, measure::Attribution::Guest& guest);
 
   // Creates the files.
   void open(const Interval& interval);
@@ -48,32 +48,32 @@ class Observers {
   // Compares the sums over all functions, calls and modes with the model's counts. Returns the
   // first difference in words, or an empty text.
   std::string differs() const;
-  p5::Blocks* blocks() { return blocks_.get(); }
-  p5::Attribution* attribution() { return attribution_.get(); }
-  p5::Calls* calls() { return calls_.get(); }
-  p5::Modes* modes() { return modes_.get(); }
-  p5::Shadows* shadows() { return shadows_.get(); }
+  measure::Blocks* blocks() { return blocks_.get(); }
+  measure::Attribution* attribution() { return attribution_.get(); }
+  measure::Calls* calls() { return calls_.get(); }
+  measure::Modes* modes() { return modes_.get(); }
+  measure::Shadows* shadows() { return shadows_.get(); }
 
  private:
   void observe_system();
   void measure_blocks(const Brackets& brackets);
   void trace_accesses(const Brackets& brackets);
   void end_access_trace();
-  void use(std::unique_ptr<p5::Shadows> shadows);
+  void use(std::unique_ptr<measure::Shadows> shadows);
   // Adds a shadow of the machine's own geometry; `listener` sees each access of this shadow.
-  void listen(p5::AccessListener* listener);
+  void listen(measure::AccessListener* listener);
 
   p5::Pentium& model_;
   RunConfig& config_;
-  p5::Attribution::Guest& guest_;
+  measure::Attribution::Guest& guest_;
   Output accesses_, vectors_, attributed_, called_, in_modes_;
-  std::unique_ptr<p5::Shadows> shadows_;  // observes the model
-  std::unique_ptr<p5::AccessTrace> access_trace_;
-  std::unique_ptr<p5::Blocks> blocks_;
-  std::unique_ptr<p5::MissClasses> classes_;
-  std::unique_ptr<p5::Attribution> attribution_;
-  std::unique_ptr<p5::Calls> calls_;
-  std::unique_ptr<p5::Modes> modes_;
+  std::unique_ptr<measure::Shadows> shadows_;  // observes the model
+  std::unique_ptr<measure::AccessTrace> access_trace_;
+  std::unique_ptr<measure::Blocks> blocks_;
+  std::unique_ptr<measure::MissClasses> classes_;
+  std::unique_ptr<measure::Attribution> attribution_;
+  std::unique_ptr<measure::Calls> calls_;
+  std::unique_ptr<measure::Modes> modes_;
 };
 
 }  // namespace session

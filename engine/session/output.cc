@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "output.hh"
+#include "session/output.hh"
 
 #include <cerrno>
 
-#include "ending.hh"
+#include "session/ending.hh"
 
 namespace session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "own_files.hh"
+#include "session/own_files.hh"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include <cstring>
 #include <map>
 
-#include "copy.hh"
-#include "ending.hh"
+#include "session/copy.hh"
+#include "session/ending.hh"
 
 namespace session {
 namespace {

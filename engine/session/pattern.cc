@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pattern.hh"
+#include "session/pattern.hh"
 
 namespace session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "phase_names.hh"
+#include "session/phase_names.hh"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "picture.hh"
+#include "session/picture.hh"
 
 namespace session {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "region.hh"
+#include "session/region.hh"
 
 #include <fstream>
 #include <sstream>
@@ -34,7 +34,7 @@ Region::Step Region::enter(const p5::State& state, p5::Linear linear, p5::Linear
   uint32_t physical = 0;
   if (!guest_.code(linear, true, &physical)) return Step::None;
   const uint8_t* page = guest_.page(physical & ~uint32_t(kOffset));
-  if (!page || p5::Functions::digest(page) != place_.page) return Step::None;
+  if (!page || measure::Functions::digest(page) != place_.page) return Step::None;
   known_ = open_ = true;
   space_ = state.cr3;
   stack_ = stack;

@@ -19,10 +19,10 @@
 #include <string>
 #include <utility>
 
-#include "attribution.hh"
-#include "isa.hh"
-#include "settings.hh"
-#include "state.hh"
+#include "base/settings.hh"
+#include "measure/attribution.hh"
+#include "p5/isa.hh"
+#include "p5/state.hh"
 
 namespace session {
 
@@ -44,7 +44,7 @@ class Region {
   // calls, because a file with the snapshots of a million calls would be too large.
   static constexpr uint64_t kMeasured = 1000;
   enum class Step : uint8_t { None, Enter, Leave };
-  using Guest = p5::Attribution::Guest;
+  using Guest = measure::Attribution::Guest;
 
   Region(RegionPlace place, Guest& guest)
       : place_(std::move(place)), guest_(guest), mask_(place_.fixed ? ~p5::Linear(0) : kOffset) {}
@@ -65,7 +65,7 @@ class Region {
   bool measures() const { return calls_ <= kMeasured; }
 
  private:
-  static constexpr p5::Linear kOffset = p5::Functions::kPageBytes - 1;
+  static constexpr p5::Linear kOffset = measure::Functions::kPageBytes - 1;
 
   Step enter(const p5::State& state, p5::Linear linear, p5::Linear stack, p5::Linear thread);
   Step leave(const p5::State& state, p5::Linear thread);

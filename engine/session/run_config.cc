@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "run_config.hh"
+#include "session/run_config.hh"
 
 #include <fstream>
 #include <iterator>
 #include <sstream>
 
-#include "declared.hh"
+#include "base/declared.hh"
 
 namespace session {
 
@@ -109,7 +109,7 @@ void RunConfig::read_shadow(Settings& settings, const std::string& prefix) {
   Settings own = settings;
   for (std::string word; words >> word;) {
     const std::string name = word.substr(0, word.find('='));
-    if (!p5::is_geometry(p5::declared::p5, name) || name.size() == word.size() ||
+    if (!base::is_geometry(base::declared::p5, name) || name.size() == word.size() ||
         !own.replace(name, word.substr(name.size() + 1))) {
       return settings.fail(key, "expected keys of cache and TLB geometry, found `" + word + "`");
     }
@@ -129,7 +129,7 @@ void RunConfig::read_blocks(Settings& settings) {
     if (vector_interval == 0) settings.fail("run.vector_interval", "expected at least 1");
   }
   if (!settings.has("run.sample")) return;
-  if (!p5::Blocks::parse(settings.text("run.sample"), &sample)) {
+  if (!measure::Blocks::parse(settings.text("run.sample"), &sample)) {
     settings.fail("run.sample", "expected `number:begin:end:weight ...` ordered by time");
   }
   warm_up = settings.number("run.warm_up");

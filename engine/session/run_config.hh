@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "blocks.hh"
-#include "call_table.hh"
-#include "config.hh"
-#include "functions.hh"
-#include "media.hh"
-#include "settings.hh"
+#include "base/settings.hh"
+#include "measure/blocks.hh"
+#include "measure/call_table.hh"
+#include "measure/functions.hh"
+#include "p5/config.hh"
+#include "session/media.hh"
 
 namespace session {
 
@@ -46,13 +46,13 @@ struct RunConfig {
   // writes one vector. `warm_up` is the number of instructions for which the model warms up before
   // each interval of detailed simulation.
   uint64_t vector_interval = 0, warm_up = 0;
-  std::vector<p5::Blocks::Interval> sample;
+  std::vector<measure::Blocks::Interval> sample;
   // Attribution (attribution.hh). `stacks`: the run records the calls. `classes`: the run records
   // the classes of misses. `functions` is the table of the guest's functions.
   bool stacks = false, classes = false;
-  p5::Functions functions;
-  p5::CallTable call_table;  // of the observer of calls (calls.hh)
-  MediaConfig media;         // of a guest that boots from its own media
+  measure::Functions functions;
+  measure::CallTable call_table;  // of the observer of calls (calls.hh)
+  MediaConfig media;              // of a guest that boots from its own media
 
   // Reads all keys of a run; `settings` keeps the first error.
   static RunConfig read(base::Settings& settings);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "saved_state.hh"
+#include "session/saved_state.hh"
 
 #include <asm/prctl.h>
 #include <dirent.h>
@@ -18,9 +18,9 @@
 #include <cstring>
 #include <ctime>
 
-#include "ending.hh"
-#include "own_files.hh"
-#include "saved_image.hh"
+#include "restore/saved_image.hh"
+#include "session/ending.hh"
+#include "session/own_files.hh"
 
 // Saves the registers, and returns 0. In the restored process it returns a second time, with 1.
 extern "C" int p5_registers(restore::Registers* to) __attribute__((returns_twice));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "screen.hh"
+#include "session/screen.hh"
 
 #include <sstream>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "script.hh"
+#include "session/script.hh"
 
 #include <algorithm>
 #include <cstdlib>

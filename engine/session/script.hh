@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "agenda.hh"
-#include "console.hh"
-#include "new_text.hh"
-#include "serial_line.hh"
-#include "step.hh"
+#include "base/agenda.hh"
+#include "session/console.hh"
+#include "session/new_text.hh"
+#include "session/serial_line.hh"
+#include "session/step.hh"
 
 namespace session {
 

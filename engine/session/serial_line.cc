@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "serial_line.hh"
+#include "session/serial_line.hh"
 
 #include <algorithm>
 #include <cstdio>

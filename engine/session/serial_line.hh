@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "pattern.hh"
+#include "session/pattern.hh"
 
 namespace session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "server.hh"
+#include "session/server.hh"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "ending.hh"
-#include "own_files.hh"
+#include "session/ending.hh"
+#include "session/own_files.hh"
 
 namespace session {
 namespace {

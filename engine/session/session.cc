@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session.hh"
+#include "session/session.hh"
 
 #include <unistd.h>
 
@@ -12,11 +12,11 @@
 #include <set>
 #include <utility>
 
-#include "counted.hh"
-#include "declared.hh"
-#include "json.hh"
-#include "saved_state.hh"
-#include "server.hh"
+#include "base/declared.hh"
+#include "base/json.hh"
+#include "session/counted.hh"
+#include "session/saved_state.hh"
+#include "session/server.hh"
 
 namespace session {
 namespace {
@@ -97,7 +97,9 @@ void Session::open_files() {
 }
 
 void Session::open_events() {
-  const auto has = [this](p5::Part part) { return p5::present(settings_, p5::declaration(part)); };
+  const auto has = [this](base::events::Part part) {
+    return base::present(settings_, base::declaration(part));
+  };
   events_ = std::make_unique<EventStream>(
       *model_, counted_events(has, config_.cpi, config_.cmov, config_.nominal),
       config_.shadow_names, observers_->shadows());

@@ -10,38 +10,38 @@
 #include <memory>
 #include <string>
 
-#include "attribution.hh"
-#include "brackets.hh"
-#include "clock.hh"
-#include "console.hh"
-#include "counter_registers.hh"
-#include "crossings.hh"
-#include "device.hh"
-#include "ending.hh"
-#include "event_stream.hh"
-#include "guest_buffer.hh"
-#include "guest_files.hh"
-#include "intervals.hh"
-#include "job.hh"
-#include "marker.hh"
-#include "media.hh"
-#include "observers.hh"
-#include "output.hh"
-#include "pentium.hh"
-#include "phase_names.hh"
-#include "picture.hh"
-#include "region.hh"
-#include "run_config.hh"
-#include "script.hh"
-#include "settings.hh"
-#include "timing.hh"
-#include "viewer.hh"
+#include "base/clock.hh"
+#include "base/settings.hh"
+#include "devices/device.hh"
+#include "measure/attribution.hh"
+#include "p5/pentium.hh"
+#include "p5/timing.hh"
+#include "session/brackets.hh"
+#include "session/console.hh"
+#include "session/counter_registers.hh"
+#include "session/crossings.hh"
+#include "session/ending.hh"
+#include "session/event_stream.hh"
+#include "session/guest_buffer.hh"
+#include "session/guest_files.hh"
+#include "session/intervals.hh"
+#include "session/job.hh"
+#include "session/marker.hh"
+#include "session/media.hh"
+#include "session/observers.hh"
+#include "session/output.hh"
+#include "session/phase_names.hh"
+#include "session/picture.hh"
+#include "session/region.hh"
+#include "session/run_config.hh"
+#include "session/script.hh"
+#include "session/viewer.hh"
 
 namespace session {
 
 // The session's view of the emulator, which executes the instructions.
 class Emulator : public p5::Platform,
-                 public p5::Attribution::Guest,
+                 public measure::Attribution::Guest,
                  public Console,
                  public GuestMemory {
  public:
@@ -79,13 +79,13 @@ class Session {
   // report every change that may be a crossing.
   bool traces_crossings() const { return crossings_ && brackets_.measures(); }
   Crossings& crossings() { return *crossings_; }
-  p5::Blocks* blocks() { return observers_->blocks(); }  // null: not requested
+  measure::Blocks* blocks() { return observers_->blocks(); }  // null: not requested
   // Returns null if the run does not request attribution, or if the guest is not ready yet.
-  p5::Attribution* attribution() { return observers_->attribution(); }
+  measure::Attribution* attribution() { return observers_->attribution(); }
   // These functions return null if the run does not request the counts by call or by mode, or if
   // the guest is not ready yet.
-  p5::Calls* calls() { return observers_->calls(); }
-  p5::Modes* modes() { return observers_->modes(); }
+  measure::Calls* calls() { return observers_->calls(); }
+  measure::Modes* modes() { return observers_->modes(); }
   // Returns null if the run has no region, or if the guest is not ready yet.
   Region* region() { return region_.get(); }
   // Call this before the instruction at which the region begins or ends.

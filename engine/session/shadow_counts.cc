@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "shadow_counts.hh"
+#include "session/shadow_counts.hh"
 
-#include "json.hh"
+#include "base/json.hh"
 
 namespace session {
 namespace {
@@ -31,7 +31,7 @@ void ShadowCounts::append_header(std::string* line) const {
   append_events(line, "stream_events", p5::kStreamEvents);
 }
 
-void ShadowCounts::append(std::string* line, p5::Shadows& shadows) {
+void ShadowCounts::append(std::string* line, measure::Shadows& shadows) {
   *line += ",\"shadows\":[";
   const char* before = "";
   for (const uint32_t bank : shadows.used()) {
@@ -42,9 +42,9 @@ void ShadowCounts::append(std::string* line, p5::Shadows& shadows) {
 
 // Appends the counts that the shadows have added to one bank since the last marker. If no shadow
 // has counted in this bank, appends nothing and returns false.
-bool ShadowCounts::append_bank(std::string* line, p5::Shadows& shadows, uint32_t bank,
+bool ShadowCounts::append_bank(std::string* line, measure::Shadows& shadows, uint32_t bank,
                                const char* before) {
-  std::vector<p5::MissCounts> counts;
+  std::vector<measure::MissCounts> counts;
   bool changed = false;
   for (size_t i = 0; i < shadows.size(); i++) {
     written_[i].resize(shadows.banks().size());

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "shadow.hh"
+#include "measure/shadow.hh"
 
 namespace session {
 
@@ -20,13 +20,14 @@ class ShadowCounts {
   void append_header(std::string* line) const;
   // Appends ,"shadows":[...] to a snapshot. The list contains the banks in which a shadow has
   // counted.
-  void append(std::string* line, p5::Shadows& shadows);
+  void append(std::string* line, measure::Shadows& shadows);
 
  private:
-  bool append_bank(std::string* line, p5::Shadows& shadows, uint32_t bank, const char* before);
+  bool append_bank(std::string* line, measure::Shadows& shadows, uint32_t bank, const char* before);
 
   std::vector<std::string> names_;
-  std::vector<std::vector<p5::MissCounts>> written_;  // [shadow][bank] counts at the last marker
+  std::vector<std::vector<measure::MissCounts>>
+      written_;  // [shadow][bank] counts at the last marker
 };
 
 // Appends `before` and "[cr3,ring,", the start of a bank's entry in a snapshot.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "step.hh"
+#include "session/step.hh"
 
 #include <algorithm>
 #include <cstdlib>

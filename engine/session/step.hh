@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "agenda.hh"
-#include "pattern.hh"
-#include "settings.hh"
+#include "base/agenda.hh"
+#include "base/settings.hh"
+#include "session/pattern.hh"
 
 namespace session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "viewer.hh"
+#include "session/viewer.hh"
 
 #include <sys/socket.h>
 
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <sstream>
 
-#include "json.hh"
+#include "base/json.hh"
 
 namespace session {
 

@@ -14,11 +14,11 @@
 #include <functional>
 #include <string>
 
-#include "agenda.hh"
-#include "console.hh"
-#include "new_text.hh"
-#include "picture.hh"
-#include "script.hh"
+#include "base/agenda.hh"
+#include "session/console.hh"
+#include "session/new_text.hh"
+#include "session/picture.hh"
+#include "session/script.hh"
 
 namespace session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "divider.hh"
+#include "x87/divider.hh"
 
 namespace x87 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "transcendental.hh"
+#include "x87/transcendental.hh"
 
 #include <array>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // To which nodes does the attribution add the counts? For every event, the sum over the nodes must
 // equal the growth of the banks. The tests also check entrances and stacks. The stack pointer
 // identifies a stack.
-#include "engine/measure/attribution.hh"
+#include "measure/attribution.hh"
 
 #include <doctest/doctest.h>
 
@@ -14,9 +14,9 @@
 
 namespace {
 
-using p5::Attribution;
+using measure::Attribution;
+using measure::Functions;
 using p5::Class;
-using p5::Functions;
 using p5::Linear;
 
 constexpr uint32_t kMain = 0xC0001000, kLeaf = 0xC0002000, kEntry = 0xC0003000,

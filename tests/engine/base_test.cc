@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/base/agenda.hh"
-#include "engine/base/clock.hh"
-#include "engine/base/json.hh"
+#include "base/agenda.hh"
+#include "base/clock.hh"
+#include "base/json.hh"
 
 using namespace base;
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/p5/decode.hh"
-#include "engine/p5/pentium.hh"
+#include "p5/decode.hh"
+#include "p5/pentium.hh"
 #include "table.hh"
 
 // A 90 MHz Pentium on a 60 MHz bus, with 256 KB L2 and 32 MB, as in p90-premiere2.toml.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where do calls begin and end, and to which call do the cycles belong? In each test the sum over
 // all rows must equal the growth of the counters.
-#include "engine/measure/calls.hh"
+#include "measure/calls.hh"
 
 #include <doctest/doctest.h>
 
@@ -12,10 +12,10 @@
 
 namespace {
 
-using p5::CallKey;
-using p5::CallKind;
-using p5::Calls;
-using p5::CallTable;
+using measure::CallKey;
+using measure::CallKind;
+using measure::Calls;
+using measure::CallTable;
 using p5::MachineMode;
 
 constexpr uint32_t kProgram = 0x08000000, kKernel = 0xC0000000, kDos = 0x1000;
@@ -103,7 +103,8 @@ class System : public Bench {
   }
 
   // Ends the bracket and returns the counts of a row.
-  const Calls::Counts& row(CallKind kind, uint8_t vector, uint32_t function = p5::kNoFunction) {
+  const Calls::Counts& row(CallKind kind, uint8_t vector,
+                           uint32_t function = measure::kNoFunction) {
     finish();
     const auto& phase = calls.phases().at(1);
     for (uint32_t one = 1; one < phase.rows.size(); one++) {
@@ -530,7 +531,7 @@ TEST_CASE("calls: words of the table") {
   CHECK(table.key(CallKind::Int, 0x21, 0x12345678).function == 0x56);
   CHECK(table.key(CallKind::Int, 0x2F, 0x12345678).function == 0x5678);
   CHECK(table.key(CallKind::Int, 0x80, 0x12345678).function == 0x12345678);
-  CHECK(table.key(CallKind::Hardware, 0x21, 0x12345678).function == p5::kNoFunction);
+  CHECK(table.key(CallKind::Hardware, 0x21, 0x12345678).function == measure::kNoFunction);
   CHECK(table.properties({CallKind::Int, 0x80, 0xFC}) == CallTable::kEnds);
   for (const char* wrong :
        {"21", "21:bx", "100:ah", ":ah", "80/1", "80/x:ends", "80/1:end", "19@"}) {

@@ -2,7 +2,7 @@
 // Does the network card behave as a driver expects at its ports?
 #include "net_bench.hh"
 
-using namespace net;
+using namespace device::ne2000;
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which parameter files does the engine accept, and which error does each mistake give?
-#include "engine/p5/config.hh"
+#include "p5/config.hh"
 
 #include <doctest/doctest.h>
 
@@ -8,12 +8,12 @@
 #include <string>
 #include <variant>
 
-#include "declared.hh"
-#include "engine/base/settings.hh"
-#include "engine/devices/ne2000/network.hh"
-#include "engine/devices/scsi/disks.hh"
-#include "engine/devices/scsi/seek.hh"
-#include "policies.hh"
+#include "base/declared.hh"
+#include "base/settings.hh"
+#include "devices/ne2000/network.hh"
+#include "devices/scsi/disks.hh"
+#include "devices/scsi/seek.hh"
+#include "p5/policies.hh"
 
 using namespace p5;
 
@@ -229,7 +229,7 @@ TEST_CASE("config: with a tree of bits, the number of ways is a power of two up 
 }
 
 TEST_CASE("config: every declared policy can be constructed") {
-  const DeclaredKey* key = declared::p5.keys;
+  const base::DeclaredKey* key = base::declared::p5.keys;
   while (std::string(key->name) != "l1d.replacement") key++;
   std::istringstream names(key->choices);
   size_t count = 0;
@@ -245,7 +245,7 @@ TEST_CASE("declarations: a part that is missing in the file has default values")
   Settings settings;
   std::string error;
   REQUIRE(settings.parse("net.loss = 0.5\n", "engine.conf", &error));
-  const net::Config config = net::Config::read(settings);
+  const device::ne2000::Config config = device::ne2000::Config::read(settings);
   CHECK(settings.finish() == "");
   CHECK_FALSE(config.card);
   CHECK(config.wire.bit_rate == 10'000'000);
@@ -260,7 +260,7 @@ TEST_CASE("declarations: a part that is missing in the file has default values")
     Settings settings;
     std::string error;
     REQUIRE(settings.parse(text, "engine.conf", &error));
-    net::Config::read(settings);
+    device::ne2000::Config::read(settings);
     return settings.finish();
   };
   CHECK(of("net.card = ne2000\n") == "");
@@ -288,7 +288,7 @@ TEST_CASE("declarations: disks") {
     Settings settings;
     std::string error;
     REQUIRE(settings.parse(text, "engine.conf", &error));
-    disk::Config::read(settings);
+    device::scsi::Config::read(settings);
     return settings.finish();
   };
   CHECK(of(disks) == "");
@@ -316,18 +316,20 @@ TEST_CASE("declarations: a drive has a seek curve if and only if the rule holds"
   size_t possible = 0;
   for (double average = 1.5; average < 18; average += 0.25) {
     std::string problem;
-    const auto time = [](double ms) { return disk::Time(ms * double(disk::kMillisecond)); };
-    const disk::SeekCurve curve(600, 200, time(1), time(average), time(18), &problem);
-    const bool holds = disk::mean_seek("300x100,300x80", 200, 1, 18, 1) < average &&
-                       average <= disk::mean_seek("300x100,300x80", 200, 1, 18, 18);
+    const auto time = [](double ms) {
+      return device::scsi::Time(ms * double(device::scsi::kMillisecond));
+    };
+    const device::scsi::SeekCurve curve(600, 200, time(1), time(average), time(18), &problem);
+    const bool holds = device::scsi::mean_seek("300x100,300x80", 200, 1, 18, 1) < average &&
+                       average <= device::scsi::mean_seek("300x100,300x80", 200, 1, 18, 18);
     CHECK(holds == problem.empty());
     possible += holds;
   }
   CHECK(possible > 10);
   CHECK(possible < 60);
   // tests/unit/test_declarations.py has the same numbers for the command line.
-  CHECK(disk::mean_seek("300x100,300x80", 200, 1, 18, 1) == doctest::Approx(3.5290299));
-  CHECK(disk::mean_seek("300x100,300x80", 200, 1, 18, 18) == doctest::Approx(14.364825));
+  CHECK(device::scsi::mean_seek("300x100,300x80", 200, 1, 18, 1) == doctest::Approx(3.5290299));
+  CHECK(device::scsi::mean_seek("300x100,300x80", 200, 1, 18, 18) == doctest::Approx(14.364825));
 }
 
 TEST_CASE("settings: numbers, comments, spaces") {

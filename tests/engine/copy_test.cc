@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Does a copy (engine/session/copy.hh) contain everything, and what is the reason of a failure?
-#include "engine/session/copy.hh"
+#include "session/copy.hh"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // To which component of the CPI stack does each clock belong? The components must add up to the
 // busy cycles, and a loop with one known cause must show this cause and no other.
-#include "engine/p5/cpi_stack.hh"
+#include "p5/cpi_stack.hh"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Does the decoder follow its rules? Each rule has hand-made cases here. For the whole opcode
 // space, tests/unit/test_decode_objdump.py compares lengths and classes with objdump.
-#include "engine/p5/decode.hh"
+#include "p5/decode.hh"
 
 #include <doctest/doctest.h>
 

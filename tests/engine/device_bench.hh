@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "declared.hh"
-#include "engine/devices/device.hh"
+#include "base/declared.hh"
+#include "devices/device.hh"
 
 struct FakeLine : device::Line {
   void set(bool level) override { on = level; }
@@ -39,7 +39,9 @@ class FakePc : public device::Pc {
   void write_memory(uint32_t, const uint8_t*, uint32_t) override {}
   base::Time now() const override { return time; }
   const base::Clock& clock() const override { return clock_; }
-  void count(p5::Event event, uint64_t number) override { counts[p5::event_name(event)] += number; }
+  void count(base::events::Event event, uint64_t number) override {
+    counts[base::events::event_name(event)] += number;
+  }
   std::FILE* create(const std::string& path) override {
     created.push_back(path);
     return nothing_;
@@ -78,8 +80,8 @@ struct DeviceBench {
     devices.read(settings);
     // A test program may contain only one of the two devices, but the settings contain the keys of
     // both devices. So these calls check the keys of both.
-    p5::check(settings, p5::declared::scsi);
-    p5::check(settings, p5::declared::ne2000);
+    base::check(settings, base::declared::scsi);
+    base::check(settings, base::declared::ne2000);
     REQUIRE(settings.finish() == "");
   }
 

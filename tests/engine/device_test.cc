@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How do devices plug in? The tests check the list of kinds, the declarations of a device, and its
 // job.
-#include "engine/devices/device.hh"
+#include "devices/device.hh"
 
 #include <doctest/doctest.h>
 
@@ -18,8 +18,8 @@ using namespace device;
 
 namespace {
 
-std::vector<p5::Part> parts() {
-  std::vector<p5::Part> parts;
+std::vector<base::events::Part> parts() {
+  std::vector<base::events::Part> parts;
   for (const Kind& kind : kinds()) parts.push_back(kind.part);
   return parts;
 }
@@ -27,9 +27,9 @@ std::vector<p5::Part> parts() {
 }  // namespace
 
 TEST_CASE("devices: all folders are registered, in the order of their device.toml") {
-  const std::vector<p5::Part> found = parts();
+  const std::vector<base::events::Part> found = parts();
   CHECK(std::is_sorted(found.begin(), found.end()));
-  for (const p5::Part part : {p5::Part::Scsi, p5::Part::Ne2000}) {
+  for (const base::events::Part part : {base::events::Part::Scsi, base::events::Part::Ne2000}) {
     CHECK(std::count(found.begin(), found.end(), part) == 1);
   }
 }

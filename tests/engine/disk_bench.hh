@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/devices/scsi/multimaster.hh"
+#include "devices/scsi/multimaster.hh"
 
-namespace disk {
+namespace device::scsi {
 
 // A drive with 7200 rpm and 1000 cylinders of 4 tracks. Its two zones have 120 and 100 sectors per
 // track.
@@ -99,4 +99,4 @@ struct DriveBench {
   }
 };
 
-}  // namespace disk
+}  // namespace device::scsi

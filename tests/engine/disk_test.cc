@@ -9,7 +9,7 @@
 
 #include "disk_bench.hh"
 
-using namespace disk;
+using namespace device::scsi;
 
 namespace {
 

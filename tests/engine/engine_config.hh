@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "engine/p5/cache.hh"
+#include "p5/cache.hh"
 #include "reference/cache.hh"
 
 inline p5::CacheConfig engine_config(const reference::Geometry& geometry) {

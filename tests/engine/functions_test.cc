@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which function contains an address? The tests use code at fixed addresses, and pages that the
 // engine finds by their content.
-#include "engine/measure/functions.hh"
+#include "measure/functions.hh"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 
 namespace {
 
-using p5::Functions;
+using measure::Functions;
 using p5::Linear;
 
 std::vector<uint8_t> page_of(uint8_t value) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Is a buffer of a program found in every mode, and is a wrong one refused as a whole
 // (engine/session/guest_buffer.hh)? Which names may a phase have (engine/session/phase_names.hh)?
-#include "engine/session/guest_buffer.hh"
+#include "session/guest_buffer.hh"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/session/phase_names.hh"
+#include "session/phase_names.hh"
 
 using namespace session;
 

@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "engine/p5/classes.hh"
-#include "engine/p5/decode.hh"
+#include "p5/classes.hh"
+#include "p5/decode.hh"
 #include "table.hh"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What must a run do whose guest boots from its own media (engine/session/media.hh), and what is
 // the text of its screen (engine/session/screen.hh)?
-#include "engine/session/media.hh"
+#include "session/media.hh"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/session/screen.hh"
+#include "session/screen.hh"
 
 using namespace session;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // When do data arrive from the bus, the board's L2 and DRAM, and which events are counted?
-#include "engine/p5/memory.hh"
+#include "p5/memory.hh"
 
 #include <doctest/doctest.h>
 

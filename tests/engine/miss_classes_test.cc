@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Do the classes of misses agree with a simple model? The simple model uses a list as the fully
 // associative cache.
-#include "engine/measure/miss_classes.hh"
+#include "measure/miss_classes.hh"
 
 #include <doctest/doctest.h>
 
@@ -15,11 +15,11 @@
 
 namespace {
 
+using measure::Level;
+using measure::MissClasses;
 using p5::Cache;
 using p5::CacheConfig;
 using p5::Fill;
-using p5::Level;
-using p5::MissClasses;
 
 uint64_t count(const MissClasses& classes, MissClasses::Kind kind, MissClasses::Class cls) {
   return classes.counts()[size_t(kind) * MissClasses::kClasses + cls];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // To which machine modes does the observer add the counts? For every event, the sum over the modes
 // must equal the growth of the banks.
-#include "engine/measure/modes.hh"
+#include "measure/modes.hh"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 
 namespace {
 
+using measure::Modes;
 using p5::MachineMode;
-using p5::Modes;
 
 constexpr MachineMode kModes[] = {MachineMode::Real, MachineMode::V86, MachineMode::Prot16,
                                   MachineMode::Prot32};

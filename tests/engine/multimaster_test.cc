@@ -7,7 +7,7 @@
 
 #include "disk_bench.hh"
 
-using namespace disk;
+using namespace device::scsi;
 
 namespace {
 

@@ -5,11 +5,11 @@
 #include <random>
 #include <string>
 
-#include "nfs_server.hh"
+#include "devices/ne2000/nfs_server.hh"
 
-using net::kMillisecond;
-using net::NfsServer;
-using net::Time;
+using device::ne2000::kMillisecond;
+using device::ne2000::NfsServer;
+using device::ne2000::Time;
 
 namespace {
 
@@ -171,7 +171,7 @@ TEST_CASE("nfs: a directory that is too large for one answer comes in several an
 TEST_CASE("nfs: a change waits for the disk of a synchronous server") {
   Client client;
   for (const std::string tree : {"/async", "/sync"}) {
-    client.now += net::kSecond;
+    client.now += device::ne2000::kSecond;
     const Time disk = tree == "/sync" ? NfsServer::kDiskWrite : 0;
     const std::string root = client.mount(tree);
     CHECK(client.ready == client.now);
@@ -179,7 +179,7 @@ TEST_CASE("nfs: a change waits for the disk of a synchronous server") {
     CHECK(client.ready == client.now + 2 * disk);
     CHECK(client.write(file, 0, "data") == 0);
     CHECK(client.ready == client.now + 4 * disk);  // one disk executes one write after another
-    client.now += net::kSecond;
+    client.now += device::ne2000::kSecond;
     CHECK(client.write(file, NfsServer::kDirectBytes, "data") == 0);
     CHECK(client.ready == client.now + 3 * disk);
     CHECK(client.read(file, 0, 4) == "data");

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "bench.hh"
-#include "engine/p5/isa.hh"
+#include "p5/isa.hh"
 
 using namespace p5;
 

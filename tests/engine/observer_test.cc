@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which calls does an observer of the chip receive? An observer must not change any count or clock.
-#include "engine/p5/observer.hh"
+#include "p5/observer.hh"
 
 #include <doctest/doctest.h>
 

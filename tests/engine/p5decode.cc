@@ -8,7 +8,7 @@
 #include <iostream>
 #include <string>
 
-#include "engine/p5/decode.hh"
+#include "p5/decode.hh"
 
 int main(int argc, char** argv) {
   p5::TimingTable timing;

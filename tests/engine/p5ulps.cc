@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "transcendental.hh"
+#include "x87/transcendental.hh"
 
 namespace {
 

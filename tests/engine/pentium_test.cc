@@ -2,7 +2,7 @@
 // Does the assembled model count events and clocks correctly? The tests execute hand-made
 // instructions, and check clocks, interlocks, miss costs and events, and the ring and address space
 // of each event.
-#include "engine/p5/pentium.hh"
+#include "p5/pentium.hh"
 
 #include <doctest/doctest.h>
 

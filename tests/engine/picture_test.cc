@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is the picture of a graphics mode (engine/session/picture.hh)?
-#include "engine/session/picture.hh"
+#include "session/picture.hh"
 
 #include <doctest/doctest.h>
 

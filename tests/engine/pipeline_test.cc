@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "bench.hh"
-#include "engine/p5/pentium.hh"
+#include "p5/pentium.hh"
 
 using namespace p5;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // When does the region of a function begin and end (engine/session/region.hh)? The tests give the
 // region single instructions of several processes and threads.
-#include "engine/session/region.hh"
+#include "session/region.hh"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-using p5::Functions;
+using measure::Functions;
 using p5::Linear;
 using session::Region;
 using session::RegionPlace;

@@ -3,11 +3,11 @@
 // times, and its handling of malformed packets.
 #include <cstdlib>
 
+#include "devices/ne2000/service.hh"
+#include "devices/ne2000/tcp.hh"
 #include "net_bench.hh"
-#include "service.hh"
-#include "tcp.hh"
 
-using namespace net;
+using namespace device::ne2000;
 
 namespace {
 

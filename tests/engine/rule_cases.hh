@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/p5/rules.hh"
+#include "p5/rules.hh"
 
 struct RuleCase {
   p5::Rule rule;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How does a script (engine/session/script.hh) drive a machine, and when does it find a text?
-#include "engine/session/script.hh"
+#include "session/script.hh"
 
 #include <doctest/doctest.h>
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "bench.hh"
-#include "engine/session/counter_registers.hh"
-#include "engine/session/crossings.hh"
-#include "engine/session/event_stream.hh"
-#include "engine/session/intervals.hh"
 #include "scratch.hh"
+#include "session/counter_registers.hh"
+#include "session/crossings.hh"
+#include "session/event_stream.hh"
+#include "session/intervals.hh"
 
 using namespace session;
 
@@ -79,7 +79,7 @@ TEST_CASE("event stream: interrupts by their vector") {
 
 TEST_CASE("event stream: geometries have their growth since the previous marker") {
   Bench bench;
-  p5::Shadows shadows(std::vector<p5::Config>{p90()});
+  measure::Shadows shadows(std::vector<p5::Config>{p90()});
   bench.model.observe(&shadows);
   Scratch file;
   EventStream stream(bench.model, {p5::DataReads}, {"own"}, &shadows);

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/session/brackets.hh"
-#include "engine/session/counted.hh"
-#include "engine/session/guest_files.hh"
-#include "engine/session/job.hh"
-#include "engine/session/marker.hh"
 #include "scratch.hh"
+#include "session/brackets.hh"
+#include "session/counted.hh"
+#include "session/guest_files.hh"
+#include "session/job.hh"
+#include "session/marker.hh"
 
 using namespace session;
 
@@ -140,25 +140,26 @@ TEST_CASE("guest files: a missing or short file gives a message of one line") {
 }
 
 TEST_CASE("counted events: a device's events count only if the machine has the device") {
-  const auto names = [](const std::set<p5::Part>& parts, bool newer = true) {
+  const auto names = [](const std::set<base::events::Part>& parts, bool newer = true) {
     std::set<std::string> names;
     for (const uint32_t event : counted_events(
-             [&](p5::Part part) { return parts.count(part) != 0; }, true, newer, false)) {
+             [&](base::events::Part part) { return parts.count(part) != 0; }, true, newer, false)) {
       names.insert(p5::event_name(event));
     }
     return names;
   };
-  const std::set<std::string> none = names({p5::Part::P5}),
-                              both = names({p5::Part::P5, p5::Part::Scsi, p5::Part::Ne2000});
+  const std::set<std::string> none = names({base::events::Part::P5}),
+                              both = names({base::events::Part::P5, base::events::Part::Scsi,
+                                            base::events::Part::Ne2000});
   CHECK(none.count("instructions") == 1);
   CHECK(none.count("disk.reads") == 0);
   CHECK(none.count("net.busy") == 0);
   CHECK(none.count("mode_changes.64bit") == 0);  // an event of the other engine
-  CHECK(names({p5::Part::Scsi}).count("disk.wait") == 1);
-  CHECK(names({p5::Part::Scsi}).count("net.busy") == 0);
-  CHECK(names({p5::Part::Ne2000}).count("net.remote_busy") == 1);
+  CHECK(names({base::events::Part::Scsi}).count("disk.wait") == 1);
+  CHECK(names({base::events::Part::Scsi}).count("net.busy") == 0);
+  CHECK(names({base::events::Part::Ne2000}).count("net.remote_busy") == 1);
   CHECK(both.size() == p5::kEventCount - 1);
   // Only the level pentium+cmov has the instructions that these events count.
   CHECK(none.count("newer.instructions") == 1);
-  CHECK(names({p5::Part::P5}, false).size() == none.size() - 2);
+  CHECK(names({base::events::Part::P5}, false).size() == none.size() - 2);
 }

@@ -2,7 +2,7 @@
 // Do shadows give the same counts as separate runs of each geometry? All models get the same random
 // references. Every miss event must be equal in every ring and address space, with and without the
 // filter.
-#include "engine/measure/shadow.hh"
+#include "measure/shadow.hh"
 
 #include <doctest/doctest.h>
 
@@ -16,9 +16,9 @@
 
 namespace {
 
+using measure::Shadows;
 using p5::Config;
 using p5::DataKind;
-using p5::Shadows;
 
 // Page tables: every fourth region of 4 MB is a large page, every thirteenth page is absent, and
 // some pages have PWT or PCD. The physical address of a page is its linear address modulo 32 MB.

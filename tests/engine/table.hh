@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "engine/p5/timing.hh"
+#include "p5/timing.hh"
 
 inline const p5::TimingTable& timing_table() {
   static const p5::TimingTable table = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Does the timing table load, and does each error name its line?
-#include "engine/p5/timing.hh"
+#include "p5/timing.hh"
 
 #include <doctest/doctest.h>
 

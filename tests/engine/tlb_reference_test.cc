@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/p5/tlb.hh"
+#include "p5/tlb.hh"
 #include "reference/tlb.hh"
 #include "trace.hh"
 

@@ -3,10 +3,10 @@
 // check times, waits, collisions and faults. The numbers come from IEEE 802.3.
 #include <map>
 
+#include "devices/ne2000/path.hh"
 #include "net_bench.hh"
-#include "path.hh"
 
-using namespace net;
+using namespace device::ne2000;
 
 namespace {
 

@@ -71,7 +71,7 @@ def compiled_and_run(root, sources, includes=()):
     generated.mkdir(parents=True)
     python(root, "tools/declare.py", "engine", str(generated))
     program = generated / "test"
-    folders = [root, generated, root / "engine/p5", *(root / "engine" / one for one in includes)]
+    folders = [root, root / "engine", generated]
     flags = ["-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror"]
     files = [*sources, *(generated.glob("*.cc") if includes else ())]
     compiled = subprocess.run(

@@ -47,6 +47,7 @@ PACKAGES = {
 }
 ENTRANCES = ("p5lab", "p5lab.__main__")  # `import p5lab`, and `python -m p5lab`
 LWIP = ("lwip/", "netif/", "arch/")
+SEEN_BY_BOCHS = ("instrument.h", "insn.hh", "isa.hh")  # Bochs includes them without a folder
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
 
@@ -157,19 +158,6 @@ def engine_files() -> list[Path]:
     return sorted(path for path in ENGINE.rglob("*") if path.suffix in (".cc", ".hh", ".h"))
 
 
-def resolve(path: Path, name: str, files: list[Path]) -> Path | None:
-    """Returns the file of the engine to which an include refers. Like the compiler, the function
-    looks for the file in the directory of the including file and then in the folders of
-    ENGINE_PARTS, in their order.
-    """
-    beside = (path.parent / name).resolve()
-    if beside in files:
-        return beside
-    order = list(ENGINE_PARTS)
-    found = [one for one in files if one.as_posix().endswith(f"/{name}")]
-    return min(found, key=lambda one: order.index(part(one)), default=None)
-
-
 def part(path: Path) -> str:
     """Returns the folder of the engine that contains a file."""
     return path.relative_to(ENGINE).parts[0]
@@ -177,11 +165,13 @@ def part(path: Path) -> str:
 
 @cache
 def includes() -> dict[Path, dict[str, Path | None]]:
-    """Returns the includes of each engine file. If an include is our own file, gives its path."""
-    files = engine_files()
+    """Returns the includes of each engine file. An include names one of our files by its path
+    below engine/; then gives the whole path.
+    """
+    files = set(engine_files())
     return {
         path: {
-            name: resolve(path, name, files)
+            name: ENGINE / name if ENGINE / name in files else None
             for _, name in INCLUDE.findall(path.read_text(encoding="utf-8"))
         }
         for path in files
@@ -228,14 +218,32 @@ def test_only_the_glue_includes_the_emulator():
             continue
         text = path.read_text(encoding="utf-8")
         for quote, name in INCLUDE.findall(text):
-            searched = (path.parent, *path.parents)
-            ours = found[name] or any((place / name).exists() for place in searched)
-            ours = ours or name.startswith(LWIP)
-            generated = name.endswith(".hh") and name in script
+            shared = name.startswith("../") and (path.parent / name).exists()  # with a workload
+            shared |= path.name in SEEN_BY_BOCHS and name in SEEN_BY_BOCHS
+            shared |= path.name.endswith("_test.cc") and (REPO / name).exists()
+            ours = found[name] or shared or name.startswith(LWIP)
+            generated = name.endswith(".hh") and f'"{name}"' in script
             if quote == '"' and not ours and not generated:
                 wrong.append(f"{path.relative_to(ENGINE)} includes {name}")
             if quote == "<" and re.search(r"bochs|iodev|^cpu/|pc_system|siminterface", name):
                 wrong.append(f"{path.relative_to(ENGINE)} includes {name}")
+    assert wrong == []
+
+
+def test_namespaces_are_folders():
+    """The namespace of a file is the path of its folder. Folders inside the chip or inside a device
+    only group files, and programs beside the engine have namespaces of their own."""
+    wrong = []
+    for path in engine_files():
+        folders = path.relative_to(ENGINE).parts[:-1]
+        if folders[0] in ("restore", "vnc") or path.name.endswith("_test.cc"):
+            continue
+        deep = 2 if folders[0] == "devices" else 1
+        expected = "::".join(folders[:deep]).replace("devices", "device")  # Bochs has `devices`
+        text = path.read_text(encoding="utf-8")
+        opened = re.search(r"^namespace (\w[\w:]*)", text, re.MULTILINE)
+        if opened and "lwip" not in folders and not f"{opened[1]}::".startswith(f"{expected}::"):
+            wrong.append(f"{path.relative_to(ENGINE)}: {opened[1]}, not {expected}")
     assert wrong == []
 
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // How do the floppy drives connect to the machine as one device?
-#include "../device.hh"
+#include "devices/device.hh"
 
 #include <cmath>
 #include <memory>
 
-#include "declared.hh"
-#include "floppies.hh"
+#include "base/declared.hh"
+#include "devices/floppy/floppies.hh"
 
-namespace floppy {
+namespace device::floppy {
 namespace {
 
 class Floppies : public device::Device {
  public:
   void read(base::Settings& settings) override {
-    p5::check(settings, p5::declared::floppy);
+    base::check(settings, base::declared::floppy);
     if (!settings.error().empty()) return;
     const auto time = [&](const char* key) {
       return Time(std::llround(settings.real(key) * double(base::kMillisecond)));
@@ -33,7 +33,7 @@ class Floppies : public device::Device {
   std::unique_ptr<Drives> drives_;
 };
 
-const device::Registered<Floppies> registered(p5::Part::Floppy);
+const device::Registered<Floppies> registered(base::events::Part::Floppy);
 
 }  // namespace
-}  // namespace floppy
+}  // namespace device::floppy

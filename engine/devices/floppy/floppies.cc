@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "floppies.hh"
+#include "devices/floppy/floppies.hh"
 
 #include <algorithm>
 
-namespace floppy {
+namespace device::floppy {
 namespace {
 
 // Bytes of the format [82077AA, System 34 format]: before the first sector (gap 4a, the index mark
@@ -97,4 +97,4 @@ uint32_t Drives::next_id(uint32_t drive, const device::FloppyPlace& place, Time 
   return found;
 }
 
-}  // namespace floppy
+}  // namespace device::floppy

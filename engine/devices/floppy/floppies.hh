@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "../device.hh"
+#include "devices/device.hh"
 
-namespace floppy {
+namespace device::floppy {
 
 using base::Time;
 
@@ -60,4 +60,4 @@ class Drives : public device::FloppyTimes {
   uint32_t motors_ = 0;  // bit N: the motor of drive N is on
 };
 
-}  // namespace floppy
+}  // namespace device::floppy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
-#include "floppies.hh"
+#include "devices/floppy/floppies.hh"
 #include "tests/engine/device_bench.hh"
 
 namespace {
@@ -55,7 +55,7 @@ TEST_CASE("floppy: 720 KB has half the rate, and a strange format fills the trac
   CHECK(bench.pc.floppies->pass(0, {0, 1, 9}, 1, kTurn) == kTurn + (146 + 574) * 2 * kByte);
   for (const uint32_t sectors : {8u, 9u, 10u, 15u, 18u, 21u, 36u}) {
     INFO(sectors);
-    const floppy::Track track = floppy::Track::of(sectors);
+    const device::floppy::Track track = device::floppy::Track::of(sectors);
     CHECK(track.start(sectors) + track.data() <= track.revolution);
     CHECK(track.start(sectors) + 2 * track.pitch() > track.revolution);
   }

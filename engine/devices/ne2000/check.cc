@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "check.hh"
+#include "devices/ne2000/check.hh"
 
 #include <array>
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 constexpr uint32_t kPolynomial = 0xEDB88320;  // reflected
@@ -28,4 +28,4 @@ uint32_t crc32(uint32_t before, const uint8_t* bytes, size_t count) {
   return ~value;
 }
 
-}  // namespace net
+}  // namespace device::ne2000

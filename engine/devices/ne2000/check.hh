@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace net {
+namespace device::ne2000 {
 
 // Returns the check sequence of the preceding bytes and these `count` bytes together. `before` is
 // the check sequence of the preceding bytes, or 0 if there are no preceding bytes.
 uint32_t crc32(uint32_t before, const uint8_t* bytes, size_t count);
 
-}  // namespace net
+}  // namespace device::ne2000

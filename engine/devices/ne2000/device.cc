@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // How do the network card, the wire and the remote host connect to the machine as one device?
-#include "../device.hh"
+#include "devices/device.hh"
 
 #include <cstdio>
 #include <memory>
 #include <string>
 
-#include "network.hh"
-#include "pcap.hh"
+#include "devices/ne2000/network.hh"
+#include "devices/ne2000/pcap.hh"
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
-using p5::Event;
+using base::events::Event;
 
 // The factory setting of an NE2000.
 constexpr uint16_t kPort = 0x300;
@@ -118,7 +118,7 @@ class Ethernet : public device::Device {
   std::string capture_;  // path of the capture; empty: no capture
 };
 
-const device::Registered<Ethernet> registered(p5::Part::Ne2000);
+const device::Registered<Ethernet> registered(base::events::Part::Ne2000);
 
 }  // namespace
-}  // namespace net
+}  // namespace device::ne2000

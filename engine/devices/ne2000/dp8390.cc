@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "dp8390.hh"
+#include "devices/ne2000/dp8390.hh"
 
 #include <algorithm>
 #include <utility>
 
-#include "check.hh"
+#include "devices/ne2000/check.hh"
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 // Command register.
@@ -412,4 +412,4 @@ void Dp8390::update() {
   if (on != line_) board_.interrupt(line_ = on);
 }
 
-}  // namespace net
+}  // namespace device::ne2000

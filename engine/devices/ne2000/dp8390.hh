@@ -6,9 +6,9 @@
 
 #include <array>
 
-#include "wire.hh"
+#include "devices/ne2000/wire.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 using Address = std::array<uint8_t, 6>;
 
@@ -90,4 +90,4 @@ class Dp8390 : public Station {
   uint8_t page_ = 0;
 };
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "agenda.hh"
+#include "base/agenda.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 using base::Agenda;
 using base::kMicrosecond;
@@ -31,4 +31,4 @@ constexpr uint32_t kSlotBits = 512;                   // slotTime
 constexpr uint32_t kJamBits = 32;                     // jamSize
 constexpr uint32_t kAttempts = 16, kBackoff = 10;     // attemptLimit, backoffLimit
 
-}  // namespace net
+}  // namespace device::ne2000

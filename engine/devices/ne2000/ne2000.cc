@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "ne2000.hh"
+#include "devices/ne2000/ne2000.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 Ne2000::Ne2000(const Address& address, Wire& wire, uint32_t station, Agenda& agenda, Pc& pc,
                CardWitness& witness)
@@ -51,4 +51,4 @@ void Ne2000::write(uint32_t port, uint32_t value, uint32_t bytes, Time now) {
   }
 }
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -5,9 +5,9 @@
 // The RAM begins at address 4000h [Linux, drivers/net/ethernet/8390/ne.c].
 #pragma once
 
-#include "dp8390.hh"
+#include "devices/ne2000/dp8390.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 class Pc {
  public:
@@ -39,4 +39,4 @@ class Ne2000 : private Board {
   Dp8390 chip_;
 };
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "network.hh"
+#include "devices/ne2000/network.hh"
 
 #include <cmath>
 
-#include "declared.hh"
+#include "base/declared.hh"
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 Time microseconds(base::Settings& settings, const std::string& key) {
@@ -16,9 +16,9 @@ Time microseconds(base::Settings& settings, const std::string& key) {
 
 Config Config::read(base::Settings& settings) {
   Config c;
-  p5::check(settings, p5::declared::ne2000);
+  base::check(settings, base::declared::ne2000);
   if (!settings.error().empty()) return c;
-  c.card = p5::present(settings, p5::declared::ne2000);
+  c.card = base::present(settings, base::declared::ne2000);
   c.wire.bit_rate = settings.number("net.bit_rate");
   c.wire.collisions = settings.flag("net.collisions");
   PathConfig& path = c.remote.path;
@@ -48,4 +48,4 @@ Network::Network(const Config& config, Agenda& agenda, Pc& pc, Observer& observe
   wire_.attach(kHost, &remote_);
 }
 
-}  // namespace net
+}  // namespace device::ne2000

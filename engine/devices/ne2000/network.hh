@@ -6,12 +6,12 @@
 #include <memory>
 #include <string>
 
-#include "ne2000.hh"
-#include "remote.hh"
-#include "settings.hh"
-#include "wire.hh"
+#include "base/settings.hh"
+#include "devices/ne2000/ne2000.hh"
+#include "devices/ne2000/remote.hh"
+#include "devices/ne2000/wire.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 struct Config {
   bool card = false;  // net.card is "ne2000"; otherwise there is no network
@@ -42,4 +42,4 @@ class Network {
   Remote remote_;
 };
 
-}  // namespace net
+}  // namespace device::ne2000

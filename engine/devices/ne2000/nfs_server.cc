@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "nfs_server.hh"
+#include "devices/ne2000/nfs_server.hh"
 
 #include <algorithm>
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 constexpr uint32_t kNfs = 100003, kMount = 100005;  // programs (RFC 1094, 2.1 and A.1)
@@ -477,4 +477,4 @@ bool NfsServer::nfs(uint32_t procedure, In& in, Out& out) {
   return true;
 }
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "frame.hh"
+#include "devices/ne2000/frame.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 class NfsServer {
  public:
@@ -95,4 +95,4 @@ class NfsServer {
   uint64_t calls_ = 0, updates_ = 0, writes_ = 0;
 };
 
-}  // namespace net
+}  // namespace device::ne2000

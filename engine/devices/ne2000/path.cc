@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "path.hh"
+#include "devices/ne2000/path.hh"
 
 #include <utility>
 
-namespace net {
+namespace device::ne2000 {
 
 void Path::send(const FramePtr& frame, Time now) {
   // Each frame uses three random numbers, so a fault of one frame does not change the faults of the
@@ -40,4 +40,4 @@ void Path::pass(const FramePtr& frame, Time now) {
   agenda_.at(now + config_.latency, [this, frame](Time then) { deliver_(then, frame); });
 }
 
-}  // namespace net
+}  // namespace device::ne2000

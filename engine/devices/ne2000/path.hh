@@ -7,10 +7,10 @@
 
 #include <functional>
 
-#include "frame.hh"
-#include "random.hh"
+#include "devices/ne2000/frame.hh"
+#include "devices/ne2000/random.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 struct PathConfig {
   Time latency = 0;
@@ -49,4 +49,4 @@ class Path {
   uint64_t holds_ = 0;
 };
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "pcap.hh"
+#include "devices/ne2000/pcap.hh"
 
 #include <initializer_list>
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 constexpr uint32_t kMagic = 0xA1B23C4D, kVersion = 2 | 4 << 16, kEthernet = 1;
@@ -31,4 +31,4 @@ void write_capture(std::FILE* file, Time first, const Frame& frame) {
   std::fwrite(frame.data(), 1, frame.size(), file);
 }
 
-}  // namespace net
+}  // namespace device::ne2000

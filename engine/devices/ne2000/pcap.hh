@@ -5,9 +5,9 @@
 
 #include <cstdio>
 
-#include "frame.hh"
+#include "devices/ne2000/frame.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 void write_capture_header(std::FILE* file);
 
@@ -15,4 +15,4 @@ void write_capture_header(std::FILE* file);
 // as on the guest's clock (engine/bochs/bochsrc.in).
 void write_capture(std::FILE* file, Time first, const Frame& frame);
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <random>
 
-namespace net {
+namespace device::ne2000 {
 
 class Random {
  public:
@@ -21,4 +21,4 @@ class Random {
   std::mt19937_64 engine_;  // the C++ standard defines the numbers of this generator
 };
 
-}  // namespace net
+}  // namespace device::ne2000

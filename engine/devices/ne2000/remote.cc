@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "remote.hh"
+#include "devices/ne2000/remote.hh"
 
 #include <algorithm>
 #include <utility>
 
+#include "devices/ne2000/service.hh"
+#include "devices/ne2000/tcp.hh"
 #include "lwip/etharp.h"
 #include "lwip/init.h"
 #include "lwip/netif.h"
@@ -13,10 +15,8 @@
 #include "lwip/timeouts.h"
 #include "lwip/udp.h"
 #include "netif/ethernet.h"
-#include "service.hh"
-#include "tcp.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 namespace {
 
@@ -396,16 +396,17 @@ Endpoint Connection::peer() const {
   return pcb_ ? endpoint(&pcb_->remote_ip, pcb_->remote_port) : Endpoint();
 }
 
-}  // namespace net
+}  // namespace device::ne2000
 
 extern "C" {
 
-u32_t sys_now(void) { return u32_t(net::Stack::now() / net::kMillisecond); }
+u32_t sys_now(void) { return u32_t(device::ne2000::Stack::now() / device::ne2000::kMillisecond); }
 
-uint32_t p5net_random(void) { return net::Stack::random(); }
+uint32_t p5net_random(void) { return device::ne2000::Stack::random(); }
 
 void p5net_assert(const char* what, const char* file, int line) {
-  net::Stack::fail(std::string("remote host: ") + file + ":" + std::to_string(line) + ": " + what);
+  device::ne2000::Stack::fail(std::string("remote host: ") + file + ":" + std::to_string(line) +
+                              ": " + what);
   std::abort();
 }
 

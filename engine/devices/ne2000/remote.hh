@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "dp8390.hh"
-#include "path.hh"
-#include "wire.hh"
+#include "devices/ne2000/dp8390.hh"
+#include "devices/ne2000/path.hh"
+#include "devices/ne2000/wire.hh"
 
 struct netif;
 struct pbuf;
 
-namespace net {
+namespace device::ne2000 {
 
 // IPv4 addresses and port numbers are in the host's byte order: 10.0.0.2 is 0x0A000002.
 constexpr uint32_t kGuestAddress = 0x0A000002, kRemoteAddress = 0x0A000001;
@@ -115,4 +115,4 @@ class Remote : public Station {
   std::unique_ptr<Services> services_;
 };
 
-}  // namespace net
+}  // namespace device::ne2000

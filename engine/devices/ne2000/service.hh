@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "remote.hh"
+#include "devices/ne2000/remote.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 // The key=value words of a `run` line. problem() returns one line that describes the first wrong or
 // unused word.
@@ -79,4 +79,4 @@ class Services {
   std::vector<std::pair<std::string, std::unique_ptr<Service>>> services_;
 };
 
-}  // namespace net
+}  // namespace device::ne2000

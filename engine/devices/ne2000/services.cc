@@ -3,11 +3,11 @@
 #include <cstdio>
 #include <sstream>
 
-#include "check.hh"
-#include "service.hh"
-#include "tcp.hh"
+#include "devices/ne2000/check.hh"
+#include "devices/ne2000/service.hh"
+#include "devices/ne2000/tcp.hh"
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 constexpr uint16_t kControl = 7000;
@@ -107,7 +107,8 @@ std::string Received::line(const std::string& name) const {
 }
 
 Services::Services(Remote& host) {
-  for (const auto& [name, make] : net::services()) services_.emplace_back(name, make(host));
+  for (const auto& [name, make] : device::ne2000::services())
+    services_.emplace_back(name, make(host));
   host.listen(kControl, [this, &host] { return std::make_unique<Control>(host, *this); });
 }
 
@@ -147,4 +148,4 @@ void Services::command(const std::string& line, const Service::Answer& answer) {
   wrong(words[1] + ": no such service");
 }
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <string>
 
-#include "remote.hh"
+#include "devices/ne2000/remote.hh"
 
 struct tcp_pcb;
 
-namespace net {
+namespace device::ne2000 {
 
 class Connection {
  public:
@@ -57,4 +57,4 @@ class Connection {
   bool closing_ = false, ended_ = false, aborted_ = false;
 };
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "wire.hh"
+#include "devices/ne2000/wire.hh"
 
 #include <algorithm>
 #include <utility>
 
-namespace net {
+namespace device::ne2000 {
 
 void Wire::send(uint32_t number, FramePtr frame, Time now) {
   Sender& sender = stations_[number];
@@ -83,4 +83,4 @@ void Wire::collide(Time now) {
   agenda_.at(until_, [this, now](Time then) { witness_.busy(now, then); });
 }
 
-}  // namespace net
+}  // namespace device::ne2000

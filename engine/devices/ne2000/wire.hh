@@ -8,10 +8,10 @@
 
 #include <array>
 
-#include "frame.hh"
-#include "random.hh"
+#include "devices/ne2000/frame.hh"
+#include "devices/ne2000/random.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 struct WireConfig {
   uint64_t bit_rate = 10'000'000;  // bits a second
@@ -107,4 +107,4 @@ class Wire {
   bool busy_ = false;  // a frame is on the wire
 };
 
-}  // namespace net
+}  // namespace device::ne2000

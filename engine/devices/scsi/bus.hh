@@ -5,9 +5,9 @@
 
 #include <map>
 
-#include "time.hh"
+#include "devices/scsi/time.hh"
 
-namespace disk {
+namespace device::scsi {
 
 class Bus {
  public:
@@ -40,4 +40,4 @@ class Bus {
   bool busy_ = false;
 };
 
-}  // namespace disk
+}  // namespace device::scsi

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 // How do the SCSI host adapters, the disks and the times of the IDE disks connect to the machine as
 // one device?
-#include "../device.hh"
+#include "devices/device.hh"
 
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "disks.hh"
-#include "ide_disk.hh"
-#include "multimaster.hh"
+#include "devices/scsi/disks.hh"
+#include "devices/scsi/ide_disk.hh"
+#include "devices/scsi/multimaster.hh"
 
-namespace disk {
+namespace device::scsi {
 namespace {
 
-using p5::Event;
+using base::events::Event;
 
 constexpr uint16_t kVendor = 0x104B, kDevice = 0x1040;  // BusLogic, MultiMaster
 constexpr uint32_t kPartitions = 446, kPartitionStart = 8, kPartitionSize = 12;  // in the MBR
@@ -173,7 +173,7 @@ class Disks : public device::Device {
   std::string cut_image_;
 };
 
-const device::Registered<Disks> registered(p5::Part::Scsi);
+const device::Registered<Disks> registered(base::events::Part::Scsi);
 
 }  // namespace
-}  // namespace disk
+}  // namespace device::scsi

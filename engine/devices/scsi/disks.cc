@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "disks.hh"
+#include "devices/scsi/disks.hh"
 
 #include <cmath>
 
-#include "declared.hh"
+#include "base/declared.hh"
 
-namespace disk {
+namespace device::scsi {
 namespace {
 
 Time milliseconds(base::Settings& settings, const std::string& key) {
@@ -27,7 +27,7 @@ DriveConfig::Seek seek(base::Settings& settings, const std::string& prefix) {
 Config Config::read(base::Settings& settings) {
   Config c;
   DriveConfig& d = c.drive;
-  p5::check(settings, p5::declared::scsi);
+  base::check(settings, base::declared::scsi);
   if (!settings.error().empty()) return c;
   c.count = uint32_t(settings.number("disk.count"));
   c.adapters = uint32_t(settings.number("disk.adapters"));
@@ -68,4 +68,4 @@ void Config::answer_at_once() {
   drive.command = adapter = select = reselect = bus_sector = 0;
 }
 
-}  // namespace disk
+}  // namespace device::scsi

@@ -5,10 +5,10 @@
 
 #include <string>
 
-#include "drive.hh"
-#include "settings.hh"
+#include "base/settings.hh"
+#include "devices/scsi/drive.hh"
 
-namespace disk {
+namespace device::scsi {
 
 struct Config {
   uint32_t count = 0, adapters = 1;
@@ -28,4 +28,4 @@ struct Config {
   void answer_at_once();
 };
 
-}  // namespace disk
+}  // namespace device::scsi

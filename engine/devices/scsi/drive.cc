@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "drive.hh"
+#include "devices/scsi/drive.hh"
 
 #include <algorithm>
 #include <cstring>
 
-namespace disk {
+namespace device::scsi {
 namespace {
 
 bool overlap(uint64_t first, uint64_t count, uint64_t other, uint64_t others) {
@@ -281,4 +281,4 @@ uint32_t Drive::unwritten() const {
   return sum + (active_ && active_->write ? active_->count : 0);
 }
 
-}  // namespace disk
+}  // namespace device::scsi

@@ -6,10 +6,10 @@
 #include <deque>
 #include <memory>
 
-#include "mechanism.hh"
-#include "medium.hh"
+#include "devices/scsi/mechanism.hh"
+#include "devices/scsi/medium.hh"
 
-namespace disk {
+namespace device::scsi {
 
 struct DriveConfig {
   std::vector<Zone> zones;
@@ -117,4 +117,4 @@ class Drive {
   std::vector<Agenda::Action> flushed_;  // called when all data is on the media
 };
 
-}  // namespace disk
+}  // namespace device::scsi

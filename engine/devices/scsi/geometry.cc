@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "geometry.hh"
+#include "devices/scsi/geometry.hh"
 
 #include <cinttypes>
 #include <cstdio>
 
-namespace disk {
+namespace device::scsi {
 
 Geometry::Geometry(std::vector<Zone> zones, uint32_t heads, Time revolution, Time track_skew,
                    Time cylinder_skew)
@@ -53,4 +53,4 @@ bool parse_zones(const std::string& text, std::vector<Zone>* zones) {
   }
 }
 
-}  // namespace disk
+}  // namespace device::scsi

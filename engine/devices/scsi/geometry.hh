@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "time.hh"
+#include "devices/scsi/time.hh"
 
-namespace disk {
+namespace device::scsi {
 
 constexpr uint32_t kSector = 512;  // bytes
 
@@ -59,4 +59,4 @@ class Geometry {
 // false if the form is wrong.
 bool parse_zones(const std::string& text, std::vector<Zone>* zones);
 
-}  // namespace disk
+}  // namespace device::scsi

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "ide_disk.hh"
+#include "devices/scsi/ide_disk.hh"
 
 #include <algorithm>
 #include <utility>
 
-namespace disk {
+namespace device::scsi {
 
 void IdeDisk::start(const RequestPtr& request, Time now) {
   const Time begin = std::max(now, ready_);
@@ -78,4 +78,4 @@ void IdeDisks::check(uint32_t disk, uint64_t end) {
            "; set disk.model to a larger drive");
 }
 
-}  // namespace disk
+}  // namespace device::scsi

@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
-#include "../device.hh"
-#include "drive.hh"
+#include "devices/device.hh"
+#include "devices/scsi/drive.hh"
 
-namespace disk {
+namespace device::scsi {
 
 class IdeDisk {
  public:
@@ -67,4 +67,4 @@ class IdeDisks : public device::DiskTimes {
   std::unique_ptr<IdeDisk> disks_[kDisks];
 };
 
-}  // namespace disk
+}  // namespace device::scsi

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 
-#include "ide_disk.hh"
+#include "devices/scsi/ide_disk.hh"
 #include "tests/engine/device_bench.hh"
 #include "tests/engine/disk_bench.hh"
 
@@ -78,10 +78,10 @@ TEST_CASE("ide: a write ends when its last sector is on the platters") {
 }
 
 TEST_CASE("ide: a write cache takes a write at once, and a read then waits for the arm") {
-  disk::DriveConfig config = disk::round_drive();
+  device::scsi::DriveConfig config = device::scsi::round_drive();
   config.write_cache = true;
   std::string problem;
-  disk::IdeDisk one(config, &problem);
+  device::scsi::IdeDisk one(config, &problem);
   REQUIRE(problem == "");
   const Time start = 10 * kTurn;
   CHECK(one.written(100'000, 4, true, start) == start);

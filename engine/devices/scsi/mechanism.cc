@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "mechanism.hh"
+#include "devices/scsi/mechanism.hh"
 
 #include <algorithm>
 
-namespace disk {
+namespace device::scsi {
 
 Pass Mechanism::pass(uint64_t first, uint32_t count, Time now, bool write, std::vector<Time>* ends,
                      Time not_before) {
@@ -64,4 +64,4 @@ Time Mechanism::until(const Place& place, Time now) const {
   return (geometry_.angle(place.slot, place.sectors) + turn - now % turn) % turn;
 }
 
-}  // namespace disk
+}  // namespace device::scsi

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "geometry.hh"
-#include "seek.hh"
+#include "devices/scsi/geometry.hh"
+#include "devices/scsi/seek.hh"
 
-namespace disk {
+namespace device::scsi {
 
 struct Pass {
   Time seek = 0, rotation = 0, transfer = 0;  // transfer includes the track switches
@@ -47,4 +47,4 @@ class Mechanism {
   uint32_t cylinder_ = 0, head_ = 0;
 };
 
-}  // namespace disk
+}  // namespace device::scsi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "medium.hh"
+#include "devices/scsi/medium.hh"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace disk {
+namespace device::scsi {
 namespace {
 
 constexpr char kMagic[] = "P5DISK1\n";
@@ -79,4 +79,4 @@ bool Medium::save(const std::string& path, uint64_t first, uint64_t count) const
   return false;
 }
 
-}  // namespace disk
+}  // namespace device::scsi

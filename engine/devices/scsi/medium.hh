@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "geometry.hh"
+#include "devices/scsi/geometry.hh"
 
-namespace disk {
+namespace device::scsi {
 
 class Medium {
  public:
@@ -34,4 +34,4 @@ class Medium {
   std::vector<std::unique_ptr<Chunk>> chunks_;
 };
 
-}  // namespace disk
+}  // namespace device::scsi

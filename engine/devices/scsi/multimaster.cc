@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "multimaster.hh"
+#include "devices/scsi/multimaster.hh"
 
 #include <algorithm>
 
-namespace disk {
+namespace device::scsi {
 namespace {
 
 // I/O ports, for reading and for writing.
@@ -569,4 +569,4 @@ void MultiMaster::copy(Job* job, uint8_t* bytes, uint32_t count, bool to_memory)
   }
 }
 
-}  // namespace disk
+}  // namespace device::scsi

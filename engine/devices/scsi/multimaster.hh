@@ -10,10 +10,10 @@
 #include <map>
 #include <memory>
 
-#include "bus.hh"
-#include "target.hh"
+#include "devices/scsi/bus.hh"
+#include "devices/scsi/target.hh"
 
-namespace disk {
+namespace device::scsi {
 
 // The costs of a completed request. The sum of the four times is the whole duration of the request.
 struct Account {
@@ -130,4 +130,4 @@ class MultiMaster {
   Time firmware_free_ = 0;
 };
 
-}  // namespace disk
+}  // namespace device::scsi

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "seek.hh"
+#include "devices/scsi/seek.hh"
 
 #include <cmath>
 
-#include "geometry.hh"
+#include "devices/scsi/geometry.hh"
 
-namespace disk {
+namespace device::scsi {
 namespace {
 
 struct Curve {
@@ -69,4 +69,4 @@ SeekCurve::SeekCurve(uint32_t cylinders, uint32_t knee, Time single, Time averag
   for (uint32_t d = 1; d < cylinders; d++) times_[d] = Time(std::llround(curve.time(d)));
 }
 
-}  // namespace disk
+}  // namespace device::scsi

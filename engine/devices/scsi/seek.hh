@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "time.hh"
+#include "devices/scsi/time.hh"
 
-namespace disk {
+namespace device::scsi {
 
 // Returns the number of cylinders in a list of zones: 702 for "351x130,351x126".
 int64_t cylinders(const std::string& zones);
@@ -32,4 +32,4 @@ class SeekCurve {
   std::vector<Time> times_;  // [distance]
 };
 
-}  // namespace disk
+}  // namespace device::scsi

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "target.hh"
+#include "devices/scsi/target.hh"
 
 #include <algorithm>
 
-namespace disk {
+namespace device::scsi {
 namespace {
 
 // Operation codes.
@@ -191,4 +191,4 @@ std::vector<uint8_t> Target::take_sense() {
   return sense;
 }
 
-}  // namespace disk
+}  // namespace device::scsi

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "drive.hh"
+#include "devices/scsi/drive.hh"
 
-namespace disk {
+namespace device::scsi {
 
 enum Status : uint8_t { kGood = 0x00, kCheckCondition = 0x02 };
 
@@ -50,4 +50,4 @@ class Target {
   uint8_t sense_key_ = 0, sense_code_ = 0;
 };
 
-}  // namespace disk
+}  // namespace device::scsi

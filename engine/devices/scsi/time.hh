@@ -2,9 +2,9 @@
 // Under which names do the disks use virtual time and the agenda of engine/base?
 #pragma once
 
-#include "agenda.hh"
+#include "base/agenda.hh"
 
-namespace disk {
+namespace device::scsi {
 
 using base::Agenda;
 using base::kMicrosecond;
@@ -13,4 +13,4 @@ using base::kNever;
 using base::kSecond;
 using base::Time;
 
-}  // namespace disk
+}  // namespace device::scsi

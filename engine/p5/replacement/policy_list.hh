@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "replacement/policy.hh"
+#include "p5/replacement/policy.hh"
 
 namespace p5 {
 

@@ -2,11 +2,10 @@
 // A template of a device: an alarm clock on the ISA bus. The guest writes a number of microseconds
 // to the port of the clock. After this time the clock rings, and the device raises its interrupt. A
 // read of the port returns 1 if the clock rings, and stops the ringing.
-#include "../device.hh"
+#include "base/declared.hh"
+#include "devices/device.hh"
 
-#include "declared.hh"
-
-namespace alarm_clock {
+namespace device::alarm {
 namespace {
 
 constexpr uint16_t kPort = 0x320;
@@ -14,7 +13,7 @@ constexpr uint16_t kPort = 0x320;
 class AlarmClock : public device::Device, public device::Ports {
  public:
   void read(base::Settings& settings) override {
-    p5::check(settings, p5::declared::alarm);
+    base::check(settings, base::declared::alarm);
     irq_ = uint8_t(settings.number("alarm.irq"));
   }
 
@@ -34,7 +33,7 @@ class AlarmClock : public device::Device, public device::Ports {
     agenda_.at(pc_->now() + microseconds * base::kMicrosecond, [this](base::Time) {
       rings_ = true;
       line_->set(true);
-      pc_->count(p5::Event::AlarmRings, 1);
+      pc_->count(base::events::Event::AlarmRings, 1);
     });
   }
 
@@ -45,7 +44,7 @@ class AlarmClock : public device::Device, public device::Ports {
   bool rings_ = false;
 };
 
-const device::Registered<AlarmClock> registered(p5::Part::Alarm);
+const device::Registered<AlarmClock> registered(base::events::Part::Alarm);
 
 }  // namespace
-}  // namespace alarm_clock
+}  // namespace device::alarm

@@ -3,12 +3,12 @@
 // transactions= records=` starts the clients of workloads/net/sdbase.c. `run xclients port=
 // clients= type= steps=` starts the clients of workloads/net/sxipc.c. All clients begin at once.
 // Each client has its own connection and waits for its answers.
-#include "../../../workloads/lib/sdbase.h"
-#include "../../../workloads/lib/sxipc.h"
-#include "service.hh"
-#include "tcp.hh"
+#include "../../../../workloads/lib/sdbase.h"
+#include "../../../../workloads/lib/sxipc.h"
+#include "devices/ne2000/service.hh"
+#include "devices/ne2000/tcp.hh"
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 constexpr uint64_t kClientsMax = 250;
@@ -211,4 +211,4 @@ std::unique_ptr<Service> make_sdbase_clients(Remote& host) {
 }
 std::unique_ptr<Service> make_xclients(Remote& host) { return std::make_unique<XClients>(host); }
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -2,10 +2,10 @@
 // Port 7, TCP and UDP: returns all data at once (RFC 862). Nagle's algorithm is off, so data
 // smaller than a segment does not wait for the acknowledgement of the previous data. The guest may
 // delay this acknowledgement.
-#include "service.hh"
-#include "tcp.hh"
+#include "devices/ne2000/service.hh"
+#include "devices/ne2000/tcp.hh"
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 constexpr uint16_t kPort = 7;
@@ -31,4 +31,4 @@ class Echo : public Service {
 
 std::unique_ptr<Service> make_echo(Remote& host) { return std::make_unique<Echo>(host); }
 
-}  // namespace net
+}  // namespace device::ne2000

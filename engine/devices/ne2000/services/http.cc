@@ -5,11 +5,11 @@
 // answer, the client tries again 10 ms later.
 #include <cstdio>
 
-#include "../../../workloads/lib/webtrace.h"
-#include "service.hh"
-#include "tcp.hh"
+#include "../../../../workloads/lib/webtrace.h"
+#include "devices/ne2000/service.hh"
+#include "devices/ne2000/tcp.hh"
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 constexpr Time kAgain = 10 * kMillisecond;
@@ -135,4 +135,4 @@ class Http : public Service {
 
 std::unique_ptr<Service> make_http(Remote& host) { return std::make_unique<Http>(host); }
 
-}  // namespace net
+}  // namespace device::ne2000

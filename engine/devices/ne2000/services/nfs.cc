@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Port 2049, UDP: the file server of engine/devices/ne2000/nfs_server.hh. The mount protocol of the
 // file server uses the same port.
-#include "nfs_server.hh"
-#include "service.hh"
+#include "devices/ne2000/nfs_server.hh"
+#include "devices/ne2000/service.hh"
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 constexpr uint16_t kPort = 2049;
@@ -39,4 +39,4 @@ class Nfs : public Service {
 
 std::unique_ptr<Service> make_nfs(Remote& host) { return std::make_unique<Nfs>(host); }
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "check.hh"
-#include "service.hh"
-#include "tcp.hh"
+#include "devices/ne2000/check.hh"
+#include "devices/ne2000/service.hh"
+#include "devices/ne2000/tcp.hh"
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 constexpr size_t kRequest = 32, kAhead = 1 << 16;
@@ -99,4 +99,4 @@ class Sftp : public Service {
 
 std::unique_ptr<Service> make_sftp(Remote& host) { return std::make_unique<Sftp>(host); }
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Port 9, TCP and UDP: counts the received data and discards it (RFC 863).
-#include "service.hh"
-#include "tcp.hh"
+#include "devices/ne2000/service.hh"
+#include "devices/ne2000/tcp.hh"
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 constexpr uint16_t kPort = 9;
@@ -38,4 +38,4 @@ class Sink : public Service {
 
 std::unique_ptr<Service> make_sink(Remote& host) { return std::make_unique<Sink>(host); }
 
-}  // namespace net
+}  // namespace device::ne2000

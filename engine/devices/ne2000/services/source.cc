@@ -6,10 +6,10 @@
 #include <charconv>
 #include <string>
 
-#include "service.hh"
-#include "tcp.hh"
+#include "devices/ne2000/service.hh"
+#include "devices/ne2000/tcp.hh"
 
-namespace net {
+namespace device::ne2000 {
 namespace {
 
 constexpr uint16_t kPort = 19;
@@ -70,4 +70,4 @@ class Source : public Service {
 
 std::unique_ptr<Service> make_source(Remote& host) { return std::make_unique<Source>(host); }
 
-}  // namespace net
+}  // namespace device::ne2000

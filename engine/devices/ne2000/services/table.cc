@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "service.hh"
+#include "devices/ne2000/service.hh"
 
-namespace net {
+namespace device::ne2000 {
 
 std::unique_ptr<Service> make_echo(Remote& host);
 std::unique_ptr<Service> make_sink(Remote& host);
@@ -21,4 +21,4 @@ const std::vector<std::pair<const char*, Make>>& services() {
   return table;
 }
 
-}  // namespace net
+}  // namespace device::ne2000

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "replacement/lru/policy.hh"
+#include "p5/replacement/lru/policy.hh"
 
 namespace p5 {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "replacement/policy.hh"
+#include "p5/replacement/policy.hh"
 
 namespace p5 {
 

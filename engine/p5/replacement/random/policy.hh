@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "replacement/policy.hh"
+#include "p5/replacement/policy.hh"
 
 namespace p5 {
 
