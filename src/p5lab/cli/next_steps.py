@@ -3,13 +3,16 @@
 
 import argparse
 import shlex
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 from p5lab.cli import parser
 from p5lab.describe import outputs
 from p5lab.host.progress import Progress
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab, shown
+from p5lab.present import cpi_stack
 from p5lab.present.headline import OPTION as ALL_TABLES
 
 COMMANDS = 2
@@ -67,7 +70,9 @@ def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple
         yield "report program", "a page with functions and lines"
     elif args.program and good and args.sweeps:
         yield again(args, "report"), "a page with figures"
-    if pair:
+    if pair and selection.called(pair[0].record) and all(map(cpi_stack.is_in, pair)):
+        yield f"explain {pair[0].id[:ID]} {pair[1].id[:ID]} --single", "all causes"
+    elif pair:
         yield f"diff {pair[0].id[:ID]} {pair[1].id[:ID]}", "what differs between two of the runs"
     if good:
         yield f"show {good[0].id[:ID]}", "one run: its inputs and all its counts"
@@ -78,11 +83,13 @@ def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple
 
 
 def _pair(good: Sequence[Stored]) -> tuple[Stored, Stored] | None:
-    """Returns two runs of the same job on different systems, or None. Their events differ if there
-    is such a pair. In a sweep these are the first and the last value, if their events differ."""
+    """Returns two runs of the same job on different systems, or of two versions, or None. Their
+    events differ if there is such a pair. In a sweep these are the first and the last value, if
+    their events differ."""
     jobs: dict[str, list[Stored]] = {}
     for one in good:
-        job = f"{one.record['workload']['name']} {one.record['parameters']} {one.record['seed']}"
+        parameters = "" if selection.called(one.record) else one.record["parameters"]
+        job = f"{one.record['workload']['name']} {parameters} {one.record['seed']}"
         jobs.setdefault(job, []).append(one)
     pairs = [(same[0], other) for same in jobs.values() for other in reversed(same[1:])]
     different = (pair for pair in pairs if _events(pair[0]) != _events(pair[1]))
@@ -101,13 +108,16 @@ def again(args: argparse.Namespace, name: str) -> str:
         parser.of_command(command)._option_string_actions for command in (args.words[0], name)
     )
     kept = [name]
-    words = iter(args.words[1:])
-    for word in words:
+    words = deque(args.words[1:])
+    while words:
+        word = words.popleft()
         option, equals, _ = word.partition("=")
         if option not in own:
             kept.append(word)
             continue
-        values = [] if equals or own[option].nargs == 0 else [next(words, "")]
+        values = [] if equals or own[option].nargs == 0 else [words.popleft() if words else ""]
+        while own[option].nargs == "+" and words and not words[0].startswith("-"):
+            values.append(words.popleft())
         if option in other and option not in _FORM and option != "--force":
             kept += [word, *values]
     return shlex.join(kept)

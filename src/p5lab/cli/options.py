@@ -28,18 +28,22 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     these options."""
     parser.add_argument(
         "--program",
-        type=Path,
+        nargs="+",
+        action="extend",
+        default=[],
         metavar="FILE",
         help="run this program instead of an experiment: a static x86 program, or a source file"
-        " in C, C++ or assembly language, which p5lab compiles. guest:PATH runs a program of"
-        " the guest itself. Such a guest must be a distribution",
+        " in C, C++ or assembly language, which p5lab compiles. FILE@REVISION is a source file of"
+        " git. guest:PATH runs a program of the guest itself. Such a guest must be a distribution."
+        " Several programs are compared",
     )
     parser.add_argument(
         "--cflags",
-        default="",
+        action="append",
+        default=[],
         metavar='"A B"',
         help="options of the compiler, if FILE is a source file. They follow p5lab's own options"
-        " (-O2 -g)",
+        " (-O2 -g). If repeated, or with --sweep cflags=-O1,-O2, the programs are compared",
     )
     parser.add_argument(
         "--args",

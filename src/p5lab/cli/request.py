@@ -2,7 +2,9 @@
 """From the options of `run`, `plan`, `report` and `shell` to a request."""
 
 import argparse
+import itertools
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from p5lab.errors import UserError
 from p5lab.lab import Lab
 from p5lab.prepare import files_floppy
 
+CFLAGS = "cflags"  # as a key of --sweep
 LONGEST_JOB = 255  # characters; programs have a buffer of this size
 
 
@@ -24,6 +27,8 @@ def of(args: argparse.Namespace, lab: Lab) -> Request:
     """Returns what the command line of `run`, `plan` or `report` asks for (options.add_choice,
     options.add_only). Raises UserError for a wrong value and for options that exclude each other,
     such as an experiment and a program."""
+    axes = sweep.parse(args.sweeps)
+    flags = [axis for axis in axes if CFLAGS in axis.steps[0]]
     choice = Filter(
         machines=tuple(args.machine),
         guests=tuple(args.guest),
@@ -35,9 +40,11 @@ def of(args: argparse.Namespace, lab: Lab) -> Request:
         engine=args.engine,
         observation=Observation.parse(args),
         limit=args.limit,
-        sweeps=sweep.parse(args.sweeps),
+        sweeps=tuple(axis for axis in axes if axis not in flags),
     )
-    return Request(_what(args, lab), choice, args.ideal, args.only)
+    if flags and not args.program:
+        raise UserError(f"{sweep.OPTION} {CFLAGS}: expected with --program FILE.c")
+    return Request(_what(args, lab, flags), choice, args.ideal, args.only)
 
 
 def of_shell(args: argparse.Namespace, limit_seconds: int) -> Request:
@@ -55,7 +62,8 @@ def of_shell(args: argparse.Namespace, limit_seconds: int) -> Request:
     return Request(_media(args), choice)
 
 
-def _what(args: argparse.Namespace, lab: Lab) -> What:
+def _what(args: argparse.Namespace, lab: Lab, flags: Sequence[sweep.Axis]) -> What:
+    """`flags`: the axes of --sweep cflags=..."""
     if args.command_name != "report":  # stored boots from media are named by their ids
         if _boots_media(args, lab):
             return _media_of_run(args)
@@ -73,12 +81,28 @@ def _what(args: argparse.Namespace, lab: Lab) -> What:
             )
     if args.experiment and args.program:
         raise UserError(
-            f"{args.command_name}: {args.experiment} and --program {args.program}: expected one of"
-            " the two"
+            f"{args.command_name}: {args.experiment} and --program {args.program[0]}: expected one"
+            " of the two"
         )
+    for name in args.program:
+        if name in experiment.names(lab) and not Path(name).exists():
+            raise UserError(f"--program {name}: {name} is an experiment; expected a file")
     if args.program:
         steps = tuple(map(script.load, getattr(args, "script", ())))
-        return UserProgram(args.program, args.args, args.cflags, files, steps)
+        swept = [axis.steps for axis in flags]
+        found = tuple(
+            UserProgram(
+                Path(name),
+                args.args,
+                " ".join(filter(None, (own, *(str(step[CFLAGS]) for step in more)))),
+                files,
+                steps,
+            )
+            for name in args.program
+            for own in args.cflags or [""]
+            for more in itertools.product(*swept)
+        )
+        return found if len(found) > 1 else found[0]
     if args.experiment is None:
         stored = ", a run, `program`" if args.command_name == "report" else ""
         raise UserError(
@@ -188,7 +212,8 @@ def _check_no_media(args: argparse.Namespace) -> None:
         "--until": args.until,
         media.SCRIPT: args.script and not args.program,
         files_floppy.OPTION: args.put,
-        PROGRAMS: args.programs and not str(args.program).startswith(IN_GUEST),
+        PROGRAMS: args.programs
+        and not all(name.startswith(IN_GUEST) for name in args.program or [""]),
         media.KEEP: getattr(args, "keep", ""),
         media.STATE: args.state,
         media.SAVE_STATE: getattr(args, "save_state", None),

@@ -104,6 +104,7 @@ class Program:
     files: ProgramFiles = NOTHING
     archive: Path | None = None  # on the host; `files` and the arguments (p5lab.prepare.archive)
     script: Script | None = None  # keys and mouse while the program runs
+    called: str = ""  # its name, if that of the file does not tell it from others
 
     @property
     def delivered(self) -> Path | None:
@@ -112,8 +113,11 @@ class Program:
 
     @property
     def name(self) -> str:
-        """The name of the file that the user gave, or `guest:PATH` for a program of the guest."""
+        """The name of the file that the user gave, with what tells it from others that he compares
+        with it, or `guest:PATH` for a program of the guest."""
         path = self.source or self.path
+        if self.called:
+            return self.called
         return path.name if path else f"{IN_GUEST}{self.in_guest}"
 
     @property

@@ -44,6 +44,7 @@ class Filter:
 class UserProgram:
     """A program of the user, or the program `guest:PATH` of a distribution.
 
+    `path`: a file, or FILE@REVISION for the file at a revision of git.
     `arguments`: the words of --args, as a shell takes them.
     `cflags`: options of the compiler, for a source file.
     `files`: what a program of a distribution brings along.
@@ -96,8 +97,8 @@ class UserMedia:
 
 FIRST = "first"  # UserMedia.keep
 
-# What to run: the name of an experiment, a program, or media.
-What: TypeAlias = str | UserProgram | UserMedia
+# What to run: the name of an experiment, a program, several programs to compare, or media.
+What: TypeAlias = str | UserProgram | tuple[UserProgram, ...] | UserMedia
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,8 @@ class Run:
         no stalls.
     `observation`: what the run records in addition to the counts.
     `boot`: the media of a guest that boots from its own media.
+    `called`: the name by which a comparison shows the run; empty if nothing but the other
+        properties distinguishes it.
     """
 
     experiment: str
@@ -53,6 +55,7 @@ class Run:
     model: bool = True
     observation: Observation = NOTHING
     boot: Boot | None = None
+    called: str = ""
 
     @property
     def can(self) -> engines.Capabilities:

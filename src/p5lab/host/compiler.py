@@ -42,8 +42,9 @@ LANGUAGES = {
     ".cxx": "c++",
 }
 # Zig adds checks for undefined behaviour to a program without -O, and other code for a protected
-# stack. Neither belongs to the user's program.
-FLAGS = ("-static", "-O2", "-g", "-fno-sanitize=undefined", "-fno-stack-protector")
+# stack. Neither belongs to the user's program. With -O, Zig also removes assert().
+FLAGS = ("-static", "-O2", "-g", "-UNDEBUG", "-fno-sanitize=undefined", "-fno-stack-protector")
+LEVELS = ("-O1", "-O2", "-O3")  # Zig passes -O2 to its clang for each of them
 LINKER = "ld.lld "  # the beginning of the command that Zig prints
 MADE = "made.json"  # the options and messages of the compiler, and the digests of the inputs
 PLACE = "build/programs"
@@ -75,6 +76,7 @@ def compiled(lab: Lab, source: Path, cflags: str, isa: str) -> Path:
         more = shlex.split(cflags)
     except ValueError as error:
         raise UserError(f"--cflags: {str(error).lower()}") from None
+    more = [word for one in more for word in (("-Xclang", one) if one in LEVELS else (one,))]
     source = source.resolve()
     command = _command(lab, source, more, isa)
     place = lab.root / PLACE / _key([*command, str(source)]) / source.stem

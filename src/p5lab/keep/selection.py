@@ -15,6 +15,7 @@ from p5lab.lab import Lab
 from p5stats.record import program_digest
 
 IDS = 4  # the name of a page contains at most this number of ids
+CALLED = "called"  # an entry that only records in memory have
 ENDED = ("ok", "failed", "timeout")
 Kind = tuple[object, ...]
 
@@ -70,7 +71,37 @@ def as_asked(stored: Stored, run: Run) -> Stored:
     if not stored.record["identity"]:
         return stored
     machine = {**stored.record["machine"], "geometry": run.machine.geometry}
-    return Stored(stored.directory, {**stored.record, "machine": machine, "label": run.label})
+    asked = {"machine": machine, "label": run.label, CALLED: run.called}
+    if program := run.own_program:
+        asked |= {"program": program.recorded, "parameters": run.parameters}
+    return Stored(stored.directory, stored.record | asked)
+
+
+def called(record: Mapping[str, Any]) -> str:
+    """Returns the name that distinguishes a run from those with which it is compared: the name of
+    its program, if programs are compared. Otherwise empty."""
+    return str(record.get(CALLED, ""))
+
+
+def as_versions(runs: Sequence[Stored]) -> list[Stored]:
+    """Returns the runs. Runs of different programs of the user become runs of versions of one
+    program, each called by its own name."""
+    names = {head(one.record) for one in runs}
+    own = all(one.record["experiment"] == experiment.PROGRAM for one in runs)
+    if not own or len({(program_digest(one.record), head(one.record)) for one in runs}) == 1:
+        return list(runs)
+    found = []
+    for one in runs:
+        tag = f" [{program_digest(one.record)[:4]}]" if len(names) == 1 else ""
+        found.append(Stored(one.directory, {**one.record, CALLED: f"{head(one.record)}{tag}"}))
+    return found
+
+
+def subject(record: Mapping[str, Any]) -> str:
+    """Returns what a run measures: the beginning of its label, or PROGRAM for a version of a
+    program that is compared with other versions."""
+    is_version = called(record) and record["experiment"] == experiment.PROGRAM
+    return experiment.PROGRAM if is_version else head(record)
 
 
 def is_group(lab: Lab, word: str) -> bool:

@@ -22,7 +22,7 @@ def prepare(lab: Lab, request: Request) -> Expansion:
     axes = (*request.choice.sweeps, *ideal.parse(request.ideal))
     choice = replace(request.choice, sweeps=axes)
     match request.what:
-        case UserProgram():
+        case UserProgram() | tuple():
             expansion = program.runs(lab, request.what, choice)
         case UserMedia():
             expansion = media.runs(lab, request.what, choice)

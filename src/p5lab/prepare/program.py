@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The runs of a program of the user, or of a program of a distribution."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from p5lab.describe import engine as engines
@@ -19,60 +20,144 @@ from p5lab.describe.experiment import (
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
-from p5lab.describe.observation import Region
+from p5lab.describe.observation import Cpi, Observation, Region
 from p5lab.describe.program_files import PROGRAMS, ProgramFiles
 from p5lab.describe.request import Filter, UserProgram
 from p5lab.describe.run import Run
 from p5lab.describe.script import Script
 from p5lab.describe.supplied import GUEST_PLACE
 from p5lab.errors import UserError
+from p5lab.files import sha256_of
 from p5lab.host import compiler
 from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.lab import Lab
 from p5lab.prepare import archive
+from p5lab.prepare import revision as revisions
 
 NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real limit
 OWN_CALLS = ("mach",)  # directories of programs whose system calls are not those of Linux
 
 
-def runs(lab: Lab, asked: UserProgram, choice: Filter) -> Expansion:
-    """One run for each machine, guest, script and seed. A source file is compiled for each guest,
-    with the user's options behind p5lab's own. Raises UserError for a source file that cannot be
-    compiled, for a program that a guest cannot run, and for options that exclude each other."""
+def runs(lab: Lab, asked: UserProgram | Sequence[UserProgram], choice: Filter) -> Expansion:
+    """One run for each machine, guest, script and seed, and for each program if several are
+    compared. A source file is compiled for each guest, with the user's options behind p5lab's own.
+    Raises UserError for a source file that cannot be compiled, for a program that a guest cannot
+    run, and for options that exclude each other."""
     if choice.workloads:
         raise UserError("--workload: expected without --program, which replaces the workload")
-    asked = replace(asked, files=_with_supplied(lab, asked.files))
-    if not _in_guest(asked.path):
-        # A mistake is reported before the source file is compiled.
-        programs.split_arguments(asked.arguments)
-        if asked.files.options:
-            raise UserError(f"{asked.files.options[0]}: expected with --program guest:PATH")
+    several = (asked,) if isinstance(asked, UserProgram) else tuple(asked)
+    for one in several:
+        # A mistake is reported before a source file is compiled.
+        if not _in_guest(one.path):
+            programs.split_arguments(one.arguments)
+            if one.files.options:
+                raise UserError(f"{one.files.options[0]}: expected with --program guest:PATH")
+    versions = [
+        _Version(lab, replace(one, files=_with_supplied(lab, one.files)), name)
+        for one, name in zip(several, _names(several), strict=True)
+    ]
     if not engines.capabilities(choice.engine).simulates:
-        if asked.scripts:
+        if several[0].scripts:
             raise engines.refused(choice.engine, "--script")
-        return Expansion([_on_host(lab, asked, choice)], [])
+        return Expansion(_compared([_on_host(one, choice) for one in versions]), [])
     engines.check(choice.engine, choice.observation)
     choice.observation.check_together("--program")
-    feedback = True if choice.feedback is None else choice.feedback
-    steps: list[Script | None] = [script.beside_program() for script in asked.scripts]
-    found = []
+    steps: list[Script | None] = [script.beside_program() for script in several[0].scripts]
+    found: list[Run] = []
     for board in boards(lab, choice):
         for name in choice.guests or (PROGRAM_GUEST,):
             guest = guests.load(lab, name)
-            _check_guest(asked.path, guest, scripts=bool(steps))
+            for version in versions:
+                _check_guest(version.asked.path, guest, scripts=bool(steps))
             own_board = with_isa("--program", guest, board)
             memory = int(board.values["dram.size"])
-            program = (
-                in_guest(lab, asked, guest)
-                if _in_guest(asked.path)
-                else _of_file(lab, asked, memory, guest.isa)
-            )
+            made = [one.program(guest, memory) for one in versions]
             found += [
-                _run(own_board, guest, replace(program, script=script), seed, feedback, choice)
+                _run(own_board, guest, replace(program, script=script), seed, choice)
                 for script in steps or [None]
+                for program in made
                 for seed in choice.seeds or (0,)
             ]
-    return Expansion(found, [], sweep.keys(choice.sweeps))
+    return Expansion(_compared(found), [], sweep.keys(choice.sweeps))
+
+
+@dataclass(frozen=True)
+class _Version:
+    """A program that the user asks for. `name`: how tables call its file."""
+
+    lab: Lab
+    asked: UserProgram
+    name: str
+
+    def program(self, guest: Guest, memory: int) -> programs.Program:
+        """The checked program for a guest. `memory`: of the machine, in bytes."""
+        if _in_guest(self.asked.path):
+            return in_guest(self.lab, self.asked, guest)
+        return self.of_file(memory, guest.isa)
+
+    def of_file(self, memory: int, isa: str) -> programs.Program:
+        """The checked program in a file. A source file is compiled first."""
+        file, revision = revisions.divided(str(self.asked.path))
+        if revision:
+            file = revisions.checked_out(self.lab, file, revision)
+        made = _of_file(self.lab, replace(self.asked, path=file), memory, isa)
+        return replace(made, called="" if self.name == made.name else self.name)
+
+
+def _names(asked: Sequence[UserProgram]) -> list[str]:
+    """How tables call the file of each program: its name, with as many of its directories as
+    distinguish it from the other files. Raises UserError if a program is named twice."""
+    twice = [one for place, one in enumerate(asked) if one in asked[:place]]
+    if twice:
+        flags = f" with --cflags {twice[0].cflags!r}" if twice[0].cflags else ""
+        raise UserError(f"--program {twice[0].path}{flags}: named twice; expected two versions")
+    files = [
+        one.path if _in_guest(one.path) else revisions.divided(str(one.path))[0].absolute()
+        for one in asked
+    ]
+    names = []
+    for one, file in zip(asked, files, strict=True):
+        others = [other.parts for other in files if other != file]
+        length = 1
+        while any(other[-length:] == file.parts[-length:] for other in others):
+            length += 1
+        name = one.path if _in_guest(one.path) else Path(*file.parts[-length:])
+        revision = "" if _in_guest(one.path) else revisions.divided(str(one.path))[1]
+        names.append(f"{name}@{revision}" if revision else str(name))
+    return names
+
+
+def _compared(found: Sequence[Run]) -> list[Run]:
+    """The runs of programs that are compared with each other: each has the name of its program, and
+    counts the CPI stack if it can. A run of the same bytes with the same arguments is the same run,
+    so that its program gets the names of both. One program alone keeps its runs."""
+    titles = {id(run): run.program.title for run in found if run.program}
+    if len(set(titles.values())) <= 1:
+        return list(found)
+    same: dict[tuple[object, ...], list[Run]] = {}
+    for run in found:
+        assert run.program
+        path = run.program.path
+        image = sha256_of(path) if path else run.program
+        key = image, run.machine.name, run.machine.geometry, run.guest.name, run.seed
+        same.setdefault((*key, run.program.script), []).append(run)
+    result = []
+    for equal in same.values():
+        run = replace(equal[0], called=" = ".join(titles[id(one)] for one in equal))
+        watch = run.observation.with_(None if run.observation.get(Cpi) else Cpi())
+        result.append(replace(run, observation=watch) if _counts(run, watch) else run)
+    return result
+
+
+def _counts(run: Run, watch: Observation) -> bool:
+    """Whether a run can make these observations."""
+    try:
+        engines.check(run.engine, watch)
+        watch.check_together("--program")
+        watch.check(run)
+    except UserError:
+        return False
+    return run.has_feedback
 
 
 def _in_guest(path: Path) -> bool:
@@ -95,16 +180,17 @@ def _with_supplied(lab: Lab, files: ProgramFiles) -> ProgramFiles:
     return replace(files, supplied=tuple(supplied), phases=system.phases(lab))
 
 
-def _on_host(lab: Lab, asked: UserProgram, choice: Filter) -> Run:
+def _on_host(one: _Version, choice: Filter) -> Run:
     """The run of a program on this host. Raises UserError for a program of a guest, and for options
     that have no meaning on the host."""
-    if _in_guest(asked.path):
+    if _in_guest(one.asked.path):
         raise UserError(
-            f"--program {asked.path}: expected without --engine {choice.engine}, which has no guest"
+            f"--program {one.asked.path}: expected without --engine {choice.engine}, which has no"
+            " guest"
         )
     check_host(choice)
-    program = _of_file(lab, asked, NO_LIMIT, "pentium")
-    return _run(this_host.machine(), this_host.guest(), program, 0, False, choice)
+    program = one.of_file(NO_LIMIT, "pentium")
+    return _run(this_host.machine(), this_host.guest(), program, 0, replace(choice, feedback=False))
 
 
 def _check_guest(path: Path, guest: Guest, *, scripts: bool) -> None:
@@ -166,7 +252,6 @@ def _run(
     guest: Guest,
     program: programs.Program,
     seed: int,
-    feedback: bool,
     choice: Filter,
 ) -> Run:
     # Runs with different regions have different brackets, so the table must distinguish them.
@@ -182,7 +267,7 @@ def _run(
         program.parameters | measured,
         (),
         seed,
-        feedback,
+        choice.feedback is not False,
         choice.limit or LIMIT_SECONDS,
         choice.engine,
         program,

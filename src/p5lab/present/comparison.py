@@ -20,7 +20,7 @@ from p5lab.describe.keys import readable
 from p5lab.describe.observation.clocks import Clocks, is_nominal
 from p5lab.describe.workload import EMPTY_NAME
 from p5lab.keep import swept_keys
-from p5lab.keep.selection import head
+from p5lab.keep.selection import called, head, subject
 from p5lab.keep.store import Stored
 from p5lab.present.tables import number, ratio
 from p5stats import StatsError, compare, tidy
@@ -151,7 +151,8 @@ def _phases(
 
 @dataclass(frozen=True)
 class System:
-    """A column of a comparison: a guest on a machine, with a geometry, feedback and an engine."""
+    """A column of a comparison: a guest on a machine, with a geometry, feedback and an engine, and
+    a version of the program if versions are compared."""
 
     guest: str
     machine: str
@@ -159,6 +160,7 @@ class System:
     feedback: str
     engine: str
     clocks: str = ""  # "nominal clocks" (p5lab.describe.observation.clocks), or empty
+    version: str = ""  # the name of the run (p5lab.keep.selection.called), or empty
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> System:
@@ -172,6 +174,7 @@ class System:
             feedback,
             record["engine"],
             Clocks().label if is_nominal(record) else "",
+            called(record),
         )
 
     @classmethod
@@ -278,7 +281,7 @@ class Comparison:
             self.seeds[stored.record["seed"]] = None
             columns = dict(zip(System.all_of(stored.record), self._systems(stored), strict=True))
             for measured in phases:
-                question = Question(head(stored.record), measured.phase)
+                question = Question(subject(stored.record), measured.phase)
                 cells = found.setdefault(question, {})
                 seeds = cells.setdefault(columns[measured.system], {})
                 seed = stored.record["seed"]
@@ -288,7 +291,7 @@ class Comparison:
                     seeds[seed] = measured
         # The rows are in the order of the experiment, even if a guest executed its workloads in
         # another order.
-        order = list(dict.fromkeys(head(stored.record) for stored in runs))
+        order = list(dict.fromkeys(subject(stored.record) for stored in runs))
         self.questions = sorted(found, key=lambda question: order.index(question.what))
         self._cells = {
             (question, system): Cell(list(seeds.values()))
@@ -304,6 +307,11 @@ class Comparison:
         """Whether the runs had shadow geometries. For a shadow geometry, only misses are
         counted."""
         return any(cell.record["machine"].get("shadows") for cell in self._cells.values())
+
+    @property
+    def compares_versions(self) -> bool:
+        """Whether the columns are versions of one program."""
+        return any(system.version for system in self.systems)
 
     @property
     def has_empty_bracket(self) -> bool:
@@ -441,7 +449,7 @@ class Comparison:
         """Returns the reason why a cell is missing: `failed`, `cannot`, or `-` if there is no
         run."""
         if any(
-            head(stored.record) == question.what and system in self._systems(stored)
+            subject(stored.record) == question.what and system in self._systems(stored)
             for stored in self.failed
         ):
             return "failed"
@@ -457,10 +465,10 @@ class Comparison:
         If the systems differ only in overlays, the name of the machine without an overlay is the
         name of its file.
         """
-        fields = ("guest", "machine", "geometry", "feedback", "clocks", "engine")
+        fields = ("version", "guest", "machine", "geometry", "feedback", "clocks", "engine")
         differ = [
             name for name in fields if len({getattr(one, name) for one in self.systems}) > 1
-        ] or ["guest"]
+        ] or ["version" if self.compares_versions else "guest"]
         return {
             one: "\n".join(_name(one, name) for name in differ if _name(one, name)) or one.machine
             for one in self.systems
@@ -517,7 +525,11 @@ def _name(system: System, field: str) -> str:
     value = getattr(system, field)
     if field == "guest" and not engine.recorded(system.engine).simulates:
         return "host"
-    shown = {"feedback": f"feedback {value}", "geometry": readable(value).replace(" ", "\n")}
+    shown = {
+        "feedback": f"feedback {value}",
+        "geometry": readable(value).replace(" ", "\n"),
+        "version": value.replace(" = ", "\n= "),
+    }
     return shown.get(field, value)
 
 

@@ -97,7 +97,7 @@ def notes(found: Comparison, reference: str = "") -> list[str]:
     lines += [
         f"{comparison.name(one.record)}: {one.status}. `./p5lab show {one.id[:8]}` shows why."
         for one in found.failed
-        if not found.phases(selection.head(one.record))
+        if not found.phases(selection.subject(one.record))
     ]
     return lines + [f"Not run: {reason}." for reason in found.cannot]
 
@@ -141,6 +141,8 @@ def grids(found: Comparison, width: int) -> list[Grid]:
     """
     if found.has_shadows:
         return [several_systems.misses(found, question) for question in last_points(found)]
+    if found.compares_versions and len(found.questions) == 1:
+        return several_systems.side_by_side(found, found.questions[0], width)
     if len(found.systems) > 1 or len(found.seeds) > 1:
         whats = list(dict.fromkeys(question.what for question in found.questions))
         result = [*several_systems.summary(found, width), *several_systems.events(found, width)]

@@ -154,7 +154,7 @@ def by_phase(stacks: Sequence[Stack]) -> dict[str, list[Stack]]:
     with the name of its workload is not named twice. Stacks of nominal cycles are apart."""
     same: dict[str, list[Stack]] = {}
     for stack in stacks:
-        what = selection.head(stack.stored.record)
+        what = selection.subject(stack.stored.record)
         title = what if stack.phase == what else f"{what}, {stack.phase}"
         title += f" ({NOMINAL_CYCLES})" if stack.unit == NOMINAL_CYCLES else ""
         same.setdefault(title, []).append(stack)
@@ -217,6 +217,7 @@ def names(stacks: Sequence[Stack]) -> list[str]:
     each line."""
     parts = [
         (
+            selection.called(stack.stored.record),
             stack.stored.record["guest"]["name"],
             stack.stored.record["machine"]["name"],
             readable(stack.stored.record["machine"]["geometry"]),
@@ -225,9 +226,9 @@ def names(stacks: Sequence[Stack]) -> list[str]:
         )
         for stack in stacks
     ]
-    differ = [at for at in range(4) if len({one[at] for one in parts}) > 1]
-    found = ["\n".join(one[at] or "as described" for at in differ or [0]) for one in parts]
-    return found if len(set(found)) == len(found) else [one[4] for one in parts]
+    differ = [at for at in range(5) if len({one[at] for one in parts}) > 1]
+    found = ["\n".join(one[at] or "as described" for at in differ or [1]) for one in parts]
+    return found if len(set(found)) == len(found) else [one[5] for one in parts]
 
 
 def _chosen(stacks: Sequence[Stack]) -> list[tuple[str, tuple[str, ...]]]:

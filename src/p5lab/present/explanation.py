@@ -8,12 +8,15 @@ run of the first system and a run of the second system. If the range includes ze
 not named as a cause.
 """
 
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from rich.console import Console
 
+from p5lab.describe.keys import readable
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.errors import UserError
 from p5lab.keep import selection
@@ -22,7 +25,7 @@ from p5lab.present import cpi_stack
 from p5lab.present.cpi_stack import Stack
 from p5lab.present.tables import MISSING, Grid, clocks, number, rows_as, times
 from p5lab.terminal import for_terminal, markup
-from p5stats import cpi
+from p5stats import cpi, declared
 from p5stats.declared import NOMINAL
 
 SCHEMA_VERSION = 1
@@ -30,6 +33,7 @@ ByRing = dict[int, float]  # cycles
 SPREAD = "±"  # the head of the column of Cause.spread
 NAMED = 0.9  # the named causes explain at least this part of the changes, if their ranges allow it
 SMALL = 0.02  # the causes of a smaller relative difference are not listed
+BRIEF = 3  # causes
 LISTED = 0.05  # the summary leaves out groups and rings with a smaller part of the difference
 NOTE = (
     "Each number is the mean of one operation over the iterations and seeds, without the empty"
@@ -157,7 +161,7 @@ def _by_phase(runs: Sequence[Stored], by: str) -> dict[tuple[str, str], list[Sta
     found: dict[tuple[str, str], list[Stack]] = {}
     for stored in runs:
         for stack in cpi_stack.of_places(stored, by) if by else cpi_stack.of_run(stored):
-            found.setdefault((selection.head(stored.record), stack.phase), []).append(stack)
+            found.setdefault((selection.subject(stored.record), stack.phase), []).append(stack)
     return found
 
 
@@ -205,6 +209,69 @@ def _named(causes: Sequence[Cause]) -> tuple[Cause, ...]:
             named.append(cause)
             wanted -= abs(cause.difference)
     return tuple(named)
+
+
+def in_brief(one: Explanation) -> list[str]:
+    """The difference, and its BRIEF largest causes."""
+    (a, b), (first, second) = one.names, one.cycles
+    change = second - first
+    if not change:
+        return [f"{b} takes the same number of busy {one.unit} as {a}."]
+    lines = [
+        f"{b} takes {_times(second, first)} the busy {one.unit} of {a}: {_amount(change)}"
+        f" {_more(change)}{_certainty(one)}."
+    ]
+    known = declared.events()
+    for cause in one.causes[:BRIEF]:
+        if cause.difference:
+            what = known[cause.component].counts.partition(";")[0].partition(", such as")[0]
+            lines.append(
+                f"{_signed(cause.difference)} ({_share(cause.difference, change)} %)"
+                f" {short(cause)}: {what}"
+            )
+    return lines
+
+
+def show_versions(console: Console, runs: Sequence[Stored]) -> None:
+    """Prints why each version of a program needs other cycles than the first version on the same
+    system, if the runs are of several versions and have CPI stacks."""
+    systems: dict[tuple[str, ...], dict[str, list[Stored]]] = {}
+    for one in filter(cpi_stack.is_in, runs):
+        if name := selection.called(one.record):
+            versions = systems.setdefault(_system(one.record), {})
+            versions.setdefault(name, []).append(one)
+    for system, versions in systems.items():
+        (name, first), *others = versions.items()
+        where = f"{', '.join(filter(None, system))}: " if len(systems) > 1 else ""
+        for other, runs_of_it in others:
+            for found in between(first, runs_of_it, (name, other)):
+                phase = f"{found.what.rpartition(', ')[2]}: " if ", " in found.what else ""
+                first_line, *causes = in_brief(found)
+                console.print(markup(where + phase + first_line), highlight=False)
+                for cause in causes:
+                    text = textwrap.fill(
+                        cause, console.width, initial_indent="  ", subsequent_indent="    "
+                    )
+                    console.print(markup(text, lines=True), highlight=False)
+
+
+def _system(record: dict[str, Any]) -> tuple[str, ...]:
+    machine = record["machine"]
+    return record["guest"]["name"], machine["name"], readable(machine["geometry"])
+
+
+def measured(runs: Sequence[Stored]) -> list[str]:
+    """What runs measure, and in which phases, for a message."""
+    return [f"{what} ({phase})" for what, phase in _by_phase(runs, "")]
+
+
+def _certainty(one: Explanation) -> str:
+    """Whether the ranges of the busy cycles over the seeds overlap; empty with one seed each."""
+    if not _is_ranged(one):
+        return ""
+    first, second = ([stack.busy for stack in own] for own in (one.first, one.second))
+    overlap = min(first) <= max(second) and min(second) <= max(first)
+    return f"; the ranges over the seeds {'overlap' if overlap else 'do not overlap'}"
 
 
 # --- in words and tables ------------------------------------------------------------------------

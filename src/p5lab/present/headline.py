@@ -34,7 +34,8 @@ def choose(
     more = [ZEROS] if left_out else []
     if found.has_shadows or not found.questions:
         return short, more
-    if _height(short, [*notes, *more], width) <= LINES:
+    alone = found.compares_versions and len(found.questions) == 1
+    if alone or _height(short, [*notes, *more], width) <= LINES:
         return short, more
     several = len(found.systems) > 1 or len(found.seeds) > 1
     more = [f"{FURTHER}{_points(found)}."]

@@ -66,7 +66,7 @@ def _summary(found: Comparison, chosen: Sequence[int], *, cycles: bool) -> Grid:
         row += [_mean(cells[i], CYCLES) for i in chosen if cycles]
         row += [ratio_of(cells[i], cells[chosen[0]], first) for i in chosen[1:]]
         grid.add(found.label(question), *row)
-    for what in dict.fromkeys(selection.head(one.record) for one in found.failed):
+    for what in dict.fromkeys(selection.subject(one.record) for one in found.failed):
         if not found.phases(what):
             grid.add(what, *["failed"] * len(chosen))
     return grid

@@ -25,6 +25,7 @@ FORMS = ("table", "markdown")  # other formats contain all numbers and have no t
 LINES = 24  # of all tables; the notes and the next prompt then fit into 40 lines, too
 LEADING = 2  # more swept keys share one leading column
 RATIO = "ratio"
+FIELDS = ("version", "guest", "machine", "feedback", "clocks", "engine")  # of a System
 # The default columns are those of View.SWEEP. The columns that differ between the points come
 # first, in the order of the view. The others follow, as far as the terminal has room.
 ALWAYS = 2  # this number of columns keeps its place
@@ -180,7 +181,7 @@ def _rows(found: Comparison, questions: Sequence[Question]) -> Subject:
 
 
 def _system_names(system: System) -> tuple[str, ...]:
-    return system.guest, system.machine, system.feedback, system.clocks, system.engine
+    return tuple(getattr(system, field) for field in FIELDS)
 
 
 def _title(found: Comparison, question: Question) -> str:
@@ -259,7 +260,7 @@ class _Table:
                 "" if found.keys and place and titles[place - 1] == title else title
                 for place, title in enumerate(titles)
             ]
-        for field in ("guest", "machine", "feedback", "clocks", "engine"):
+        for field in FIELDS:
             texts = [getattr(system, field) for _, system in self._rows]
             if len({getattr(system, field) for system in found.systems}) > 1:
                 names[field] = texts

@@ -75,7 +75,11 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     first, second, names = _systems(lab, args)
     found = list(explanation.between(first, second, names, args.by))
     if not found:
-        raise UserError(f"{names[0]} and {names[1]} have no benchmark in common")
+        a, b = (", ".join(dict.fromkeys(explanation.measured(own))) for own in (first, second))
+        raise UserError(
+            f"{names[0]} and {names[1]} have no operation in common: {a}, and {b}; expected two"
+            " runs of one workload, or of programs"
+        )
     fewest = min(min(len(one.first), len(one.second)) for one in found)
     if fewest < SEEDS and not args.single:
         raise UserError(
@@ -163,10 +167,12 @@ def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored
                 f"{word} is an experiment: expected two runs, or an experiment before two of its"
                 " systems"
             )
-    first, second = (selection.find(lab, word) for word in words)
+    first, second = selection.as_versions([selection.find(lab, word) for word in words])
     if first.id == second.id:
         raise UserError(f"{' '.join(words)}: expected two different runs, found one run twice")
     a, b = _name(first), _name(second)
+    if a == b:
+        a, b = selection.called(first.record), selection.called(second.record)
     return [first], [second], (a, b) if a != b else (first.id[:8], second.id[:8])
 
 

@@ -20,6 +20,7 @@ from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
 from p5lab.present import (
     counts,
+    explanation,
     ideal_parts,
     invalid_opcodes,
     program_output,
@@ -130,6 +131,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     else:
         keys = expansion.swept
         sweep_table.show(counts.stdout(), stored, expansion.cannot, keys, wanted, args.form)
+    if args.form in sweep_table.FORMS:
+        explanation.show_versions(counts.stdout(), stored)
     if args.form == "table":
         next_steps.show(Progress(), lab, args, stored)
     for one in stored:

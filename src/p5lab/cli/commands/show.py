@@ -152,6 +152,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     several = bool(args.more or args.only or selection.is_group(lab, args.run))
     if args.cpi:
         stored = _with_stacks(lab, words, args.only) if several else [selection.find(lab, args.run)]
+        if not any(selection.is_group(lab, word) for word in words):
+            stored = selection.as_versions(stored)
         cpi_stack.show(counts.stdout(), stored, args.form)
     elif args.ideal:
         groups = selection.groups(lab, words, args.only)
@@ -161,6 +163,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             if _is_given(args, name):
                 raise UserError(f"show --{name}: expected one run")
         chosen = [same[0] for same in selection.groups(lab, words, args.only)]
+        if not any(selection.is_group(lab, word) for word in words):
+            chosen = selection.as_versions(chosen)
         keys = swept_keys.keys_of([stored.record for stored in chosen])
         ordered = swept_keys.in_order(chosen, keys)
         sweep_table.show(counts.stdout(), ordered, (), keys, wanted, args.form)
