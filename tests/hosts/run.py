@@ -129,12 +129,18 @@ def _in_root(release: str, args: argparse.Namespace) -> Iterator[Result]:
             log = Path(directory) / "log"
             status = _run_as(root, home, args, command, log)
             lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-            print("\n".join(lines[-40:]), flush=True)
+            shown = lines[-40:] if not status else [*_failed(lines), *lines[-40:]]
+            print("\n".join(shown), flush=True)
             seconds = time.monotonic() - start
             name = f"{release}, {args.user}, caches {args.caches}"
             errors = [line for line in lines if status and line.startswith("p5lab: ")]
             last = errors[-1] if errors else ""
             yield Result(name, command, seconds, status, last, *digests(home / PLACE))
+
+
+def _failed(lines: Sequence[str]) -> list[str]:
+    """The names of failed tests and their errors, in the output of `test`."""
+    return [line for line in lines if line.startswith(("FAILED ", "ERROR ", "E  "))][-400:]
 
 
 def _tools_of(root: Path) -> str:
@@ -228,6 +234,8 @@ def _prepare(root: Path, args: argparse.Namespace) -> Path:
     """Installs the packages that an ordinary user is told to install, and puts the clone and the
     caches into the home directory. Returns the home directory, as a path of this host."""
     packages = [word for word in args.packages.split(",") if word]
+    if any(command.startswith("test") for command in args.command or ()):
+        packages.append("git")  # some tests look at a checkout as git does
     if args.user == "ordinary":
         wanted = needs((CHECKOUT / "p5lab").read_text())
         packages += dict.fromkeys([*(package for _, package in wanted), "python3-venv"])
@@ -287,9 +295,11 @@ def _inside(root: Path, words: Sequence[str], *, quiet: bool = False) -> str:
     return text
 
 
+# The shell stays as the first process of the namespace, which must wait for orphans.
 IN_NAMESPACE = """
 mount --make-rprivate / && mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" || exit 125
-exec chroot "$@"
+chroot "$@" &
+wait $!
 """
 
 
