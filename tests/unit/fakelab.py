@@ -361,7 +361,7 @@ class FakeLab(Lab):
 def make(root: Path) -> FakeLab:
     lab = FakeLab(root)
     shutil.copytree(REPO / "configs/machines", root / "configs/machines")
-    for name in ("engine/bochs/bochsrc.in", "engine/p5/timing.csv"):
+    for name in ("engine/bochs/bochsrc.in", "engine/p5/timing.csv", "sources.toml"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(REPO / name, root / name)
     lab._put("workloads/capabilities.toml", CAPABILITIES)
