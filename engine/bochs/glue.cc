@@ -220,6 +220,7 @@ Linear last_linear;       // address of the last instruction that began
 bool cmov_allowed;
 bool block_moves;  // repeated string instructions run in blocks
 constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // as in Bochs's cpu.cc
+constexpr unsigned kLinuxCall = 0x80;
 bool booting = true;       // until the boot ROM has loaded the guest
 bool from_media;           // the guest boots from its own media (session/media.hh)
 session::Crossed crossed;  // the last event that made the state stale
@@ -653,9 +654,29 @@ void p5_task_switch(bool wide, bool v86) {
 
 void p5_lock(bool on) { model.lock(on); }
 
+// Whether the signal of kill(), tkill() or tgkill() ends a program, so that its stack tells where.
+static bool sends_signal() {
+  const bx_address call = general_register(0);
+  return call == 37 || call == 238 || call == 270;
+}
+
+// A program of ring 3 enters the kernel. `at`: the address of its instruction.
+static void program_enters(unsigned vector, unsigned error, bx_address at, bool with_stack) {
+  if (from_media || cpu()->sregs[BX_SEG_REG_CS].selector.rpl != 3) return;
+  session::KernelEntry entry;
+  entry.vector = int(vector);
+  entry.error = error;
+  entry.at = code_linear(at);
+  entry.cr2 = Linear(cpu()->cr2);
+  entry.cr3 = p5::Space(cpu()->cr3);
+  for (unsigned i = 0; i < 8; i++) entry.registers[i] = general_register(i);
+  the_run.program_entered(std::move(entry), with_stack);
+}
+
 void p5_interrupt(unsigned vector) {
   state_stale = true;
   if (!delivery_known) {
+    if (vector == kLinuxCall) program_enters(vector, 0, cpu()->prev_rip, sends_signal());
     crossed = {"int", int(vector)};
     if (calls) calls->interrupt(Bit8u(vector));
     if (modes) modes->delivered(p5::Entry::Soft, Bit8u(vector));
@@ -666,6 +687,8 @@ void p5_interrupt(unsigned vector) {
 
 void p5_hwinterrupt(unsigned vector) {
   if (state_stale) refresh_state();
+  if (!from_media && model.state().ring == 3)
+    the_run.program_seen(code_linear(cpu()->get_instruction_pointer()), p5::Space(cpu()->cr3));
   crossed = {"interrupt", int(vector)};
   if (calls) calls->hardware(Bit8u(vector), here());
   if (modes) modes->delivered(p5::Entry::Irq, Bit8u(vector));
@@ -715,6 +738,7 @@ void p5_exception(unsigned vector, unsigned error_code) {
     const Linear address = cpu()->cr2;
     model.page_fault(address, address == at && last_linear != at, error_code & 1);
   }
+  if (vector != BX_NM_EXCEPTION) program_enters(vector, error_code, cpu()->prev_rip, true);
   const bool trap =
       vector == BX_DB_EXCEPTION || vector == BX_BP_EXCEPTION || vector == BX_OF_EXCEPTION;
   crossed = {"exception", int(vector)};

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <new>
 #include <set>
@@ -24,6 +25,9 @@ namespace {
 // CPUID.1:EDX of a P54C: FPU VME DE PSE TSC MSR MCE CX8 [Intel 242480]. CMOV is bit 15.
 constexpr uint32_t kFeatures = 0x1BF, kCmovFeature = 1u << 15;
 constexpr unsigned kPage = 4096, kShownBytes = 8;
+constexpr unsigned kStackWords = 160;
+constexpr int kLinuxCall = 0x80;  // INT 80h
+const char* const kRegisters[] = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
 
 // Bytes as hexadecimal digits, with a space after each.
 std::string digits(const uint8_t* bytes, unsigned count) {
@@ -201,6 +205,7 @@ bool Session::name_phase(uint32_t phase, const std::string& name) {
 }
 
 void Session::ready() {
+  first_space_ = model_->state().cr3;
   if (phase_) emulator_->let_pass(std::exchange(phase_, 0));
   events_->marker("marker", "ready", 0);
   if (server_) {
@@ -308,6 +313,7 @@ void Session::exit(uint32_t status, const std::string& reason) {
          std::to_string(last_invalid_.ring) + ", CR3 " + base::hex(last_invalid_.cr3));
   }
   if (brackets_.is_open(kBoot)) end(kBoot);
+  if (status > 128) note_entries();
   events_->marker("marker", "exit", status);
   const std::string problem = brackets_.exit(), differs = observers_->differs();
   if (!problem.empty()) fail(problem);
@@ -387,7 +393,57 @@ void Session::time_is_up() {
   if (script_) late(reached);
   if (invalid_opcodes_) events_->note("invalid-opcode", first_invalid_, invalid_opcodes_);
   if (config_.media.on) exit(0, reached);
-  finish("timeout", reached, 0, kTimeLimit);
+  finish("timeout", reached + about_program(), 0, kTimeLimit);
+}
+
+void Session::program_entered(KernelEntry entry, bool with_stack) {
+  if (!first_space_ || entry.cr3 == first_space_) return;
+  entry_ = std::move(entry);
+  entry_.clock = model_->clock();
+  const p5::Linear stack = p5::Linear(entry_.registers[4]);
+  for (unsigned i = 0; with_stack && i < kStackWords; i++) {
+    const p5::Linear at = stack + i * sizeof(p5::Linear);
+    uint32_t physical = 0;
+    if (!emulator_->code(at, false, &physical)) break;
+    const uint8_t* bytes = emulator_->page(physical);
+    if (!bytes || physical % kPage + sizeof(p5::Linear) > kPage) break;
+    p5::Linear word = 0;
+    std::memcpy(&word, bytes, sizeof word);
+    entry_.stack.push_back(word);
+  }
+  if (with_stack && entry_.vector == kLinuxCall) sent_ = entry_;
+}
+
+void Session::program_seen(p5::Linear at, p5::Space cr3) {
+  if (!first_space_ || cr3 == first_space_) return;
+  seen_at_ = at;
+  seen_ = model_->clock();
+}
+
+void Session::note_entries() {
+  for (const KernelEntry* one : {&entry_, &sent_}) {
+    if (one->vector < 0) continue;
+    std::string text = "error=" + std::to_string(one->error) + " at=" + base::hex(one->at) +
+                       " cr2=" + base::hex(one->cr2);
+    for (unsigned i = 0; i < 8; i++)
+      text += std::string(" ") + kRegisters[i] + "=" + base::hex(one->registers[i]);
+    text += " stack=";
+    for (const p5::Linear word : one->stack) text += base::hex(word) + ",";
+    events_->note("kernel-entry", text, uint64_t(one->vector));
+  }
+}
+
+std::string Session::about_program() const {
+  const uint64_t now = model_->clock();
+  if (p5::kX86_64 || entry_.vector < 0) return "";  // SYSCALL is no interrupt
+  const std::string since = seconds(now - entry_.clock);
+  if (seen_ > entry_.clock && now - seen_ < uint64_t(config_.machine.clock_mhz * 1e6))
+    return "; the program runs at " + base::hex(seen_at_) + ", for " + since +
+           " without a system call";
+  if (entry_.vector != kLinuxCall) return "";
+  return "; the program waits for " + since + " in system call " +
+         std::to_string(uint32_t(entry_.registers[0])) + ", first argument " +
+         std::to_string(uint32_t(entry_.registers[3]));
 }
 
 std::string Session::seconds(uint64_t clocks) const {

@@ -4,6 +4,7 @@
 // parts of a run. No file of this folder includes the emulator or names a device.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <list>
@@ -58,6 +59,19 @@ class Emulator : public p5::Platform,
   virtual void let_pass(uint64_t clocks) = 0;
 };
 
+// The last way of a program of ring 3 into the kernel: an exception or INT 80h. It tells where a
+// program was that a signal ended, or that waits.
+struct KernelEntry {
+  int vector = -1;     // -1: none
+  unsigned error = 0;  // error code of the exception
+  p5::Linear at = 0;   // address of the instruction
+  p5::Linear cr2 = 0;
+  p5::Space cr3 = 0;
+  std::array<uint64_t, 8> registers{};  // in the order of their numbers in instructions
+  uint64_t clock = 0;
+  std::vector<p5::Linear> stack;  // words from the stack pointer on
+};
+
 class Session {
  public:
   // Reads the file that P5LAB_ENGINE_CONF names, builds the model in `storage` and opens the output
@@ -104,6 +118,10 @@ class Session {
   [[noreturn]] void guest_reset_early();
   // The guest gets the exception of an invalid opcode, and may handle it.
   void guest_invalid_opcode(p5::Linear linear);
+  // A program of ring 3 has entered the kernel. `with_stack`: its stack may matter later.
+  void program_entered(KernelEntry entry, bool with_stack);
+  // A hardware interrupt has found a program of ring 3 at this address.
+  void program_seen(p5::Linear at, p5::Space cr3);
   // A guest that boots from its own media has executed HLT with interrupts off. Nothing can wake
   // the processor, because no device of the emulator raises an NMI or SMI by itself.
   [[noreturn]] void guest_halted();
@@ -142,11 +160,14 @@ class Session {
   void program_output(uint32_t bytes, uint32_t count);
   MarkerResult with_buffer(const MarkerCall& call);
   bool name_phase(uint32_t phase, const std::string& name);
+  void note_entries();
   [[noreturn]] void time_is_up();
   [[noreturn]] void late(const std::string& reached);  // the step of the script is not done
   [[noreturn]] void guest_stands(const std::string& why);
   // For a message about the end of the run.
   std::string about_invalid_opcodes() const;
+  // Where the program is: what it waits for, or where it runs.
+  std::string about_program() const;
   // Keeps the screen of the step that is not done. Returns the beginning of a message about it.
   std::string not_done();
   void follow(Script::State state);
@@ -200,8 +221,13 @@ class Session {
     unsigned ring = 0;
     p5::Linear cr3 = 0;
   } last_invalid_;
-  uint64_t phase_ = 0;   // clocks that pass before the first ready marker
-  bool server_ = false;  // must serve runs, and no run has begun
+  p5::Space first_space_ = 0;  // of the process that has executed the ready marker
+  KernelEntry entry_;          // of another process
+  KernelEntry sent_;           // its last call that sends a signal
+  p5::Linear seen_at_ = 0;     // of another process, in ring 3
+  uint64_t seen_ = 0;          // clock; 0: not seen
+  uint64_t phase_ = 0;         // clocks that pass before the first ready marker
+  bool server_ = false;        // must serve runs, and no run has begun
   bool finished_ = false;
 };
 

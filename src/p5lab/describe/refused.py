@@ -91,8 +91,8 @@ def instruction(program: Path, address: int) -> Instruction | None:
     return Instruction(
         decoded[0] if decoded else code[:8],
         decoded[1] if decoded else "",
-        _function(elf, address),
-        _place(elf, address),
+        function_at(elf, address),
+        place_at(elf, address),
         locks=code[:3] == b"\xf0\x0f\xc7" and 0xC8 <= code[3] <= 0xCF,
     )
 
@@ -116,13 +116,15 @@ def _decoded(program: Path, address: int) -> tuple[bytes, str] | None:
     return bytes.fromhex(match[1]), " ".join(match[2].partition("#")[0].split())
 
 
-def _function(elf: Elf, address: int) -> str:
+def function_at(elf: Elf, address: int) -> str:
+    """The name of the function that contains an address; empty if none does."""
     known = [
         symbol for symbol in elf.symbols if symbol.address <= address < symbol.address + symbol.size
     ]
     return min(known, key=lambda symbol: (symbol.size, symbol.name)).name if known else ""
 
 
-def _place(elf: Elf, address: int) -> str:
+def place_at(elf: Elf, address: int) -> str:
+    """The file and the line of an address; empty without debug information."""
     found = source_lines.at(source_lines.ranges(elf.image, elf.segments), address)
     return f"{found.file}:{found.line}" if found else ""

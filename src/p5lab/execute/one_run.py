@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab import engines
-from p5lab.describe import refused
+from p5lab.describe import ended, refused
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError, disk_error
@@ -27,6 +27,7 @@ from p5lab.keep.phase_names import named_by_programs
 from p5stats import StatsError, events, tidy
 
 INTERRUPTED = "interrupted by the user"
+KILLED = 128  # a program that a signal ended has this status plus the signal
 
 
 @dataclass(frozen=True)
@@ -126,11 +127,12 @@ def _simulate(
 
 def _explained(task: Task, outcome: Outcome) -> Outcome:
     """The outcome, with an explanation if the processor refused an instruction of the user's
-    program."""
+    program, and with the place where the program was when its time was up."""
     program = task.run.program
     if outcome.status == "ok" or program is None:
         return outcome
-    return replace(outcome, reason=refused.explained(outcome.reason, program, task.run.guest.isa))
+    reason = ended.at_limit(outcome.reason, program)
+    return replace(outcome, reason=refused.explained(reason, program, task.run.guest.isa))
 
 
 def _run_alone(plan: Plan, directory: Path, lock: int, give_up: Callable[[], bool]) -> int | None:
@@ -174,7 +176,7 @@ def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict
     try:
         parsed = events.parse(directory / EVENTS)
         if parsed.guest_status:
-            outcome = Outcome("failed", _program_failure(run, directory, parsed.guest_status))
+            outcome = Outcome("failed", _program_failure(run, directory, parsed))
             return outcome, {"notes": parsed.notes}
         if not parsed.brackets:
             return Outcome("failed", "the workload issued no begin and end markers"), {}
@@ -207,7 +209,10 @@ def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict
     return outcome, {"digests": digests, "notes": parsed.notes}
 
 
-def _program_failure(run: Run, directory: Path, status: int) -> str:
-    how = f"ended with status {status}" if status < 128 else f"was killed by signal {status - 128}"
+def _program_failure(run: Run, directory: Path, parsed: events.Events) -> str:
+    status = parsed.guest_status or 0
     printed = engines.get(run.engine).last_output(directory)
-    return f"{run.workload.name} {how} in the guest: {printed}"
+    if status <= KILLED:
+        return f"{run.workload.name} ended with status {status} in the guest: {printed}"
+    how = ended.by_signal(status - KILLED, parsed.notes, run.program)
+    return f"{run.workload.name} {how}; last output: {printed}"
