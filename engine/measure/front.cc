@@ -3,14 +3,10 @@
 
 #include <algorithm>
 
+#include "base/bits.hh"
+
 namespace measure {
 namespace {
-
-uint32_t log2_of(uint32_t value) {
-  uint32_t log = 0;
-  while (value >>= 1) log++;
-  return log;
-}
 
 uint32_t sets(const p5::CacheConfig& cache) { return cache.size / (cache.ways * cache.line); }
 
@@ -27,7 +23,7 @@ Bus::Bus(const p5::CacheConfig& l2, bool filter)
     : filter_(filter),
       direct_(l2.ways == 1),
       line_(l2.line),
-      low_(log2_of(l2.line)),
+      low_(base::log2_of(l2.line)),
       line_mask_(~(l2.line - 1)) {
   add(l2);
 }
@@ -37,7 +33,7 @@ bool Bus::suits(const p5::CacheConfig& l2) const {
 }
 
 void Bus::add(const p5::CacheConfig& l2) {
-  high_ = std::min(high_, low_ + log2_of(sets(l2)));
+  high_ = std::min(high_, low_ + base::log2_of(sets(l2)));
   mask_ = (1u << (high_ - low_)) - 1;
   lines_.assign(size_t(mask_) + 1, Line());
 }

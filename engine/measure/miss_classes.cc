@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/bits.hh"
+
 namespace measure {
 namespace {
 
@@ -22,7 +24,7 @@ MissClasses::MissClasses(const p5::Config& config) {
   for (size_t level = 0; level < std::size(configs); level++) {
     const p5::CacheConfig& real = *configs[level];
     Cache& cache = caches_[level];
-    cache.shift = uint32_t(__builtin_ctz(real.line));
+    cache.shift = base::log2_of(real.line);
     cache.capacity = real.size / real.line;
     cache.allocates = real.write_allocate;
     cache.lines.resize(config.dram_bytes >> cache.shift);

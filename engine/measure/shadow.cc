@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/bits.hh"
 #include "p5/policies.hh"
 
 namespace measure {
@@ -20,12 +21,6 @@ bool equal(const p5::TlbConfig& a, const p5::TlbConfig& b) {
 bool same_front(const p5::Config& a, const p5::Config& b) {
   return equal(a.l1d, b.l1d) && equal(a.l1i, b.l1i) && equal(a.itlb, b.itlb) &&
          equal(a.dtlb, b.dtlb) && equal(a.dtlb_large, b.dtlb_large);
-}
-
-uint32_t log2_of(uint32_t value) {
-  uint32_t log = 0;
-  while (value >>= 1) log++;
-  return log;
 }
 
 uint32_t sets(const p5::CacheConfig& cache) { return cache.size / (cache.ways * cache.line); }
@@ -58,7 +53,7 @@ Shadows::Shadows(const std::vector<p5::Config>& configs, bool filter, AccessList
       write_back_(every(configs, [](const p5::Config& c) { return c.l1d.write_back; })),
       all_allocate_(every(configs, [](const p5::Config& c) { return c.l1d.write_allocate; })),
       none_allocates_(every(configs, [](const p5::Config& c) { return !c.l1d.write_allocate; })),
-      line_shift_(log2_of(configs[0].l1d.line)),
+      line_shift_(base::log2_of(configs[0].l1d.line)),
       lines_(recent(configs, &p5::Config::l1d)),
       code_(recent(configs, &p5::Config::l1i)),
       pages_(recent(configs, &p5::Config::dtlb)),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/bits.hh"
 #include "p5/policies.hh"
 
 namespace measure {
@@ -11,12 +12,6 @@ namespace {
 
 // A tag is a line number. The highest bit of a tag shows that the line is dirty.
 constexpr uint32_t kDirty = 0x80000000, kNone = 0x7FFFFFFF;
-
-uint32_t log2_of(uint32_t value) {
-  uint32_t log = 0;
-  while (value >>= 1) log++;
-  return log;
-}
 
 uint32_t set_mask(const p5::CacheConfig& l2) { return l2.size / (l2.ways * l2.line) - 1; }
 
@@ -50,7 +45,7 @@ class Tally {
 class DirectL2s : public L2s {
  public:
   explicit DirectL2s(const p5::CacheConfig& l2)
-      : line_(l2.line), write_allocate_(l2.write_allocate), line_shift_(log2_of(l2.line)) {
+      : line_(l2.line), write_allocate_(l2.write_allocate), line_shift_(base::log2_of(l2.line)) {
     add(l2);
   }
 
@@ -159,7 +154,7 @@ class LruL2 : public L2s {
  public:
   explicit LruL2(const p5::CacheConfig& l2)
       : config_(l2),
-        line_shift_(log2_of(l2.line)),
+        line_shift_(base::log2_of(l2.line)),
         mask_(set_mask(l2)),
         tags_(size_t(l2.size) / l2.line, kNone) {}
 

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "p5/cache.hh"
 
+#include "base/bits.hh"
+
 namespace p5 {
-namespace {
-
-uint32_t log2_of(uint32_t value) {
-  uint32_t shift = 0;
-  while (value >>= 1) shift++;
-  return shift;
-}
-
-}  // namespace
 
 Cache::Cache(const CacheConfig& config, bool quick)
     : config_(config),
-      line_shift_(log2_of(config.line)),
+      line_shift_(base::log2_of(config.line)),
       set_mask_(config.size / (config.ways * config.line) - 1),
       ways_(config.ways),
       quick_(quick),

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/bits.hh"
 #include "p5/caches.hh"
 #include "p5/core.hh"
 #include "p5/pipes.hh"
@@ -19,7 +20,7 @@ enum class DataKind : uint8_t { Read, Write, ReadWrite };
 class DataPath {
  public:
   explicit DataPath(const Config& config)
-      : line_(config.l1d.line), line_shift_(uint32_t(__builtin_ctz(line_))) {}
+      : line_(config.l1d.line), line_shift_(base::log2_of(line_)) {}
 
   // `first_piece`: the access continues in the next page, and another call follows for the rest.
   void access(Core& core, Caches& caches, const Translation& translation, Pipes& pipes,

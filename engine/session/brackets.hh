@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "../../workloads/lib/marker_numbers.h"
+
 namespace session {
 
-constexpr uint32_t kEmpty = 0xFFFFFFFF;   // phase number of the empty brackets (p5w.h)
-constexpr uint32_t kWhole = 0xFFFFFFFE;   // of the bracket around a whole program (init.c)
-constexpr uint32_t kRegion = 0xFFFFFFFD;  // of a function without markers (region.hh)
-constexpr uint32_t kBoot =
-    0xFFFFFFFC;  // from reset to the end of the run or to a script's end of it
+// Phases that have a meaning of their own (workloads/lib/marker_numbers.h).
+constexpr uint32_t kEmpty = P5_PHASE_EMPTY, kWhole = P5_PHASE_WHOLE, kRegion = P5_PHASE_REGION,
+                   kBoot = P5_PHASE_BOOT;
 
 class Brackets {
  public:

@@ -8,29 +8,30 @@
 #include <cstdint>
 #include <string>
 
+#include "../../workloads/lib/marker_numbers.h"
 #include "session/guest_buffer.hh"
 
 namespace session {
 
-constexpr uint32_t kMarkerLeaf = 0x50354C42;  // CPUID leaf "P5LB"
-constexpr uint32_t kMarkerEbx = 0x616C3570;   // "p5la", the answer to detect
-constexpr uint32_t kMarkerVersion = 1;
+constexpr uint32_t kMarkerLeaf = P5_MARKER_LEAF;  // of CPUID
+constexpr uint32_t kMarkerEbx = P5_MARKER_MAGIC;  // the answer to detect
+constexpr uint32_t kMarkerVersion = P5_MARKER_ABI;
 
 enum MarkerOp : uint32_t {
-  kDetect,
-  kReady,
-  kBegin,
-  kEnd,
-  kAbort,
-  kExit,
-  kReadCounter,
-  kJob,
-  kOutput,
-  kBootLoad,
-  kProgram,
-  kText,
-  kJobText,
-  kName
+  kDetect = P5_OP_DETECT,
+  kReady = P5_OP_READY,
+  kBegin = P5_OP_BEGIN,
+  kEnd = P5_OP_END,
+  kAbort = P5_OP_ABORT,
+  kExit = P5_OP_EXIT,
+  kReadCounter = P5_OP_READ_COUNTER,
+  kJob = P5_OP_JOB,
+  kOutput = P5_OP_OUTPUT,
+  kBootLoad = P5_OP_BOOTROM,
+  kProgram = P5_OP_PROGRAM,
+  kText = P5_OP_TEXT,
+  kJobText = P5_OP_JOB_TEXT,
+  kName = P5_OP_NAME
 };
 
 struct MarkerCall {

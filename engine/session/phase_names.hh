@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#include "../../workloads/lib/marker_numbers.h"
+
 namespace session {
 
 class PhaseNames {
@@ -21,6 +23,7 @@ class PhaseNames {
   std::map<uint32_t, std::string> names_;
 };
 
-constexpr uint32_t kLastPhase = 0x7FFFFFFF;  // of a program; the numbers above have other meanings
+// The last phase of a program. The numbers above have other meanings.
+constexpr uint32_t kLastPhase = P5_PHASE_WINDOW - 1;
 
 }  // namespace session

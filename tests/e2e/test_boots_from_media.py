@@ -9,7 +9,7 @@ import pytest
 from boot_sector import FLOPPY, assembled, bootable, new_runs, record
 
 from p5lab.cli import main as cli
-from p5lab.describe import script
+from p5lab.describe import markers
 from p5lab.lab import Lab
 from p5stats import events, tidy
 
@@ -72,7 +72,7 @@ def test_a_disk_boots_and_its_changed_image_is_kept(run, sector, tmp_path, own_l
     assert found["media"]["disk_1"]["sha256"] == found["identity"]["digests"]["disk_1"]
     parsed = events.parse(made / "events.jsonl")
     (bracket,) = parsed.brackets
-    assert (bracket.phase, parsed.markers[-1].op) == (script.BOOT_PHASE, "exit")
+    assert (bracket.phase, parsed.markers[-1].op) == (markers.BOOT_PHASE, "exit")
     # The whole boot is in ring 0: real mode, and protected mode of the BIOS.
     assert {ring for _, ring in bracket.end.banks} == {0}
     names = list(parsed.units)
@@ -412,7 +412,7 @@ def test_brackets_and_texts_of_a_program_are_beside_the_boot(run, tmp_path):
     assert "again and again" in said.err
     parsed = events.parse(made / "events.jsonl")
     phases = [bracket.phase for bracket in parsed.brackets]
-    assert phases == [0xFFFFFFFF, 7, 7, script.BOOT_PHASE]
+    assert phases == [0xFFFFFFFF, 7, 7, markers.BOOT_PHASE]
     assert parsed.reason == ""
     table = tidy.load(made)
     found = table[(table["phase"] == "phases") & (table["event"] == "instructions")]

@@ -13,12 +13,12 @@ import pytest
 from boot_sector import assembled, bootable, new_runs
 
 from p5lab.cli import main as cli
-from p5lab.describe import script
+from p5lab.describe import markers
 from p5stats import calls, events, modes
 
 HERE = Path(__file__).parent
 ROUNDS = 10
-BOOT = script.BOOT_PHASE
+BOOT = markers.BOOT_PHASE
 BY_IRET, BY_RETF, NESTED = 1, 2, 3
 
 

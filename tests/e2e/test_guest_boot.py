@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from p5lab.describe.program import WHOLE_PHASE
+from p5lab.describe.markers import WHOLE_PHASE
 
 EMPTY = 0xFFFFFFFF  # phase of the empty brackets (workloads/lib/p5w.h)
 CYCLES, INSTRUCTIONS = "cycles.busy", "instructions"

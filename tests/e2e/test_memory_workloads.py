@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from p5lab.describe import workload
+from p5lab.describe import markers, workload
 from p5lab.lab import Lab
 
 LAB = Lab.here()
@@ -35,7 +35,7 @@ def rates(boot):
         clocks = {
             size: sum(run.totals(size, "cycles.busy"))
             for size in workload.load(LAB)[name].phases
-            if size != workload.EMPTY_PHASE
+            if size != markers.EMPTY_PHASE
         }
         return {size: 4 * WORDS * MHZ[board] / count for size, count in clocks.items() if count}
 

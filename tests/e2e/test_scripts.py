@@ -7,7 +7,7 @@ import pytest
 from boot_sector import keys_floppy, new_runs, record
 
 from p5lab.cli import main as cli
-from p5lab.describe import script
+from p5lab.describe import markers
 from p5lab.lab import Lab
 from p5stats import events
 
@@ -60,7 +60,7 @@ def test_a_script_types_and_finds_the_answer(run, own_lab, capsys):
 
     # The brackets are those of the script, and each has counts.
     parsed = events.parse(made / "events.jsonl")
-    numbers = [script.BOOT_PHASE, script.WINDOW_PHASE]
+    numbers = [markers.BOOT_PHASE, markers.WINDOW_PHASE]
     assert [bracket.phase for bracket in parsed.brackets] == numbers
     boot, typing = parsed.brackets
     assert boot.end.tsc == typing.begin.tsc

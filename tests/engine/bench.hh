@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How do tests use the Pentium model? By default, the bench models the machine p90-premiere2. A
-// test gives the bench single instructions and accesses.
+// How do tests use the Pentium model? By default, the bench models the machine of p90(). A test
+// gives the bench single instructions and accesses.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,7 +14,8 @@
 #include "p5/pentium.hh"
 #include "table.hh"
 
-// A 90 MHz Pentium on a 60 MHz bus, with 256 KB L2 and 32 MB, as in p90-premiere2.toml.
+// The tests' own machine: a 90 MHz Pentium on a 60 MHz bus, with 256 KB L2 and 32 MB. Its times are
+// no board's, so a better estimate for a board changes no expected clock of a test.
 inline p5::Config p90() {
   p5::Config config;
   config.clock_mhz = 90;

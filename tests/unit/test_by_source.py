@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from p5lab.cli import main as cli
-from p5lab.describe.workload import WHOLE_PHASE
+from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
 from p5lab.present import by_function, by_source

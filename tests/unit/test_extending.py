@@ -19,7 +19,7 @@ from fakelab import REPO
 from recipes import RECIPES, TEMPLATES, check_machine
 
 from p5lab.cli import main as cli
-from p5lab.describe import experiment, guest, notebook, workload
+from p5lab.describe import experiment, guest, markers, notebook, workload
 from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
 from p5lab.host import delivered
@@ -363,7 +363,7 @@ def test_programs_that_the_engine_delivers_to_a_guest(lab):
         assert not system.form_of(known["chase"]).delivered
         call = system.form_of(known["call"])
         assert call.delivered == ("delivers" in text)
-        assert (workload.WHOLE_PHASE in call.phases) == call.delivered
+        assert (markers.WHOLE_PHASE in call.phases) == call.delivered
     assert toy('delivers = ["chase"]\n').form_of(known["chase"]).delivered
     assert not toy('delivers = ["chase"]\n').takes("chase", known)
     with pytest.raises(UserError, match="delivers: unknown capability or workload 'proc'"):

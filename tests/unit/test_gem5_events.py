@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from p5lab.describe.workload import EMPTY_PHASE
+from p5lab.describe.markers import EMPTY_PHASE
 from p5stats import StatsError, compare, events, gem5_events, tidy
 from p5stats.gem5 import sections
 from p5stats.gem5.text import BEGIN, END

@@ -18,9 +18,9 @@ from test_source_lines import address_of_code, built
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.describe.elf import Elf
+from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.describe.observation import Attribution, Observation, Region, functions
 from p5lab.describe.request import Filter, Request, UserProgram
-from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import UserError
 from p5lab.execute import runner
 from p5lab.host import compiler

@@ -17,8 +17,8 @@ from test_source_lines import built
 
 from p5lab import page
 from p5lab.describe import experiment
+from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.describe.request import Filter, Request, UserProgram
-from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.execute.runner import Runner
 from p5lab.keep import gc, selection, store
 from p5lab.page import (

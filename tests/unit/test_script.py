@@ -7,7 +7,7 @@ import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
-from p5lab.describe import guest, keyboard, pattern, script
+from p5lab.describe import guest, keyboard, markers, pattern, script
 from p5lab.describe.request import Filter, Request, UserMedia, UserProgram
 from p5lab.engines.bochs import bochsrc
 from p5lab.engines.bochs import script as conf
@@ -243,19 +243,19 @@ def test_the_engine_gets_the_steps(load, tmp_path):
     assert first == {
         "run.step.0.wait": "A:\\>",
         "run.step.0.within_us": "2500000",
-        "run.step.1.end": str(script.BOOT_PHASE),
-        "run.step.2.begin": str(script.WINDOW_PHASE),
+        "run.step.1.end": str(markers.BOOT_PHASE),
+        "run.step.2.begin": str(markers.WINDOW_PHASE),
         "run.step.3.keys": "2a+20",
         "run.step.4.insert": "0 insert_1.img",
         "run.step.5.insert": "0 floppy_a.img",  # the floppy of the start, with its changes
         "run.step.6.pause_us": "1000000",
-        "run.step.7.end": str(script.WINDOW_PHASE),
+        "run.step.7.end": str(markers.WINDOW_PHASE),
         "run.step.8.wait": "A:\\>",
     }
     assert conf.titles(run.boot)["run.step.8.title"] == 'step 9, until "A:\\>"'
     assert run.workload.phases == {
         **media_runs.WORKLOAD.phases,
-        script.WINDOW_PHASE: "dir",
+        markers.WINDOW_PHASE: "dir",
     }
     assert [one.role for one in run.boot.inserted] == ["insert_1"]
     assert run.label.startswith("steps.toml until 'A:")
@@ -420,14 +420,14 @@ def test_each_script_is_a_run_of_the_program(load):
     first, second = beside(steps, load("pause = 1"))
     assert first.parameters["script"] == steps.digest[:12] != second.parameters["script"]
     assert first.label.startswith("guest:/usr/bin/xterm steps.toml, debian32-x")
-    assert first.workload.phases[script.WINDOW_PHASE] == "key"
+    assert first.workload.phases[markers.WINDOW_PHASE] == "key"
     assert first.program.recorded["script"][0].startswith('step 1, wait "up"')
     lines, titles = conf.beside_program(first.program.script)
     assert lines == {
         "run.step.0.wait": "up",
-        "run.step.1.begin": str(script.WINDOW_PHASE),
+        "run.step.1.begin": str(markers.WINDOW_PHASE),
         "run.step.2.keys": "1e",
-        "run.step.3.end": str(script.WINDOW_PHASE),
+        "run.step.3.end": str(markers.WINDOW_PHASE),
         "run.step.4.pause_us": "1000000",
     }
     assert list(titles) == [f"run.step.{number}.title" for number in range(5)]

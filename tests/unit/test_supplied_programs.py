@@ -5,7 +5,7 @@ import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
-from p5lab.describe.workload import EMPTY_PHASE
+from p5lab.describe.markers import EMPTY_PHASE
 from p5lab.errors import UserError
 from p5lab.host import linux_programs, minix_programs, workload_programs
 from p5lab.host.supplied_programs import SYSTEMS, check_job

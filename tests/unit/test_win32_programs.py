@@ -15,8 +15,8 @@ from fakelab import REPO
 
 from p5lab.cli import main as cli
 from p5lab.describe import program_files
+from p5lab.describe.markers import EMPTY_PHASE
 from p5lab.describe.request import Filter, Request, UserProgram
-from p5lab.describe.workload import EMPTY_PHASE
 from p5lab.host import win32_programs, workload_programs
 from p5lab.lab import Lab
 from p5lab.prepare import fat_floppy, prepare

@@ -2,4 +2,4 @@
 /* done: ends the run. The last line of run.bat. */
 #include "dos.h"
 
-static void run(void) { marker(EXIT, 0, NULL, 0); }
+static void run(void) { marker(P5_OP_EXIT, 0, NULL, 0); }

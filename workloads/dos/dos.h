@@ -13,12 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* workloads/lib/marker.h and docs/reference/marker-protocol.md */
-#define MARKER_LEAF 0x50354C42u
-#define MARKER_MAGIC 0x616C3570u
-enum { DETECT = 0, BEGIN = 2, END = 3, EXIT = 5, TEXT = 11, JOB_TEXT = 12, NAME = 13 };
+#include "../lib/marker_numbers.h"
+
 #define EMPTY_BRACKETS 10
 #define JOB_BYTES 256
+#define QUOTED(text) #text
+#define NUMBER(name) QUOTED(name) /* for assembly language */
 
 static void run(void);
 
@@ -40,14 +40,14 @@ __asm__(
     /* Markers with immediate operands, for brackets in assembly language. They change EAX, EBX, ECX
      * and EDX. */
     ".macro begin phase\n"
-    "  movl $0x50354C42, %eax\n"
-    "  movl $2, %ecx\n"
+    "  movl $" NUMBER(P5_MARKER_LEAF) ", %eax\n"
+    "  movl $" NUMBER(P5_OP_BEGIN) ", %ecx\n"
     "  movl $\\phase, %edx\n"
     "  cpuid\n"
     ".endm\n"
     ".macro end phase\n"
-    "  movl $0x50354C42, %eax\n"
-    "  movl $3, %ecx\n"
+    "  movl $" NUMBER(P5_MARKER_LEAF) ", %eax\n"
+    "  movl $" NUMBER(P5_OP_END) ", %ecx\n"
     "  movl $\\phase, %edx\n"
     "  cpuid\n"
     ".endm\n");
@@ -60,19 +60,19 @@ __asm__(
  * except SS and ESP, also DS and ES, as calls of DOS do. */
 #define BRACKET(name, phase, instructions)                                                       \
   void name(void);                                                                               \
-  __asm__(#name ":\n  pushal\n  pushw %ds\n  pushw %es\n  begin " #phase "\n" instructions       \
-                "\n  end " #phase "\n  popw %es\n  popw %ds\n  popal\n  " WHOLE_ESP "\n  retl\n")
+  __asm__(#name ":\n  pushal\n  pushw %ds\n  pushw %es\n  begin " NUMBER(phase) "\n" instructions \
+                "\n  end " NUMBER(phase) "\n  popw %es\n  popw %ds\n  popal\n  " WHOLE_ESP "\n  retl\n")
 /* The same without markers, for the warm-up. */
 #define WITHOUT_MARKERS(name, instructions)                                               \
   void name(void);                                                                        \
   __asm__(#name ":\n  pushal\n  pushw %ds\n  pushw %es\n" instructions                    \
                 "\n  popw %es\n  popw %ds\n  popal\n  " WHOLE_ESP "\n  retl\n")
 
-BRACKET(empty_bracket, 0xFFFFFFFF, "");
+BRACKET(empty_bracket, P5_PHASE_EMPTY, "");
 
 static inline uint32_t marker(uint32_t operation, uint32_t argument, const void *text,
                               uint32_t length) {
-  uint32_t answer = MARKER_LEAF;
+  uint32_t answer = P5_MARKER_LEAF;
   __asm__ volatile("cpuid"
                    : "+a"(answer), "+c"(operation), "+d"(argument), "+b"(length)
                    : "S"(text), "D"(text)
@@ -93,23 +93,23 @@ static inline int is_same(const char *a, const char *b, uint32_t length) {
 }
 
 /* Give a text to the engine. */
-static inline void say(const char *text) { marker(TEXT, length_of(text), text, 0); }
+static inline void say(const char *text) { marker(P5_OP_TEXT, length_of(text), text, 0); }
 
 /* End the run with status 1. The last line of the text is part of p5lab's message. */
 static inline _Noreturn void fail(const char *why) {
   say(why);
   say("\n");
-  marker(EXIT, 1, NULL, 0);
+  marker(P5_OP_EXIT, 1, NULL, 0);
   for (;;) {
   }
 }
 
 static inline void name_phase(uint32_t phase, const char *name) {
-  if (!marker(NAME, phase, name, length_of(name))) fail(name);
+  if (!marker(P5_OP_NAME, phase, name, length_of(name))) fail(name);
 }
 
-static inline void begin(uint32_t phase) { marker(BEGIN, phase, NULL, 0); }
-static inline void end(uint32_t phase) { marker(END, phase, NULL, 0); }
+static inline void begin(uint32_t phase) { marker(P5_OP_BEGIN, phase, NULL, 0); }
+static inline void end(uint32_t phase) { marker(P5_OP_END, phase, NULL, 0); }
 
 /* Registers of a call of DOS. `carry`: DOS reports an error in AX. */
 struct call {
@@ -163,13 +163,13 @@ static inline uint32_t parameter(const char *name, uint32_t otherwise) {
 static inline void keep_one_segment(void) { must("memory", RESIZE, 0x1000, 0, NULL); }
 
 __attribute__((used)) void dos_main(void) {
-  uint32_t leaf = MARKER_LEAF, magic = 0, operation = DETECT, argument = 0;
+  uint32_t leaf = P5_MARKER_LEAF, magic = 0, operation = P5_OP_DETECT, argument = 0;
   __asm__ volatile("cpuid" : "+a"(leaf), "+b"(magic), "+c"(operation), "+d"(argument));
-  if (leaf != 1 || magic != MARKER_MAGIC) {
+  if (leaf != 1 || magic != P5_MARKER_MAGIC) {
     dos(0x0900, 0, 0, "This program measures only on p5lab.\r\n$");
     return;
   }
-  if (!marker(JOB_TEXT, JOB_BYTES, job, 0)) fail("job");
+  if (!marker(P5_OP_JOB_TEXT, JOB_BYTES, job, 0)) fail("job");
   for (int i = 0; i < EMPTY_BRACKETS; i++) empty_bracket();
   run();
 }

@@ -67,7 +67,7 @@ static inline int m5_start(void) {
   })
 
 /* Carry out a marker that marker.h would execute as a CPUID. */
-static inline void m5_marker(enum p5_operation operation, uint32_t argument) {
+static inline void m5_marker(uint32_t operation, uint32_t argument) {
   switch (operation) {
   case P5_OP_READY: M5_CALL(M5_CHECKPOINT, 0, 0, 0, 0); break;
   case P5_OP_BEGIN: M5_CALL(M5_WORK_BEGIN, argument, 0, 0, 0); break;

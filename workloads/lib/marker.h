@@ -18,23 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define P5_MARKER_LEAF 0x50354C42u  /* "P5LB" */
-#define P5_MARKER_MAGIC 0x616C3570u /* "p5la" */
-#define P5_MARKER_ABI 1u
-
-enum p5_operation {
-  P5_OP_DETECT = 0,       /* out: EAX = P5_MARKER_ABI, EBX = P5_MARKER_MAGIC */
-  P5_OP_READY = 1,        /* the guest is up and waits for a job */
-  P5_OP_BEGIN = 2,        /* arg0 = phase */
-  P5_OP_END = 3,          /* arg0 = phase */
-  P5_OP_ABORT = 4,        /* arg0 = code; the run fails */
-  P5_OP_EXIT = 5,         /* arg0 = status; ends the run */
-  P5_OP_READ_COUNTER = 6, /* arg0 = event index; out: EAX low, EDX high */
-  P5_OP_JOB = 7,          /* arg0 = offset; out: 12 bytes of the job text in EBX, ECX, EDX */
-  P5_OP_OUTPUT = 8,       /* arg0 = up to 4 bytes, arg1 = count | stream << 8 */
-  P5_OP_BOOTROM = 9,      /* real mode only, see guest-images/parts/bootrom */
-  P5_OP_PROGRAM = 10      /* arg0 = offset; out: EAX = count (0 to 12), the bytes in EBX, ECX, EDX */
-};
+#include "marker_numbers.h"
 
 struct p5_registers {
   uint32_t eax, ebx, ecx, edx;
@@ -50,7 +34,7 @@ static int p5_marker_enabled;
 static inline struct p5_registers p5_marker(uint32_t operation, uint32_t arg0, uint32_t arg1) {
   struct p5_registers out = {0, 0, 0, 0};
   if (m5_enabled) {
-    m5_marker((enum p5_operation)operation, arg0);
+    m5_marker(operation, arg0);
     return out;
   }
   __asm__ volatile("cpuid"

@@ -95,14 +95,13 @@ static inline void p5w_repeat(void (*iteration)(void), long warmup, long iterati
  * report subtracts the median of the empty brackets from all other brackets. A workload with its
  * own markers defines P5W_EMPTY_BRACKET (a function) before it includes this file.
  */
-#define P5W_PHASE_EMPTY 0xFFFFFFFFu
 #define P5W_EMPTY_BRACKETS 10
 
 #ifndef P5W_EMPTY_BRACKET
 #define P5W_EMPTY_BRACKET p5w_empty_bracket
 static inline void p5w_empty_bracket(void) {
-  p5_begin(P5W_PHASE_EMPTY);
-  p5_end(P5W_PHASE_EMPTY);
+  p5_begin(P5_PHASE_EMPTY);
+  p5_end(P5_PHASE_EMPTY);
 }
 #else
 static void P5W_EMPTY_BRACKET(void);

@@ -169,7 +169,7 @@ static void sequence_pass(void) {
  * text, without the NOT before it and without the loop's instructions.
  */
 static inline void sequence_empty(void (*run)(struct sequence_call *)) {
-  const struct sequence empty = {P5W_PHASE_EMPTY, "empty", {0}, run};
+  const struct sequence empty = {P5_PHASE_EMPTY, "empty", {0}, run};
   if (!run) return;
   sequence_current = &empty;
   sequence_run(2);

@@ -12,7 +12,7 @@
 #define MOST_ARGUMENTS 32
 
 static inline uint32_t phase_in_run(uint32_t phase) {
-  return phase == P5W_PHASE_EMPTY ? phase : phase + PHASES;
+  return phase == P5_PHASE_EMPTY ? phase : phase + PHASES;
 }
 static inline void begin_in_run(uint32_t phase) { p5_begin(phase_in_run(phase)); }
 static inline void end_in_run(uint32_t phase) { p5_end(phase_in_run(phase)); }

@@ -10,8 +10,6 @@
 
 #include "marker.h"
 
-#define PHASE_WHOLE 0xFFFFFFFEu
-#define PHASE_EMPTY 0xFFFFFFFFu
 #define EMPTY_BRACKETS 10
 #define STATUS_NOT_RUN 127
 
@@ -23,11 +21,11 @@ int main(int argc, char **argv) {
   p5_marker_init();
   unsetenv("P5LAB_EVENTS"); /* only this program writes the file */
   for (int i = 0; i < EMPTY_BRACKETS; i++) {
-    p5_begin(PHASE_EMPTY);
-    p5_end(PHASE_EMPTY);
+    p5_begin(P5_PHASE_EMPTY);
+    p5_end(P5_PHASE_EMPTY);
   }
   int status = 0;
-  p5_begin(PHASE_WHOLE);
+  p5_begin(P5_PHASE_WHOLE);
   pid_t child = vfork();
   if (child == 0) {
     execv(argv[1], argv + 1);
@@ -38,6 +36,6 @@ int main(int argc, char **argv) {
     perror(argv[0]);
     return STATUS_NOT_RUN;
   }
-  p5_end(PHASE_WHOLE);
+  p5_end(P5_PHASE_WHOLE);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

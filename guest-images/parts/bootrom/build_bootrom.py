@@ -9,6 +9,7 @@ checksum.
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,14 @@ from pathlib import Path
 
 ROM_SIZE = 2048
 """Bytes. The BIOS searches for ROMs in steps of this size."""
+NUMBERS = Path(__file__).resolve().parents[3] / "workloads/lib/marker_numbers.h"
+DEFINED = re.compile(r"^#define (P5_\w+) (\w+)", re.MULTILINE)
+
+
+def symbols() -> list[str]:
+    """The options of GNU as that define the numbers of the markers."""
+    numbers = DEFINED.findall(NUMBERS.read_text(encoding="ascii"))
+    return [word for name, number in numbers for word in ("--defsym", f"{name}={number}")]
 
 
 def finish_rom(code: bytes) -> bytes:
@@ -38,7 +47,7 @@ def assemble(source: Path, assembler: str, linker: str) -> bytes:
     """Returns the flat binary of a 16-bit source that is linked for offset 0."""
     with tempfile.TemporaryDirectory() as tmp:
         obj, flat = Path(tmp, "rom.o"), Path(tmp, "rom.bin")
-        subprocess.run([assembler, "--32", "-o", obj, source], check=True)
+        subprocess.run([assembler, "--32", *symbols(), "-o", obj, source], check=True)
         subprocess.run(
             [
                 linker,

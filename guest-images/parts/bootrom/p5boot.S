@@ -9,13 +9,10 @@
 # avoids the wait of the BIOS's boot menu. Without an engine the ROM returns, and the BIOS boots
 # from its own devices.
 #
-# Marker ABI: see workloads/lib/marker.h. Assembled for offset 0 of its own segment.
+# build_bootrom.py defines the names P5_* of workloads/lib/marker_numbers.h. Assembled for offset 0
+# of its own segment.
 
         .code16
-        .set    MARKER_LEAF,    0x50354C42      # "P5LB"
-        .set    MARKER_MAGIC,   0x616C3570      # "p5la", answer to op 0 in EBX
-        .set    OP_DETECT,      0
-        .set    OP_BOOTROM,     9
         .set    ROM_BLOCKS,     4               # length in units of 512 bytes
 
         .text
@@ -26,18 +23,18 @@ entry:                                          # offset 3, fixed by the ROM con
         pushfl
         pushal
 
-        movl    $MARKER_LEAF, %eax
-        movl    $OP_DETECT, %ecx
+        movl    $P5_MARKER_LEAF, %eax
+        movl    $P5_OP_DETECT, %ecx
         xorl    %edx, %edx
         xorl    %esi, %esi
         cpuid
         cmpl    $1, %eax
         jne     no_engine
-        cmpl    $MARKER_MAGIC, %ebx
+        cmpl    $P5_MARKER_MAGIC, %ebx
         jne     no_engine
 
-        movl    $MARKER_LEAF, %eax
-        movl    $OP_BOOTROM, %ecx
+        movl    $P5_MARKER_LEAF, %eax
+        movl    $P5_OP_BOOTROM, %ecx
         xorl    %edx, %edx
         xorl    %esi, %esi
         cpuid                                   # EAX 1, EBX CS:IP, CX data segments, DX SP

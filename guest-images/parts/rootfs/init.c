@@ -49,7 +49,6 @@
 #define JOB_SIZE 1024
 #define STATUS_NO_JOB 2
 #define STATUS_NOT_RUN 127 /* as in a shell: the program could not be started */
-#define PHASE_WHOLE 0xFFFFFFFEu /* bracket around a delivered program */
 #define PROGRAM "/tmp/program"
 #define DATA "/data"
 
@@ -175,7 +174,7 @@ static void forward_output(int out, int err) {
 static int run_piped(struct job *job) {
   int out[2], err[2];
   if (pipe(out) != 0 || pipe(err) != 0) return STATUS_NOT_RUN;
-  if (job->whole) p5_begin(PHASE_WHOLE);
+  if (job->whole) p5_begin(P5_PHASE_WHOLE);
   pid_t child = fork();
   if (child == 0) {
     dup2(out[1], STDOUT_FILENO);
@@ -186,7 +185,7 @@ static int run_piped(struct job *job) {
   close(out[1]), close(err[1]);
   if (child >= 0) forward_output(out[0], err[0]);
   int status = child < 0 ? STATUS_NOT_RUN : exit_status(child);
-  if (job->whole) p5_end(PHASE_WHOLE);
+  if (job->whole) p5_end(P5_PHASE_WHOLE);
   return status;
 }
 

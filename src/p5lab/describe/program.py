@@ -17,15 +17,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from p5lab.describe.guest import Guest
+from p5lab.describe.markers import EMPTY_PHASE, WHOLE_PHASE
 from p5lab.describe.program_files import NOTHING, ProgramFiles
 from p5lab.describe.script import Script
-from p5lab.describe.workload import (
-    EMPTY_NAME,
-    EMPTY_PHASE,
-    WHOLE_NAME,
-    WHOLE_PHASE,
-    Workload,
-)
+from p5lab.describe.workload import EMPTY_NAME, WHOLE_NAME, Workload
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from p5lab.describe import keyboard, media, pattern, tomlfile
 from p5lab.describe.keyboard import Chord
+from p5lab.describe.markers import WINDOW_PHASE
 from p5lab.describe.media import MediumFile
 from p5lab.describe.tomlfile import Table
 from p5lab.describe.workload import EMPTY_NAME
@@ -43,10 +44,6 @@ KEYS = (*ACTIONS, "within", "holding", "name")
 BUTTONS = {"left": 1, "right": 2}  # of a PS/2 mouse (engine/session/console.hh)
 FARTHEST = 100_000  # counts of the mouse
 BOOT = "boot"  # the window that the engine opens at reset
-BOOT_PHASE = 0xFFFFFFFC  # its bracket (engine/session/brackets.hh)
-# The first bracket of a script. The numbers below it belong to the programs of the guest
-# (engine/session/phase_names.hh).
-WINDOW_PHASE = 0x80000000
 READY = "ready"
 LONGEST = 1_000_000  # seconds
 MICROSECONDS = 1_000_000  # in a second

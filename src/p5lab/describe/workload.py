@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.describe import tomlfile
+from p5lab.describe.markers import EMPTY_PHASE, WHOLE_PHASE
 from p5lab.describe.tomlfile import Table, Where, begin, type_name
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
-# The phase id of the empty bracket that every workload makes (workloads/lib/p5w.h).
-EMPTY_PHASE = 0xFFFFFFFF
-EMPTY_NAME = "empty"
-# The phase id of the guest's bracket around a delivered program. This bracket begins before fork()
-# and ends after wait().
-WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
+EMPTY_NAME = "empty"  # of the empty brackets, EMPTY_PHASE
+# The name of WHOLE_PHASE, the guest's bracket around a delivered program. This bracket begins
+# before fork() and ends after wait().
+WHOLE_NAME = "whole"
 # The directories of workloads/. In a guest, the programs are sorted by directory, in this order.
 SUITES = ("micro", "apps", "mach", "net", "tests")
 # The directory of the workloads that are in no guest. A new program there changes no other run.

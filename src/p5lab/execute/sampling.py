@@ -24,10 +24,10 @@ from p5lab.describe import machine as machines
 from p5lab.describe import program as programs
 from p5lab.describe import workload as workloads
 from p5lab.describe.experiment import Cannot
+from p5lab.describe.markers import EMPTY_PHASE
 from p5lab.describe.observation import Interval, Sample, Vectors
 from p5lab.describe.observation.vectors import VECTORS
 from p5lab.describe.run import Run
-from p5lab.describe.workload import EMPTY_PHASE
 from p5lab.engines import EVENTS
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
 from p5lab.execute.runner import Result

@@ -11,7 +11,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from p5lab.describe import supplied
+from p5lab.describe import markers, supplied
 from p5lab.describe.supplied import FAT, Program, System
 from p5lab.files import store_bytes
 from p5lab.host.compiler import CompilerError, run_zig
@@ -37,7 +37,8 @@ def made(lab: Lab) -> list[Path]:
     """The files for the floppy: the programs, and run.bat with the line ends of DOS. Compiles the
     programs that are out of date. Raises UserError with the compiler's messages if that fails."""
     place, programs = lab.root / PLACE, load(lab)
-    parts = [(place / LINKED).read_bytes(), *(one.read_bytes() for one in place.glob("*.h"))]
+    headers = (*place.glob("*.h"), markers.HEADER)
+    parts = [(place / LINKED).read_bytes(), *(header.read_bytes() for header in headers)]
     files = [_program(lab, one, parts) for one in programs.values()]
     batch = (place / START).read_bytes().replace(b"\n", b"\r\n")
     return [store_bytes(lab.root / "build/dos" / START, batch), *files]

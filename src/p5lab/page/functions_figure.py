@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from p5lab.describe.workload import EMPTY_PHASE, WHOLE_PHASE
+from p5lab.describe.markers import EMPTY_PHASE, WHOLE_PHASE
 from p5lab.page.figure import UNITS, Figure, frame, identifier, mark
 from p5lab.present import by_function
 from p5lab.present.comparison import CYCLES

@@ -14,13 +14,14 @@ from p5lab.describe.experiment import Expansion
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
+from p5lab.describe.markers import BOOT_PHASE, EMPTY_PHASE
 from p5lab.describe.media import MediumFile
 from p5lab.describe.observation import NOTHING, Observation
 from p5lab.describe.request import FIRST, Filter, UserMedia
 from p5lab.describe.run import Run
-from p5lab.describe.script import BOOT, BOOT_PHASE, Script
+from p5lab.describe.script import BOOT, Script
 from p5lab.describe.supplied import FAT
-from p5lab.describe.workload import EMPTY_NAME, EMPTY_PHASE, Workload
+from p5lab.describe.workload import EMPTY_NAME, Workload
 from p5lab.errors import UserError
 from p5lab.files import digest_of
 from p5lab.host.supplied_programs import SYSTEMS, check_job

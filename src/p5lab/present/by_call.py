@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.describe.observation.calls import CALLS, Calls
-from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.keep import phase_names, selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import MISSING, Grid

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.describe.observation.attribute import ATTRIBUTION
-from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import UserError, unknown
 from p5lab.files import replace_json
 from p5lab.keep import phase_names, selection

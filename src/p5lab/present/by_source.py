@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.describe.observation.attribute import ATTRIBUTION, SOURCES
-from p5lab.describe.workload import WHOLE_PHASE
 from p5lab.errors import unknown
 from p5lab.files import read_json
 from p5lab.keep import selection

@@ -41,7 +41,7 @@ static uint32_t marker_leaf(void) { return p5_marker_enabled ? P5_MARKER_LEAF : 
                      : "eax", "ebx", "ecx", "edx", "cc", "memory");                           \
   } while (0)
 
-static void empty_bracket(void) { BRACKET(P5W_PHASE_EMPTY, "", 0); }
+static void empty_bracket(void) { BRACKET(P5_PHASE_EMPTY, "", 0); }
 
 static void empty_l1d(void) {
   for (size_t at = 0; at < sizeof(other); at += LINE) (void)other[at];

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from p5lab.describe.elf import FUNCTION, Elf
+from p5lab.describe.markers import REGION_PHASE
 from p5lab.describe.observation import functions
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.describe.observation.target import Target
@@ -26,7 +27,7 @@ class Region(Kind):
     option = "--region"
     unasked: ClassVar = {"region": ""}
     apart = ("run.region",)
-    phase: ClassVar[int] = 0xFFFFFFFD  # engine/session/brackets.hh: kRegion
+    phase: ClassVar[int] = REGION_PHASE
 
     function: str
 

@@ -4,7 +4,8 @@
 from collections.abc import Mapping, Sequence
 
 from p5lab.describe.boot import Boot
-from p5lab.describe.script import BOOT, BOOT_PHASE, READY, WINDOW_PHASE, Script, Step
+from p5lab.describe.markers import BOOT_PHASE, WINDOW_PHASE
+from p5lab.describe.script import BOOT, READY, Script, Step
 
 
 def conf(boot: Boot) -> tuple[dict[str, str], dict[str, str]]:
