@@ -310,7 +310,7 @@ def test_watching_changes_no_event(keys, own_lab, tmp_path):
         ((), "p5lab: shell: expected a guest, or media (--floppy, --disk, --cdrom)"),
         (("linux", "--screen"), "--screen: guest linux has its console on the serial line"),
         (("linux", "--put", "a.txt"), "--put: expected with --floppy, --disk, --cdrom"),
-        (("--floppy", "absent.img", "--vnc"), "--floppy: missing medium absent.img"),
+        (("--floppy", "absent.img", "--vnc"), "--floppy absent.img: no such file"),
         (("--floppy", "absent.img"), "shell: the screen of a guest needs a terminal, or --vnc"),
     ],
 )

@@ -119,8 +119,8 @@ def test_each_wrong_image_is_one_line(refused, tmp_path):
     whole = image(tmp_path)
     cases = {
         ("--disk", tmp_path): "is a directory",
-        ("--disk", tmp_path / "absent.img"): "missing medium",
-        ("--disk", "absent.img"): "name this directory in P5LAB_MEDIA",
+        ("--disk", tmp_path / "absent.img"): "absent.img: no such file",
+        ("--disk", "absent.img"): "--disk absent.img: no such file",
         ("--disk", image(tmp_path, "empty", b"", 0)): "0 bytes; expected a multiple of 512",
         ("--disk", image(tmp_path, "cut", size=CYLINDER - 100)): "expected a multiple of 512",
         ("--disk", image(tmp_path, "tiny", size=512)): "less than one cylinder of 16 heads",

@@ -252,7 +252,13 @@ def test_the_empty_bracket_is_mentioned_only_if_a_run_has_one(lab):
         assert (counts.SUBTRACTED in notes[0]) is is_subtracted
         assert any("chen95" in line for line in counts.footers(found, notes)) is is_subtracted
         assert notes[0].startswith("Each number is")
-        assert notes[0].endswith("or that the divisor is zero.")
+        about = counts.about(counts.grids(found, 80), found)
+        assert "one placement" in about[-1] and "seed 0" in about[-1]
+        grid = Grid("", ["", "a"])
+        grid.add("x", "0")
+        assert counts.DASH not in counts.about([grid], found)
+        grid.add("y", "-")
+        assert counts.about([grid], found)[0] == counts.DASH
 
 
 def test_a_run_that_failed_is_seen_in_the_summary(p5lab, two):

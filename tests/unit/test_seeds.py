@@ -3,8 +3,11 @@
 
 from itertools import pairwise
 
+import pytest
+
 from p5lab.describe import experiment, seeds
 from p5lab.describe.request import Filter
+from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
 
 HZ = 90_000_000
@@ -32,3 +35,11 @@ def test_the_engine_gets_the_phase_of_its_seed(lab):
         phase = f"run.phase = {seeds.phase(3, result.run.machine.clock_hz)}\n"
         assert (phase in text) == (result.run.seed == 3)
         assert ("run.phase" in text) == (result.run.seed == 3)
+
+
+def test_a_number_of_seeds():
+    assert seeds.count("3") == (0, 1, 2)
+    assert seeds.count("0,4-5") == (0, 4, 5)
+    for text in ("0", "1001", "x"):
+        with pytest.raises(UserError, match="--seeds: expected"):
+            seeds.count(text)

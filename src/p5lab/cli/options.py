@@ -163,13 +163,14 @@ def add_workloads_and_seeds(parser: argparse.ArgumentParser, meaning: str) -> No
         "--workload", action="append", default=[], help="only this workload; may be repeated"
     )
     parser.add_argument(
-        "--seed",
+        "--seed", type=seeds.parse, default=(), dest="seeds", metavar="N,...", help=meaning
+    )
+    parser.add_argument(
         "--seeds",
-        type=seeds.parse,
+        type=seeds.count,
         default=(),
-        dest="seeds",
-        metavar="N,...",
-        help=meaning,
+        metavar="N",
+        help="N seeds, 0 to N-1: tables then show each mean with its range",
     )
 
 

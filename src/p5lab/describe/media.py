@@ -202,9 +202,13 @@ def path_of(wanted: MediumFile) -> Path:
     """The path of a medium's file. Raises UserError with all that helps to find a missing one."""
     given = Path(wanted.file)
     places = directories()
+    by_option = wanted.where.startswith("--")
     for path in (given,) if given.is_absolute() else (place / given for place in places):
         if path.exists():
             return path
+    if by_option:
+        also = f", also not in {' or '.join(map(str, places))} ({VARIABLE})" if places else ""
+        raise UserError(f"{wanted.where} {wanted.file}: no such file{also}")
     if given.is_absolute():
         put = ""
     elif places:

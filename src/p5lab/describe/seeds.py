@@ -32,6 +32,17 @@ def parse(text: str) -> tuple[int, ...]:
     return _parse(text, "--seed")
 
 
+def count(text: str) -> tuple[int, ...]:
+    """The seeds in the argument of --seeds: a number of seeds, such as 5 for 0 to 4, or a list in
+    the form of --seed. Raises UserError as `parse` does, and for 0."""
+    number = text.strip()
+    if not number.isdecimal():
+        return _parse(text, "--seeds")
+    if not 0 < int(number) <= SEEDS:
+        raise UserError(f"--seeds: expected 1 to {SEEDS} seeds, or a list; found {number}")
+    return tuple(range(int(number)))
+
+
 def phase(seed: int, clock_hz: int) -> int:
     """The time that passes before the guest's ready marker, in core clocks: 0 to TICK seconds. So
     the ready marker is at another moment between two ticks of the guest's clock for each seed. The

@@ -319,6 +319,12 @@ class Comparison:
         return any(measured.corrected for cell in self._cells.values() for measured in cell.seeds)
 
     @property
+    def has_one_placement(self) -> bool:
+        """Whether all numbers come from one placement seed of simulated runs."""
+        simulated = [engine.recorded(system.engine).simulates for system in self.systems]
+        return len(self.seeds) == 1 and bool(self.questions) and all(simulated)
+
+    @property
     def is_complete(self) -> bool:
         """Whether each value has all seeds."""
         return all(len(cell.seeds) == len(self.seeds) for cell in self._cells.values())

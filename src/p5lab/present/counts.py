@@ -17,7 +17,7 @@ from p5lab.keep import selection
 from p5lab.present import comparison, headline, one_system, several_systems
 from p5lab.present.comparison import Comparison, Question
 from p5lab.present.several_systems import last_points
-from p5lab.present.tables import Grid, safe
+from p5lab.present.tables import MISSING, Grid, safe
 from p5lab.terminal import markup
 
 FORMATS = ("table", "markdown", "csv", "json")
@@ -28,6 +28,10 @@ SINGLE = "Each number is for {} and comes from a single iteration."
 SUBTRACTED = (
     "The cycles, instructions and accesses of the markers (the empty bracket) are subtracted, as"
     " chen95 subtracts Null."
+)
+PLACEMENT = (
+    "All numbers rest on one placement of the pages (seed {}). Another one can give other numbers:"
+    " --seeds 5 makes five and shows the range."
 )
 DASH = "A dash means that the number was not counted, or that the divisor is zero."
 
@@ -56,13 +60,16 @@ def of(
     elif form == "json":
         print(as_json(found))
     elif form == "markdown":
-        below = [safe(note, lines=True) for note in said + papers_named]
-        print("\n\n".join([grid.markdown() for grid in grids(found, NO_LIMIT)] + below))
+        tables = grids(found, NO_LIMIT)
+        below = [safe(note, lines=True) for note in said + about(tables, found) + papers_named]
+        print("\n\n".join([grid.markdown() for grid in tables] + below))
     else:
         shown = grids(found, console.width)
         if not all_tables:
-            shown, more = headline.choose(found, shown, said + papers_named, console.width)
+            # The dash stands for a note about the chosen tables.
+            shown, more = headline.choose(found, shown, [*said, DASH, *papers_named], console.width)
             said += more
+        said += about(shown, found)
         for grid in shown:
             grid.print(console)
         for note in said + papers_named:
@@ -103,11 +110,11 @@ def notes(found: Comparison, reference: str = "") -> list[str]:
 
 
 def explanation(found: Comparison) -> str:
-    """Returns what a number and a dash in the tables mean. The text mentions the empty bracket only
-    if a run has one."""
+    """Returns what a number in the tables means. The text mentions the empty bracket only if a run
+    has one."""
     means = SINGLE if found.is_single else MEANS
     means = means.format(_operation(found))
-    return " ".join([means, *([SUBTRACTED] if found.has_empty_bracket else []), DASH])
+    return " ".join([means, *([SUBTRACTED] if found.has_empty_bracket else [])])
 
 
 def _operation(found: Comparison) -> str:
@@ -124,6 +131,14 @@ def _operation(found: Comparison) -> str:
         return "one call of the function" if is_call else "one bracket"
 
     return " or ".join(sorted(set(map(of_phase, found.questions)), reverse=True))
+
+
+def about(tables: Sequence[Grid], found: Comparison) -> list[str]:
+    """Returns the notes about what these tables contain: a dash, and numbers that rest on one
+    placement of the pages."""
+    cells = {cell.strip() for table in tables for row in table.rows for cell in row[1:]}
+    lines = [DASH] if MISSING in cells else []
+    return lines + ([PLACEMENT.format(*found.seeds)] if found.has_one_placement else [])
 
 
 def footers(found: Comparison, said: Sequence[str]) -> list[str]:

@@ -84,15 +84,18 @@ def show(
         tables = grids(found, wanted.columns, counts.NO_LIMIT, broken=False)
         if wanted.all_tables:
             tables += counts.grids(found, counts.NO_LIMIT)
-        said = [safe(note, lines=True) for note in notes(found, wanted)]
+        said = [
+            safe(note, lines=True) for note in notes(found, wanted) + counts.about(tables, found)
+        ]
         print("\n\n".join([grid.markdown() for grid in tables] + said))
         return
     tables = grids(found, wanted.columns, console.width)
     if not wanted.all_tables and sum(grid.height(console.width) for grid in tables) > LINES:
         tables = grids(found, wanted.columns, console.width, together=True)
-    for grid in tables + (counts.grids(found, console.width) if wanted.all_tables else []):
+    tables += counts.grids(found, console.width) if wanted.all_tables else []
+    for grid in tables:
         grid.print(console)
-    for note in notes(found, wanted):
+    for note in notes(found, wanted) + counts.about(tables, found):
         console.print(markup(note, lines=True), style="dim")
 
 
