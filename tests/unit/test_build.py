@@ -184,7 +184,7 @@ def test_an_exception_of_a_script_is_one_line(lab, progress):
     (lab.root / "tools").mkdir()
     script = lab.root / "tools/broken.py"
     script.write_text("import json\n\n\ndef main():\n    json.loads('{')\n\n\nmain()\n")
-    graph(lab, ("unpack", "one", f"{sys.executable} tools/broken.py"))
+    graph(lab, ("unpack", "one", f"'{sys.executable}' tools/broken.py"))
     said = failure(lab, progress)
     assert said.startswith("build failed: tools/broken.py:5: json.decoder.JSONDecodeError: ")
     assert "build/build.log" in said

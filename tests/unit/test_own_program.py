@@ -203,7 +203,7 @@ def test_a_refused_instruction_is_explained_by_the_run(lab, tmp_path, capsys):
 # --- compilation ----------------------------------------------------------------------------------
 
 # A compiler that writes its words into the program, and a list of inputs for make.
-ZIG = """#!@python@
+ZIG = """
 import json, pathlib, sys
 words = sys.argv[1:]
 with pathlib.Path("@log@").open("a") as log:
@@ -239,8 +239,9 @@ def source(lab, tmp_path, program, monkeypatch):
     path.write_text("int main(void) { return 0; }\n")
     path.with_name("own header.h").write_text("")
     zig = tmp_path / "zig"
-    text = ZIG.replace("@python@", sys.executable).replace("@program@", str(program))
-    zig.write_text(text.replace("@log@", str(tmp_path / "log")))
+    text = ZIG.replace("@program@", str(program)).replace("@log@", str(tmp_path / "log"))
+    zig.with_name("zig.py").write_text(text)
+    zig.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$0.py" "$@"\n')
     zig.chmod(0o755)
     monkeypatch.setattr(compiler, "_zig", lambda: zig)
     return path

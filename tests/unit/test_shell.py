@@ -3,6 +3,7 @@
 answers.
 """
 
+import contextlib
 import os
 import pty
 import select
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import termios
 import time
+from pathlib import Path
 
 import pytest
 from fakelab import REPO
@@ -210,11 +212,19 @@ def test_a_signal_leaves_the_terminal_as_it_was(terminal, number):
     assert terminal.close()[0] == 130
 
 
+def children_of(pid):
+    """The process numbers of the children of a process."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # the process has ended
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(stat.parent.name)
+    return found
+
+
 def test_an_engine_whose_relay_was_killed_ends(terminal, toy):
     terminal.until("/ # ")
-    children = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(terminal.process.pid)], capture_output=True, text=True
-    ).stdout.split()
+    children = children_of(terminal.process.pid)
     assert children
     terminal.process.kill()
     terminal.process.wait()
