@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
         ("library", ("SIGSEGV", "in strlen", "address 0x10", "main, ")),
         ("abort", ("SIGABRT", "check, ", "ends.c:10", "main, ", "Assertion failed: n > 3")),
         ("spin", ("virtual-time limit", "spin, ", "ends.c:13", "without a system call")),
-        ("wait", ("virtual-time limit", "waited", "read of standard input", "--stdin")),
+        ("wait", ("virtual-time limit", "waited", "read of standard input")),
     ],
 )
 def test_the_message_names_the_place(argument, wanted, tmp_path, capsys):

@@ -50,7 +50,7 @@ def test_a_word_is_a_return_address_only_after_a_call(program):
     ("said", "wanted"),
     [
         ("limit; the program runs at 0x00000010, for 4.0 s without a system call", "0x00000010"),
-        ("limit; the program waits for 4.0 s in system call 3, first argument 0", "--stdin FILE"),
+        ("limit; the program waits for 4.0 s in system call 3, first argument 0", "standard input"),
         ("limit; the program waits for 4.0 s in system call 3, first argument 5", "descriptor 5"),
         ("limit; the program waits for 4.0 s in system call 162, first argument 9", "nanosleep"),
         ("limit; the program waits for 4.0 s in system call 999, first argument 9", "call 999"),
@@ -60,3 +60,9 @@ def test_the_end_of_the_time(said, wanted):
     found = ended.at_limit(said, None)
     assert found.startswith("limit; it ") and "for 4.0 s" in found and wanted in found
     assert ended.at_limit("limit", None) == "limit"
+
+
+def test_a_hint_names_an_option_that_the_program_takes(tmp_path):
+    said = "limit; the program waits for 4.0 s in system call 3, first argument 0"
+    assert "--stdin FILE" in ended.at_limit(said, Program(None, in_guest="/usr/bin/sort"))
+    assert "--stdin" not in ended.at_limit(said, Program(tmp_path / "a.out"))
