@@ -48,6 +48,8 @@ class Cache {
   bool quick_read(uint32_t address) const { return shortcut_.reads(address >> line_shift_); }
   bool quick_write(uint32_t address) const { return shortcut_.writes(address >> line_shift_); }
   Shortcut& shortcut() { return shortcut_; }
+  // The next access to this line must not take the inline path.
+  void forget_quick(uint32_t address) { shortcut_.forget(address >> line_shift_); }
 
   // Reads or writes inside one line. `fill` is the state of a line that is filled after a miss. If
   // `fill` is None, a miss fills no line. `fill` also controls a write to a shared line. The line

@@ -27,20 +27,33 @@ Memory::Line Caches::read_aside(uint32_t physical, Line line) {
     memory.count_read(physical, *core_.bank, Fill::Exclusive);
     return {0, 0};
   }
-  granted_ = memory.bus_free();
-  granted_by_ = memory.taken_by();
+  memory.grant_before(core_.clock);
+  return explained([&] { return memory.read_line(physical, core_.clock, *core_.bank); });
+}
+
+template <class Read>
+Memory::Line Caches::explained(const Read& read) {
+  grant_.clock = memory.bus_free();
+  grant_.by = memory.taken_by();
   const uint64_t before = core_.bank->count[DramReads];
-  const Memory::Line found = memory.read_line(physical, core_.clock, *core_.bank);
+  const Memory::Line found = read();
   // With an ideal L2, a line of DRAM takes the time of L2.
-  from_dram_ = core_.bank->count[DramReads] != before && !core_.config.memory.ideal_l2;
+  grant_.from_dram = core_.bank->count[DramReads] != before && !core_.config.memory.ideal_l2;
   return found;
 }
 
-void Caches::explain_line(uint64_t until, Event stall, Event from_l2, Event from_dram) {
+Memory::Line Caches::read_ahead(uint32_t physical, uint64_t from, uint32_t overhead) {
+  missed = kNoLine;
+  if (core_.config.ideal.code_lines) return read_aside(physical, Line::Code);
+  return explained([&] { return memory.read_line(physical, from, *core_.bank, overhead); });
+}
+
+void Caches::explain_line(uint64_t until, Event stall, Event from_l2, Event from_dram,
+                          const Grant& grant) {
   if (until <= core_.clock || !core_.config.feedback) return;
-  const uint64_t granted = std::clamp(granted_, core_.clock, until);
-  core_.move(stall, from_dram_ ? from_dram : from_l2, until - granted);
-  if (granted > core_.clock) core_.move(stall, granted_by_, granted - core_.clock);
+  const uint64_t granted = std::clamp(grant.clock, core_.clock, until);
+  core_.move(stall, grant.from_dram ? from_dram : from_l2, until - granted);
+  if (granted > core_.clock) core_.move(stall, grant.by, granted - core_.clock);
 }
 
 void Caches::locked_access(uint32_t physical, uint32_t end) {

@@ -42,16 +42,33 @@ class Caches {
   }
 
   enum class Line : uint8_t { Code, Data };
+  // How a line was read: the clock at which the bus was free, the component of the CPI stack to
+  // which the transaction before it belongs, and whether DRAM delivered the line. Only a run that
+  // counts the CPI stack has these values.
+  struct Grant {
+    uint64_t clock = 0;
+    Event by = CpiBusReads;
+    bool from_dram = false;
+  };
 
   Memory::Line read_line(uint32_t physical, Line line) {
     missed = kNoLine;
     if (__builtin_expect(core_.reads_aside, 0)) return read_aside(physical, line);
     return memory.read_line(physical, core_.clock, *core_.bank);
   }
+  // Reads a line of code ahead of its execution, at clock `from` or later, `overhead` core clocks
+  // after the bus is free.
+  Memory::Line read_ahead(uint32_t physical, uint64_t from, uint32_t overhead);
+  // The grant of the last line that was read.
+  const Grant& grant() const { return grant_; }
   // Waits until the requested bytes of the last read_line() arrive at clock `until`. In the CPI
   // stack, the time until the bus was free belongs to the transaction before the read.
   void wait_for_line(uint64_t until, Event stall, Event from_l2, Event from_dram) {
-    if (__builtin_expect(core_.explains, 0)) explain_line(until, stall, from_l2, from_dram);
+    wait_for_line(until, stall, from_l2, from_dram, grant_);
+  }
+  void wait_for_line(uint64_t until, Event stall, Event from_l2, Event from_dram,
+                     const Grant& grant) {
+    if (__builtin_expect(core_.explains, 0)) explain_line(until, stall, from_l2, from_dram, grant);
     core_.wait(until, stall);
   }
   // Reads a page-table entry. The read fills no line of an L1 cache. `component`: the component of
@@ -97,7 +114,10 @@ class Caches {
   // read_line() for a run that counts the CPI stack, or for an ideal cache: its lines arrive at
   // once, and the bus is free.
   Memory::Line read_aside(uint32_t physical, Line line);
-  void explain_line(uint64_t until, Event stall, Event from_l2, Event from_dram);
+  template <class Read>
+  Memory::Line explained(const Read& read);
+  void explain_line(uint64_t until, Event stall, Event from_l2, Event from_dram,
+                    const Grant& grant);
   Fill page_fill(uint32_t attributes) const {
     if (!rule(Rule::PageNoCache)) attributes &= ~kNoCache;
     if (!rule(Rule::PageWriteThrough)) attributes &= ~kWriteThrough;
@@ -108,11 +128,7 @@ class Caches {
 
   Core& core_;
   bool caching_ = false;
-  // The last read_aside(): the clock at which the bus was free, the component of the CPI stack to
-  // which the transaction before it belongs, and whether DRAM delivered the line.
-  uint64_t granted_ = 0;
-  Event granted_by_ = CpiBusReads;
-  bool from_dram_ = false;
+  Grant grant_;
   Fill plain_fill_ = Fill::None;          // for a page without PageBits
   uint32_t line_;                         // bytes in a line of L1D
   uint32_t pages_;                        // number of DRAM pages; no page above is cacheable

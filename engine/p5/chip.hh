@@ -9,6 +9,7 @@
 #include "p5/core.hh"
 #include "p5/data_path.hh"
 #include "p5/fetch.hh"
+#include "p5/fetch_ahead.hh"
 #include "p5/pipes.hh"
 #include "p5/prediction.hh"
 #include "p5/timing.hh"
@@ -27,7 +28,10 @@ struct Chip : Fetch, DataPath {
         translation(core, caches),
         pipes(config),
         prediction(core, pipes),
-        x87(core) {}
+        x87(core),
+        ahead(core, caches) {
+    caches.memory.waiting = &ahead;
+  }
 
   Fetch& fetch() { return *this; }
   const Fetch& fetch() const { return *this; }
@@ -39,6 +43,7 @@ struct Chip : Fetch, DataPath {
   Pipes pipes;
   Prediction prediction;
   X87 x87;
+  FetchAhead ahead;
 };
 
 inline Chip& Fetch::chip() { return static_cast<Chip&>(*this); }

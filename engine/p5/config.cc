@@ -80,6 +80,7 @@ Config Config::read(Settings& settings) {
   c.btb.entries = uint32_t(settings.number("btb.entries"));
   c.btb.ways = uint32_t(settings.number("btb.ways"));
   c.btb.by_pair = settings.text("btb.index") == "pair";
+  c.fetch_ahead = settings.flag("fetch.ahead");
   c.mispredict_clocks = uint32_t(settings.number("penalty.mispredict"));
   c.mispredict_v_clocks = uint32_t(settings.number("penalty.mispredict_v"));
 

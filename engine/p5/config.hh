@@ -33,6 +33,7 @@ struct Config {
   TlbConfig itlb, dtlb, dtlb_large;
   bool write_once = false;  // a fill makes a line of L1D shared
   BtbConfig btb;
+  bool fetch_ahead = false;  // the line behind the executed one is fetched
   MemoryConfig memory;
   uint32_t dram_bytes = 0;           // addresses from this address on are PCI and never cached
   bool miscounts = true;             // the counter registers count with the chip's errors

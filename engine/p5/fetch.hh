@@ -16,7 +16,7 @@ struct Chip;
 
 class Fetch {
  public:
-  explicit Fetch(const Config& config) : line_(config.l1i.line) {}
+  explicit Fetch(const Config& config) : line_(config.l1i.line), ahead_(config.fetch_ahead) {}
 
   // Linear address of the byte after the last instruction.
   Linear next() const { return next_; }
@@ -45,13 +45,14 @@ class Fetch {
 
   // Moves the window to the line of this instruction, or to the next line if the instruction begins
   // in the window. Two conditions must hold. The line must be in the page of the last fetch. The
-  // line must also be the last-used line of its set in L1I. Such a fetch changes nothing else. If a
-  // condition does not hold, the function changes nothing and returns false.
+  // line must also be the last-used line of its set in L1I. Such a fetch changes nothing
+  // else, if there is no prefetcher. If a condition does not hold, the function changes nothing and
+  // returns false.
   bool enter_line(Core& core, const Caches& caches, Pipes& pipes, Linear linear, Linear last) {
     const bool begins_here = linear == next_ && linear - window_ < window_bytes_;
     const Linear missing = begins_here ? window_ + window_bytes_ : linear;
     const Linear first = missing & ~Linear(line_ - 1);
-    if (missing >> 12 != page_ || last - first >= line_ ||
+    if (missing >> 12 != quick_page_ || last - first >= line_ ||
         !caches.l1i.quick_read(frame_ | uint32_t(missing & 0xFFF))) {
       return false;
     }
@@ -90,14 +91,15 @@ class Fetch {
   void drop() {
     close();
     window_bytes_ = 0;
+    if (ahead_) abandon();
   }
   // Drops the prefetched code and the translation of the page that contains this code.
   void drop_page() {
     drop();
-    page_ = kNoPage;
+    page_ = quick_page_ = kNoPage;
   }
   // Forgets a line fill that is in progress.
-  void settle() { line_complete_ = ready_ = 0; }
+  void settle();
 
  private:
   static constexpr Linear kNoPage = ~Linear(0);
@@ -105,6 +107,17 @@ class Fetch {
 
   Chip& chip();  // the chip that contains this part
   void fetch_line(Linear linear);
+  template <bool kAhead>  // whether there is a prefetcher
+  void fetch_line_as(Linear linear);
+  void enter_new_line(Linear first_qword, const Memory::Line& line);
+  void request_next(uint64_t from, Fill fill);
+  void abandon();
+  // Execution enters `line`, which fetch_line() counts as a code read, and the line behind is read
+  // if `reads_next`. A line that was read ahead is not read again.
+  void count_ahead(Core& core, Linear line, bool reads_next) {
+    core.count(CodeReads, uint64_t(reads_next) - (line == read_ahead_));
+    read_ahead_ = reads_next ? line + line_ : kNoPage;
+  }
   void use_window(Linear linear, uint32_t bytes) {
     close();
     window_ = linear & ~Linear(bytes - 1);
@@ -114,15 +127,18 @@ class Fetch {
   uint64_t open_end_ = 0;  // the end of the window if it is open for the fast path, otherwise 0
   uint64_t ready_ = 0;     // complete() returns true from this clock on
   Linear next_ = 0;
-  Linear window_ = 0;           // linear address of the window
-  uint32_t line_;               // bytes in a line of L1I
-  uint32_t window_bytes_ = 0;   // size of the window; 0: no window (always with timing off)
-  Linear page_ = kNoPage;       // number of the linear page of the last fetch
-  uint32_t frame_ = 0;          // physical address of that page; valid until the page changes
-  uint32_t attributes_ = 0;     // PageBits of that page
-  uint64_t line_complete_ = 0;  // before this clock the line is incomplete
-  Linear first_qword_ = 0;      // linear address / 8 of the 8 bytes that arrived first
-  uint64_t held_ready_ = 0;     // the value of ready_ before hold(true)
+  Linear window_ = 0;            // linear address of the window
+  uint32_t line_;                // bytes in a line of L1I
+  bool ahead_;                   // there is a prefetcher (key fetch.ahead)
+  uint32_t window_bytes_ = 0;    // size of the window; 0: no window (always with timing off)
+  Linear page_ = kNoPage;        // number of the linear page of the last fetch
+  Linear quick_page_ = kNoPage;  // the same for enter_line(); kNoPage with a prefetcher
+  uint32_t frame_ = 0;           // physical address of that page; valid until the page changes
+  uint32_t attributes_ = 0;      // PageBits of that page
+  uint64_t line_complete_ = 0;   // before this clock the line is incomplete
+  Linear first_qword_ = 0;       // linear address / 8 of the 8 bytes that arrived first
+  Linear read_ahead_ = kNoPage;  // the line behind the window, if the prefetcher has read it
+  uint64_t held_ready_ = 0;      // the value of ready_ before hold(true)
 };
 
 }  // namespace p5

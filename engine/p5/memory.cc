@@ -26,7 +26,8 @@ void MemoryConfig::answer_at_once() {
   snoop_clocks = page_miss = buffer_clocks = refresh_interval = 0;
 }
 
-Memory::Answer Memory::read_answer(uint32_t address, uint64_t now, Bank& bank, Fill fill) {
+[[gnu::always_inline]] inline Memory::Answer Memory::read_answer(uint32_t address, uint64_t now,
+                                                                 Bank& bank, Fill fill) {
   if (config_.l2_present) {
     bank.count[L2Reads]++;
     const CacheAccess access = l2_.access(address, false, fill);
@@ -51,7 +52,7 @@ Memory::Answer Memory::read_answer(uint32_t address, uint64_t now, Bank& bank, F
   return dram_answer(address, now);
 }
 
-bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
+[[gnu::always_inline]] inline bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
   if (!config_.l2_present) {
     bank.count[DramWrites]++;
     return false;
@@ -63,9 +64,20 @@ bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
   return access.hit || access.filled;
 }
 
-Memory::Line Memory::read_line(uint32_t address, uint64_t now, Bank& bank) {
+void Memory::count_read(uint32_t address, Bank& bank, Fill fill) {
+  read_answer(address, 0, bank, fill);
+}
+
+void Memory::count_write(uint32_t address, Bank& bank) { write_hits_l2(address, bank); }
+
+void Memory::grant_if_free(uint64_t now) {
+  const bool early = takes_address_ && rule(Rule::Pipelined);
+  if (start(waiting_from_, 0, 0, early ? 0 : free_) < now * unit_) grant();
+}
+
+Memory::Line Memory::read_line(uint32_t address, uint64_t now, Bank& bank, uint32_t overhead) {
+  grant_before(now);
   const Answer from = read_answer(address, now, bank, Fill::Exclusive);
-  const uint32_t overhead = rule(Rule::MissOverhead) ? config_.miss_overhead : 0;
   const uint64_t lead = uint64_t(from.lead + from.pattern.burst[0]) * edge_;
   const uint64_t rest = uint64_t(from.pattern.burst_total() - from.pattern.burst[0]) * edge_;
   const bool overlaps = takes_address_ && now * unit_ < free_ && rule(Rule::Pipelined);
@@ -79,6 +91,7 @@ Memory::Line Memory::read_line(uint32_t address, uint64_t now, Bank& bank) {
 
 uint64_t Memory::read_single(uint32_t address, uint64_t now, Bank& bank, uint32_t overhead,
                              Fill fill) {
+  grant_before(now);
   const Answer from = read_answer(address, now, bank, fill);
   const uint64_t t = start(now, overhead, from.ready);
   occupy(t, t + uint64_t(from.lead + from.pattern.single_read) * edge_, CpiBusReads);
@@ -86,12 +99,14 @@ uint64_t Memory::read_single(uint32_t address, uint64_t now, Bank& bank, uint32_
 }
 
 uint64_t Memory::uncached(uint64_t now, uint32_t clocks) {
+  grant_before(now);
   const uint64_t t = start(now, 0);
   occupy(t, t + uint64_t(clocks) * unit_, CpiBusReads);
   return this->clocks(free_);
 }
 
 void Memory::snoop(uint32_t address, uint64_t now, bool write, Bank& bank) {
+  grant_before(now);
   const uint64_t t = start(now, 0);
   if (rule(Rule::InquireBus)) {
     occupy(t, t + uint64_t(config_.snoop_clocks) * edge_, CpiBusOthers);
@@ -107,11 +122,13 @@ void Memory::use(const MemoryConfig& config) {
   by_unit_ = Divider(unit_);
   by_edge_ = Divider(edge_);
   free_ = dram_free_ = writes_[0] = writes_[1] = 0;
+  stop_waiting();
   take_times();
   std::fill(posted_.begin(), posted_.end(), 0);
 }
 
 uint64_t Memory::write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& bank) {
+  grant_before(now);
   last_write_hit_ = write_hits_l2(address, bank);
   if (config_.ideal_writes) return now;
   last_write_fast_ = (last_write_hit_ && config_.l2.write_back) || config_.ideal_l2;
@@ -121,6 +138,7 @@ uint64_t Memory::write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& b
 
 uint64_t Memory::write_uncached(uint64_t now, Pipe pipe, uint32_t clocks) {
   if (config_.ideal_writes) return uncached(now, clocks);
+  grant_before(now);
   const uint64_t go_on = take_buffer(now, pipe);
   const uint64_t t = start(go_on + config_.buffer_clocks, 0);
   release_buffer(t, t + uint64_t(clocks) * unit_);
@@ -128,6 +146,7 @@ uint64_t Memory::write_uncached(uint64_t now, Pipe pipe, uint32_t clocks) {
 }
 
 void Memory::write_line(uint32_t address, uint64_t now, Bank& bank) {
+  grant_before(now);
   const bool hit = write_hits_l2(address, bank) || config_.ideal_l2;
   if (!hit) refresh(std::max(now * unit_, free_));
   const uint64_t t = start(now, 0, hit ? 0 : dram_free_);

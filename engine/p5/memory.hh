@@ -37,6 +37,14 @@ bool parse_burst(const std::string& text, uint32_t (*burst)[4]);
 // The pipe of an instruction. Each pipe has a write buffer [INTEL-DM 3].
 enum class Pipe : uint8_t { U, V };
 
+// A read that gives way to all others: the next line of code (fetch_ahead.hh).
+class Waiting {
+ public:
+  virtual ~Waiting() = default;
+  // The bus is free, and nothing else uses it. The read may start at clock `from`.
+  virtual void granted(uint64_t from) = 0;
+};
+
 struct MemoryConfig {
   uint32_t core_clocks = 3, bus_clocks = 2;  // 3 core clocks are 2 bus clocks: 90 and 60 MHz
   bool l2_present = true;
@@ -104,7 +112,11 @@ class Memory {
   struct Line {
     uint64_t first, complete;
   };
-  Line read_line(uint32_t address, uint64_t now, Bank& bank);
+  Line read_line(uint32_t address, uint64_t now, Bank& bank) {
+    return read_line(address, now, bank, rule(Rule::MissOverhead) ? config_.miss_overhead : 0);
+  }
+  // `overhead`: core clocks that pass after the bus is free.
+  Line read_line(uint32_t address, uint64_t now, Bank& bank, uint32_t overhead);
 
   // Reads up to 8 bytes without a line fill (page tables, locked reads). Returns the core clock at
   // which the data arrives.
@@ -118,8 +130,8 @@ class Memory {
   }
 
   // Count a line fill, a read of up to 8 bytes, or a write-back that takes no time.
-  void count_read(uint32_t address, Bank& bank, Fill fill) { read_answer(address, 0, bank, fill); }
-  void count_write(uint32_t address, Bank& bank) { write_hits_l2(address, bank); }
+  void count_read(uint32_t address, Bank& bank, Fill fill);
+  void count_write(uint32_t address, Bank& bank);
 
   // Makes one transfer to or from uncached space, which takes this number of core clocks. Returns
   // the core clock at which the transfer ends.
@@ -132,6 +144,7 @@ class Memory {
   // Writes again to the line of the last write_single(). No read may come in between. The write
   // then hits or misses in the L2 like the last write. count_again() counts such writes.
   uint64_t write_again(uint64_t now, Pipe pipe) {
+    grant_before(now);
     return post_write(now, pipe, last_write_fast_ ? 0 : open_for_write(now));
   }
   void count_again(Bank& bank, uint64_t writes) const;
@@ -143,6 +156,23 @@ class Memory {
   // Another bus master accesses a line. The inquire cycle occupies the bus. If the access is a
   // write, the line is removed from the board L2.
   void snoop(uint32_t address, uint64_t now, bool write, Bank& bank);
+
+  // A read gives way to the reads and writes of the executed instructions. The bus takes it at
+  // clock `from` or later, when it is free and nothing else wants it. Only one read can wait.
+  void wait(uint64_t from) { waiting_from_ = from; }
+  bool waits() const { return waiting_from_ != kNever; }
+  void stop_waiting() { waiting_from_ = kNever; }
+  // Starts the waiting read if the bus has taken it before clock `now`.
+  void grant_before(uint64_t now) {
+    if (__builtin_expect(now > waiting_from_, 0)) grant_if_free(now);
+  }
+  // Starts the waiting read in any case.
+  void grant() {
+    const uint64_t from = waiting_from_;
+    stop_waiting();
+    waiting->granted(from);
+  }
+  Waiting* waiting = nullptr;
 
   // Core clocks so far in which the bus was busy.
   uint64_t busy() const { return by_unit_.quotient(busy_); }
@@ -201,6 +231,7 @@ class Memory {
     page_ = kNoPage;
     dram_free_ = std::max(dram_free_, last + uint64_t(config_.refresh_clocks) * edge_);
   }
+  void grant_if_free(uint64_t now);
   // Waits until the write buffer of the pipe is empty, and then uses this buffer. Returns the core
   // clock at which the core may continue.
   uint64_t take_buffer(uint64_t now, Pipe pipe);
@@ -238,8 +269,9 @@ class Memory {
   Cache l2_;
   uint32_t unit_, edge_;
   Divider by_unit_, by_edge_;
-  uint64_t free_ = 0;  // time at which the bus is free
-  uint64_t busy_ = 0;  // sum of all times in which the bus was busy
+  uint64_t free_ = 0;               // time at which the bus is free
+  uint64_t waiting_from_ = kNever;  // core clock from which a read waits for the bus
+  uint64_t busy_ = 0;               // sum of all times in which the bus was busy
   Event taken_by_ = CpiBusReads;
   bool takes_address_ = false;   // the chipset accepts the next address before the bus is free
   uint64_t writes_[2] = {0, 0};  // core clock at which each write buffer is empty

@@ -267,6 +267,7 @@ void Pentium::set_state(const State& state) {
       chip_.core.clocks = chip_.core.timing.clocks(timing_mode(state.mode));
   }
   if (state.cr3 != old.cr3 || state.ring != old.ring) {
+    chip_.caches.memory.grant_before(chip_.core.clock);
     if (chip_.core.explains) stack_.finish(chip_.core);
     fold();
     chip_.core.use_bank(state.cr3, state.ring);

@@ -18,6 +18,7 @@
 //   core          the clock, the counters, the state, the observer
 //   cpi_stack     the component of each clock
 //   fetch         the window of fetched code, L1I, waits for code
+//   fetch_ahead   the line of code behind the window
 //   pipes, x87    pairing and the clocks of instructions
 //   data_path     loads, stores, write buffers
 //   caches        L1D, L1I and the bus; memory.hh models L2 and DRAM

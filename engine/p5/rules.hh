@@ -99,6 +99,14 @@ namespace p5 {
   X(FillFirst,          "line fill: the requested 8 bytes come first") \
   X(FillWhole,          "line fill: a second reference waits for all of it") \
   X(FillCode,           "line fill: other code of the line waits for all of it") \
+  /* code behind the executed line [INTEL-DM 2, 6; estimates as in fetch_ahead.hh] */ \
+  X(AheadNext,          "fetch ahead: with a line, the line behind it is requested") \
+  X(AheadPage,          "fetch ahead: not beyond the end of a page") \
+  X(AheadYields,        "fetch ahead: the bus takes the reads and writes of execution first") \
+  X(AheadOverhead,      "fetch ahead: the core clocks before the bus pass while it is busy") \
+  X(AheadAbandon,       "fetch ahead: a transfer of control drops what the bus has not begun") \
+  X(AheadArrives,       "fetch ahead: a line that the bus has begun arrives in L1I") \
+  /* writes, DRAM, pages, other bus masters, ports [INTEL-DM 2, 3, 6] */ \
   X(WriteBuffers,       "writes: the core waits while the buffer of its pipe is taken") \
   X(WriteOrder,         "writes: one to an E or M line waits for those before it") \
   X(WritePosted,        "writes: the chip set posts some to DRAM") \

@@ -1008,6 +1008,118 @@ Config pipelined() {
   return config;
 }
 
+// --- fetch ahead [INTEL-DM 2, 6]: lines of L2, 4 clocks, then 6 to the first 8 bytes and 18 in all
+
+constexpr uint32_t kLine = 0x30000, kOther = 0x34800, kLastLine = 0x30FE0;
+
+// Begins at a bus clock with the lines of code from `line` on in L2, but not in L1I. `kOther` is
+// in L1I.
+class AheadBench : public Bench {
+ public:
+  static Config prefetches() {
+    Config config = even();
+    config.fetch_ahead = true;
+    return config;
+  }
+  explicit AheadBench(uint32_t line) : Bench(prefetches()) {
+    for (uint32_t way = 0; way < 3; way++) {  // two ways: evicts the first
+      for (uint32_t at = 0; at < 96; at += 32) go(line + way * 0x1000 + at, 1);
+    }
+    for (int pass = 0; pass < 2; pass++) {  // the line behind comes too
+      go(kOther, 1);
+      settle(*this);
+    }
+    ip = line;
+  }
+  void run(int instructions) {  // of 2 bytes and one clock
+    for (int i = 0; i < instructions; i++) insn("f7 df");
+  }
+  void go(uint32_t to, int instructions) {
+    ip = to;
+    run(instructions);
+  }
+  uint64_t last(int instructions) {
+    return clocks_of(*this, [&] { run(instructions); });
+  }
+};
+
+Row ahead(const char* what, uint32_t line, uint64_t expected,
+          const std::function<uint64_t(AheadBench&)>& measure) {
+  return {what,
+          [line, measure] {
+            AheadBench bench(line);
+            return measure(bench);
+          },
+          expected};
+}
+
+// Executes instructions of a new line, does something else, and counts the lines that came.
+Row lines_ahead(const char* what, uint32_t line, int instructions, uint64_t expected,
+                const std::function<void(AheadBench&)>& then) {
+  return ahead(what, line, expected, [=](AheadBench& bench) {
+    return bench.grows(CodeMisses, [&] {
+      bench.run(instructions);
+      then(bench);
+      settle(bench);
+      bench.go(kOther, 1);
+    });
+  });
+}
+
+void fetch_ahead() {
+  const auto elsewhere = [](AheadBench& bench) { bench.go(kOther, 1); };
+  const auto stay = [](AheadBench&) {};
+  const auto last_after = [](int before, int count) {
+    return [=](AheadBench& bench) {
+      bench.run(before);
+      return bench.last(count);
+    };
+  };
+  const Row first = ahead("a line after a jump: its 8 bytes, then all of it, then 12 instructions",
+                          kLine, 4 + 18 + 12, last_after(0, 16));
+  rule_has(Rule::AheadNext,
+           {ahead("the line behind it takes the time of the bus", kLine, 18, last_after(16, 16)),
+            ahead("and so does the next one", kLine, 18, last_after(32, 16)),
+            lines_ahead("both lines come", kLine, 6, 2, stay)},
+           {first});
+  rule_has(Rule::AheadOverhead, {ahead("back to back on the bus", kLine, 18, last_after(16, 16))},
+           {first});
+  rule_has(Rule::AheadPage,
+           {lines_ahead("the last line of a page", kLastLine, 6, 1, stay),
+            ahead("the first line of the page behind", kLastLine, 4 + 18 + 12, last_after(16, 16))},
+           {lines_ahead("another line of a page", kLine, 6, 2, stay)});
+  // A load that misses all caches: 4 clocks, then 14 to its 8 bytes.
+  const auto load_behind = [](int instructions) {
+    return [=](AheadBench& bench) {
+      bench.run(instructions);
+      return clocks_of(bench, [&] { bench.load(0x300000); });
+    };
+  };
+  rule_has(Rule::AheadYields,
+           {ahead("a load while the line before comes", kLine, 22 - 11 + 4 + 14, load_behind(1))},
+           {ahead("a load when the bus has begun", kLine, 40 - 23 + 4 + 14, load_behind(5)),
+            lines_ahead("the line behind comes later", kLine, 1, 2, [](AheadBench& bench) {
+              bench.load(0x300000);
+              bench.run(12);
+            })});
+  rule_has(Rule::AheadAbandon,
+           {lines_ahead("a jump while the line before comes", kLine, 1, 1, elsewhere),
+            lines_ahead("a serialising instruction", kLine, 1, 1,
+                        [](AheadBench& bench) { bench.model.serialize(); })},
+           {lines_ahead("a jump when the bus has begun", kLine, 6, 2, elsewhere)});
+  const auto back = [](int instructions) {
+    return [=](AheadBench& bench) {
+      bench.run(instructions);
+      bench.go(kOther, 1);
+      settle(bench);
+      bench.ip = kLine + 32;
+      return bench.last(1);
+    };
+  };
+  rule_has(Rule::AheadArrives, {ahead("a line that was not executed at first", kLine, 1, back(6))},
+           {ahead("a line that the bus had not begun", kLine, 4 + 6 + 1, back(1))});
+}
+
 void dram() {
   // A read takes 4 clocks, and then 7-4-4-4 bus clocks of two clocks each. The opening of a page
   // takes 6 bus clocks more.
@@ -1155,6 +1267,7 @@ const std::vector<RuleCase>& rule_cases() {
     system();
     transfers();
     memory();
+    fetch_ahead();
     states();
     dram();
   }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// What does a prefetcher (key fetch.ahead) change besides the clocks? rule_cases.cc has the clocks.
+#include "p5/fetch_ahead.hh"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+
+#include "bench.hh"
+#include "exercise.hh"
+
+using namespace p5;
+
+namespace {
+
+Config prefetches(bool on = true) {
+  Config config = p90();
+  config.fetch_ahead = on;
+  return config;
+}
+
+std::unique_ptr<Bench> exercised(const Config& config, bool explained, bool warming = false) {
+  auto bench = std::make_unique<Bench>(config);
+  if (explained) bench->model.explain_clocks();
+  if (warming) bench->model.set_warming(true);
+  exercise(*bench);
+  return bench;
+}
+
+}  // namespace
+
+TEST_CASE("fetch ahead: a line is read once when execution goes on, and again after a jump") {
+  for (const bool on : {false, true}) {
+    CAPTURE(on);
+    Bench bench(prefetches(on));
+    const auto reads_of = [&](uint32_t at, int instructions) {
+      return bench.grows(CodeReads, [&] {
+        bench.ip = at;
+        for (int i = 0; i < instructions; i++) bench.insn("f7 df");  // 16 fill a line
+      });
+    };
+    for (int pass = 0; pass < 3; pass++) {  // new code, then slow and quick hits
+      CHECK(reads_of(0x30000, 1) == 1 + on);
+      CHECK(reads_of(0x30000, 64) == 4 + on);
+      CHECK(reads_of(0x30FE0, 16) == 1);  // the last line of its page
+    }
+    CHECK(bench.count(CodeMisses) == 5 + on);
+  }
+}
+
+TEST_CASE("fetch ahead: uncached code is read when it is executed") {
+  Bench bench(prefetches());
+  const auto execute = [&] {
+    for (int i = 0; i < 8; i++) bench.insn("f7 df");
+  };
+  bench.ip = 0xA0000;
+  CHECK(bench.grows(CodeReads, execute) == 2);
+  bench.change([](State& state) { state.caching = false; });
+  bench.ip = 0x40000;
+  CHECK(bench.grows(CodeReads, execute) == 2);
+}
+
+TEST_CASE("fetch ahead: what is written while it comes is not read from L1I") {
+  Bench bench(prefetches());
+  bench.ip = 0x30000;
+  for (int i = 0; i < 20; i++) bench.insn("f7 df");
+  bench.write(0x30040);  // the line behind
+  bench.model.idle(1000);
+  bench.ip = 0x30040;
+  CHECK(bench.grows(CodeMisses, [&] { bench.insn("f7 df"); }) >= 1);
+}
+
+TEST_CASE("fetch ahead: the CPI stack adds up and changes no clock and no count") {
+  const auto plain = exercised(prefetches(), false), explained = exercised(prefetches(), true);
+  CHECK(explained->model.clock() == plain->model.clock());
+  for (const Event event : {CodeReads, CodeMisses, DataReadMisses, L2Reads, DramReads, BusBusy})
+    CHECK(explained->count(event) == plain->count(event));
+  for (const auto& bank : explained->model.counters().banks()) {
+    uint64_t sum = 0;
+    for (uint32_t event = CpiPairs; event <= CpiPageTables; event++) sum += bank->count[event];
+    CHECK(sum == bank->count[CyclesBusy]);
+  }
+}
+
+TEST_CASE("fetch ahead: executed code and its code reads do not depend on time") {
+  const auto timed = exercised(prefetches(), false), warm = exercised(prefetches(), false, true);
+  CHECK(warm->count(Instructions) == timed->count(Instructions));
+  CHECK(warm->count(CodeReads) == timed->count(CodeReads));
+  const auto off = exercised(prefetches(false), false);
+  CHECK(timed->count(Instructions) == off->count(Instructions));
+  CHECK(timed->model.clock() < off->model.clock());
+}
