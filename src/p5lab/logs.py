@@ -8,6 +8,7 @@ from pathlib import Path
 from p5lab.files import last_lines
 from p5lab.terminal import for_terminal
 
+NOTHING = "it printed nothing"
 _PANIC = re.compile(r"Kernel panic - not syncing: .*|(?:BUG|Oops)\b.*|invalid opcode.*")
 
 
@@ -17,10 +18,9 @@ def printable(text: str) -> str:
 
 
 def last_line(path: Path) -> str:
-    """Returns the last line of a log that contains text, or "it printed nothing" if no line
-    contains text."""
+    """Returns the last line of a log that contains text, or NOTHING."""
     texts = [text for line in last_lines(path) if (text := printable(line))]
-    return texts[-1] if texts else "it printed nothing"
+    return texts[-1] if texts else NOTHING
 
 
 def last_line_about(path: Path, name: str) -> str:

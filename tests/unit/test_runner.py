@@ -342,7 +342,7 @@ MANY = [
         "signal",
         {"events": {"call": call_events(status=139)}},
         "failed",
-        "call was killed by signal 11 in the guest: it printed nothing",
+        "call was killed by signal 11 (SIGSEGV) in the guest; it printed nothing",
     ),
     ("unmarked", failing([]), "failed", "the workload issued no begin and end markers"),
     (

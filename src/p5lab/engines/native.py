@@ -22,7 +22,7 @@ from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.errors import UserError
 from p5lab.lab import Lab, shown
-from p5lab.logs import printable
+from p5lab.logs import NOTHING, printable
 from p5stats import events
 
 OUTPUT = files.file("output")
@@ -102,7 +102,7 @@ class Native(Engine):
         except OSError:
             lines = ""
         printed = [text for line in lines.splitlines() if (text := printable(line))]
-        return printed[-1] if printed else "it printed nothing"
+        return printed[-1] if printed else NOTHING
 
 
 ENGINE = Native

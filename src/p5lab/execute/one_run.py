@@ -24,6 +24,7 @@ from p5lab.files import digest_of
 from p5lab.host.processors import cores
 from p5lab.keep import saved_state, store
 from p5lab.keep.phase_names import named_by_programs
+from p5lab.logs import NOTHING
 from p5stats import StatsError, events, tidy
 
 INTERRUPTED = "interrupted by the user"
@@ -215,4 +216,5 @@ def _program_failure(run: Run, directory: Path, parsed: events.Events) -> str:
     if status <= KILLED:
         return f"{run.workload.name} ended with status {status} in the guest: {printed}"
     how = ended.by_signal(status - KILLED, parsed.notes, run.program)
-    return f"{run.workload.name} {how}; last output: {printed}"
+    said = printed if printed == NOTHING else f"last output: {printed}"
+    return f"{run.workload.name} {how}; {said}"
