@@ -156,6 +156,28 @@ def test_sources_that_were_looked_up_first_make_the_forecast_exact(lab, progress
     assert "To build" not in output.getvalue()
 
 
+def test_products_of_the_cache_are_not_forecast_behind_a_header_of_the_cache(lab, progress, output):
+    """A plan does not copy the header, so it cannot see what the header includes."""
+    (lab.root / "main.c").write_text('#include "first.h"\n')
+    (lab.root / "template.h").write_text('#include "second.h"\n')
+    (lab.root / "second.h").write_text("int number;\n")
+    (lab.root / "SConstruct").write_text(
+        "from SCons.Tool import CScanner\n"
+        "CacheDir('kept')\n"
+        "Command('first.h', 'template.h', Copy('$TARGET', '$SOURCE'))\n"
+        "copy = Action('cp $SOURCE $TARGET', '  kernel    $TARGET')\n"
+        "Command('long', 'main.c', copy, source_scanner=CScanner, CPPPATH=['.'])\n"
+    )
+    build.ensure(lab, progress)
+    assert "To build: 1 step" in output.getvalue()
+    for name in ("first.h", "long", ".sconsign.dblite"):
+        (lab.root / name).unlink()
+    output.truncate(0)
+    build.ensure(lab, progress)
+    assert (lab.root / "long").exists()
+    assert "To build" not in output.getvalue()
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -21,7 +21,7 @@ from p5lab.duration import roughly
 from p5lab.errors import STATUS_FAILED, UserError, describes_stop, disk_error
 from p5lab.host.processors import cpu_seconds
 from p5lab.host.progress import Progress
-from p5lab.host.steps import TIMES, Steps
+from p5lab.host.steps import RETRIEVED, TIMES, Steps
 from p5lab.host.steps import planned as steps_of
 from p5lab.lab import Lab, cache_directory
 
@@ -88,6 +88,11 @@ def _build(
                 # that its key names, are not here.
                 log.writelines(_scons(lab, unpacked))
                 planned = _plan(lab, targets)
+            cached = tuple(RETRIEVED.findall(planned))
+            if cached and steps_of(planned.splitlines()):
+                # A plan copies nothing. The keys of other products name the headers among these.
+                log.writelines(_scons(lab, cached))
+                planned = _plan(lab, targets)
         zig_is_new = not (cache_directory() / "zig").exists()
         steps = Steps(steps_of(planned.splitlines(), zig_is_new=zig_is_new))
         is_long = _forecast(progress, steps)
@@ -136,8 +141,8 @@ def _alone(lab: Lab, progress: Progress) -> Iterator[bool]:
 
 
 def _plan(lab: Lab, targets: tuple[str, ...]) -> str:
-    """The steps that scons would execute. Cached products are not in the plan, because scons has
-    already copied them from the cache."""
+    """The steps that scons would execute. A product whose key is known and that is in the cache is
+    no step."""
     return "".join(_scons(lab, ("-n", *targets)))
 
 

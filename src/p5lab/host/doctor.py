@@ -25,6 +25,7 @@ from pathlib import Path
 
 from p5lab.errors import UserError
 from p5lab.host import closed_pipe
+from p5lab.host import compilers as host_compilers
 from p5lab.host.fetch import Fetcher
 from p5lab.host.packages import BASE, GROUPS, Environment
 from p5lab.host.sources import Pinned
@@ -152,7 +153,7 @@ def needs(launcher: str) -> list[tuple[str, str]]:
 def compilers(lab: Lab) -> Iterator[Finding]:
     """Checks that the host's compilers make programs that run: they need headers, libraries and a
     linker."""
-    cxx = os.environ.get("P5LAB_CXX") or next(filter(shutil.which, ("g++", "clang++")), "g++")
+    cxx = host_compilers.cxx()
     cc = cxx.replace("clang++", "clang").replace("g++", "gcc")
     for compiler, ending, text in ((cxx, "cc", CXX_PROGRAM), (cc, "c", C_PROGRAM)):
         reason = _compiles(compiler, ending, text)

@@ -27,7 +27,7 @@ TIMES = re.compile(
     r"^(Command execution|Total (build|SConscript|SCons|command)\b|SConscript:.* took )"
 )
 # The line of a product that scons copies from its cache.
-RETRIEVED = re.compile(r"^Retrieved `(.+)' from cache$")
+RETRIEVED = re.compile(r"^Retrieved `(.+)' from cache$", re.M)
 # The progress that the script of a long step prints, and the kind of the step.
 FRACTION = re.compile(r"^(?:engine|(\w+)): .*?(\d+) of about (\d+) files$")
 CHECK = "check ISA"  # a part of the step that makes the same product
