@@ -4,10 +4,13 @@ regions.
 """
 
 import csv
+import hashlib
 import json
+import os
 import re
 import shlex
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -16,10 +19,12 @@ from test_program import elf
 from test_source_lines import address_of_code, built
 
 from p5lab.cli import main as cli
+from p5lab.cli import piped
 from p5lab.describe import experiment
 from p5lab.describe.elf import Elf
 from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.describe.observation import Attribution, Observation, Region, functions
+from p5lab.describe.program_files import ProgramFiles
 from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.errors import UserError
 from p5lab.execute import runner
@@ -223,6 +228,9 @@ if "#error" in text:
     sys.exit(1)
 if "#warning" in text:
     print(f"{source}:1:2: warning: careful", file=sys.stderr)
+made.write_bytes(b"object of p5lab")
+if "-MF" not in words:
+    sys.exit(0)
 header = source.with_name("own header.h")
 needs = pathlib.Path(words[words.index("-MF") + 1])
 listed = [str(path).replace(" ", chr(92) + " ") for path in (source, header)]
@@ -365,6 +373,82 @@ def test_arguments_are_checked_before_anything_is_compiled(lab, source, argument
     assert cli.main(["run", "--program", str(source), "--args", arguments], lab) == 2
     assert capsys.readouterr().err.startswith("p5lab: --args: ")
     assert compiled(source) == []
+
+
+def test_the_standard_input_is_a_part_of_the_program(lab, source, tmp_path):
+    lab._put(compiler.INPUT_SOURCE, "")
+    given = tmp_path / "in.txt"
+    found = []
+    for content in (b"", b"1\0\xff", b"1\0\xfe"):
+        given.write_bytes(content)
+        asked = UserProgram(source, files=ProgramFiles(stdin=given))
+        (run,) = prepare(lab, Request(asked, Filter(guests=("toy",)))).runs
+        assert run.label == "my prog.c <in.txt, toy, p90-premiere2"
+        assert run.program.recorded["stdin"] == "in.txt"
+        image = run.program.path.read_bytes()
+        end = content + len(content).to_bytes(8, "little")
+        assert image.endswith(b"symbols" + end)
+        record = json.loads(run.program.path.with_name(compiler.MADE).read_text())
+        assert str(given) in record["inputs"]
+        assert record["program"] == hashlib.sha256(image).hexdigest()
+        found.append(run.program.path)
+    assert len(set(found)) == 3
+    assert len(compiled(source)) == 2  # the program and the file of p5lab, for all inputs
+    assert compiler.compiled(lab, source, "", "pentium") not in found
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--program", "hello", "--stdin", "in.txt"], "--stdin: expected with a source file"),
+        (["--program", "a.c", "--stdin", "none"], "--stdin none: no such file or directory"),
+        (["--program", "a.c", "--stdin", "."], "--stdin .: a directory"),
+        (["--program", "a.c", "--stdin", "large"], "--stdin large: 8.4 MB; expected at most"),
+        (["--program", "a.c", "--cflags=-nostdlib", "--stdin", "in.txt"], "without --cflags -no"),
+        (["--program", "a.c", "--file", "x:/y", "--stdin", "in.txt"], "--file: expected with"),
+    ],
+)
+def test_what_cannot_be_a_standard_input(lab, source, words, message, monkeypatch, capsys):
+    lab._put(compiler.INPUT_SOURCE, "")
+    monkeypatch.chdir(source.parent)
+    source.with_name("a.c").write_text("")
+    source.with_name("in.txt").write_text("1")
+    source.with_name("large").write_bytes(bytes(8_390_000))
+    assert cli.main(["run", *words, *RUN], lab) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert len(said.splitlines()) == 1
+    assert not lab.results.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"), [(b"", None), (b"a\0\n", b"a\0\n"), (b"x" * 200_000, b"x" * 200_000)]
+)
+def test_a_pipe_into_the_command(lab, content, wanted, monkeypatch, capsys):
+    end, begin = os.pipe()
+    with os.fdopen(begin, "wb") as writer, os.fdopen(end, "rb") as reader:
+        monkeypatch.setattr(piped, "DESCRIPTOR", reader.fileno())
+        assert piped.standard_input(lab, None, is_program=False) is None  # stays unread
+        feeder = threading.Thread(target=lambda: (writer.write(content), writer.close()))
+        feeder.start()
+        found = piped.standard_input(lab, None, is_program=True)
+        feeder.join()
+    assert (found.read_bytes() if found else None) == wanted
+    assert ("--stdin /dev/null" in capsys.readouterr().err) == (wanted is None)
+
+
+def test_a_dash_and_devices_are_read_to_their_end(lab, tmp_path, monkeypatch):
+    given = tmp_path / "given"
+    given.write_bytes(b"abc")
+    with given.open("rb") as file:
+        monkeypatch.setattr(piped, "DESCRIPTOR", file.fileno())
+        # A file in the place of standard input belongs to the shell's loop around the command.
+        assert piped.standard_input(lab, None, is_program=True) is None
+        assert piped.standard_input(lab, Path("-"), is_program=True).read_bytes() == b"abc"
+    assert piped.standard_input(lab, Path("/dev/null"), is_program=True).read_bytes() == b""
+    monkeypatch.setattr(piped, "MOST_INPUT", 4_000_000)
+    with pytest.raises(UserError, match="--stdin /dev/zero: expected at most 4,000,000 bytes"):
+        piped.standard_input(lab, Path("/dev/zero"), is_program=True)
 
 
 def test_cflags_need_a_program(lab, capsys):

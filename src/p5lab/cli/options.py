@@ -64,7 +64,8 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         program_files.STDIN,
         type=Path,
         metavar="FILE",
-        help="standard input of the program guest:PATH of guest debian32 (default: empty)",
+        help="standard input of a source file's program, or of guest:PATH of guest debian32; - or a"
+        " pipe into this command: what it contains",
     )
     parser.add_argument(
         "--limit",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from p5lab.cli import media
+from p5lab.cli import media, piped
 from p5lab.describe import experiment, guest, machine, program_files, script, sweep
 from p5lab.describe.media import CHANGED
 from p5lab.describe.observation import Observation
@@ -68,7 +68,8 @@ def _what(args: argparse.Namespace, lab: Lab, flags: Sequence[sweep.Axis]) -> Wh
         if _boots_media(args, lab):
             return _media_of_run(args)
         _check_no_media(args)
-    files = program_files.parse(args.files, args.stdin, getattr(args, "programs", None) or "")
+    stdin = piped.standard_input(lab, args.stdin, is_program=bool(args.program))
+    files = program_files.parse(args.files, stdin, getattr(args, "programs", None) or "")
     for option, given in (
         ("--args", args.args),
         ("--cflags", args.cflags),
@@ -84,8 +85,9 @@ def _what(args: argparse.Namespace, lab: Lab, flags: Sequence[sweep.Axis]) -> Wh
             f"{args.command_name}: {args.experiment} and --program {args.program[0]}: expected one"
             " of the two"
         )
+    known = experiment.names(lab) if args.program else []
     for name in args.program:
-        if name in experiment.names(lab) and not Path(name).exists():
+        if name in known and not Path(name).exists():
             raise UserError(f"--program {name}: {name} is an experiment; expected a file")
     if args.program:
         steps = tuple(map(script.load, getattr(args, "script", ())))

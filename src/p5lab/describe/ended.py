@@ -99,7 +99,8 @@ def at_limit(said: str, program: programs.Program | None) -> str:
         seconds, call, first = match[1], int(match[2]), int(match[3])
         name = CALLS.get(call, f"system call {call}")
         of = f" of {STREAMS.get(first, f'descriptor {first}')}" if name in ("read", "write") else ""
-        takes = program is not None and program.in_guest and (name, first) == ("read", 0)
+        can = program is not None and bool(program.in_guest or program.source)
+        takes = can and (name, first) == ("read", 0)
         hint = "; --stdin FILE gives it an input" if takes else ""
         return said.replace(match[0], f"it has waited for {seconds} s in {name}{of}{hint}")
     return said

@@ -124,9 +124,9 @@ class Program:
     def summary(self) -> str:
         """The title and the arguments, for the label of a run. A long text is cut, because the
         arguments of a program that brings something along can contain a whole script."""
-        text = " ".join(
-            (self.title, *self.arguments, self.script.name if self.script else "")
-        ).strip()
+        stdin = self.files.stdin if self.path else None
+        words = (f"<{stdin.name}" if stdin else "", self.script.name if self.script else "")
+        text = " ".join(filter(None, (self.title, *self.arguments, *words)))
         if not self.archive:
             return text
         text = re.sub(r",?\s+", " ", text)  # a label consists of parts with ", " between them

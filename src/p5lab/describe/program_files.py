@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a run brings along for a program of a distribution: files and standard input
-(`run --program guest:PATH --file HOST:GUEST --stdin FILE`)."""
+"""What a run brings along for a program: standard input (`run --program FILE.c --stdin FILE`), and
+files for a program of a distribution (`run --program guest:PATH --file HOST:GUEST`)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from p5lab.errors import UserError
 
 FILE, STDIN, PROGRAMS = "--file", "--stdin", "--programs"
+MOST_INPUT = 64 << 20  # bytes of --stdin
 RESERVED = ("/dev", "/p5", "/proc", "/sys")  # of the kernel, and of p5lab
 
 

@@ -16,17 +16,20 @@ import importlib
 import os
 import re
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
 from p5lab.describe import program as programs
+from p5lab.describe.program_files import MOST_INPUT, STDIN
 from p5lab.errors import STATUS_FAILED, UserError
-from p5lab.files import read_json, replace_json, sha256_of
+from p5lab.files import read_at_most, read_json, replace_json, sha256_of, store_bytes
 from p5lab.host import build
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab, cache_directory
@@ -50,6 +53,10 @@ MADE = "made.json"  # the options and messages of the compiler, and the digests 
 PLACE = "build/programs"
 HEADERS = "workloads/lib"  # marker.h, for programs with markers
 C_LIBRARY = "build/libc/musl/lib"  # of the workloads for a Pentium
+# The file that gives a program its standard input.
+INPUT_SOURCE = "guest-images/parts/program/standard_input.c"
+# Options without the start files of the C library, which call the constructor of INPUT_SOURCE.
+NO_START = ("-nostdlib", "-nostartfiles", "-ffreestanding")
 # Options of the linker whose value is the next word.
 WITH_VALUE = ("-L", "-l", "-T", "-u", "-z", "-Xlinker")
 # Libraries that musl has in its libc.a (EMPTY_LIBS in musl's Makefile).
@@ -61,10 +68,13 @@ def is_source(path: Path) -> bool:
     return path.suffix in LANGUAGES
 
 
-def compiled(lab: Lab, source: Path, cflags: str, isa: str) -> Path:
+def compiled(
+    lab: Lab, source: Path, cflags: str, isa: str, standard_input: Path | None = None
+) -> Path:
     """The program made from a source file for guests with this ISA level (guest.toml). `cflags`:
     more options of the compiler, with the quotes of a shell. Relative paths in these options refer
-    to the current directory.
+    to the current directory. `standard_input`: the file that the program reads as its standard
+    input.
 
     Prints the warnings of the compiler on stderr. Raises UserError if there is no such file, and
     with all messages of the compiler if the file cannot be compiled.
@@ -76,19 +86,40 @@ def compiled(lab: Lab, source: Path, cflags: str, isa: str) -> Path:
         more = shlex.split(cflags)
     except ValueError as error:
         raise UserError(f"--cflags: {str(error).lower()}") from None
+    if standard_input and (found := [word for word in NO_START if word in more]):
+        raise UserError(
+            f"{STDIN}: expected without --cflags {found[0]}: the start of the C library opens the"
+            " input"
+        )
     more = [word for one in more for word in (("-Xclang", one) if one in LEVELS else (one,))]
     source = source.resolve()
     command = _command(lab, source, more, isa)
-    place = lab.root / PLACE / _key([*command, str(source)]) / source.stem
+    added = [lab.root / INPUT_SOURCE] if standard_input else []
+    place = lab.root / PLACE / _key([*command, *map(str, (source, *added))]) / source.stem
     said = _made_before(place)
     if said is None:
         libc = _libc(lab, source, more, isa)
         with Progress().activity("compile") as step:
             # With its own libraries, Zig may need minutes.
             step(f"{source.name} for {isa}" + ("" if libc else ", with the libraries of Zig"))
-            said = _compile(command, source, more, place, where, libc)
+            said = _compile(command, source, more, place, where, libc, added)
     if said:
         sys.stderr.write(for_terminal(said, lines=True))
+    return _with_input(lab, place, standard_input) if standard_input else place
+
+
+def _with_input(lab: Lab, program: Path, file: Path) -> Path:
+    """The program with its standard input and the length of it at the end of its file, where
+    INPUT_SOURCE finds them. Raises UserError if the input cannot be read."""
+    content = read_at_most(MOST_INPUT, file, f"{STDIN} {file}", "use a smaller input")
+    whole = program.read_bytes() + content + struct.pack("<Q", len(content))
+    digest = hashlib.sha256(whole).hexdigest()
+    place = store_bytes(lab.root / PLACE / digest[:16] / program.name, whole)
+    place.chmod(0o755)
+    with suppress(OSError, UserError):  # without a complete list of inputs, there is no record
+        record = read_json(program.with_name(MADE), "")
+        used = {**record["inputs"], str(file.resolve()): hashlib.sha256(content).hexdigest()}
+        replace_json(place.with_name(MADE), {**record, "inputs": used, "program": digest})
     return place
 
 
@@ -150,21 +181,24 @@ def _compile(
     place: Path,
     where: str,
     libc: Path | None,
+    added: list[Path],
 ) -> str:
-    """Makes the program. Returns the messages of the compiler, which are warnings."""
+    """Makes the program. `added`: C files of p5lab that become parts of it. Returns the messages of
+    the compiler, which are warnings."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent) as work:
         made, needs = Path(work, place.name), Path(work, "needs")
         try:
+            objects = [_object(command, more, one, work, libc) for one in added]
             if libc:
-                said = _make_with(libc, command, source, more, made, needs)
+                said = _make_with(libc, command, source, more, made, needs, objects)
             else:
-                said = _make(command, source, more, made, needs)
+                said = _make(command, source, more, made, needs, objects)
         except CompilerError as error:
             raise error.about(where) from None
         inputs = _inputs(needs, source, more)
-        if inputs and libc:
-            inputs.append(libc / "libc.a")
+        if inputs:
+            inputs += [*added, *([libc / "libc.a"] if libc else [])]
         record = {
             "compiler": f"ziglang {version('ziglang')}",
             "options": command,
@@ -188,11 +222,28 @@ class CompilerError(Exception):
         return UserError(text, status=STATUS_FAILED)
 
 
+def _object(command: list[str], more: list[str], file: Path, work: str, libc: Path | None) -> str:
+    """Compiles a C file of p5lab for the processor of the user's program, without the user's
+    options. Returns the path of the object."""
+    own = ["cc", *command[1 : len(command) - len(more)]]
+    if libc:
+        own += pentium_programs().FIXED_ADDRESSES
+    made = str(Path(work, f"{file.stem}.o"))
+    run_zig([*own, "-g0", "-c", str(file), "-o", made])
+    return made
+
+
 def _make_with(
-    libc: Path, command: list[str], source: Path, more: list[str], made: Path, needs: Path
+    libc: Path,
+    command: list[str],
+    source: Path,
+    more: list[str],
+    made: Path,
+    needs: Path,
+    added: list[str],
 ) -> str:
     """Makes the program `made` with the workloads' C library, and the list `needs` of its inputs.
-    Returns the warnings."""
+    `added`: further objects. Returns the warnings."""
     tool = pentium_programs()
     options, links = _divided(more)
     sources = [str(source), *(word for word in options if is_source(Path(word)))]
@@ -202,7 +253,7 @@ def _make_with(
     for number, one in enumerate(sources):
         objects.append(f"{made}.{number}.o")
         said += run_zig([*compiler, "-c", one, "-MD", "-MF", str(needs), "-o", objects[-1]])
-    link = tool.linking(libc, [*objects, *links], str(made), debug="-s" not in links)
+    link = tool.linking(libc, [*objects, *added, *links], str(made), debug="-s" not in links)
     return said + run_zig(link[1:])
 
 
@@ -235,18 +286,29 @@ def pentium_programs() -> ModuleType:
         sys.path.remove(place)
 
 
-def _make(command: list[str], source: Path, more: list[str], made: Path, needs: Path) -> str:
-    """Makes the program `made` and the list `needs` of its inputs. Returns the warnings.
+def _make(
+    command: list[str],
+    source: Path,
+    more: list[str],
+    made: Path,
+    needs: Path,
+    added: list[str],
+) -> str:
+    """Makes the program `made` and the list `needs` of its inputs. `added`: further objects.
+    Returns the warnings.
 
     Zig adds debug information either to the C library and the program, or to neither. Therefore the
     program is compiled with debug information and linked without it. Then the same linker links it
     again without the option -s, which would remove all symbols."""
     several = any(is_source(Path(word)) for word in more)
     if several or "-s" in more:
-        return run_zig([*command, str(source), "-MD", "-MF", str(needs), "-o", str(made)])
+        words = [str(source), *added, "-MD", "-MF", str(needs), "-o", str(made)]
+        return run_zig([*command, *words])
     compiled = f"{made}.o"
     said = run_zig([*command, "-c", str(source), "-MD", "-MF", str(needs), "-o", compiled])
-    linked = run_zig([*command, compiled, "-s", "-o", str(made)], ZIG_VERBOSE_LINK="1").splitlines()
+    linked = run_zig(
+        [*command, compiled, *added, "-s", "-o", str(made)], ZIG_VERBOSE_LINK="1"
+    ).splitlines()
     links = [line for line in linked if line.startswith(LINKER)]
     if not links:
         raise CompilerError("\n".join([*linked, "Zig did not print the command of its linker"]))

@@ -21,7 +21,7 @@ from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
 from p5lab.describe.observation import Cpi, Observation, Region
-from p5lab.describe.program_files import PROGRAMS, ProgramFiles
+from p5lab.describe.program_files import PROGRAMS, STDIN, ProgramFiles
 from p5lab.describe.request import Filter, UserProgram
 from p5lab.describe.run import Run
 from p5lab.describe.script import Script
@@ -50,8 +50,7 @@ def runs(lab: Lab, asked: UserProgram | Sequence[UserProgram], choice: Filter) -
         # A mistake is reported before a source file is compiled.
         if not _in_guest(one.path):
             programs.split_arguments(one.arguments)
-            if one.files.options:
-                raise UserError(f"{one.files.options[0]}: expected with --program guest:PATH")
+            _check_files(one)
     versions = [
         _Version(lab, replace(one, files=_with_supplied(lab, one.files)), name)
         for one, name in zip(several, _names(several), strict=True)
@@ -102,6 +101,19 @@ class _Version:
             file = revisions.checked_out(self.lab, file, revision)
         made = _of_file(self.lab, replace(self.asked, path=file), memory, isa)
         return replace(made, called="" if self.name == made.name else self.name)
+
+
+def _check_files(asked: UserProgram) -> None:
+    """Raises UserError if a program in a file cannot have what it should bring along."""
+    for option in asked.files.options:
+        if option != STDIN:
+            raise UserError(f"{option}: expected with --program {programs.IN_GUEST}PATH")
+        if not compiler.is_source(revisions.divided(str(asked.path))[0]):
+            raise UserError(
+                f"{STDIN}: expected with a source file ({', '.join(compiler.LANGUAGES)}), which"
+                f" p5lab compiles together with its input, or with --program"
+                f" {programs.IN_GUEST}PATH; found --program {asked.path}, which is compiled already"
+            )
 
 
 def _names(asked: Sequence[UserProgram]) -> list[str]:
@@ -242,9 +254,18 @@ def _of_file(lab: Lab, asked: UserProgram, memory: int, isa: str) -> programs.Pr
                 f" --program {asked.path} is not one"
             )
         return programs.load(asked.path, asked.arguments, memory, isa)
-    made = compiler.compiled(lab, asked.path, asked.cflags, isa)
+    stdin = asked.files.stdin
+    made = compiler.compiled(lab, asked.path, asked.cflags, isa, stdin)
+    # The guest's RAM disk, which may use half of the memory, has the program with the input at its
+    # end, and the file that the program makes of the input.
+    if stdin and made.stat().st_size + stdin.stat().st_size > memory // 2:
+        raise UserError(
+            f"{STDIN} {stdin}: {stdin.stat().st_size / 1e6:.1f} MB; expected at most a quarter of"
+            f" the machine's memory, {memory / 4e6:.1f} MB, less the program (--set dram.size=SIZE)"
+        )
     program = programs.load(made, asked.arguments, memory, isa)
-    return replace(program, source=asked.path.resolve(), cflags=asked.cflags)
+    source = asked.path.resolve()
+    return replace(program, source=source, cflags=asked.cflags, files=asked.files)
 
 
 def _run(
