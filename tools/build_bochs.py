@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 from building import BuildError, unpack, write_headers
-from host_compiler import cc, cxx
 
 from p5lab.errors import UserError
+from p5lab.host.compilers import cc, cxx
 from p5lab.host.fetch import Fetcher, read_resolved
 
 CFLAGS = "-O3 -fno-pie -w"

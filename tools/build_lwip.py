@@ -12,7 +12,8 @@ import tempfile
 from pathlib import Path
 
 from building import run, status_of, unpack, write_headers
-from host_compiler import cc
+
+from p5lab.host.compilers import cc
 
 CFLAGS = ["-std=gnu11", "-O2", "-w", "-DLWIP_DEBUG_TIMERNAMES=0"]
 PARTS = (

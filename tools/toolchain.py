@@ -21,9 +21,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from host_compiler import cc
-
 from p5lab.errors import UserError
+from p5lab.host.compilers import cc
 from p5lab.host.fetch import Fetcher
 
 PREFIX = "toolchain-"
@@ -42,8 +41,9 @@ PARTS = f"usr/lib/gcc/{TARGET}/12"
 STARTED = ("cc1", "collect2")
 """The parts that gcc starts."""
 UNUSED = ("usr/share", f"{PARTS}/lto1", f"{PARTS}/lto-wrapper")
-LOADER = "lib64/ld-linux-x86-64.so.2"
 LIBRARIES = (f"lib/{TARGET}", f"usr/lib/{TARGET}")
+LOADER = f"{LIBRARIES[0]}/ld-linux-x86-64.so.2"
+"""lib64 has an absolute link to it, which would be the host's."""
 
 
 def prepared(root: Path) -> Path:

@@ -2,6 +2,8 @@
 """tools/toolchain.py: the pinned tools run from a directory of the cache, beside the host's own."""
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +56,31 @@ def test_the_tools_are_those_of_sources_toml(tools, program, version):
     done = tools(program, "--version")
     assert done.returncode == 0, done.stderr
     assert version in (done.stdout + done.stderr).splitlines()[0]
+
+
+def test_no_loader_and_no_library_of_the_host_is_used(tools):
+    """The C library of one release aborts under the loader of another."""
+    place = Path(tools("sh", "-c", "command -v gcc").stdout.strip()).parents[1].resolve()
+    scripts = [
+        path for path in place.rglob("*") if path.is_file() and "inhibit-cache" in text(path)
+    ]
+    assert {script.name for script in scripts} >= {"gcc", "as", "ld", "objcopy", "lz4", "cc1"}
+    for script in scripts:
+        _, loader, *words = shlex.split(text(script).splitlines()[1])
+        assert Path(loader).resolve().is_relative_to(place), script
+        at = words.index("--argv0")
+        listed = subprocess.run(
+            [loader, *words[:at], "--list", words[at + 1]], capture_output=True, text=True
+        ).stdout
+        loaded = [Path(path).resolve() for path in re.findall(r"=> (/\S+)", listed)]
+        assert loaded and all(path.is_relative_to(place) for path in loaded), listed
+
+
+def text(script):
+    """The begin of a script. Empty for other files."""
+    with script.open("rb") as file:
+        begin = file.read(4096)
+    return begin.decode() if begin.startswith(b"#!/bin/sh") else ""
 
 
 def test_the_compiler_uses_its_own_parts(tools, tmp_path):

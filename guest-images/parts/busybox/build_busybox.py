@@ -28,9 +28,10 @@ from building import (
     unpack,
     zig_caches,
 )
-from host_compiler import cc
 from pentium_programs import linking
 from stripping import stripped
+
+from p5lab.host.compilers import cc
 
 # busybox passes the name of a dependency file to the preprocessor, but zig's driver does not
 # support this option. To try an option of the linker or a library, busybox compiles and links a C

@@ -153,9 +153,11 @@ def needs(launcher: str) -> list[tuple[str, str]]:
 def compilers(lab: Lab) -> Iterator[Finding]:
     """Checks that the host's compilers make programs that run: they need headers, libraries and a
     linker."""
-    cxx = host_compilers.cxx()
-    cc = cxx.replace("clang++", "clang").replace("g++", "gcc")
-    for compiler, ending, text in ((cxx, "cc", CXX_PROGRAM), (cc, "c", C_PROGRAM)):
+    both = (
+        (host_compilers.cxx(), "cc", CXX_PROGRAM),
+        (host_compilers.cc(), "c", C_PROGRAM),
+    )
+    for compiler, ending, text in both:
         reason = _compiles(compiler, ending, text)
         if reason:
             yield missing("compiler", f"{compiler} {reason}; apt-get install build-essential")

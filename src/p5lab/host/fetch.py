@@ -239,7 +239,8 @@ class Fetcher:
         uri = re.sub(r"^file:", "copy:", uri)
         _say(f"downloading {wanted.file} ({_megabytes(wanted.size)} MB)")
         process = subprocess.Popen(
-            [APT_HELPER, "download-file", uri, partial, f"SHA256:{wanted.sha256}"],
+            # Without a digest, because releases of apt report a wrong one differently.
+            [APT_HELPER, "download-file", uri, partial],
             env=self._environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -260,8 +261,6 @@ class Fetcher:
             digest = sha256_of(partial)
             _say(f"downloaded {wanted.file}")
             return "" if digest == wanted.sha256 else str(_mismatch(uri, "", wanted.sha256, digest))
-        if "Hash Sum mismatch" in output or "unexpected size" in output:
-            return f"digest mismatch: {uri} is not the file with SHA-256 {wanted.sha256}"
         if "No space left" in output:
             return f"disk full: {partial.parent.parent}"
         errors = re.findall(r"^E: (.*)", output, re.M)
