@@ -117,11 +117,12 @@ measure::Attribution* attribution;  // null: not requested, or the guest is not 
 measure::Blocks* blocks;            // null: not requested
 measure::Calls* calls;              // null: not requested, or the guest is not ready yet
 measure::Modes* modes;              // null: not requested, or the guest is not ready yet
+measure::Issues* issues;            // null: not requested, or the guest is not ready yet
 // The session wants to look at the run after this time, in core clocks.
 Bit64u next_look;
 session::Region* region;  // null: not requested, or the guest is not ready yet
 bool branches_watched;    // attribution or blocks is not null
-bool each_watched;        // attribution, region or calls is not null
+bool each_watched;        // attribution, region, calls or issues is not null
 
 // Takes the observers that the run has now.
 void take_observers() {
@@ -129,9 +130,10 @@ void take_observers() {
   blocks = the_run.blocks();
   calls = the_run.calls();
   modes = the_run.modes();
+  issues = the_run.issues();
   region = the_run.region();
   branches_watched = blocks || attribution;
-  each_watched = attribution || region || calls;
+  each_watched = attribution || region || calls || issues;
 }
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
@@ -386,12 +388,13 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
   if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
 }
 
-// Attribution and region see each instruction before its execution. They take the model off its
-// fast path. The observer of calls needs only far instructions. Far instructions never take the
+// Attribution, region and issues see each instruction before its execution. They take the model off
+// its fast path. The observer of calls needs only far instructions. Far instructions never take the
 // fast path.
 static __attribute__((noinline)) void watch(const p5::Insn& insn, Linear linear) {
   const Linear stack = stack_pointer();
   if (attribution) attribution->at(linear, stack);
+  if (issues) issues->at(linear);
   if (region) the_run.cross_region(region->at(model.state(), linear, stack, thread_base()));
   if (calls && insn.flags & p5::kFar) {
     const bx_address next = cpu()->get_instruction_pointer() + insn.length;

@@ -36,6 +36,7 @@ void Observers::open(const Interval& interval) {
   if (!config_.attribution.empty()) attributed_.create(config_.attribution);
   if (!config_.calls.empty()) called_.create(config_.calls);
   if (!config_.modes.empty()) in_modes_.create(config_.modes);
+  if (!config_.issues.empty()) issued_.create(config_.issues);
   if (config_.media.on) observe_system();
   if (config_.vectors.empty() && config_.sample.empty()) return;
   blocks_ = std::make_unique<measure::Blocks>(model_);
@@ -52,8 +53,12 @@ void Observers::observe_system() {
   if (in_modes_ && !modes_) modes_ = std::make_unique<measure::Modes>(model_);
 }
 
-void Observers::ready() {
+void Observers::ready(const std::vector<uint32_t>& counted) {
   observe_system();
+  if (issued_ && !issues_) {
+    issues_ =
+        std::make_unique<measure::Issues>(model_, counted, issued_.file(), config_.issue_limit);
+  }
   if (!attributed_ || attribution_) return;
   attribution_ = std::make_unique<measure::Attribution>(
       model_, guest_, std::move(config_.functions), config_.stacks, classes_.get());
@@ -63,6 +68,7 @@ void Observers::begin(uint32_t phase, const Brackets& brackets) {
   if (attribution_) attribution_->begin(phase);
   if (calls_) calls_->begin(phase);
   if (modes_) modes_->begin(phase);
+  if (issues_) issues_->measure(true);
   measure_blocks(brackets);
   if (accesses_) trace_accesses(brackets);
 }
@@ -71,6 +77,7 @@ void Observers::end(uint32_t phase, const Brackets& brackets) {
   if (attribution_) attribution_->end(phase);
   if (calls_) calls_->end();
   if (modes_) modes_->end();
+  if (issues_) issues_->measure(brackets.inside());
   measure_blocks(brackets);
 }
 
@@ -99,6 +106,7 @@ void Observers::end_access_trace() {
 void Observers::finish(const std::vector<uint32_t>& counted) {
   if (blocks_) blocks_->finish();
   if (vectors_) vectors_.finish();
+  if (issued_) issued_.finish();
   if (attributed_) {
     attributed_.write(
         AttributionFile(counted, config_.stacks, classes_.get()).text(attribution_.get()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What observes the model in this run? The possible observers are shadows (other geometries), the
-// trace of accesses, the classes of misses, basic blocks, attribution, calls and machine modes. An
-// observer exists only if the run requests this observer.
+// trace of accesses, the trace of issues, the classes of misses, basic blocks, attribution, calls
+// and machine modes. An observer exists only if the run requests this observer.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "measure/attribution.hh"
 #include "measure/blocks.hh"
 #include "measure/calls.hh"
+#include "measure/issues.hh"
 #include "measure/miss_classes.hh"
 #include "measure/modes.hh"
 #include "measure/shadow.hh"
@@ -36,8 +37,9 @@ class Observers {
   // Creates the files.
   void open(const Interval& interval);
   // The guest is ready. Attribution, calls, modes and the CPI stack start here. For a guest that
-  // boots from its own media, all except attribution start in open().
-  void ready();
+  // boots from its own media, all except attribution and the trace of issues start in open().
+  // `counted`: the events of the trace of issues.
+  void ready(const std::vector<uint32_t>& counted);
   // Call begin() after the begin marker of a phase, when `brackets` contains the phase. Call end()
   // after the end marker, when `brackets` no longer contains the phase.
   void begin(uint32_t phase, const Brackets& brackets);
@@ -50,6 +52,7 @@ class Observers {
   std::string differs() const;
   measure::Blocks* blocks() { return blocks_.get(); }
   measure::Attribution* attribution() { return attribution_.get(); }
+  measure::Issues* issues() { return issues_.get(); }
   measure::Calls* calls() { return calls_.get(); }
   measure::Modes* modes() { return modes_.get(); }
   measure::Shadows* shadows() { return shadows_.get(); }
@@ -66,12 +69,13 @@ class Observers {
   p5::Pentium& model_;
   RunConfig& config_;
   measure::Attribution::Guest& guest_;
-  Output accesses_, vectors_, attributed_, called_, in_modes_;
+  Output accesses_, vectors_, attributed_, called_, in_modes_, issued_;
   std::unique_ptr<measure::Shadows> shadows_;  // observes the model
   std::unique_ptr<measure::AccessTrace> access_trace_;
   std::unique_ptr<measure::Blocks> blocks_;
   std::unique_ptr<measure::MissClasses> classes_;
   std::unique_ptr<measure::Attribution> attribution_;
+  std::unique_ptr<measure::Issues> issues_;
   std::unique_ptr<measure::Calls> calls_;
   std::unique_ptr<measure::Modes> modes_;
 };

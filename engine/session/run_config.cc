@@ -47,22 +47,11 @@ RunConfig RunConfig::read(Settings& settings) {
 
 const std::set<std::string>& RunConfig::own_keys() {
   static const std::set<std::string> keys = {
-      "run.access_limit",
-      "run.accesses",
-      "run.attribution",
-      "run.attribution_stacks",
-      "run.call_table",
-      "run.calls",
-      "run.cpi",
-      "run.crossings",
-      "run.functions",
-      "run.interval",
-      "run.intervals",
-      "run.modes",
-      "run.sample",
-      "run.vectors",
-      "run.vector_interval",
-      "run.warm_up",
+      "run.access_limit",    "run.accesses", "run.attribution", "run.attribution_stacks",
+      "run.call_table",      "run.calls",    "run.cpi",         "run.crossings",
+      "run.functions",       "run.interval", "run.intervals",   "run.issue_limit",
+      "run.issues",          "run.modes",    "run.sample",      "run.vectors",
+      "run.vector_interval", "run.warm_up",
   };
   return keys;
 }
@@ -169,6 +158,10 @@ void RunConfig::read_calls(Settings& settings) {
     intervals = settings.text("run.intervals");
     interval = settings.number("run.interval");
     if (interval == 0) settings.fail("run.interval", "expected at least 1");
+  }
+  if (settings.has("run.issues")) {
+    issues = settings.text("run.issues");
+    issue_limit = settings.number("run.issue_limit");
   }
   if (!settings.has("run.calls")) return;
   calls = settings.text("run.calls");

@@ -36,8 +36,10 @@ struct RunConfig {
 
   // Paths of output files. An empty path means that the run does not write this file.
   std::string events, output, crossings, accesses, vectors, attribution, calls, modes, intervals;
+  std::string issues;
 
   uint64_t interval = 0;      // core clocks, of the file `intervals`
+  uint64_t issue_limit = 0;   // instructions that the trace of issues may hold
   uint64_t access_limit = 0;  // L1 accesses that the trace of accesses may hold
   // The shadows: geometries that the run measures in addition to the machine's own geometry.
   std::vector<std::string> shadow_names;

@@ -223,7 +223,7 @@ void Session::ready() {
     });
   }
   devices_.ready();
-  observers_->ready();
+  observers_->ready(events_->counted());
   if (intervals_) intervals_->begin();
   if (!config_.media.on && !config_.media.steps.empty()) begin_script();
   if (job_.region.name.empty()) return;

@@ -96,6 +96,7 @@ class Session {
   measure::Blocks* blocks() { return observers_->blocks(); }  // null: not requested
   // Returns null if the run does not request attribution, or if the guest is not ready yet.
   measure::Attribution* attribution() { return observers_->attribution(); }
+  measure::Issues* issues() { return observers_->issues(); }  // likewise
   // These functions return null if the run does not request the counts by call or by mode, or if
   // the guest is not ready yet.
   measure::Calls* calls() { return observers_->calls(); }

@@ -17,6 +17,7 @@ measure    counts as numbers for one operation: cycles, microseconds, misses
 compare    each number beside a reference, with their ratio
 stack      what the processor spends the clocks of one operation on (CPI stack)
 intervals  the counts of each interval of a run, over time
+cycles     the clocks of a few instructions, without an operating system
 plot       one number as a figure
 style      the format of the figures, for your own Altair charts
 """
@@ -29,6 +30,7 @@ from p5lab.version import __version__ as __version__
 if TYPE_CHECKING:
     from p5lab.api.figures import plot as plot
     from p5lab.api.figures import style as style
+    from p5lab.api.fragments import cycles as cycles
     from p5lab.api.runs import run as run
     from p5lab.api.samples import sample as sample
     from p5lab.api.tables import compare as compare
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "UserError",
     "compare",
+    "cycles",
     "intervals",
     "load",
     "measure",
@@ -59,6 +62,7 @@ __all__ = [
 _PLACES = {
     "UserError": "p5lab.errors",
     "compare": "p5lab.api.tables",
+    "cycles": "p5lab.api.fragments",
     "intervals": "p5lab.api.tables",
     "load": "p5lab.api.tables",
     "measure": "p5lab.api.tables",

@@ -128,6 +128,7 @@ def test_one_spelling_of_json():
                 "explain": ["x", "y"],
                 "rerun": ["x"],
                 "query": ["x"],
+                "cycles": ["x"],
             }.get(name, [])
             assert command.parse_args([*required, "--json"]).form == "json", name
 

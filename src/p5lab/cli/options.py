@@ -315,8 +315,8 @@ def add_no_build(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_system(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that describe one machine with one seed: --machine, --set and --seed."""
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that describe one machine: --machine and --set."""
     parser.add_argument(
         "--machine", default=experiment.PROGRAM_MACHINE, help="default: %(default)s"
     )
@@ -328,6 +328,11 @@ def add_system(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="change a machine key",
     )
+
+
+def add_system(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that describe one machine with one seed: --machine, --set and --seed."""
+    add_machine(parser)
     parser.add_argument(
         "--seed",
         type=seeds.parse,

@@ -318,12 +318,14 @@ def _make(
     return said + run_zig(again)
 
 
-def run_zig(words: list[str], **more: str) -> str:
-    """Runs Zig (`words`: a command of Zig and its options) with more variables in its environment.
-    Returns what Zig printed. Raises CompilerError if Zig fails."""
+def run_zig(words: list[str], *, directory: Path | None = None, **more: str) -> str:
+    """Runs Zig (`words`: a command of Zig and its options) in a directory, by default the current
+    one, with more variables in its environment. Returns what Zig printed. Raises CompilerError if
+    Zig fails."""
     cache = cache_directory() / "zig"
     done = subprocess.run(
         [_zig(), *words],
+        cwd=directory,
         env={
             **os.environ,
             "ZIG_GLOBAL_CACHE_DIR": str(cache),

@@ -11,7 +11,7 @@ from p5lab.describe import media
 from p5lab.describe.boot import Boot
 from p5lab.describe.disk_image import Geometry
 from p5lab.describe.guest import X86_64
-from p5lab.describe.run import Run
+from p5lab.describe.machine import Machine
 from p5lab.errors import UserError
 from p5lab.lab import Lab, shown
 
@@ -46,38 +46,45 @@ class Bochsrc:
     text: str
 
 
-def make(lab: Lab, run: Run, paths: Mapping[str, str]) -> Bochsrc:
-    """The configuration of a run. `paths` are its inputs by role. Raises UserError for a disk image
-    of a wrong size, and for an unknown name in the template."""
-    processor, features = PROCESSORS[str(run.machine.values["cpu.isa"])]
+def make(
+    lab: Lab,
+    machine: Machine,
+    paths: Mapping[str, str],
+    boot: Boot | None = None,
+    *,
+    disk: Path | None = None,
+) -> Bochsrc:
+    """The configuration of a run. `paths` are its inputs by role. `disk`: the guest's IDE disk.
+    Raises UserError for a disk image of a wrong size, and for an unknown name in the template."""
+    processor, features = PROCESSORS[str(machine.values["cpu.isa"])]
     values = {
-        "clock_hz": str(run.machine.clock_hz),
-        "ram_mb": str(int(run.machine.values["dram.size"]) >> 20),
-        "chipset": str(run.machine.values["devices.chipset"]),
+        "clock_hz": str(machine.clock_hz),
+        "ram_mb": str(int(machine.values["dram.size"]) >> 20),
+        "chipset": str(machine.values["devices.chipset"]),
         "processor": processor,
         "features": features,
     }
     places = {role: paths[role] for role in ("bios", "vgabios", "bootrom")}
     # The emulator's BIOS asks for 55 AA also on floppies, unless bit 0 of CMOS register 38h forbids
     # this. It is set only for a floppy that needs it, so all other boots stay the same.
-    places["unsigned_floppy"] = str(int(bool(run.boot and run.boot.has_unsigned_floppy)))
+    places["unsigned_floppy"] = str(int(bool(boot and boot.has_unsigned_floppy)))
     places |= {"boot": "floppy", "floppies": "", "disk": NO_DISK, "cdrom": NO_CDROM}
-    if run.boot:
-        values |= _media_values(run.boot)
-        places |= _media(run.boot, paths)
-    values |= _mouse(run)
-    values |= {"pci_slots": PCI_SLOTS[str(run.machine.values["devices.video"])]}
-    if run.guest.disk:
-        values["cylinders"] = str(_cylinders(lab, run.guest.disk))
+    if boot:
+        values |= _media_values(boot)
+        places |= _media(boot, paths)
+    values |= _mouse(machine)
+    values |= {"pci_slots": PCI_SLOTS[str(machine.values["devices.video"])]}
+    if disk:
+        values["cylinders"] = str(_cylinders(lab, disk))
         places["disk"] = _disk(paths["disk"], values["cylinders"])
     return Bochsrc(values, _fill(lab.bochsrc, {**places, **values}))
 
 
-def _mouse(run: Run) -> dict[str, str]:
+def _mouse(machine: Machine) -> dict[str, str]:
     """The lines about the mouse. Raises UserError if another device has its interrupt."""
-    if run.machine.values["devices.mouse"] == "ps2":
+    if machine.values["devices.mouse"] == "ps2":
         return {"mouse": "mouse: enabled=0"}
-    if run.machine.values["net.card"] != "none":
+    if machine.values["net.card"] != "none":
         raise UserError(
             "devices.mouse: expected ps2, because the network card (net.card) and a serial mouse"
             " have the same interrupt"

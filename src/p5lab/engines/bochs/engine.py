@@ -112,7 +112,7 @@ class Bochs(Engine):
             steps, titles = script.beside_program(run.program.script)
             job |= steps
         text = _conf_text({**conf, **job, **titles}, paths).encode()
-        emulator = bochsrc.make(lab, run, paths)
+        emulator = bochsrc.make(lab, run.machine, paths, disk=run.guest.disk)
         observed = run.observation.inputs(lab, run)
         return Plan(
             inputs=inputs,
@@ -189,7 +189,7 @@ def _from_media(
             "run.keep": media.CHANGED[boot.keep],
             "run.keep_drive": str(drives.index(boot.keep)),
         }
-    emulator = bochsrc.make(lab, run, paths)
+    emulator = bochsrc.make(lab, run.machine, paths, boot, disk=run.guest.disk)
     floppies = {f"{one.role}.img": one.path.read_bytes() for one in boot.floppies}
     titles = script.titles(boot)
     if boot.save_state:

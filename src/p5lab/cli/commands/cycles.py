@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+#: 025 cycles loop.s        time a few instructions, without an operating system
+"""`cycles`: the clocks of a fragment of code, without an operating system."""
+
+import argparse
+from pathlib import Path
+
+from p5lab.cli import options
+from p5lab.describe import machine as machines
+from p5lab.errors import UserError, disk_error
+from p5lab.execute import fragment as execution
+from p5lab.lab import Lab
+from p5lab.prepare import fragment as preparation
+from p5lab.present import counts, fragment_clocks, konata
+
+HELP = "time a few instructions, without an operating system"
+DESCRIPTION = (
+    "Executes a fragment of code on the machine's Pentium, with warm caches, and prints for each"
+    " instruction the pipe, the clocks and why it did not go into V; and the clocks of an iteration"
+    " in the steady state. An iteration is one round of the fragment's loop, one call of a"
+    " function, or one copy of straight code, which is repeated behind itself."
+    " docs/start/cycles.md explains the table."
+)
+EXAMPLES = (
+    "cycles loop.s",
+    'cycles "add %eax, %ebx; mov (%esi), %ecx"',
+    'cycles "8b 06 01 c2"',
+    "cycles sum.c --function sum --args memory,100",
+    "cycles loop.s --konata loop.kanata --set ideal.pairing=true",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `cycles`."""
+    parser.add_argument(
+        "what",
+        metavar="FRAGMENT",
+        help="a file in assembly language (.s, .S) or C, bytes in hexadecimal, or assembler text",
+    )
+    parser.add_argument(
+        "--function",
+        default="",
+        metavar="NAME",
+        help="call this function of the file; default: the first instruction of a file in assembly"
+        " language, the only function of a file in C",
+    )
+    parser.add_argument(
+        "--args",
+        default="",
+        metavar="VALUE,...",
+        help="arguments of the function: numbers, symbols of the file, or `memory`, a page of words"
+        " that are 1",
+    )
+    parser.add_argument(
+        "--with",
+        default="",
+        dest="registers",
+        metavar="REGISTER=VALUE,...",
+        help="values of registers at the beginning; default: "
+        + ", ".join(f"{name}={value}" for name, value in preparation.REGISTERS.items()),
+    )
+    parser.add_argument(
+        "--cflags", default="", metavar="OPTIONS", help="more options of the compiler"
+    )
+    parser.add_argument(
+        "--konata",
+        type=Path,
+        metavar="FILE",
+        help="also write the last call as a trace for the viewer Konata (Kanata format, version 4)",
+    )
+    options.add_machine(parser)
+    options.add_format(parser)
+    options.add_no_build(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `cycles`."""
+    board = machines.load(lab, args.machine)
+    if args.settings:
+        board = board.with_set(machines.parse_settings(args.settings), "--set")
+    fragment = preparation.made(
+        lab,
+        args.what,
+        function=args.function,
+        arguments=[one for one in args.args.split(",") if one],
+        registers=_registers(args.registers),
+        cflags=args.cflags,
+    )
+    if not args.no_build:
+        execution.ensure(lab)
+    fragment, issues = execution.traced(lab, board, fragment)
+    name = " ".join(filter(None, (board.name, board.geometry)))
+    fragment_clocks.show(counts.stdout(), fragment_clocks.of(fragment, issues), name, args.form)
+    if args.konata:
+        try:
+            args.konata.write_text(konata.trace(fragment, issues), encoding="utf-8")
+        except OSError as error:
+            raise disk_error(error, args.konata) from None
+    return 0
+
+
+def _registers(text: str) -> dict[str, str]:
+    found = {}
+    for one in filter(None, text.split(",")):
+        name, equals, value = one.partition("=")
+        if not equals or not value:
+            raise UserError(f"--with {one}: expected REGISTER=VALUE, such as ecx=100")
+        found[name.strip()] = value.strip()
+    return found

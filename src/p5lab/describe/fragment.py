@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""A fragment of code that `./p5lab cycles` times, linked with the code that calls it
+(workloads/lib/fragment.S)."""
+
+import re
+import struct
+import subprocess
+import tempfile
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from p5lab.describe import source_lines
+from p5lab.describe.elf import PT_LOAD, Elf
+
+ROUNDS = 4  # calls of the fragment; the last one is measured
+MEMORY, STACK = 0xA000, 0x80000  # workloads/lib/fragment.S
+FIRST = 0x100000  # address of the fragment
+DATA = 0x400000
+WARM = 8192  # bytes of the data that are read before each call: an L1D of a Pentium
+CACHED = 4096  # bytes of all copies together: half of the L1 code cache
+COPIES = 64  # at most
+# Jumps that a loop can end with: Jcc and JMP with a displacement, LOOP, JECXZ.
+_JUMP = re.compile(rb"[\x70-\x7f\xe0-\xe3\xe9\xeb]|\x0f[\x80-\x8f]", re.DOTALL)
+_RETURN = b"\xc2\xc3"
+_PREFIXES = b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3"
+# The target of a jump, such as `100005 <fragment+0x5>`.
+_TARGET = re.compile(r"\b[0-9a-f]+ <(?:fragment(?:_begin)?(?=[+>]))?([^>]*)>")
+_DECODED = re.compile(r"^ +([0-9a-f]+):\t([^\t\n]*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """`name`: what the user calls it. `image`: the ELF file with the fragment and its caller.
+    `copies`: how often the code stands behind itself, so that straight code is repeated. `intel`:
+    the assembler text of the user has Intel's syntax."""
+
+    name: str
+    image: bytes
+    copies: int = 1
+    intel: bool = False
+
+    @cached_property
+    def elf(self) -> Elf:
+        """The file."""
+        return Elf(self.image)
+
+    @cached_property
+    def end(self) -> int:
+        """The address behind one copy of the fragment's code."""
+        return next(one.address for one in self.elf.symbols if one.name == "fragment_end")
+
+    @property
+    def size(self) -> int:
+        """The bytes of one copy."""
+        return self.end - FIRST
+
+    def repeated(self) -> "Fragment":
+        """The same code as many times as half of an L1 code cache takes it, at least four times."""
+        return replace(self, copies=max(4, min(COPIES, CACHED // self.size)))
+
+    def contains(self, address: int) -> bool:
+        """Whether a copy of the fragment contains an address."""
+        return FIRST <= address < FIRST + self.size * self.copies
+
+    def place(self, address: int) -> int:
+        """The address in the first copy."""
+        return FIRST + (address - FIRST) % self.size
+
+    def blobs(self) -> list[tuple[int, bytes]]:
+        """The content of the memory: address and bytes of each part."""
+        found = []
+        for address, content in _segments(self.image):
+            if address == FIRST and self.copies > 1:
+                # The jump to the caller is behind the copies, so its distance is shorter.
+                code, jump = content[: self.size], content[self.size : self.size + 5]
+                far = int.from_bytes(jump[1:], "little") - self.size * (self.copies - 1)
+                jump = jump[:1] + (far & 0xFFFFFFFF).to_bytes(4, "little")
+                content = code * self.copies + jump
+            found.append((address, content))
+        return found
+
+    def code(self, address: int) -> bytes:
+        """Up to 15 bytes from an address on, without prefixes."""
+        at = self.place(address)
+        segment = next(one for one in self.elf.segments if one.address == FIRST)
+        begin = segment.offset + at - segment.address
+        return self.image[begin : begin + 15].lstrip(_PREFIXES)
+
+    def is_jump(self, address: int) -> bool:
+        """Whether the instruction at an address is a direct jump."""
+        return bool(_JUMP.match(self.code(address)))
+
+    def is_return(self, address: int) -> bool:
+        """Whether the instruction at an address is a near return."""
+        return self.code(address)[:1] in (_RETURN[:1], _RETURN[1:])
+
+    @cached_property
+    def _texts(self) -> dict[int, str]:
+        """The text of each instruction by address, as the host's objdump prints it; empty without
+        objdump."""
+        with tempfile.NamedTemporaryFile(suffix=".elf") as file:
+            file.write(self.image)
+            file.flush()
+            form = "intel" if self.intel else "att"
+            words = ["objdump", "-d", "-w", "-M", form, "--no-show-raw-insn", "-j", ".text"]
+            try:
+                done = subprocess.run([*words, file.name], capture_output=True, text=True)
+            except OSError:
+                return {}
+        found = _DECODED.findall(done.stdout)
+        texts = {int(at, 16): " ".join(text.split("#")[0].split()) for at, text in found}
+        return {at: _TARGET.sub(lambda one: one[1] or "+0x0", text) for at, text in texts.items()}
+
+    def text(self, address: int) -> str:
+        """The instruction at an address. Its bytes, if the host has no objdump."""
+        at = self.place(address)
+        return self._texts.get(at) or self.code(at)[:4].hex(" ")
+
+    def line(self, address: int) -> int:
+        """The source line of an address; 0 if it is not known."""
+        found = source_lines.at(self._lines, self.place(address))
+        return found.line if found else 0
+
+    @cached_property
+    def _lines(self) -> list[source_lines.Range]:
+        return source_lines.ranges(self.image, self.elf.segments)
+
+    def label(self, address: int) -> str:
+        """The name of the place of an address: label or function and distance, such as `sum+3`."""
+        at = self.place(address)
+        names = [one for one in self.elf.symbols if FIRST <= one.address <= at < self.end]
+        names = [one for one in names if not one.name.startswith("fragment")]
+        if not names:
+            return f"+{at - FIRST:#x}"
+        nearest = max(names, key=lambda one: one.address)
+        distance = at - nearest.address
+        return nearest.name + (f"+{distance:#x}" if distance else "")
+
+
+def _segments(image: bytes) -> list[tuple[int, bytes]]:
+    """The loaded parts of a 32-bit ELF file, without the file's own header."""
+    (offset,) = struct.unpack_from("<I", image, 28)
+    size, count = struct.unpack_from("<HH", image, 42)
+    found = []
+    for i in range(count):
+        kind, at, address, _, length, *_ = struct.unpack_from("<8I", image, offset + i * size)
+        if kind == PT_LOAD and length and at:
+            found.append((address, image[at : at + length]))
+    return found
+
+
+@dataclass(frozen=True)
+class Issue:
+    """An instruction of a traced call begins at `address` and at the core clock `clock`. `counts`:
+    what grew until the next instruction began (docs/reference/formats.md, issues.jsonl)."""
+
+    address: int
+    clock: int
+    counts: dict[str, int]

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""A run without an operating system: the boot ROM loads a fragment of code with its caller, and the
+engine traces each instruction (`./p5lab cycles`)."""
+
+import json
+from pathlib import Path
+
+from p5lab.describe.fragment import Fragment, Issue
+from p5lab.describe.guest import X86_64
+from p5lab.describe.machine import Machine
+from p5lab.describe.plan import Plan
+from p5lab.engines import EVENTS
+from p5lab.engines.bochs import bochsrc
+from p5lab.engines.bochs.engine import CONF, OUTPUT
+from p5lab.errors import UserError
+from p5lab.lab import Lab, relative
+
+ISSUES = "issues.jsonl"
+INSTRUCTIONS = 250_000  # of all calls
+SECONDS = 0.5  # of virtual time; the BIOS takes 0.14 s of it at 90 MHz
+ENTRY = "0:0x7c00"
+
+
+def targets(lab: Lab) -> tuple[str, ...]:
+    """The build targets of such a run."""
+    made = (lab.engine, lab.record_of(lab.engine))
+    return (*map(lab.short, made), "build/engine/bios", "build/bootrom")
+
+
+def plan(lab: Lab, machine: Machine, fragment: Fragment, directory: Path) -> Plan:
+    """The plan of a run in `directory`. Raises UserError for a machine without Pentium clocks."""
+    if machine.values["cpu.isa"] == X86_64:
+        raise UserError(f"cpu.isa = {X86_64}: expected a Pentium, whose clocks the engine models")
+    inputs = {
+        "engine": lab.engine,
+        "bios": lab.bios,
+        "vgabios": lab.vgabios,
+        "bootrom": lab.bootrom,
+        "timing": lab.timing(str(machine.values["cpu.timing"])),
+    }
+    for role, path in inputs.items():
+        if not path.is_file():
+            raise UserError(f"missing {role}: {path}; run `./p5lab build`", status=1)
+    paths = {role: relative(path, directory) for role, path in inputs.items()}
+    conf = {
+        **machine.engine_conf(),
+        "run.events": EVENTS,
+        "run.output": OUTPUT,
+        "run.limit_cycles": str(round(SECONDS * machine.clock_hz)),
+        "run.timing": "on",
+        "run.trace_reads": "off",
+        "run.timing_table": paths["timing"],
+        "run.job": "",
+        "run.cpi": "true",
+        "run.issues": ISSUES,
+        "run.issue_limit": str(INSTRUCTIONS),
+        "boot.entry": ENTRY,
+        "boot.segment": "0",
+        "boot.sp": "0x7000",
+    }
+    write = {}
+    for number, (address, content) in enumerate(fragment.blobs()):
+        write[f"blob{number}"] = content
+        conf[f"boot.blob.{number}"] = f"{address:#x} 0 - blob{number}"
+    text = "".join(f"{key} = {value}\n" for key, value in conf.items())
+    emulator = bochsrc.make(lab, machine, paths)
+    return Plan(
+        inputs=inputs,
+        settings={CONF: conf, "bochsrc": emulator.values},
+        write={CONF: text.encode(), "bochsrc": emulator.text.encode(), **write},
+        command=(paths["engine"], "-q", "-f", "bochsrc"),
+        environment={"P5LAB_ENGINE_CONF": CONF, "LC_ALL": "C"},
+        versions={},
+        built_from={},
+    )
+
+
+def issues(directory: Path) -> list[Issue]:
+    """The traced instructions of a run; none if the run failed before the first of them."""
+    found: list[Issue] = []
+    path = directory / ISSUES
+    if not path.is_file() or not path.stat().st_size:
+        return found
+    with path.open(encoding="ascii") as file:
+        names = json.loads(file.readline())["events"]
+        for line in file:
+            address, clock, *counts = json.loads(line)
+            grown = dict(zip((names[i] for i in counts[::2]), counts[1::2], strict=True))
+            found.append(Issue(address, clock, grown))
+    return found

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""The clocks of a fragment of code, for `./p5lab cycles`: of an iteration in the steady state, and
+of each instruction."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rich.console import Console
+
+from p5lab.describe.fragment import FIRST, Fragment, Issue
+from p5lab.present import pipes
+from p5lab.present.tables import Grid, rows_as
+from p5lab.terminal import markup
+
+SCHEMA_VERSION = 1
+LOOP, CALL, COPY = "iteration", "call", "copy"
+BUSY = "cycles.busy"
+
+
+@dataclass(frozen=True)
+class Row:
+    """An instruction. `times`, `counts`: its executions and the growth of the counts in one
+    iteration, means over the measured ones. The clocks are `counts["cycles.busy"]`; a pair's clock
+    belongs to its instruction in U."""
+
+    address: int
+    label: str
+    line: int
+    text: str
+    times: float
+    counts: dict[str, float]
+
+    @property
+    def clocks(self) -> float:
+        """Busy clocks in one iteration."""
+        return self.counts.get(BUSY, 0)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop that the fragment executed, from its first to its last instruction. `iterations`: all
+    of them. `clocks`: of each iteration that begins and ends with the jump back, in core clocks."""
+
+    first: int
+    last: int
+    iterations: int
+    clocks: tuple[int, ...]
+
+    @property
+    def steady(self) -> float:
+        """The mean clocks of the second half of the iterations."""
+        half = self.clocks[len(self.clocks) // 2 :]
+        return sum(half) / len(half)
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """The clocks of a fragment. `unit`: what an iteration is, one of LOOP, CALL, COPY. `measured`:
+    the clocks of each measured iteration. `rows` are in the order of their addresses. `loops`: all
+    loops, the one with the most iterations first. `call`: clocks of the whole fragment."""
+
+    fragment: Fragment
+    unit: str
+    measured: tuple[int, ...]
+    iterations: int
+    rows: tuple[Row, ...]
+    loops: tuple[Loop, ...]
+    call: int
+
+    @property
+    def clocks(self) -> float:
+        """The mean clocks of an iteration."""
+        return sum(self.measured) / len(self.measured)
+
+    @property
+    def instructions(self) -> float:
+        """The mean number of instructions of an iteration."""
+        return sum(row.times for row in self.rows)
+
+
+def of(fragment: Fragment, issues: Sequence[Issue]) -> Clocks:
+    """The clocks of a fragment, from the instructions of its last call (execute.fragment)."""
+    places = [i for i, one in enumerate(issues) if fragment.contains(one.address)]
+    # Functions of the C library that the fragment calls are between the first and the last.
+    first, last = places[0], places[-1]
+    call = (first, last + 1)
+    loops = _loops(fragment, issues[: last + 2])
+    if fragment.copies > 1:
+        unit, every = COPY, _copies(fragment, issues)
+    elif loops and not fragment.is_return(issues[last].address):
+        unit, every = LOOP, _rounds(issues, loops[0].first, loops[0].last)
+    else:
+        unit, every = CALL, [call]
+    steady = every[len(every) // 2 :]
+    return Clocks(
+        fragment,
+        unit,
+        tuple(issues[end].clock - issues[begin].clock for begin, end in steady),
+        loops[0].iterations if unit == LOOP else len(every),
+        _rows(fragment, [issues[begin:end] for begin, end in steady]),
+        tuple(loops),
+        issues[last + 1].clock - issues[first].clock,
+    )
+
+
+def _copies(fragment: Fragment, issues: Sequence[Issue]) -> list[tuple[int, int]]:
+    starts = [
+        i
+        for i, one in enumerate(issues)
+        if fragment.contains(one.address) and (one.address - FIRST) % fragment.size == 0
+    ]
+    return list(pairwise(starts))
+
+
+def _rounds(issues: Sequence[Issue], first: int, last: int) -> list[tuple[int, int]]:
+    """From each jump back to the next one, if the loop is not left between them."""
+    found = []
+    begin: int | None = None
+    for i, (a, b) in enumerate(pairwise(issues)):
+        if a.address != last:
+            continue
+        if b.address != first:
+            begin = None
+            continue
+        if begin is not None:
+            found.append((begin, i + 1))
+        begin = i + 1
+    return found
+
+
+def _loops(fragment: Fragment, issues: Sequence[Issue]) -> list[Loop]:
+    """The loops: jumps back, taken several times."""
+    pairs = list(pairwise(issues))
+    jumps = Counter(
+        (b.address, a.address)
+        for a, b in pairs
+        if b.address <= a.address
+        and fragment.contains(a.address)
+        and fragment.contains(b.address)
+        and a.counts.get("branches")
+    )
+    found = []
+    for (first, last), times in jumps.items():
+        if times < 3 or not fragment.is_jump(last):
+            continue
+        ends = _rounds(issues, first, last)
+        clocks = tuple(issues[end].clock - issues[begin].clock for begin, end in ends)
+        iterations = sum(one.address == last for one in issues)
+        if clocks:
+            found.append(Loop(first, last, iterations, clocks))
+    return sorted(found, key=lambda one: (-len(one.clocks), one.first))
+
+
+def _rows(fragment: Fragment, iterations: Sequence[Sequence[Issue]]) -> tuple[Row, ...]:
+    times: Counter[int] = Counter()
+    counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for one in (one for issues in iterations for one in issues):
+        inside = fragment.contains(one.address)
+        address = fragment.place(one.address) if inside else one.address
+        times[address] += 1
+        counts[address].update(one.counts)
+    each = len(iterations)
+    return tuple(
+        Row(
+            address,
+            fragment.label(address),
+            fragment.line(address),
+            fragment.text(address),
+            times[address] / each,
+            {name: value / each for name, value in counts[address].items()},
+        )
+        for address in sorted(times)
+    )
+
+
+# --- as text ------------------------------------------------------------------------------------
+
+
+def show(console: Console, found: Clocks, machine: str, form: str) -> None:
+    """Prints the clocks as table, markdown, csv or json."""
+    text = rows_as(form, as_rows(found), SCHEMA_VERSION)
+    if text is not None:
+        console.file.write(text)
+        return
+    grid = _grid(found)
+    if form == "markdown":
+        console.file.write("\n\n".join([headline(found, machine), grid.markdown()]) + "\n")
+    else:
+        console.print(markup(headline(found, machine)))
+        grid.print(console)
+    for line in _remarks(found):
+        console.print(markup(line))
+
+
+def headline(found: Clocks, machine: str) -> str:
+    """The clocks of an iteration in one sentence."""
+    article = "an" if found.unit == LOOP else "a"
+    clocks, retired = found.clocks, found.instructions
+    in_v = sum(row.counts.get(pipes.IN_V, 0) for row in found.rows)
+    text = (
+        f"{found.fragment.name} on {machine}: {_counted(clocks, 'clock')} {article} {found.unit},"
+        f" {_counted(retired, 'instruction')} ({pipes.amount(in_v)} in V)"
+    )
+    if len(found.measured) > 1:
+        text += f", in the last {len(found.measured)} of {found.iterations} {_plural(found.unit)}"
+    if min(found.measured) != max(found.measured):
+        text += f" (from {min(found.measured)} to {max(found.measured)} clocks)"
+    return text + "."
+
+
+def _counted(value: float, what: str) -> str:
+    return f"{pipes.amount(value)} {what}{'' if value == 1 else 's'}"
+
+
+def _plural(unit: str) -> str:
+    return {COPY: "copies"}.get(unit, f"{unit}s")
+
+
+def as_rows(found: Clocks) -> list[dict[str, object]]:
+    """A row for each instruction, for programs."""
+    return [
+        {
+            "address": row.address,
+            "place": row.label,
+            "line": row.line or None,
+            "instruction": row.text,
+            "times": row.times,
+            "in_v": row.counts.get(pipes.IN_V, 0),
+            "clocks": row.clocks,
+            "not_in_v": "; ".join(pipes.reasons(row.counts)),
+            "stalls": " ".join(f"{name}={value:g}" for name, value in _stalls(row).items()),
+        }
+        for row in found.rows
+    ]
+
+
+def _stalls(row: Row) -> dict[str, float]:
+    return pipes.stalls(row.counts)
+
+
+def _grid(found: Clocks) -> Grid:
+    heads = ["place", "instruction", "times", "pipe", "clocks", "why not in V; further clocks"]
+    repeated = any(row.times != 1 for row in found.rows)
+    kept = [i for i, head in enumerate(heads) if repeated or head != "times"]
+    left = {place for place, i in enumerate(kept) if heads[i] not in ("times", "clocks")}
+    grid = Grid("", [heads[i] for i in kept], left=left)
+    for row in found.rows:
+        further = (f"{name} {pipes.amount(value)}" for name, value in _stalls(row).items())
+        why = [*pipes.reasons(row.counts), ", ".join(further)]
+        cells = [
+            row.label,
+            row.text,
+            pipes.amount(row.times),
+            pipes.pipe(row.counts, row.times),
+            pipes.amount(row.clocks),
+            "; ".join(filter(None, why)),
+        ]
+        grid.add(*(cells[i] for i in kept))
+    return grid
+
+
+def _remarks(found: Clocks) -> list[str]:
+    lines = []
+    # The first and the last iteration are not complete.
+    for loop in found.loops if found.unit != LOOP else found.loops[1:]:
+        place = found.fragment.label(loop.first)
+        end = found.fragment.label(loop.last)
+        lines.append(
+            f"Loop from {place} to {end}: {_counted(loop.steady, 'clock')} an iteration,"
+            f" {loop.iterations} iterations."
+        )
+    if found.unit == LOOP:
+        lines.append(f"The whole fragment: {found.call:,} clocks.")
+    return lines

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""The columns about the pipes in a table of instructions: the pipe, why an instruction did not go
+into V, and its other clocks by component. All come from counts of the events of one instruction
+(docs/concepts/cpi-stack.md)."""
+
+from collections.abc import Mapping
+
+from p5stats import cpi
+
+IN_V = "instructions.v"
+# The reasons why an instruction is alone or has not gone into V, by component.
+REASONS = {
+    "cpi.single.first": "takes no companion",
+    "cpi.single.second": "cannot go into V",
+    "cpi.single.registers": "register of the one before",
+    "cpi.single.new_code": "code is new in L1I",
+}
+_ISSUE = frozenset((*REASONS, "cpi.pairs", "cpi.single.other"))
+
+
+def pipe(counts: Mapping[str, float], times: float) -> str:
+    """U or V, or U+V if the instruction was in both."""
+    share = counts.get(IN_V, 0) / times if times else 0
+    return "U+V" if 0 < share < 1 else "V" if share else "U"
+
+
+def reasons(counts: Mapping[str, float]) -> list[str]:
+    """Why the instruction is alone in U: the reason of its own, or the reason that concerns it and
+    the instruction before."""
+    return [text for component, text in REASONS.items() if counts.get(component, 0) > 0]
+
+
+def stalls(counts: Mapping[str, float]) -> dict[str, float]:
+    """The clocks beyond the first one by component, the largest first. The names are those of the
+    components without `cpi.`."""
+    found = {
+        name.removeprefix(cpi.PREFIX): value
+        for name, value in counts.items()
+        if name.startswith(cpi.PREFIX) and name not in _ISSUE and value
+    }
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def amount(value: float) -> str:
+    """A number of clocks or executions: whole numbers without decimals, others with two."""
+    return f"{value:,.0f}" if abs(value - round(value)) < 0.005 else f"{value:,.2f}"
