@@ -688,10 +688,31 @@ void p5_interrupt(unsigned vector) {
   delivery_known = false;
 }
 
+// The bytes of all registers that a program of ring 3 can read or use.
+static std::string registers() {
+  std::string bytes;
+  const auto add = [&bytes](const auto& value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  for (unsigned i = 0; i < 8; i++) add(general_register(i));
+  add(cpu()->get_instruction_pointer());
+  add(cpu()->read_eflags());
+  for (const auto& segment : cpu()->sregs) {
+    add(segment.selector.value);
+    add(segment.cache.u.segment.base);
+  }
+  add(cpu()->cr0.get32());  // TS: the x87 has the registers of another program
+  add(cpu()->the_i387);
+  return bytes;
+}
+
 void p5_hwinterrupt(unsigned vector) {
   if (state_stale) refresh_state();
-  if (!from_media && model.state().ring == 3)
-    the_run.program_seen(code_linear(cpu()->get_instruction_pointer()), p5::Space(cpu()->cr3));
+  if (!from_media && model.state().ring == 3) {
+    const auto cr3 = p5::Space(cpu()->cr3);
+    the_run.program_seen(code_linear(cpu()->get_instruction_pointer()), cr3);
+    if (the_run.may_be_endless(cr3)) the_run.program_state(registers(), cr3);
+  }
   crossed = {"interrupt", int(vector)};
   if (calls) calls->hardware(Bit8u(vector), here());
   if (modes) modes->delivered(p5::Entry::Irq, Bit8u(vector));
@@ -817,7 +838,10 @@ void BochsPlatform::let_pass(uint64_t clocks) {
   }
 }
 
-Bit64u p5_read_tsc(Bit64s adjust) { return the_run.counter_registers().time_stamp(adjust); }
+Bit64u p5_read_tsc(Bit64s adjust) {
+  if (cpu()->sregs[BX_SEG_REG_CS].selector.rpl == 3) the_run.program_read_clock();
+  return the_run.counter_registers().time_stamp(adjust);
+}
 
 namespace bochs {
 

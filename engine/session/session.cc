@@ -133,6 +133,7 @@ std::FILE* Session::create(const std::string& path) {
 // --- markers ----------------------------------------------------------------------------------
 
 MarkerResult Session::marker(const MarkerCall& call) {
+  if (model_) endless_.disturbed(model_->clock());
   const MarkerResult done{1, 0, 0, 0};
   switch (call.op) {
     case kDetect:
@@ -400,6 +401,10 @@ void Session::program_entered(KernelEntry entry, bool with_stack) {
   if (!first_space_ || entry.cr3 == first_space_) return;
   entry_ = std::move(entry);
   entry_.clock = model_->clock();
+  if (entry_.vector == kLinuxCall)
+    endless_.calls(uint32_t(entry_.registers[0]), uint32_t(entry_.registers[1]), entry_.clock);
+  else
+    endless_.disturbed(entry_.clock);
   const p5::Linear stack = p5::Linear(entry_.registers[4]);
   for (unsigned i = 0; with_stack && i < kStackWords; i++) {
     const p5::Linear at = stack + i * sizeof(p5::Linear);
@@ -418,6 +423,20 @@ void Session::program_seen(p5::Linear at, p5::Space cr3) {
   if (!first_space_ || cr3 == first_space_) return;
   seen_at_ = at;
   seen_ = model_->clock();
+}
+
+bool Session::may_be_endless(p5::Space cr3) const {
+  // A person or a script can type a signal. System calls of x86-64 are no interrupts.
+  if (p5::kX86_64 || script_ || viewer_ || entry_.vector < 0 || cr3 != entry_.cr3) return false;
+  return endless_.searches(model_->clock(), uint64_t(config_.machine.clock_mhz * 1e6));
+}
+
+void Session::program_state(const std::string& registers, p5::Space cr3) {
+  const uint64_t now = model_->clock(), before = endless_.found(registers, cr3, now, *emulator_);
+  if (!before) return;
+  fail("the program cannot end" + about_program() +
+       ", and all its registers and its memory are as they were " + seconds(now - before) +
+       " before");
 }
 
 void Session::note_entries() {

@@ -22,6 +22,7 @@
 #include "session/counter_registers.hh"
 #include "session/crossings.hh"
 #include "session/ending.hh"
+#include "session/endless.hh"
 #include "session/event_stream.hh"
 #include "session/guest_buffer.hh"
 #include "session/guest_files.hh"
@@ -123,6 +124,13 @@ class Session {
   void program_entered(KernelEntry entry, bool with_stack);
   // A hardware interrupt has found a program of ring 3 at this address.
   void program_seen(p5::Linear at, p5::Space cr3);
+  // Whether program_state() must follow program_seen(), because the program may never end.
+  bool may_be_endless(p5::Space cr3) const;
+  // `registers`: the bytes of all registers of the program that has been seen. Ends the run if the
+  // program cannot end.
+  void program_state(const std::string& registers, p5::Space cr3);
+  // A program of ring 3 has read the time-stamp counter.
+  void program_read_clock() { endless_.disturbed(model_->clock()); }
   // A guest that boots from its own media has executed HLT with interrupts off. Nothing can wake
   // the processor, because no device of the emulator raises an NMI or SMI by itself.
   [[noreturn]] void guest_halted();
@@ -224,6 +232,7 @@ class Session {
   } last_invalid_;
   p5::Space first_space_ = 0;  // of the process that has executed the ready marker
   KernelEntry entry_;          // of another process
+  Endless endless_;            // about the same process
   KernelEntry sent_;           // its last call that sends a signal
   p5::Linear seen_at_ = 0;     // of another process, in ring 3
   uint64_t seen_ = 0;          // clock; 0: not seen

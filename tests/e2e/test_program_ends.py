@@ -8,6 +8,9 @@ from p5lab.lab import Lab
 
 SOURCE = """\
 #include <assert.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +24,21 @@ KEEP static void spin(void) {
   while (1)
     x++;
 }
+struct ring { struct ring *next; int value; };
+KEEP static int walk(struct ring *at) {
+  int found = 0;
+  for (; at; at = at->next) found += at->value == 3;
+  return found;
+}
+static void on_alarm(int number) { (void)number; zero = 1; }
+KEEP static void spoil(int how) {
+  signal(SIGALRM, on_alarm);
+  if (how == 'A') alarm(3);
+  time_t end = time(NULL) + 3;
+  while (how == 'A' ? !zero : how == 'T' ? time(NULL) < end : ++x < 40000000) {}
+}
 int main(int argc, char **argv) {
+  struct ring ring[3] = {{ring + 1, 1}, {ring + 2, 2}, {ring, 4}};
   puts("before");
   fflush(stdout);
   switch (argv[1][0]) {
@@ -29,8 +46,11 @@ int main(int argc, char **argv) {
     case 'd': return divide(argc + 6, zero);
     case 'a': check(argc); break;
     case 's': spin(); break;
+    case 'w': return walk(ring);
+    case 'A': case 'T': case 'C': spoil(argv[1][0]); break;
     case 'l': return (int)strlen((char *)zero + 16);
-    default: return getchar() == 0;
+    case 'i': return getchar() == 0;
+    default: for (;;) {}
   }
   return 0;
 }
@@ -40,12 +60,14 @@ int main(int argc, char **argv) {
 @pytest.mark.parametrize(
     ("argument", "wanted"),
     [
-        ("null", ("SIGSEGV", "look, ", "ends.c:8", "address 0x0", "output: before")),
-        ("divide", ("SIGFPE", "divide, ", "ends.c:9", "idiv", "= 0x0")),
+        ("null", ("SIGSEGV", "look, ", "ends.c:11", "address 0x0", "output: before")),
+        ("divide", ("SIGFPE", "divide, ", "ends.c:12", "idiv", "= 0x0")),
         ("library", ("SIGSEGV", "in strlen", "address 0x10", "main, ")),
-        ("abort", ("SIGABRT", "check, ", "ends.c:10", "main, ", "Assertion failed: n > 3")),
-        ("spin", ("virtual-time limit", "spin, ", "ends.c:13", "without a system call")),
-        ("wait", ("virtual-time limit", "waited", "read of standard input")),
+        ("abort", ("SIGABRT", "check, ", "ends.c:13", "main, ", "Assertion failed: n > 3")),
+        ("spin", ("virtual-time limit", "spin, ", "ends.c:16", "without a system call")),
+        ("endless", ("failed: the program cannot end", "main, ", "without a system call")),
+        ("walk", ("failed: the program cannot end", "walk, ", "its memory are as they were")),
+        ("input", ("virtual-time limit", "waited", "read of standard input")),
     ],
 )
 def test_the_message_names_the_place(argument, wanted, tmp_path, capsys):
@@ -56,3 +78,12 @@ def test_the_message_names_the_place(argument, wanted, tmp_path, capsys):
     said = " ".join(capsys.readouterr().err.split())
     for text in wanted:
         assert text in said
+
+
+@pytest.mark.parametrize("argument", ["Alarm", "Time", "Count"])
+def test_a_loop_that_something_ends_goes_on(argument, tmp_path, capsys):
+    source = tmp_path / "ends.c"
+    source.write_text(SOURCE)
+    words = ["run", "--program", str(source), "--args", argument, "--limit", "20"]
+    assert cli.main(words, Lab.here()) == 0
+    assert "printed:\nbefore" in capsys.readouterr().err
