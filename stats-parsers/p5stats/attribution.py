@@ -135,13 +135,14 @@ class Attribution:
             names[cr3] = name if used[name] == 1 else f"{name} #{used[name]}"
         return names
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self, *, callers: bool = False) -> pd.DataFrame:
         """A row for each count that is not zero. Counts are sums over brackets and callers.
 
         Columns: COLUMNS. `phase`, `ring` and `count` are integers, the other columns are texts. If
         the run counted by source line, the column `line` follows `module`. It contains
         `FILE:LINE`, where FILE is the end of the path that distinguishes the file from all others.
-        The text is empty for code without a source line.
+        The text is empty for code without a source line. With `callers`, the column `caller` has
+        the name of the function that called the function, or an empty text.
         """
         spaces = self.spaces()
         files = short_names({node.function.file for node in self.nodes.values()} - {""})
@@ -154,6 +155,7 @@ class Attribution:
                     node.function.name,
                     node.function.module,
                     *([_line(node.function, files)] if files else []),
+                    *([self._caller(node)] if callers else []),
                     node.ring,
                     spaces[node.cr3],
                     node.crossing,
@@ -161,9 +163,13 @@ class Attribution:
                 for event, count in zip(self.events, counts, strict=True):
                     if count:
                         sums[(*where, event)] += count
-        columns = [*COLUMNS[:3], "line", *COLUMNS[3:]] if files else COLUMNS
+        more = [*(["line"] if files else []), *(["caller"] if callers else [])]
+        columns = [*COLUMNS[:3], *more, *COLUMNS[3:]]
         frame = pd.DataFrame([(*key, count) for key, count in sums.items()], columns=columns)
         return frame.astype({"phase": "int64", "ring": "int64", "count": "int64"})
+
+    def _caller(self, node: Node) -> str:
+        return "" if node.parent is None else self.nodes[node.parent].function.name
 
     def line_frame(self) -> pd.DataFrame:
         """A row for each source line and event with a count that is not zero.

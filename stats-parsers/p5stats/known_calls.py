@@ -58,6 +58,14 @@ class Known:
             f"{head} {REGISTERS[one.register]}={number} {one.functions.get(function, '')}".strip()
         )
 
+    def short(self, kind: str, vector: int | None, function: int | None) -> str:
+        """The name of a system call without its number, such as "dup", so that kernels with other
+        numbers can be compared. Any other call, and a number without a name, is as in `name`."""
+        one = self.gate if kind == GATE else self.interrupts.get(vector or 0, Interrupt())
+        is_system_call = kind == GATE or (kind == INT and vector == crossings.SYSTEM_CALL)
+        own = one.functions.get(function, "") if is_system_call and function is not None else ""
+        return own or self.name(kind, vector, function)
+
     def engine_text(self) -> str:
         """The facts that the engine needs, as one text (engine/measure/call_table.hh)."""
         words = []

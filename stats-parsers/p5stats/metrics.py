@@ -36,6 +36,7 @@ class View(StrEnum):
     RATES = "the figure of all benchmarks of one system, behind OVERVIEW"
     CURVE_PANELS = "the curves over a parameter"
     LEVELS = "the levels of a memory curve"
+    PARTS = "the table of counts by dimension"
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,7 @@ _CYCLES = (
                 overview=2,
                 curve_panels=2,
                 levels=1,
+                parts=1,
             ),
         ),
     ),
@@ -158,6 +160,7 @@ _CYCLES = (
                 key_panels=3,
                 overview=3,
                 curve_panels=3,
+                parts=2,
             ),
         ),
     ),
@@ -186,7 +189,7 @@ _INSTRUCTIONS = (
         "instructions",
         Shown(
             head="instruc-\ntions",
-            places=at(headline=4, summary=4, sweep=5, bars=3, key_panels=4, overview=4),
+            places=at(headline=4, summary=4, sweep=5, bars=3, key_panels=4, overview=4, parts=3),
         ),
     ),
     Metric(
@@ -198,7 +201,7 @@ _INSTRUCTIONS = (
             head="CPI",
             title="busy cycles per instruction",
             short=("cpi",),
-            places=at(headline=5, summary=5, curve=4, sweep=6, rates=1),
+            places=at(headline=5, summary=5, curve=4, sweep=6, rates=1, parts=4),
         ),
     ),
     Metric(

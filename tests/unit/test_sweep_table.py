@@ -298,7 +298,6 @@ def test_the_inside_of_several_runs_cannot_be_shown(p5lab, swept, option):
     [
         (("--top", "3"), "--attribution or --evictions or --calls"),
         (("--top", "20"), "--attribution or --evictions or --calls"),  # the default
-        (("--by", "function"), "--attribution"),
         (("--event", "cycles.busy"), "--attribution or --source or --speedscope"),
         (("--evictions", "--by", "function"), "--attribution"),
     ],

@@ -10,14 +10,15 @@ from p5lab.describe import engine, experiment, ideal, observation, program_files
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.observation.kind import positive
 from p5lab.describe.run import Run
-from p5lab.errors import UserError
+from p5lab.errors import UserError, unknown
 from p5lab.execute.build_and_run import execute
 from p5lab.execute.cluster import Tls, Workers
 from p5lab.execute.runner import Result
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
-from p5lab.present import column, counts, headline, sweep_table
+from p5lab.present import breakdown, column, counts, headline, sweep_table
+from p5stats.dimensions import DIMENSIONS
 
 SCHEMA_VERSION = 1  # version of the JSON that print_json prints
 TAKES_OPTIONS = ("--args", "--cflags")  # their values are often options of another program
@@ -82,6 +83,13 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         help="the engine that makes the runs (default: %(default)s). gem5: your own gem5,"
         " P5LAB_GEM5. native: run the programs on this host",
     )
+    parser.add_argument(
+        "--by",
+        default="",
+        metavar="DIMENSION,...",
+        help="also count by these dimensions, such as call,function: a short form of the next"
+        " options (docs/concepts/dimensions.md)",
+    )
     observation.add_options(parser)
     parser.add_argument(
         "--feedback",
@@ -95,6 +103,26 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         help="off: each instruction takes one clock, and the machine has no caches, no TLBs and no"
         " stalls",
     )
+
+
+def count_by(args: argparse.Namespace) -> None:
+    """Sets the options of observations in `args` that count by the dimensions of --by. Raises
+    UserError for an unknown dimension, and for `interval` without --interval."""
+    parser = argparse.ArgumentParser(add_help=False)
+    observation.add_options(parser)
+    plain = vars(parser.parse_args([]))
+    for name in filter(None, args.by.split(",")):
+        if name not in DIMENSIONS:
+            raise unknown("dimension", name, DIMENSIONS, where="--by")
+        words = DIMENSIONS[name].options.split()
+        if words == [observation.Intervals.option]:
+            if not args.interval:
+                raise UserError("--by interval: expected also --interval CLOCKS, the length")
+            continue
+        for key, value in vars(parser.parse_args(words)).items():
+            if value != plain[key]:
+                both = [*getattr(args, key), *value] if isinstance(value, list) else value
+                setattr(args, key, both)
 
 
 def with_values(words: Sequence[str]) -> list[str]:
@@ -276,6 +304,51 @@ def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FO
         help=f"how to print the results: {', '.join(forms[:-1])} or {forms[-1]}",
     )
     add_json(parser)
+
+
+def add_breakdown(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that divide counts by dimensions, except --by, --metric and --top."""
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="DIMENSION=VALUE,...",
+        help="with --by: only what has one of these values, such as ring=0 or function=sys_* (*"
+        " matches any text); may be repeated",
+    )
+    parser.add_argument(
+        "--per",
+        choices=breakdown.PER,
+        default=breakdown.OPERATION,
+        help="with --by: whether the values are for one operation (the default), or for 1000"
+        " instructions of the phase",
+    )
+    parser.add_argument(
+        "--map",
+        type=Path,
+        metavar="FILE",
+        dest="names",
+        help="with --by: a TOML file with other names, so that two systems have the same name for"
+        ' one thing: [call], then "INT 21h AH=3Dh open" = "open" (docs/concepts/dimensions.md)',
+    )
+
+
+def question(args: argparse.Namespace) -> breakdown.Question:
+    """Returns what --by and the options of add_breakdown ask for. Raises UserError if they do not
+    fit."""
+    return breakdown.ask([args.by], args.where, args.metrics, args.per, args.names)
+
+
+def check_no_breakdown(args: argparse.Namespace) -> None:
+    """Raises UserError if an option of add_breakdown is given without --by."""
+    given = {
+        "--where": args.where,
+        "--per": args.per != breakdown.OPERATION,
+        "--map": args.names,
+    }
+    for option, value in given.items():
+        if value:
+            raise UserError(f"{args.command_name} {option}: expected with --by DIMENSION,...")
 
 
 def add_all_tables(parser: argparse.ArgumentParser) -> None:

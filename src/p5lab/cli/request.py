@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from p5lab.cli import media, piped
+from p5lab.cli import media, options, piped
 from p5lab.describe import experiment, guest, machine, program_files, script, sweep
 from p5lab.describe.media import CHANGED
 from p5lab.describe.observation import Observation
@@ -27,6 +27,7 @@ def of(args: argparse.Namespace, lab: Lab) -> Request:
     """Returns what the command line of `run`, `plan` or `report` asks for (options.add_choice,
     options.add_only). Raises UserError for a wrong value and for options that exclude each other,
     such as an experiment and a program."""
+    options.count_by(args)
     axes = sweep.parse(args.sweeps)
     flags = [axis for axis in axes if CFLAGS in axis.steps[0]]
     choice = Filter(

@@ -21,11 +21,10 @@ from p5lab.describe.tomlfile import Table
 from p5lab.evidence.period import Execute, verdicts
 from p5lab.evidence.records import Record, short
 from p5lab.execute import runner
-from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number
-from p5stats import attribution, compare, metrics, tidy
+from p5stats import attribution, compare, metrics, phase_names, tidy
 
 if TYPE_CHECKING:
     import pandas as pd

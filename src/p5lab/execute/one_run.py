@@ -23,9 +23,9 @@ from p5lab.execute.forkserver import Server
 from p5lab.files import digest_of
 from p5lab.host.processors import cores
 from p5lab.keep import saved_state, store
-from p5lab.keep.phase_names import named_by_programs
 from p5lab.logs import NOTHING
 from p5stats import StatsError, events, tidy
+from p5stats.phase_names import named_by_programs
 
 INTERRUPTED = "interrupted by the user"
 KILLED = 128  # a program that a signal ended has this status plus the signal

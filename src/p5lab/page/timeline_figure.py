@@ -4,10 +4,10 @@
 
 from collections.abc import Iterator
 
-from p5lab.keep import phase_names
 from p5lab.keep.store import Stored
 from p5lab.page.figure import Figure, frame, identifier, mark
 from p5lab.present import comparison, timeline
+from p5stats import phase_names
 
 METRIC, UNIT = "clocks since the start of the bracket", "clocks"
 STEPS = 200  # a figure shows at most this number of steps

@@ -9,10 +9,11 @@ from rich.console import Console
 
 from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.describe.observation.calls import CALLS, Calls
-from p5lab.keep import phase_names, selection
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import MISSING, Grid
 from p5lab.terminal import markup
+from p5stats import phase_names
 
 if TYPE_CHECKING:
     import pandas as pd

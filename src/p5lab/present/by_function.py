@@ -12,9 +12,10 @@ from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.describe.observation.attribute import ATTRIBUTION
 from p5lab.errors import UserError, unknown
 from p5lab.files import replace_json
-from p5lab.keep import phase_names, selection
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import Grid
+from p5stats import phase_names
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from p5lab.describe.observation.modes import MODES
-from p5lab.keep import phase_names, selection
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import MISSING, Grid
+from p5stats import phase_names
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,11 +9,11 @@ from rich.console import Console
 from p5lab.describe.keys import readable
 from p5lab.describe.observation import Cpi
 from p5lab.describe.observation.clocks import is_nominal
-from p5lab.keep import phase_names, selection
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import by_function
 from p5lab.present.tables import MISSING, Grid, clocks, rows_as
-from p5stats import cpi, tidy
+from p5stats import cpi, phase_names, tidy
 
 SCHEMA_VERSION = 1
 CYCLES, NOMINAL_CYCLES = "cycles", "nominal cycles"

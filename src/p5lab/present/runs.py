@@ -11,12 +11,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from p5lab.describe.keys import readable
-from p5lab.keep.phase_names import PHASE_NAME
 from p5lab.keep.store import Stored
 from p5lab.present import by_call, comparison, counts, one_system, program_output, screen
 from p5lab.present.comparison import Cell, Comparison
 from p5lab.present.tables import MISSING
 from p5lab.terminal import for_terminal, markup
+from p5stats.phase_names import PHASE_NAME
 
 SHORT_ID = 10  # digits of a run's id in a list
 CUT = " ..."

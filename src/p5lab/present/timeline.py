@@ -10,10 +10,10 @@ from typing import Any
 from rich.console import Console
 
 from p5lab.describe.observation.trace import CROSSINGS
-from p5lab.keep import phase_names, selection
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import Grid
-from p5stats import cpi, crossings
+from p5stats import cpi, crossings, phase_names
 
 SCHEMA_VERSION = 1
 Row = dict[str, Any]  # a step, with the columns of `rows`

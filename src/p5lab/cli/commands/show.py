@@ -14,6 +14,8 @@ from p5lab.keep import selection, swept_keys
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import (
+    breakdown,
+    breakdown_table,
     by_call,
     by_function,
     by_interval,
@@ -27,6 +29,7 @@ from p5lab.present import (
     timeline,
 )
 from p5lab.terminal import for_terminal
+from p5stats.dimensions import DIMENSIONS
 
 HELP = "show stored runs: inputs, status, counts"
 DESCRIPTION = (
@@ -38,6 +41,8 @@ EXAMPLES = (
     "show 3f2a91",
     "show 3f2a91 --crossings",
     "show smoke --metric cycles,cpi",
+    "show smoke --by ring",
+    "show 3f2a91 91bc04 --by function --where ring=0 --metric code_misses",
 )
 
 
@@ -128,9 +133,12 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--by",
-        metavar="WHAT,...",
-        help=f"group counts by any of {', '.join(by_function.BY)} (default: {COUNTED['by'][0]})",
+        metavar="DIMENSION,...",
+        help="divide the counts of one or several runs by these dimensions, such as ring,function,"
+        f" call or component (all: {', '.join(DIMENSIONS)}). With --attribution, any of"
+        f" {', '.join(by_function.BY)} (default: {COUNTED['by'][0]})",
     )
+    options.add_breakdown(parser)
     parser.add_argument(
         "--event",
         metavar="NAME",
@@ -146,6 +154,9 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `show`."""
+    if args.by is not None and not any(_is_given(args, view) for view in VIEWS):
+        return _divided(args, lab)
+    options.check_no_breakdown(args)
     wanted = options.wanted(args)
     _check_counted(args)
     words = [args.run, *args.more]
@@ -171,6 +182,20 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     else:
         view = next((VIEWS[name] for name in VIEWS if _is_given(args, name)), _whole)
         view(selection.find(lab, args.run), args)
+    return 0
+
+
+def _divided(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `show` with --by: the counts by dimension."""
+    if args.event:
+        args.metrics.append(args.event)
+    question = options.question(args)
+    words = [args.run, *args.more]
+    chosen = [same[0] for same in selection.groups(lab, words, args.only)]
+    if not any(selection.is_group(lab, word) for word in words):
+        chosen = selection.as_versions(chosen)
+    tables = breakdown.of_runs(chosen, question)
+    breakdown_table.show(counts.stdout(), tables, args.form, args.top or breakdown_table.ROWS)
     return 0
 
 

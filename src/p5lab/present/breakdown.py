@@ -1,0 +1,444 @@
+# SPDX-License-Identifier: MIT
+"""Divides the counts of runs by dimensions, one or several systems side by side.
+
+`p5stats.dimensions` reads what the runs counted. Here the counts become values of one operation, or
+of 1000 instructions, and rows of the same name stand beside each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from p5lab.describe import tomlfile
+from p5lab.describe.keys import readable
+from p5lab.errors import STATUS_FAILED, UserError, unknown
+from p5lab.keep import selection
+from p5lab.keep.store import Stored
+from p5lab.present import column
+from p5lab.present.column import Column
+from p5lab.present.comparison import CYCLES, NOMINAL
+from p5stats import StatsError, compare, cpi, dimensions, tidy
+from p5stats.dimensions import (
+    COMPONENT,
+    DIMENSIONS,
+    OWN_EVENTS,
+    WHOLE_RUN,
+    Counted,
+    NotCounted,
+)
+from p5stats.metrics import View, shown_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
+
+EMPTY = cpi.EMPTY
+OPERATION, INSTRUCTIONS = "operation", "1000"
+PER = (OPERATION, INSTRUCTIONS)
+ORDERED = ("iteration", "interval")  # dimensions whose values are numbers in the order of time
+Key = tuple[str, ...]
+Events = Mapping[str, float]  # counts by event
+# The events of observers that a table of one system shows without a wish, beside the metrics.
+OWN_SHOWN = (dimensions.CLOCKS, "calls", "total.cycles", "waited")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a user wants to see. `by`: the dimensions of a row. `where`: for a dimension, the values
+    that count (* matches any text). `metrics`: the columns; without any, those of View.PARTS.
+    `per`: OPERATION or INSTRUCTIONS. `names`: for a dimension, other names of values, so that two
+    systems have the same name for one thing."""
+
+    by: tuple[str, ...]
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    metrics: tuple[Column, ...] = ()
+    per: str = OPERATION
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """All dimensions of the question."""
+        return tuple(dict.fromkeys((*self.by, *self.where)))
+
+
+def ask(
+    by: Sequence[str],
+    where: Iterable[str] = (),
+    metrics: Iterable[str] = (),
+    per: str = OPERATION,
+    names: Path | None = None,
+) -> Question:
+    """Returns the question of a command line. `by`, `where` and `metrics` are the values of the
+    options: NAME,NAME and NAME=VALUE,VALUE. Raises UserError for an unknown name, for dimensions
+    that exclude each other, and for a wrong file of names."""
+    wanted = tuple(dict.fromkeys(name for value in by for name in value.split(",")))
+    chosen: dict[str, tuple[str, ...]] = {}
+    for value in where:
+        name, equals, texts = value.partition("=")
+        if not equals or not texts:
+            raise UserError(f"--where {value}: expected DIMENSION=VALUE,..., such as ring=0")
+        chosen[name] = (*chosen.get(name, ()), *texts.split(","))
+    for name in (*wanted, *chosen):
+        if name not in DIMENSIONS:
+            raise unknown("dimension", name, DIMENSIONS)
+    columns = tuple(dict.fromkeys(one for option in metrics for one in _columns(option)))
+    found = Question(wanted, chosen, columns, per, _names(names) if names else {})
+    try:
+        dimensions.observers_of(found.dimensions)
+    except StatsError as error:
+        raise UserError(str(error)) from None
+    if COMPONENT in found.dimensions and any(one.name not in (CYCLES, NOMINAL) for one in columns):
+        raise UserError(f"{COMPONENT}: only busy cycles have components; expected --metric cycles")
+    return found
+
+
+def _columns(option: str) -> Sequence[Column]:
+    """The columns of one --metric. The events of observers have no declaration in events.toml."""
+    own = [Column(name, OWN_EVENTS[name], True) for name in option.split(",") if name in OWN_EVENTS]
+    others = ",".join(name for name in option.split(",") if name not in OWN_EVENTS)
+    return [*(column.parse([others]) if others else ()), *own]
+
+
+def _names(path: Path) -> dict[str, dict[str, str]]:
+    """Reads a file of names: for each dimension, a table NAME = "OTHER NAME"."""
+    table = tomlfile.load(path, schema_version=1)
+    table.only(("schema_version", *DIMENSIONS))
+    found = {}
+    for name in DIMENSIONS:
+        own = table.table(name, {})
+        found[name] = {key: own.text(key) for key in own.data}
+    return found
+
+
+# --- what the runs counted ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class System:
+    """Runs of one benchmark that differ only in their seeds. Their numbers become a mean. `name`:
+    what distinguishes the system from the others, with line breaks."""
+
+    name: str
+    stored: tuple[Stored, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A combination of values of the dimensions. `counts`: of each system; None if the system has
+    no count at all."""
+
+    key: Key
+    counts: tuple[Events | None, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The counts of one phase of one benchmark. The rows with the largest difference come first,
+    or with one system those with the largest value. The counts of all rows add up to `total`."""
+
+    benchmark: str
+    phase: str
+    question: Question
+    systems: tuple[System, ...]
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def title(self) -> str:
+        """The benchmark and the phase."""
+        same = self.phase in ("", self.benchmark)
+        return self.benchmark if same else f"{self.benchmark}, {self.phase}"
+
+    @property
+    def per(self) -> str:
+        """What the values are for: one operation by its name, 1000 instructions, or the run."""
+        if self.question.per != OPERATION:
+            return "1000 instructions"
+        if self.phase == WHOLE_RUN:
+            return WHOLE_RUN
+        return f"one {self.systems[0].stored[0].record['workload']['operation']}"
+
+    @cached_property
+    def total(self) -> Row:
+        """The sum of all rows."""
+        return self.sum("all", self.rows)
+
+    def sum(self, name: str, rows: Sequence[Row]) -> Row:
+        """One row for several."""
+        sums = tuple(
+            _sum([one for row in rows if (one := row.counts[place]) is not None])
+            for place in range(len(self.systems))
+        )
+        return Row((name, *[""] * (len(self.question.by) - 1)), sums)
+
+    def top(self, number: int) -> list[Row]:
+        """The first rows, and one row for the rest."""
+        rest = self.rows[number:]
+        more = [self.sum(f"({len(rest)} others)", rest)] if rest else []
+        return [*self.rows[:number], *more]
+
+    def value(self, row: Row, place: int, wanted: Column) -> float:
+        """The value of a column in a row, of the system with this place. What has no count is 0, or
+        NaN for a ratio."""
+        stored = self.systems[place].stored[0]
+        return _value(row.counts[place] or self._zero(place), wanted, stored)
+
+    def _zero(self, place: int) -> Events:
+        return dict.fromkeys(self.total.counts[place] or (), 0.0)
+
+    def values(self, row: Row, wanted: Column) -> list[float]:
+        """The values of all systems."""
+        return [self.value(row, place, wanted) for place in range(len(self.systems))]
+
+
+def _sum(counts: Sequence[Events]) -> Events:
+    return {event: sum(one[event] for one in counts) for event in (counts[0] if counts else ())}
+
+
+def _value(counts: Events, wanted: Column, stored: Stored) -> float:
+    if wanted.is_event:
+        return float(counts.get(wanted.name, float("nan")))
+    vector = stored.record["guest"]["clock_vector"]
+    _, clock_hz = tidy.read_run(stored.directory) if wanted.name == "microseconds" else (None, 1)
+    metric = next(one for one in compare.metrics(vector) if one.name == wanted.name)
+    return metric.value(compare.Counts(counts), clock_hz)
+
+
+def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
+    """Divides the counts of runs. Runs of one benchmark stand side by side, in their order; runs
+    that differ only in the seed are one system.
+
+    The empty bracket is left out, and not subtracted. Raises UserError if a run did not count by
+    one of the dimensions, and if no run has a value of `where` or a name of `names`.
+    """
+    found: dict[str, dict[str, list[tuple[System, pd.DataFrame]]]] = {}
+    for benchmark, systems in _systems(runs).items():
+        for system in systems:
+            for phase, counts in _mean([_of_run(one, question) for one in system.stored]).items():
+                found.setdefault(benchmark, {}).setdefault(phase, []).append((system, counts))
+    if not found:
+        wanted = " ".join(f"--where {name}={','.join(v)}" for name, v in question.where.items())
+        raise UserError(
+            f"{wanted or 'counts'}: no run has such counts"
+            f"{_known_values(runs, question) if question.where else ''}",
+            status=STATUS_FAILED,
+        )
+    _check_names(runs, question)
+    return [
+        _table(benchmark, phase, question, own)
+        for benchmark, phases in found.items()
+        for phase, own in phases.items()
+    ]
+
+
+def between(first: Stored, second: Stored, question: Question) -> list[Table]:
+    """Two runs side by side, whatever they measure. Phases of the same name stand together. Raises
+    UserError as `of_runs`."""
+    name = selection.subject(second.record)
+    own, other = _of_run(first, question), _of_run(second, question)
+    systems = System("before", (first,)), System("after", (second,))
+    return [
+        _table(name, phase, question, list(zip(systems, (own[phase], other[phase]), strict=True)))
+        for phase in own
+        if phase in other
+    ]
+
+
+def side_by_side(runs: Sequence[Stored]) -> list[System]:
+    """A system for each run, with a name that distinguishes it from the others."""
+    keys = [(*_key(one), one.record["label"], one.id[:8]) for one in runs]
+    differ = len({key[:-1] for key in keys}) > 1
+    names = _differences([key[:-2] if len(set(keys)) == 1 or differ else key for key in keys])
+    return [System(name, (one,)) for name, one in zip(names, runs, strict=True)]
+
+
+def _key(stored: Stored) -> Key:
+    """What distinguishes a system from others, apart from the seed."""
+    record, machine = stored.record, stored.record["machine"]
+    return (
+        selection.called(record),
+        record["guest"]["name"],
+        machine["name"],
+        readable(machine["geometry"]),
+        record["engine"],
+    )
+
+
+def _systems(runs: Sequence[Stored]) -> dict[str, list[System]]:
+    """The systems of each benchmark."""
+    groups: dict[str, dict[Key, list[Stored]]] = {}
+    for stored in runs:
+        key = _key(stored)
+        same = groups.setdefault(selection.subject(stored.record), {})
+        if any(one.record["seed"] == stored.record["seed"] for one in same.get(key, ())):
+            key = (*key, stored.id[:8])  # the same system again: a run of another version
+        same.setdefault(key, []).append(stored)
+    return {
+        benchmark: [
+            System(name, tuple(own))
+            for name, own in zip(_differences(list(same)), same.values(), strict=True)
+        ]
+        for benchmark, same in groups.items()
+    }
+
+
+def _differences(keys: Sequence[Key]) -> list[str]:
+    """A name for each key: the parts in which the keys differ, or else the guest."""
+    longest = max(map(len, keys))
+    padded = [(*key, *[""] * (longest - len(key))) for key in keys]
+    differ = [at for at in range(longest) if len({key[at] for key in padded}) > 1]
+    return ["\n".join(filter(None, (key[at] for at in differ or [1]))) or "first" for key in padded]
+
+
+def _of_run(stored: Stored, question: Question) -> dict[str, pd.DataFrame]:
+    """The counts of each phase of a run: a row for each key, a column for each event. They are for
+    one operation or for 1000 instructions."""
+    counted = _counted(stored, question)
+    frame = counted.frame
+    for name, texts in question.where.items():
+        values = frame[name].astype(str)
+        frame = frame[values.map(lambda one, t=texts: any(fnmatchcase(one, each) for each in t))]
+    for name in question.by:
+        names = question.names.get(name, {})
+        values = frame[name].astype(str).map(lambda one, names=names: names.get(one, one))
+        frame = frame.assign(**{name: values})
+    if "phase" not in question.dimensions:
+        frame = frame[frame["phase"] != EMPTY]
+    divisors = _divisors(stored, question, counted)
+    found: dict[str, pd.DataFrame] = {}
+    for phase, rows in frame.groupby("phase", sort=False):
+        sums = rows.groupby([*question.by, "event"], sort=False)["count"].sum()
+        wide = sums.unstack("event", fill_value=0)
+        wide = wide.reindex(columns=list(counted.events), fill_value=0).fillna(0)
+        wide.index = pd.MultiIndex.from_tuples(
+            [key if isinstance(key, tuple) else (key,) for key in wide.index]
+        )
+        wide = wide[(wide != 0).any(axis="columns")]
+        name = "" if "phase" in question.by else str(phase)
+        part = wide / divisors[str(phase)]
+        found[name] = pd.concat([found[name], part]) if name in found else part
+    return found
+
+
+def _counted(stored: Stored, question: Question) -> Counted:
+    """The counts of a run by the dimensions of a question. UserError with the command that makes
+    such a run if there are none."""
+    wanted = question.dimensions
+    if stored.status != "ok":
+        raise UserError(
+            f"run {stored.id} is {stored.status} and has no counts", status=STATUS_FAILED
+        )
+    for observer in dimensions.observers_of(wanted):
+        if (stored.directory / observer.file).is_file():
+            try:
+                return dimensions.of_run(stored.directory, observer, wanted)
+            except NotCounted:
+                continue
+    options = dict.fromkeys(filter(None, (DIMENSIONS[name].options for name in wanted)))
+    raise selection.without(stored, f"counts by {', '.join(wanted)}", " ".join(options))
+
+
+def _divisors(stored: Stored, question: Question, counted: Counted) -> dict[str, float]:
+    """For each phase, the number of operations in its brackets, or of 1000 instructions."""
+    markers = dimensions.OBSERVERS[0]
+    frame = dimensions.of_run(stored.directory, markers, ("iteration",)).frame
+    if texts := question.where.get("iteration"):
+        frame = frame[frame["iteration"].astype(str).isin(texts)]
+    brackets = frame.groupby("phase")["iteration"].nunique()
+    if question.per == INSTRUCTIONS:
+        retired = frame[frame["event"] == cpi.INSTRUCTIONS].groupby("phase")["count"].sum()
+        found = {str(phase): float(count) / 1000 for phase, count in retired.items()}
+        own = counted.frame
+        run = own[(own["phase"] == WHOLE_RUN) & (own["event"] == cpi.INSTRUCTIONS)]["count"].sum()
+        return {**found, WHOLE_RUN: float(run) / 1000}
+    operations = int(stored.record["workload"]["operations"])
+    each = 1 if "iteration" in question.by else brackets
+    found = {str(phase): float(operations * n) for phase, n in (brackets * 0 + each).items()}
+    return {**found, WHOLE_RUN: 1.0}
+
+
+def _mean(runs: Sequence[dict[str, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
+    """The means over the seeds of a system."""
+    found = {}
+    for phase in dict.fromkeys(phase for one in runs for phase in one):
+        parts = [one[phase] for one in runs if phase in one]
+        levels = list(range(parts[0].index.nlevels))
+        found[phase] = pd.concat(parts).groupby(level=levels, sort=False).sum() / len(runs)
+    return found
+
+
+def _table(
+    benchmark: str, phase: str, question: Question, own: Sequence[tuple[System, pd.DataFrame]]
+) -> Table:
+    systems = tuple(system for system, _ in own)
+    counts = [
+        {tuple(map(str, _tuple(key))): row for key, row in frame.to_dict("index").items()}
+        for _, frame in own
+    ]
+    keys = list(dict.fromkeys(key for one in counts for key in one))
+    rows = [Row(key, tuple(one.get(key) for one in counts)) for key in keys]
+    columns = question.metrics or _default(own, len(systems) > 1)
+    table = Table(benchmark, phase, question, systems, columns, tuple(rows))
+
+    def place(row: Row) -> tuple[object, ...]:
+        if question.by[0] in ORDERED:
+            return int(row.key[0]), row.key
+        values = [one if one == one else 0.0 for one in table.values(row, columns[0])]
+        is_several = len(values) > 1
+        order = max(abs(one - values[0]) for one in values) if is_several else values[0]
+        return -order, row.key
+
+    ordered = sorted(rows, key=place)
+    return Table(benchmark, phase, question, systems, columns, tuple(ordered))
+
+
+def _tuple(key: object) -> tuple[object, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _default(own: Sequence[tuple[System, pd.DataFrame]], several: bool) -> tuple[Column, ...]:
+    """The columns without a wish."""
+    events = {str(event) for _, frame in own for event in frame.columns}
+    known = {**OWN_EVENTS, **{metric.name: metric.unit for metric in compare.metrics(0)}}
+
+    def has(name: str) -> bool:
+        counts = dict.fromkeys(events, 1.0)
+        value = _value(counts, Column(name, known[name], name in OWN_EVENTS), own[0][0].stored[0])
+        return value == value
+
+    found = [name for name in (*shown_in(View.PARTS), *OWN_SHOWN) if has(name)]
+    chosen = found[:1] if several else found
+    return tuple(Column(name, known[name], name in OWN_EVENTS) for name in chosen)
+
+
+def _check_names(runs: Sequence[Stored], question: Question) -> None:
+    """Raises UserError for a name in the file of names that no run has."""
+    for name, others in question.names.items():
+        if not others or name not in question.by:
+            continue
+        known = _values(runs, question, name)
+        for one in others:
+            if one not in known:
+                raise unknown(name, one, known, where="--map")
+
+
+def _known_values(runs: Sequence[Stored], question: Question) -> str:
+    for name, texts in question.where.items():
+        known = _values(runs, question, name)
+        for text in texts:
+            if not any(fnmatchcase(one, text) for one in known):
+                return f": {unknown(name, text, known)}"
+    return ""
+
+
+def _values(runs: Sequence[Stored], question: Question, name: str) -> set[str]:
+    """All values of a dimension in runs."""
+    return {
+        str(value) for stored in runs for value in _counted(stored, question).frame[name].unique()
+    }

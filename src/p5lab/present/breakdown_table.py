@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Prints counts by dimension (p5lab.present.breakdown)."""
+
+import math
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from p5lab.present.breakdown import Row, Table
+from p5lab.present.column import Column
+from p5lab.present.tables import MISSING, ZERO, Grid, number, ratio, rows_as, times
+
+SCHEMA_VERSION = 1
+ROWS = 20
+NEW, GONE = "new", "gone"  # the ratio of a row that only a later or only the first system has
+NOTE = "The rows add up to the counts between the markers. The empty bracket is not subtracted."
+
+
+def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None:
+    """Prints tables as table, markdown, csv or json, each with at most `top` rows and a row for the
+    rest. csv and json have all rows."""
+    if text := rows_as(form, [row for one in tables for row in rows(one)], SCHEMA_VERSION):
+        console.file.write(text)
+        return
+    grids = [grid for one in tables for grid in _grids(one, top)]
+    if form == "markdown":
+        console.file.write("\n\n".join(grid.markdown() for grid in grids) + f"\n\n{NOTE}\n")
+        return
+    for grid in grids:
+        grid.print(console)
+    console.print(NOTE, style="dim", highlight=False)
+
+
+def rows(table: Table) -> list[dict[str, object]]:
+    """A row for each combination of values, system and metric, and the total, whose dimensions are
+    empty."""
+    nothing = Row(tuple("" for _ in table.question.by), table.total.counts)
+    return [
+        {
+            "benchmark": table.benchmark,
+            "phase": table.phase,
+            "system": system.name.replace("\n", ", "),
+            "runs": " ".join(stored.id for stored in system.stored),
+            **dict(zip(table.question.by, row.key, strict=True)),
+            "metric": wanted.name,
+            "unit": wanted.unit,
+            "per": table.per,
+            "value": _plain(values[place]),
+            "difference": _plain(values[place] - values[0]),
+            "ratio": _plain(ratio(values[place], values[0])),
+            "state": state(row, place),
+        }
+        for row in (*table.rows, nothing)
+        for wanted in table.columns
+        if (values := table.values(row, wanted))
+        for place, system in enumerate(table.systems)
+    ]
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def state(row: Row, place: int) -> str:
+    """NEW if only this system and not the first one has a row, GONE if only the first one has it,
+    otherwise empty."""
+    first, own = row.counts[0], row.counts[place]
+    if (first is None) == (own is None):
+        return ""
+    return NEW if first is None else GONE
+
+
+def _grids(table: Table, top: int) -> list[Grid]:
+    if len(table.systems) == 1:
+        return [_one(table, top)]
+    return [_several(table, wanted, top) for wanted in table.columns]
+
+
+def _one(table: Table, top: int) -> Grid:
+    first, *more = table.columns
+    by = ", ".join(table.question.by)
+    heads = [*table.question.by, first.head, "%", *(one.head for one in more)]
+    grid = Grid(f"{table.title} by {by}, for {table.per}", heads, left=_texts(table))
+    total = table.value(table.total, 0, first)
+    for row in (*table.top(top), table.total):
+        value = table.value(row, 0, first)
+        share = f"{100 * value / total:.1f}" if total else MISSING
+        grid.add(*row.key, number(value), share, *(number(table.value(row, 0, c)) for c in more))
+    return grid
+
+
+def _several(table: Table, wanted: Column, top: int) -> Grid:
+    """A table of one metric: the values of all systems, and the difference and the ratio of each to
+    the first system."""
+    by = ", ".join(table.question.by)
+    names = [system.name for system in table.systems]
+    others = names[1:] if len(names) > 2 else [""]
+    heads = [*table.question.by, *names]
+    heads += [f"{name}\n{what}".strip() for name in others for what in ("difference", "ratio")]
+    title = f"{wanted.name} of {table.title} by {by}, for {table.per}"
+    grid = Grid(title, heads, left=_texts(table))
+    for row in (*table.top(top), table.total):
+        values = table.values(row, wanted)
+        cells = [
+            MISSING if counts is None else number(value)
+            for counts, value in zip(row.counts, values, strict=True)
+        ]
+        for place in range(1, len(values)):
+            own = state(row, place) or times(ratio(values[place], values[0]))
+            cells += [signed(values[place] - values[0]), own]
+        grid.add(*row.key, *cells)
+    return grid
+
+
+def _texts(table: Table) -> set[int]:
+    return set(range(1, len(table.question.by)))
+
+
+def signed(value: float) -> str:
+    """A difference as text, with its sign."""
+    if math.isnan(value):
+        return MISSING
+    return ZERO if not value else ("+" if value > 0 else "-") + number(abs(value))

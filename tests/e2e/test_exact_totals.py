@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Counts by dimension of real runs: for every two dimensions that do not exclude each other, the
+sums are the counts at the markers."""
+
+from itertools import combinations
+
+import pytest
+from boot_sector import new_runs
+
+from p5stats import dimensions
+from p5stats.dimensions import DIMENSIONS, OBSERVERS, OWN_EVENTS
+
+ALL = ("--cpi", "--calls", "--modes", "--attribute", "stacks", "--attribute", "misses")
+
+
+@pytest.fixture(scope="module")
+def runs(own_lab):
+    """Runs of three benchmarks with every observer. Crossings and misses need runs of their own."""
+    words = ("smoke", "--workload", "dup", "--workload", "exec-static")
+    return [
+        *new_runs(own_lab, *words, *ALL),
+        *new_runs(own_lab, *words, "--cpi", "--trace", "crossings"),
+    ]
+
+
+def test_the_sums_over_any_two_dimensions_are_the_counts_at_the_markers(runs):
+    checked = set()
+    for directory in runs:
+        read = [
+            (one, dimensions.read(directory, one))
+            for one in OBSERVERS
+            if (directory / one.file).exists()
+        ]
+        marked = read[0][1].frame.groupby(["phase", "event"])["count"].sum()
+        for pair in combinations(DIMENSIONS, 2):
+            for observer, counted in read:
+                if observer.has(pair) and check(counted, pair, marked):
+                    checked.add(pair)
+    assert len(checked) >= 40
+
+
+def check(counted, pair, marked):
+    """Whether the observer counted by a pair. Its sums must be the counts at the markers."""
+    try:
+        found = dimensions.divided(counted, pair)
+    except dimensions.NotCounted:
+        return False
+    sums = found.frame.groupby(["phase", "event"])["count"].sum()
+    phases = set(found.frame["phase"])  # crossings of empty brackets are not traced
+    for (phase, event), count in marked.items():
+        if event in found.events and event not in OWN_EVENTS and phase in phases:
+            assert sums.get((phase, event), 0) == count, (pair, phase, event)
+    return True

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+"""Counts by dimension: exact totals for any division, and the tables of `show --by`."""
+
+import itertools
+import json
+
+import fakelab
+import pytest
+from fakelab import written
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from p5lab.describe import experiment
+from p5lab.describe.request import Filter
+from p5lab.execute.runner import Runner
+from p5lab.keep import store
+from p5stats import StatsError, dimensions
+from p5stats.dimensions import DIMENSIONS, OBSERVERS, WHOLE_RUN
+
+PHASE, CR3 = 0, 0x1000
+FUNCTIONS = ["main", "sys_dup", "memcpy", "schedule"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The laboratory and the only run of the workload `call`, which has counts at its markers."""
+    lab = fakelab.make(tmp_path_factory.mktemp("dimensions") / "lab")
+    lab.behave()
+    Runner(lab).run_all(experiment.load(lab, "tests"))
+    (stored,) = (one for one in store.all_runs(lab) if one.record["workload"]["name"] == "call")
+    return lab, stored
+
+
+def marked(directory):
+    """The counts of the phase `call` by ring and event, from the markers."""
+    frame = dimensions.of_run(directory, OBSERVERS[0], ("ring",)).frame
+    rows = frame[frame["phase"] == "call"]
+    return {(row.ring, row.event): row.count for row in rows.itertuples(index=False)}
+
+
+def events_of(banks):
+    return sorted({event for _, event in banks if not event.startswith("vector.")})
+
+
+def parts(draw, total, number):
+    """Splits a count into `number` counts. A part can be negative."""
+    own = [draw(st.integers(-5, total + 5)) for _ in range(number - 1)]
+    return [*own, total - sum(own)]
+
+
+def attribution(draw, banks):
+    """The lines of a random attribution.jsonl with the same counts as the markers."""
+    events = events_of(banks)
+    lines = [{"type": "header", "schema_version": 1, "stacks": True, "events": events}]
+    for number, name in enumerate(FUNCTIONS, 1):
+        place = f"\ta.c:{number}" if draw(st.booleans()) else ""
+        module = draw(st.sampled_from(["linux", "/bin/call"]))
+        lines.append({"type": "function", "id": number, "name": name + place, "module": module})
+    lines.append({"type": "entrance", "id": 1, "number": 41, "kind": "int", "vector": 128})
+    nodes = draw(st.integers(2, 6))
+    rings = [0, 3, *(draw(st.sampled_from([0, 3])) for _ in range(nodes - 2))]
+    for number, ring in enumerate(rings, 1):
+        node = {
+            "type": "node",
+            "id": number,
+            "parent": draw(st.integers(0, number - 1)),
+            "function": draw(st.integers(1, len(FUNCTIONS))),
+            "cr3": draw(st.sampled_from([CR3, 2 * CR3])),
+            "ring": ring,
+            "entrance": draw(st.integers(0, 1)),
+        }
+        lines.append(node)
+    counts = {number: [] for number in range(1, nodes + 1)}
+    for event in events:
+        for ring in (0, 3):
+            own = [number for number, one in enumerate(rings, 1) if one == ring]
+            split = parts(draw, banks.get((ring, event), 0), len(own))
+            for number, count in zip(own, split, strict=True):
+                counts[number].append(count)
+    for number, own in counts.items():
+        lines.append({"type": "counts", "phase": PHASE, "node": number, "counts": own})
+    return [*lines, {"type": "end"}]
+
+
+def modes(draw, banks):
+    """The lines of a random modes.jsonl with the same counts as the markers."""
+    events = events_of(banks)
+    lines = [{"type": "header", "schema_version": 1, "events": events}]
+    names = draw(st.lists(st.sampled_from(["real", "v86", "prot32"]), min_size=1, unique=True))
+    for ring in (0, 3):
+        split = [parts(draw, banks.get((ring, event), 0), len(names)) for event in events]
+        for place, name in enumerate(names):
+            line = {"type": "mode", "phase": PHASE, "cr3": CR3, "ring": ring, "mode": name}
+            ticks = banks.get((ring, "vector.irq.48"), 0)
+            vectors = [["irq", 48, int(ticks)]] if ticks and not place else []
+            lines.append({**line, "counts": [one[place] for one in split], "vectors": vectors})
+    return [*lines, {"type": "end"}]
+
+
+def calls(draw, banks):
+    """The lines of a random calls.jsonl with the same cycles as the markers."""
+    total = sum(banks.get((ring, "cycles.busy"), 0) for ring in (0, 3))
+    outside, *own = parts(draw, total, 3)
+    lines = [
+        {"type": "header", "schema_version": 1},
+        {"type": "phase", "phase": PHASE, "cycles": total, "outside": [outside, 0, 0, 0]},
+    ]
+    known = ("int", 128, 41), ("hardware", 48, None)
+    for (kind, vector, function), cycles in zip(known, own, strict=True):
+        call = {"type": "call", "phase": PHASE, "kind": kind, "vector": vector}
+        call |= {"function": function, "calls": 2, "returned": 1, "waited": 0}
+        lines.append({**call, "exclusive": [cycles, 0, 0, 0], "inclusive": [cycles, 0, 0, 0]})
+    return [*lines, {"type": "end"}]
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_the_sum_over_any_dimensions_is_the_count_at_the_markers(made, data):
+    """For each observer and any two of its dimensions, and for each event that it counts."""
+    directory = made[1].directory
+    banks = {key: int(count) for key, count in marked(directory).items()}
+    for name, lines in (("attribution", attribution), ("modes", modes), ("calls", calls)):
+        written(directory / f"{name}.jsonl", lines(data.draw, banks))
+    pair = data.draw(st.sets(st.sampled_from(sorted({*DIMENSIONS} - {"component"})), max_size=2))
+    for observer in OBSERVERS:
+        if not (directory / observer.file).exists() or not observer.has(pair):
+            continue
+        try:
+            found = dimensions.of_run(directory, observer, sorted(pair))
+        except dimensions.NotCounted as error:
+            assert error.dimension == "line"  # no function has a source line
+            continue
+        rows = found.frame[found.frame["phase"] == "call"]
+        sums = rows.groupby("event")["count"].sum()
+        for event in found.events:
+            if any(own == event for _, own in banks):  # not an event of this observer alone
+                expected = sum(count for (_, own), count in banks.items() if own == event)
+                assert sums.get(event, 0) == expected, (observer.what, pair, event)
+
+
+def test_dimensions_that_exclude_each_other_are_named():
+    assert [one.what for one in dimensions.observers_of(["ring", "mode"])] == ["counts by mode"]
+    with pytest.raises(StatsError, match="call and function exclude each other"):
+        dimensions.observers_of(["ring", "call", "function"][1:])
+    for one, other in itertools.combinations(DIMENSIONS, 2):
+        try:
+            assert dimensions.observers_of([one, other])
+        except StatsError as error:
+            assert one in str(error) and other in str(error)
+
+
+@pytest.fixture
+def stored(made, p5lab, lab):
+    """The only run of the workload `call`, with counts by function, mode and interval."""
+    lab.behave()
+    Runner(lab).run_all(experiment.load(lab, "tests"))
+    (found,) = (one for one in store.all_runs(lab) if one.record["workload"]["name"] == "call")
+    banks = {key: int(count) for key, count in marked(found.directory).items()}
+    events = events_of(banks)
+    lines = [
+        {"type": "header", "schema_version": 1, "stacks": False, "events": events},
+        {"type": "function", "id": 1, "name": "sys_dup", "module": "linux"},
+        {"type": "function", "id": 2, "name": "main", "module": "/bin/call"},
+    ]
+    for number, ring in ((1, 0), (2, 3)):
+        node = {"type": "node", "id": number, "parent": 0, "function": number, "cr3": CR3}
+        counts = [banks.get((ring, event), 0) for event in events]
+        lines.append({**node, "ring": ring, "entrance": 0})
+        lines.append({"type": "counts", "phase": PHASE, "node": number, "counts": counts})
+    written(found.directory / "attribution.jsonl", [*lines, {"type": "end"}])
+    written(found.directory / "intervals.jsonl", fakelab.INTERVALS)
+    return found
+
+
+def test_show_by_divides_the_counts_of_one_operation(p5lab, stored):
+    status, out, _ = p5lab("show", stored.id, "--by", "ring", "--json")
+    assert status == 0
+    rows = {(row["ring"], row["metric"]): row for row in json.loads(out)["rows"]}
+    # Three brackets have 60 cycles each in ring 0, and 45, 55 and 65 in ring 3 (fakelab).
+    assert rows["0", "busy cycles"]["value"] == 60
+    assert rows["3", "busy cycles"]["value"] == 55
+    assert rows["", "busy cycles"]["value"] == 115
+    assert rows["3", "instructions"]["value"] == 24
+    status, out, _ = p5lab("show", stored.id, "--by", "function", "--where", "ring=0")
+    assert status == 0
+    assert "sys_dup" in out and "main" not in out
+    status, out, _ = p5lab("show", stored.id, "--by", "ring", "--per", "1000", "--json")
+    rows = {(row["ring"], row["metric"]): row["value"] for row in json.loads(out)["rows"]}
+    assert rows["", "instructions"] == pytest.approx(1000)
+    assert rows["0", "busy cycles"] == pytest.approx(1000 * 60 / 44)
+
+
+def test_show_by_component_and_by_interval(p5lab, stored):
+    status, out, _ = p5lab("show", stored.id, "--by", "interval,component", "--json")
+    assert status == 0
+    rows = json.loads(out)["rows"]
+    assert {row["phase"] for row in rows} == {WHOLE_RUN}
+    values = {(row["interval"], row["component"]): row["value"] for row in rows}
+    # The differences between the lines of fakelab.INTERVALS.
+    assert values["0", "pairs"] == 20 + 30
+    assert values["0", "code.l2"] == 40
+    assert values["2", "pairs"] == 40
+    assert values["", ""] == 90 + 50
+
+
+def test_two_systems_stand_side_by_side(p5lab, lab, results_by_size, tmp_path):
+    import shutil
+
+    shutil.copytree(results_by_size, lab.results, dirs_exist_ok=True)
+    status, out, _ = p5lab("show", "tests", "--only", "call*", "--by", "ring", "--json")
+    assert status == 0
+    rows = [row for row in json.loads(out)["rows"] if row["metric"] == "busy cycles"]
+    by_ring = {}
+    for row in rows:
+        by_ring.setdefault(row["ring"], []).append(row)
+    assert len(by_ring["3"]) == 3
+    first = by_ring["3"][0]["value"]
+    for row in by_ring["3"]:
+        assert row["difference"] == pytest.approx(row["value"] - first)
+        assert row["ratio"] == pytest.approx(row["value"] / first)
+    assert {row["difference"] for row in by_ring["0"]} == {0}
+
+
+def test_what_only_one_system_has_is_new_or_gone(p5lab, lab, stored):
+    other = fakelab.call_events(more=7)
+    lab.behave(events={"call": other, "chase": fakelab.chase_events()})
+    changed = Filter(settings=(("l2.size", "64K"),), workloads=("call",))
+    (done,) = Runner(lab).run_all(experiment.load(lab, "tests", changed))
+    directory, second = done.directory, done.id
+    text = (stored.directory / "attribution.jsonl").read_text()
+    (directory / "attribution.jsonl").write_text(text.replace("sys_dup", "ksys_dup"))
+    status, out, _ = p5lab("show", stored.id, second, "--by", "function")
+    assert status == 0
+    lines = {line.split()[0]: line for line in out.splitlines() if line.split()}
+    assert "gone" in lines["sys_dup"]
+    assert "new" in lines["ksys_dup"]
+    names = lab.root / "names.toml"
+    names.write_text('schema_version = 1\n[function]\nksys_dup = "sys_dup"\n')
+    words = ("show", stored.id, second, "--by", "function", "--map", str(names))
+    status, out, _ = p5lab(*words)
+    assert status == 0
+    assert "new" not in out and "gone" not in out
+    names.write_text('schema_version = 1\n[function]\nksys_dupp = "sys_dup"\n')
+    status, _, err = p5lab(*words)
+    assert status == 2
+    assert "ksys_dupp" in err and "ksys_dup'" in err
+    names.write_text('schema_version = 1\n[functions]\nksys_dup = "sys_dup"\n')
+    status, _, err = p5lab(*words)
+    assert status == 2
+    assert "names.toml" in err and "functions" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("--by", "funktion"), 2, ("funktion", "function")),
+        (("--by", "call,function"), 2, ("call", "function", "exclude")),
+        (("--by", "mode"), 1, ("mode", "run tests --modes")),
+        (("--by", "line"), 1, ("line", "--attribute lines")),
+        (("--by", "function,component"), 1, ("component", "--cpi")),
+        (("--by", "ring", "--where", "ring"), 2, ("--where", "ring=0")),
+        (("--by", "ring", "--where", "rang=0"), 2, ("rang", "ring")),
+        (("--by", "function", "--where", "function=sysdup"), 1, ("sysdup", "sys_dup")),
+        (("--by", "component", "--metric", "instructions"), 2, ("component", "--metric cycles")),
+        (("--by", "ring", "--metric", "cycels"), 2, ("cycels",)),
+        (("--by", "ring", "--map", "nowhere.toml"), 2, ("nowhere.toml",)),
+        (("--where", "ring=0"), 2, ("--where", "--by")),
+    ],
+)
+def test_a_wrong_question_is_one_line(p5lab, stored, words, status, said):
+    done, out, err = p5lab("show", stored.id, *words)
+    assert (done, out) == (status, "")
+    assert len(err.splitlines()) == 1
+    assert all(word in err for word in said)
