@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+#: 145 check BASELINE NEW  fail if a number moved further than a limit
+"""`check`: compares stored results with a baseline, for continuous integration."""
+
+import argparse
+import math
+from pathlib import Path
+from xml.etree import ElementTree
+
+from p5lab.cli import options
+from p5lab.errors import STATUS_FAILED, disk_error
+from p5lab.lab import Lab
+from p5lab.present import counts, regression
+from p5lab.present.breakdown_table import signed
+from p5lab.present.regression import Checked, Limit, Moved, Parts
+from p5lab.present.tables import MISSING, number
+
+HELP = "fail if a number moved further than a limit"
+DESCRIPTION = (
+    "Compares each operation of a baseline with the same operation of new results. The exit status"
+    " is 1 if a number moved further than its limit, or if an operation is missing. A repeated run"
+    " gives exactly the same counts, so the default limit is zero. The command lists what moved,"
+    " with the parts that moved most: by component (runs with --cpi), function (--attribute"
+    " functions) and call (--calls)."
+)
+EXAMPLES = (
+    "check 3f2a91 91bc04 --limit cycles=0.5% --limit 'L2 misses'=2%",
+    "check ../before/results/smoke smoke --limit cycles=+1% --junit a.xml",
+    "check baseline.parquet chen95-core",
+)
+GONE, FAILED = "the new results do not have this operation", "the run has failed"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `check`."""
+    for name, text in (("baseline", "the results to compare with"), ("new", "the new results")):
+        parser.add_argument(
+            name,
+            metavar=name.upper(),
+            help=f"{text}: a run, the name of an experiment, a directory with results, or a file of"
+            " p5stats.tidy.save",
+        )
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=N%",
+        help="how far a number may move: a row of a report or an event, and a part (0.5%%) or a"
+        " number of its unit. With + before the number, only an increase counts; may be repeated"
+        f" (default: {regression.DEFAULT})",
+    )
+    parser.add_argument(
+        "--junit", type=Path, metavar="FILE", help="also write the result as JUnit XML"
+    )
+    options.add_json(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `check`."""
+    limits = [Limit.parse(text) for text in args.limit or [regression.DEFAULT]]
+    baseline, new = (regression.load(lab, word) for word in (args.baseline, args.new))
+    found = regression.check(baseline, new, limits)
+    if args.junit:
+        try:
+            args.junit.write_bytes(ElementTree.tostring(_junit(found, limits), encoding="utf-8"))
+        except OSError as error:
+            raise disk_error(error, args.junit) from None
+    if args.form == "json":
+        options.print_json(_document(found))
+    else:
+        _print(found)
+    return 0 if found.is_good else STATUS_FAILED
+
+
+def _print(found: Checked) -> None:
+    console = counts.stdout()
+    for one in found.moved:
+        texts = _message(one).split("; ")
+        for text in (f"{one.name}: {texts[0]}", *(f"  {text}" for text in texts[1:])):
+            console.print(text, highlight=False, markup=False, soft_wrap=True)
+    lines = [
+        *(f"{name}: {GONE}" for name in found.gone),
+        *(f"{text} ({FAILED})" for text in found.failed),
+        *(f"{name}: new, not compared" for name in found.new),
+        f"{len(found.moved)} of {found.compared} numbers moved further than the limit.",
+    ]
+    for line in lines:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _change(one: Moved) -> str:
+    change = one.after - one.before
+    if math.isnan(change) or not one.before:
+        return MISSING if math.isnan(change) else signed(change)
+    return f"{signed(100 * change / abs(one.before))} %"
+
+
+def _parts(parts: Parts) -> str:
+    return ", ".join(f"{name} {signed(change)}" for name, change in parts)
+
+
+def _document(found: Checked) -> dict[str, object]:
+    def plain(value: float) -> float | None:
+        return None if math.isnan(value) else value
+
+    rows = [
+        {
+            "operation": one.name,
+            "metric": one.limit.what.name,
+            "unit": one.limit.what.unit,
+            "limit": one.limit.text,
+            "baseline": plain(one.before),
+            "new": plain(one.after),
+            "change": plain(one.after - one.before),
+            "runs": list(one.runs),
+            "causes": {
+                by: [{"name": name, "change": change} for name, change in parts]
+                for by, parts in one.causes.items()
+            },
+        }
+        for one in found.moved
+    ]
+    other = {"gone": found.gone, "new": found.new, "failed": found.failed}
+    return {"rows": rows, "compared": found.compared, **other}
+
+
+def _junit(found: Checked, limits: list[Limit]) -> ElementTree.Element:
+    """A test case for each limit of each operation, and for each missing operation and failed
+    run."""
+    cases: list[tuple[str, str, str]] = []
+    moved = {(one.name, one.limit.text, one.limit.what.name): one for one in found.moved}
+    for limit in limits:
+        for name in found.names:
+            one = moved.get((name, limit.text, limit.what.name))
+            cases.append((limit.what.name, name, _message(one) if one else ""))
+    cases += [("operation", name, GONE) for name in found.gone]
+    cases += [("run", text, FAILED) for text in found.failed]
+    failures = sum(bool(message) for *_, message in cases)
+    suite = {"name": "p5lab check", "tests": str(len(cases)), "failures": str(failures)}
+    root = ElementTree.Element("testsuites")
+    inside = ElementTree.SubElement(root, "testsuite", suite)
+    for kind, name, message in cases:
+        case = ElementTree.SubElement(inside, "testcase", {"classname": kind, "name": name})
+        if message:
+            ElementTree.SubElement(case, "failure", {"message": message})
+    return root
+
+
+def _message(one: Moved) -> str:
+    causes = "".join(f"; by {by}: {_parts(parts)}" for by, parts in one.causes.items())
+    return (
+        f"{one.limit.what.name} {number(one.before)} before, {number(one.after)} now"
+        f" ({_change(one)}, limit {one.limit.text}){causes}"
+    )
