@@ -32,7 +32,6 @@ VDSO, NO_MODULE = "vdso", "[unknown]"
 COLUMNS = ["phase", "function", "module", "ring", "space", "crossing", "event", "count"]
 
 
-CPI = cpi.PREFIX.rstrip(".")  # all components of the CPI stack, as one event of `speedscope`
 LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
 _TEXTS = ("type", "name", "module", "kind", "lost", "won")
 _LISTS = ("counts",)
@@ -366,67 +365,3 @@ def top(frame: pd.DataFrame, by: tuple[str, ...], event: str, rows: int) -> pd.D
         result = pd.concat([result.astype(dict.fromkeys(by, object)), pd.DataFrame([others])])
     result["share"] = result["count"] / total if total else 0.0
     return result.reset_index(drop=True)
-
-
-def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
-    """The stacks of a run in the JSON format of speedscope.
-
-    Each phase is a profile of type `sampled`. Each stack is one sample, and the counts of the event
-    are the weights. The profile does not show the order in time. A negative count corrects a count
-    of another function. The profile omits negative counts. The event `cpi` means all components of
-    the CPI stack: each stack then ends with a component, and its clocks are the weights.
-    """
-    frames: dict[Function, int] = {}
-    profiles = []
-    columns = _columns(found, event)
-    for phase, by_node in found.counts.items():
-        samples, weights = [], []
-        for number, counts in by_node.items():
-            stack = [node.function for node in found.stack(number)]
-            for column, leaf in columns.items():
-                if counts[column] <= 0:
-                    continue
-                named = (frames.setdefault(one, len(frames)) for one in (*stack, *leaf))
-                samples.append(list(named))
-                weights.append(counts[column])
-        profiles.append(
-            {
-                "type": "sampled",
-                "name": f"phase {phase}: {event}",
-                "unit": "none",
-                "startValue": 0,
-                "endValue": sum(weights),
-                "samples": samples,
-                "weights": weights,
-            }
-        )
-    return {
-        "$schema": "https://www.speedscope.app/file-format-schema.json",
-        "exporter": "p5lab",
-        "name": name,
-        "shared": {"frames": [_frame(one) for one in frames]},
-        "profiles": profiles,
-    }
-
-
-def has_event(found: Attribution, event: str) -> bool:
-    """Whether `speedscope` can use this event."""
-    return bool(_columns(found, event))
-
-
-def _columns(found: Attribution, event: str) -> dict[int, tuple[Function, ...]]:
-    """The columns of the counts that belong to an event, and the leaves of the stacks."""
-    if event != CPI:
-        return {found.events.index(event): ()} if event in found.events else {}
-    return {
-        column: (Function(name, "CPI stack"),)
-        for column, name in enumerate(found.events)
-        if cpi.plain(name).startswith(cpi.PREFIX)
-    }
-
-
-def _frame(function: Function) -> dict[str, Any]:
-    """A frame in the format of speedscope."""
-    if function.file:
-        return {"name": function.name, "file": function.file, "line": function.line}
-    return {"name": function.name, "file": function.module}

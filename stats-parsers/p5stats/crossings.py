@@ -198,9 +198,10 @@ class Service:
 
 @dataclass(frozen=True)
 class Bracket:
-    """The steps between a begin and an end marker."""
+    """The steps between a begin and an end marker. `begin`: the clock at the begin marker."""
 
     steps: list[Step]
+    begin: int = 0
 
     @property
     def clocks(self) -> int:
@@ -251,7 +252,9 @@ def read(path: Path) -> dict[int, list[Bracket]]:
             steps = list(_steps(begin, inside, line))
             for number, step in enumerate(steps, 1):
                 cpi.check_clocks(f"{where}: step {number}", step.clocks, step.counts)
-            brackets.setdefault(line.number("phase"), []).append(Bracket(steps))
+            brackets.setdefault(line.number("phase"), []).append(
+                Bracket(steps, begin.number("tsc"))
+            )
             begin = None
         else:
             inside.append(_crossing(line))

@@ -11,7 +11,7 @@ from rich.console import Console
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
 from p5lab.present import by_function as shown
-from p5lab.present import timeline
+from p5lab.present import exports, timeline
 from p5stats import StatsError, attribution, cpi
 
 EVENTS = ["cycles.busy", "instructions", "code_misses"]
@@ -163,7 +163,7 @@ def test_speedscope(stored, tmp_path):
     outermost frame first. endValue is the sum of the weights.
     """
     path = tmp_path / "out.json"
-    shown.write_speedscope(stored, path, "cycles.busy")
+    exports.write(path, exports.speedscope(stored, "cycles.busy"))
     document = json.loads(path.read_text())
     assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     frames = [frame["name"] for frame in document["shared"]["frames"]]
@@ -184,10 +184,10 @@ def test_speedscope(stored, tmp_path):
 def test_what_speedscope_cannot_have_is_refused(stored, tmp_path, write_attribution):
     path = tmp_path / "out.json"
     with pytest.raises(UserError, match="unknown event"):
-        shown.write_speedscope(stored, path, "cycles.bussy")
+        exports.write(path, exports.speedscope(stored, "cycles.bussy"))
     write_attribution([LINES[0] | {"stacks": False}, *LINES[1:]])
     with pytest.raises(UserError, match="has no stacks: expected a run with --attribute stacks"):
-        shown.write_speedscope(stored, path, "cycles.busy")
+        exports.write(path, exports.speedscope(stored, "cycles.busy"))
     assert not path.exists()
 
 
@@ -330,7 +330,7 @@ WITH_STACK = [
 def test_speedscope_divides_stacks_by_component(tmp_path, write_attribution):
     write_attribution(WITH_STACK)
     path = tmp_path / "out.json"
-    shown.write_speedscope(Stored(tmp_path, {"label": "prog"}), path, "cpi")
+    exports.write(path, exports.speedscope(Stored(tmp_path, {"label": "prog"}), "cpi"))
     document = json.loads(path.read_text())
     frames = [frame["name"] for frame in document["shared"]["frames"]]
     (profile,) = document["profiles"]

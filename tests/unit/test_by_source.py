@@ -13,7 +13,7 @@ from p5lab.cli import main as cli
 from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
-from p5lab.present import by_function, by_source
+from p5lab.present import by_function, by_source, exports
 from p5stats import StatsError, attribution
 
 EVENTS = ["cycles.busy", "instructions"]
@@ -200,7 +200,7 @@ def test_a_run_without_sources_is_refused(stored):
 
 def test_a_profile_names_the_lines(stored, tmp_path, write_attribution):
     write_attribution([{**records()[0], "stacks": True}, *records()[1:]])
-    by_function.write_speedscope(stored, tmp_path / "out.json", "cycles.busy")
+    exports.write(tmp_path / "out.json", exports.speedscope(stored, "cycles.busy"))
     frames = json.loads((tmp_path / "out.json").read_text())["shared"]["frames"]
     assert {"name": "main", "file": "/home/u/prog.c", "line": 9} in frames
     assert {"name": "ksys_dup", "file": "linux"} in frames

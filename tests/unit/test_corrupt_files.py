@@ -58,6 +58,7 @@ from p5stats import (
     gem5_events,
     intervals,
     modes,
+    profiles,
     record,
     simpoint,
     tidy,
@@ -145,7 +146,7 @@ def of_attribution(tmp_path):
         assert list(frame.columns) == attribution.COLUMNS
         assert frame["count"].abs().max() < 2**63
         assert len(attribution.top(frame, ("function",), "instructions", 3)) <= 4
-        assert attribution.speedscope(found, "instructions", "a run")["profiles"]
+        assert profiles.speedscope(found, "instructions", "a run")["profiles"]
 
     return Reader("jsonl", [lines(test_attribution.LINES)], read, check, ends=True)
 

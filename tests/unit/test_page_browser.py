@@ -10,8 +10,11 @@ import shutil
 import debian
 import fakelab
 import pytest
+import test_profile
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from p5lab.cli import main as cli
 
@@ -166,3 +169,55 @@ def test_a_closed_table_opens(browser, address):
         "return [before, one.getBoundingClientRect().height]"
     )
     assert opened[1] > opened[0] + 50
+
+
+@pytest.fixture(scope="module")
+def profile_address(tmp_path_factory):
+    """Returns the address of a page of `profile`."""
+    lab = fakelab.make(tmp_path_factory.mktemp("profile") / "lab")
+    lab.behave()
+    assert cli.main(["run", "tests", "--no-build", "--workload", "call"], lab) == 0
+    (directory,) = (path.parent for path in lab.results.glob("tests/*/run.json"))
+    fakelab.written(directory / "attribution.jsonl", test_profile.lines(test_profile.STACKS))
+    page = lab.root / "profile.html"
+    assert cli.main(["profile", directory.name, "--output", str(page)], lab) == 0
+    return page.as_uri()
+
+
+@pytest.mark.parametrize("scheme", PAPER)
+@pytest.mark.parametrize("size", SIZES)
+def test_the_page_of_a_profile_is_used_without_a_mouse(browser, profile_address, size, scheme):
+    width, height = SIZES[size]
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
+    )
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get_log("performance")
+    browser.get_log("browser")
+    browser.get(profile_address)
+    assert {url for url in requested(browser) if not url.startswith("data:")} == {profile_address}
+    assert browser.get_log("browser") == []
+    assert browser.execute_script(OVERFLOW) == 0
+    paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert paper == PAPER[scheme]
+
+    def status():
+        return browser.find_element(By.ID, "status").text
+
+    def press(*keys):
+        for key in keys:
+            browser.switch_to.active_element.send_keys(key)
+        return status()
+
+    browser.find_element(By.CSS_SELECTOR, "#icicle [tabindex='0']").send_keys(Keys.ARROW_DOWN)
+    assert status().startswith("main ")
+    # Three brackets: 161 cycles below sys_dup, without those of main and (idle).
+    assert "52.3 total, 33.3 self" in press(Keys.ARROW_DOWN)
+    assert press(Keys.ARROW_RIGHT).startswith("(idle) ")
+    assert press(Keys.ARROW_LEFT, Keys.ARROW_DOWN, Keys.ENTER).startswith("memcpy ")
+    assert "2 bars match dup" in press("/", "dup")
+    assert press(Keys.ESCAPE).startswith("all ")
+    rows = browser.find_elements(By.CSS_SELECTOR, "#rows tr")
+    assert [row.text.split()[0] for row in rows] == ["sys_dup", "memcpy", "main", "(idle)"]

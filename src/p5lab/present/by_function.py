@@ -11,7 +11,6 @@ from rich.console import Console
 from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.describe.observation.attribute import ATTRIBUTION
 from p5lab.errors import UserError, unknown
-from p5lab.files import replace_json
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import Grid
@@ -46,27 +45,6 @@ def top(frame: "pd.DataFrame", by: tuple[str, ...], event: str, rows: int) -> "p
     if event not in set(frame["event"]):
         return pd.DataFrame(columns=[*by, "count", "share"])
     return attribution.top(frame, by, event, rows)
-
-
-def write_speedscope(stored: Stored, path: Path, event: str) -> None:
-    """Writes the call stacks of a run as a file for speedscope. The weights are the counts of
-    `event`.
-
-    Raises UserError if the run has no stacks or no such event, or if the file cannot be written.
-    """
-    from p5stats import attribution
-
-    source = stored.directory / ATTRIBUTION
-    found = attribution.read(source) if source.is_file() else None
-    if found is None or not found.stacks:
-        raise selection.without(stored, "stacks", "--attribute stacks")
-    if not attribution.has_event(found, event):
-        raise unknown("event", event, found.events)
-    document = attribution.speedscope(found, event, stored.record["label"])
-    try:
-        replace_json(path, document)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:

@@ -23,6 +23,7 @@ from p5lab.present import (
     by_source,
     counts,
     cpi_stack,
+    exports,
     ideal_parts,
     runs,
     sweep_table,
@@ -234,7 +235,7 @@ def _timeline(stored: Stored, args: argparse.Namespace) -> None:
 
 
 def _speedscope(stored: Stored, args: argparse.Namespace) -> None:
-    by_function.write_speedscope(stored, args.speedscope, args.event)
+    exports.write(args.speedscope, exports.speedscope(stored, args.event))
 
 
 def _evictions(stored: Stored, args: argparse.Namespace) -> None:

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+#: 135 profile RUN [RUN]   write a flame graph of a run, or of a difference
+"""`profile`: the functions of a run with their callers, as a page or for other programs."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from p5lab.cli import options
+from p5lab.errors import UserError, disk_error
+from p5lab.files import replace_text
+from p5lab.host import packages
+from p5lab.keep import gc, selection
+from p5lab.keep.store import Stored
+from p5lab.lab import Lab, shown
+from p5lab.present import breakdown, exports
+
+HELP = "write a flame graph of a run, or of the difference of two runs"
+DESCRIPTION = (
+    "Writes a page with the functions of a run below their callers, for every event, or with the"
+    " difference of two runs. The page needs no other file. With --as, writes a file for another"
+    " program: callgrind (callgrind_annotate, KCachegrind), speedscope, or trace (Perfetto and"
+    " Chrome) with the steps of --trace crossings and the intervals of --interval."
+)
+EXAMPLES = (
+    "profile 3f2a91",
+    "profile 3f2a91 91bc04 --output difference.html",
+    "profile 3f2a91 --as callgrind --output callgrind.out.dup",
+    "profile 3f2a91 --as speedscope --event cpi",
+)
+PAGE = "page"
+MOST = 2  # runs of a page
+# The writers of the forms for one run, and the end of the name of each file.
+WRITERS: dict[str, tuple[str, Callable[[Stored, str], str]]] = {
+    "callgrind": ("callgrind.out", exports.callgrind),
+    "speedscope": ("speedscope.json", exports.speedscope),
+    "trace": ("trace.json", exports.trace),
+}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `profile`."""
+    parser.add_argument(
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="the first 4 or more characters of a run's id; two runs for their difference",
+    )
+    parser.add_argument(
+        "--as",
+        choices=(PAGE, *WRITERS),
+        default=PAGE,
+        dest="kind",
+        help="what to write (default: a page)",
+    )
+    parser.add_argument(
+        "--event",
+        default="",
+        metavar="NAME",
+        help="with --as speedscope: the event of the weights, or cpi for the components"
+        f" (default: {exports.EVENT}). The other forms have all events",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="file to write (default: in results)"
+    )
+    options.add_json(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `profile`."""
+    if len(args.runs) > (MOST if args.kind == PAGE else 1):
+        most = "one run, or two for their difference" if args.kind == PAGE else "one run"
+        raise UserError(f"profile --as {args.kind}: expected {most}; found {len(args.runs)}")
+    if args.event and args.kind != "speedscope":
+        raise UserError("profile --event: expected with --as speedscope")
+    stored = selection.as_versions([selection.find(lab, word) for word in args.runs])
+    text, end = (
+        (_page(stored), "html")
+        if args.kind == PAGE
+        else (WRITERS[args.kind][1](stored[0], args.event), WRITERS[args.kind][0])
+    )
+    name = "-".join(("profile", *(one.id[:8] for one in stored)))
+    output = args.output or lab.results / f"{name}.{end}"
+    try:
+        replace_text(output, text)
+    except OSError as error:
+        raise disk_error(error, output) from None
+    if args.form == "json":
+        options.print_json({"file": lab.short(output.resolve()), "bytes": output.stat().st_size})
+    else:
+        print(f"{args.kind.capitalize()}: {shown(output)}, {gc.human(output.stat().st_size)}")
+    return 0
+
+
+def _page(stored: Sequence[Stored]) -> str:
+    packages.ensure("report")  # the page needs Python packages that may have to be installed first
+    from p5lab.page import flame
+
+    return flame.render(flame.of(breakdown.side_by_side(stored)))

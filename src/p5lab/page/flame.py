@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""A page with the functions of a run below their callers (an icicle), for any event, or with the
+difference of two runs.
+
+The page needs no other file and no network. Its only script is flame.js, which draws the bars; the
+content security policy allows no other.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from p5lab.describe.observation.attribute import ATTRIBUTION
+from p5lab.errors import UserError
+from p5lab.keep import selection
+from p5lab.keep.store import Stored
+from p5lab.present.breakdown import System
+from p5lab.terminal import for_terminal
+from p5stats import attribution, cpi, declared, phase_names, tidy
+from p5stats.attribution import Attribution, Node
+
+HERE = Path(__file__).parent
+ROOT = "all"
+FIRST = (cpi.BUSY, declared.NOMINAL + cpi.BUSY, cpi.INSTRUCTIONS)  # the first events of the choice
+Names = tuple[str, ...]
+Tree = Mapping[Names, tuple[str, Mapping[str, int]]]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The contents of a page. `lead`: what is shown, and for what the values are."""
+
+    title: str
+    lead: str
+    data: Mapping[str, Any]
+
+
+def of(systems: Sequence[System]) -> Profile:
+    """The profile of one system, or the difference of two, each with one run. Raises UserError for
+    a run without counts by function."""
+    found = [_read(one.stored[0]) for one in systems]
+    phases = [
+        name
+        for name in dict.fromkeys(name for one in found for name in one.phases)
+        if all(name in one.phases for one in found)
+    ]
+    if not phases:
+        ids = (
+            f"{one.stored[0].id[:8]} ({', '.join(own.phases)})"
+            for one, own in zip(systems, found, strict=True)
+        )
+        raise UserError(f"runs {' and '.join(ids)} have no phase with counts in common")
+    events = _events([one.counts for one in found])
+    names: dict[str, int] = {}
+    modules: dict[str, int] = {}
+    parts = []
+    for phase in phases:
+        nodes = _merged([one.tree(phase) for one in found], events)
+        rows = [
+            [
+                names.setdefault(name, len(names)),
+                parent,
+                modules.setdefault(module, len(modules)),
+                counts,
+            ]
+            for name, parent, module, counts in nodes
+        ]
+        parts.append({"name": phase, "nodes": rows})
+    labels = [one.name.replace("\n", ", ") for one in systems]
+    known = declared.events() | declared.nominal()
+    data = {
+        "names": list(names),
+        "modules": list(modules),
+        "events": [
+            {"name": name, "unit": known[name].unit if name in known else "events"}
+            for name in events
+        ],
+        "systems": [
+            {"name": label, "divisors": [one.divisors[phase] for phase in phases]}
+            for label, one in zip(labels, found, strict=True)
+        ],
+        "phases": parts,
+    }
+    record = systems[0].stored[0].record
+    what = for_terminal(selection.subject(record))
+    title = (
+        f"{what}: {labels[0]}" if len(labels) == 1 else f"{what}: {labels[1]} against {labels[0]}"
+    )
+    return Profile(title, _lead(systems, found), data)
+
+
+def _number(numbers: dict[str, int], text: str) -> int:
+    """The number of a text. A new text gets the next number."""
+    return numbers.setdefault(text, len(numbers))
+
+
+def _lead(systems: Sequence[System], found: Sequence[_Read]) -> str:
+    operation = systems[0].stored[0].record["workload"]["operation"]
+    runs = " and ".join(one.stored[0].id for one in systems)
+    text = f"Counts of one {operation}, run {runs}. Nothing is subtracted."
+    if len(systems) > 1:
+        text += " Red: more than before. Blue: less."
+    if not all(one.counts.stacks for one in found):
+        text += (
+            " A run without callers (--attribute stacks) shows functions below the reason for"
+            " entering the kernel."
+        )
+    return text
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The counts of one run. `phases`: the number of each phase by name, without the empty bracket.
+    `divisors`: the operations in all brackets of each phase."""
+
+    counts: Attribution
+    phases: Mapping[str, int]
+    divisors: Mapping[str, int]
+
+    def tree(self, phase: str) -> Tree:
+        """The module and the self counts of each path of functions, the outermost first."""
+        spaces = self.counts.spaces()
+        found: dict[Names, tuple[str, dict[str, int]]] = {}
+        for number, counts in self.counts.counts[self.phases[phase]].items():
+            node = self.counts.nodes[number]
+            _, own = found.setdefault(
+                self._path(number, node, spaces), (node.function.module, defaultdict(int))
+            )
+            for event, count in zip(self.counts.events, counts, strict=True):
+                if count:
+                    own[event] += count
+        return found
+
+    def _path(self, number: int, node: Node, spaces: Mapping[int, str]) -> Names:
+        if self.counts.stacks:
+            return tuple(one.function.name for one in self.counts.stack(number))
+        return tuple(filter(None, (spaces[node.cr3], node.crossing, node.function.name)))
+
+
+def _read(stored: Stored) -> _Read:
+    path = stored.directory / ATTRIBUTION
+    if not path.is_file():
+        raise selection.without(stored, "counts by function", "--attribute stacks")
+    counts = attribution.read(path)
+    names = phase_names.of(stored.record)
+    phases = {names.get(number, str(number)): number for number in counts.counts}
+    phases.pop(cpi.EMPTY, None)
+    frame, _ = tidy.read_run(stored.directory)
+    brackets = frame.groupby("phase")["iteration"].nunique()
+    operations = int(stored.record["workload"]["operations"])
+    divisors = {name: operations * int(brackets.get(name, 1)) for name in phases}
+    return _Read(counts, phases, divisors)
+
+
+def _events(found: Iterable[Attribution]) -> list[str]:
+    """The events that happened in one of the runs, the most important first."""
+    happened: dict[str, None] = {}
+    for one in found:
+        for by_node in one.counts.values():
+            for counts in by_node.values():
+                happened |= {event: None for event, n in zip(one.events, counts, strict=True) if n}
+    first = [event for event in FIRST if event in happened]
+    return [*first, *sorted(event for event in happened if event not in FIRST)]
+
+
+def _merged(trees: Sequence[Tree], events: Sequence[str]) -> list[list[Any]]:
+    """The nodes of all trees together, each with its name, its parent (-1 for the first node), its
+    module, and its counts: for the number of an event, the count in each tree."""
+    numbers = {event: number for number, event in enumerate(events)}
+    nodes: list[list[Any]] = [[ROOT, -1, "", {}]]
+    places: dict[Names, int] = {(): 0}
+    for which, tree in enumerate(trees):
+        for path, (module, counts) in tree.items():
+            for depth in range(1, len(path) + 1):
+                if path[:depth] not in places:
+                    places[path[:depth]] = len(nodes)
+                    nodes.append([path[depth - 1], places[path[: depth - 1]], "", {}])
+            node = nodes[places[path]]
+            node[2] = node[2] or module
+            for event, count in counts.items():
+                node[3].setdefault(numbers[event], [0] * len(trees))[which] += count
+    return nodes
+
+
+def render(profile: Profile) -> str:
+    """The HTML of a page. The same profile always gives the same HTML."""
+    style, script = (
+        (HERE / name).read_text(encoding="utf-8") for name in ("flame.css", "flame.js")
+    )
+    # In HTML, a script ends at the first </, also inside a text of JSON.
+    data = json.dumps(profile.data, separators=(",", ":")).replace("<", "\\u003c")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    return environment.get_template("flame.html").render(
+        profile=profile,
+        style=Markup(style),
+        style_digest=_digest(style),
+        script=Markup(script),
+        script_digest=_digest(script),
+        data=Markup(data),
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

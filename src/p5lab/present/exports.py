@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""The profile of a stored run as a file for other programs."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from p5lab.describe.markers import EMPTY_PHASE, WHOLE_PHASE
+from p5lab.describe.observation.attribute import ATTRIBUTION
+from p5lab.errors import UserError, unknown
+from p5lab.files import replace_text
+from p5lab.keep import selection
+from p5lab.keep.store import Stored
+from p5lab.present import by_interval, timeline
+from p5stats import phase_names, tidy
+
+if TYPE_CHECKING:
+    from p5stats.attribution import Attribution
+
+EVENT = "cycles.busy"
+
+
+def write(path: Path, text: str) -> None:
+    """Writes a file, completely or not at all. Raises UserError if it cannot be written."""
+    try:
+        replace_text(path, text)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def speedscope(stored: Stored, event: str = "") -> str:
+    """The call stacks of a run for speedscope. The weights are the counts of `event`, by default of
+    EVENT. Raises UserError if the run has no stacks or no such event."""
+    from p5stats import profiles  # imported here, because loading pandas takes half a second
+
+    found, event = _stacks(stored), event or EVENT
+    if not profiles.has_event(found, event):
+        raise unknown("event", event, found.events)
+    return json.dumps(profiles.speedscope(found, event, stored.record["label"]), indent=1) + "\n"
+
+
+def callgrind(stored: Stored, event: str = "") -> str:
+    """All events of a run by function, with the functions that they call, in callgrind's format:
+    the sum of all brackets. Raises UserError if the run has no stacks."""
+    from p5stats import profiles
+
+    found = _stacks(stored)
+    return profiles.callgrind(found, _phases(found), stored.record["label"])
+
+
+def trace(stored: Stored, event: str = "") -> str:
+    """The steps of a trace of crossings and the counts by interval, in Chrome's trace format.
+    Raises UserError if the run has neither."""
+    from p5stats import crossings, profiles
+
+    if not timeline.has(stored) and not by_interval.has(stored):
+        raise selection.without(stored, "trace and no intervals", "--trace crossings")
+    names = phase_names.of(stored.record)
+    traced = crossings.read(stored.directory / timeline.CROSSINGS) if timeline.has(stored) else {}
+    brackets = {names.get(phase, str(phase)): own for phase, own in traced.items()}
+    timed = by_interval.read(stored) if by_interval.has(stored) else None
+    _, clock_hz = tidy.read_run(stored.directory)
+    return json.dumps(profiles.trace(brackets, timed, clock_hz)) + "\n"
+
+
+def _stacks(stored: Stored) -> "Attribution":
+    from p5stats import attribution
+
+    source = stored.directory / ATTRIBUTION
+    found = attribution.read(source) if source.is_file() else None
+    if found is None or not found.stacks:
+        raise selection.without(stored, "stacks", "--attribute stacks")
+    return found
+
+
+def _phases(found: "Attribution") -> set[int]:
+    """The phases whose counts are shown together: the whole program, or all except the empty
+    bracket. The other brackets of a program are inside the whole one."""
+    phases = set(found.counts)
+    return {WHOLE_PHASE} if WHOLE_PHASE in phases else phases - {EMPTY_PHASE}

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""Profiles of a run in the formats of other programs: speedscope, callgrind and Chrome's traces.
+
+speedscope: https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources. callgrind:
+the manual of Valgrind, "Callgrind Format Specification". Chrome: "Trace Event Format", which
+Perfetto reads as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from p5stats import cpi
+from p5stats.attribution import Attribution, Function, Node
+
+if TYPE_CHECKING:
+    from p5stats.crossings import Bracket
+    from p5stats.intervals import Intervals
+
+CPI = cpi.PREFIX.rstrip(".")  # all components of the CPI stack, as one event of `speedscope`
+EXPORTER = "p5lab"
+
+
+def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
+    """The stacks of a run in the JSON format of speedscope.
+
+    Each phase is a profile of type `sampled`. Each stack is one sample, and the counts of the event
+    are the weights. The profile does not show the order in time. A negative count corrects a count
+    of another function. The profile omits negative counts. The event `cpi` means all components of
+    the CPI stack: each stack then ends with a component, and its clocks are the weights.
+    """
+    frames: dict[Function, int] = {}
+    profiles = []
+    columns = _columns(found, event)
+    for phase, by_node in found.counts.items():
+        samples, weights = [], []
+        for number, counts in by_node.items():
+            stack = [node.function for node in found.stack(number)]
+            for column, leaf in columns.items():
+                if counts[column] <= 0:
+                    continue
+                named = (frames.setdefault(one, len(frames)) for one in (*stack, *leaf))
+                samples.append(list(named))
+                weights.append(counts[column])
+        profiles.append(
+            {
+                "type": "sampled",
+                "name": f"phase {phase}: {event}",
+                "unit": "none",
+                "startValue": 0,
+                "endValue": sum(weights),
+                "samples": samples,
+                "weights": weights,
+            }
+        )
+    return {
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "exporter": EXPORTER,
+        "name": name,
+        "shared": {"frames": [_frame(one) for one in frames]},
+        "profiles": profiles,
+    }
+
+
+def has_event(found: Attribution, event: str) -> bool:
+    """Whether `speedscope` can use this event."""
+    return bool(_columns(found, event))
+
+
+def _columns(found: Attribution, event: str) -> dict[int, tuple[Function, ...]]:
+    """The columns of the counts that belong to an event, and the leaves of the stacks."""
+    if event != CPI:
+        return {found.events.index(event): ()} if event in found.events else {}
+    return {
+        column: (Function(name, "CPI stack"),)
+        for column, name in enumerate(found.events)
+        if cpi.plain(name).startswith(cpi.PREFIX)
+    }
+
+
+def _frame(function: Function) -> dict[str, Any]:
+    """A frame in the format of speedscope."""
+    if function.file:
+        return {"name": function.name, "file": function.file, "line": function.line}
+    return {"name": function.name, "file": function.module}
+
+
+def callgrind(found: Attribution, phases: Collection[int], name: str) -> str:
+    """The sum of the counts of phases in callgrind's format, for callgrind_annotate and
+    KCachegrind.
+
+    Each function has its own counts by source line (0 without lines), and an inclusive cost for
+    each function that it calls. The number of calls is not known, so it is 1: callgrind_annotate
+    takes the cost of no call for the function's own. The format has no negative numbers: such
+    corrections are 0, and a comment in the file names the right sum.
+    """
+    own, calls = _costs(found, phases)
+    events = [re.sub(r"[^A-Za-z0-9]", "_", event) for event in found.events]
+    zero = [0] * len(events)
+    every = [counts for lines in own.values() for counts in lines.values()]
+    written, exact = _add(zero, *map(_positive, every)), _add(zero, *every)
+    text = ["# callgrind format", "version: 1", f"creator: {EXPORTER}", f"cmd: {_plain(name)}"]
+    for event, count, right in zip(events, written, exact, strict=True):
+        if count != right:
+            text.append(f"# negative counts are left out: the sum of {event} is {right}")
+    text += ["positions: line", f"events: {' '.join(events)}", f"summary: {_numbers(written)}"]
+    for place in dict.fromkeys((*own, *calls)):
+        module, file, function = place
+        text += ["", f"ob={module}", f"fl={file}", f"fn={function}"]
+        for line, counts in sorted(own.get(place, {}).items()):
+            text.append(f"{line} {_numbers(_positive(counts))}")
+        for (line, (callee, callee_file, called)), counts in calls.get(place, {}).items():
+            text += [f"cob={callee}", f"cfi={callee_file}", f"cfn={called}", "calls=1 0"]
+            text.append(f"{line} {_numbers(_positive(counts))}")
+    return "\n".join([*text, "", f"totals: {_numbers(written)}", ""])
+
+
+def _costs(
+    found: Attribution, phases: Collection[int]
+) -> tuple[dict[_Place, dict[int, list[int]]], dict[_Place, dict[tuple[int, _Place], list[int]]]]:
+    """The own counts of each function by line, and the inclusive counts of each of its calls."""
+    zero = [0] * len(found.events)
+    by_node: dict[int, list[int]] = {}
+    for phase in phases:
+        for number, counts in found.counts[phase].items():
+            by_node[number] = _add(counts, by_node.get(number, zero))
+    totals = {number: by_node.get(number, zero) for number in found.nodes}
+    own: dict[_Place, dict[int, list[int]]] = {}
+    calls: dict[_Place, dict[tuple[int, _Place], list[int]]] = {}
+    # A parent is written before its children, so the children come first in this order.
+    for number, node in reversed(found.nodes.items()):
+        counts, line = by_node.get(number, zero), node.function.line
+        if any(counts):
+            lines = own.setdefault(_place(node), {})
+            lines[line] = _add(lines.get(line, zero), counts)
+        if node.parent is not None and any(totals[number]):
+            totals[node.parent] = _add(totals[node.parent], totals[number])
+            parent = found.nodes[node.parent]
+            arcs = calls.setdefault(_place(parent), {})
+            key = parent.function.line, _place(node)
+            arcs[key] = _add(arcs.get(key, zero), totals[number])
+    return own, calls
+
+
+_Place = tuple[str, str, str]  # module, source file or module, function
+
+
+def _place(node: Node) -> _Place:
+    one = node.function
+    return _plain(one.module), _plain(one.file or one.module), _plain(one.name)
+
+
+def _plain(text: str) -> str:
+    """A name on one line, that callgrind does not take for a compressed name such as (1)."""
+    line = " ".join(text.split())
+    return f"_{line}" if line.startswith("(") else line or "[unknown]"
+
+
+def _add(first: Sequence[int], *others: Sequence[int]) -> list[int]:
+    return [sum(column) for column in zip(first, *others, strict=True)]
+
+
+def _positive(counts: Iterable[int]) -> list[int]:
+    return [max(count, 0) for count in counts]
+
+
+def _numbers(counts: Iterable[int]) -> str:
+    return " ".join(map(str, counts))
+
+
+def trace(
+    brackets: Mapping[str, Sequence[Bracket]], intervals: Intervals | None, clock_hz: int
+) -> dict[str, Any]:
+    """A trace in Chrome's format. `brackets`: the traced brackets of each phase; each part of the
+    system is a thread, and each step a slice with its counts. `intervals`: the counts of each
+    interval become counters, for each ring. Times are in microseconds since reset."""
+    parts: dict[str, int] = {}
+    rows = [
+        {**event, "pid": 1}
+        for phase, own in brackets.items()
+        for event in _slices(phase, own, parts)
+    ]
+    rows += [{**event, "pid": 1} for event in _counters(intervals)] if intervals else []
+    for event in rows:
+        for key in ("ts", "dur"):
+            if key in event:
+                event[key] = event[key] * 1e6 / clock_hz
+    names = [
+        {"name": "thread_name", "ph": "M", "pid": 1, "tid": number, "args": {"name": part}}
+        for part, number in parts.items()
+    ]
+    return {"traceEvents": [*names, *rows], "displayTimeUnit": "ns"}
+
+
+def _slices(
+    phase: str, brackets: Sequence[Bracket], parts: dict[str, int]
+) -> Iterator[dict[str, Any]]:
+    """The slices of a phase, in clocks. `parts`: the thread of each part, which grows."""
+    for bracket in brackets:
+        now = bracket.begin
+        whole = parts.setdefault("brackets", len(parts) + 1)
+        yield {"name": phase, "ph": "X", "ts": now, "dur": bracket.clocks, "tid": whole, "args": {}}
+        for step in bracket.steps:
+            thread = parts.setdefault(step.who, len(parts) + 1)
+            shape = {"name": step.end, "ph": "X", "ts": now, "dur": step.clocks, "tid": thread}
+            yield {**shape, "args": {event: n for event, n in step.counts.items() if n}}
+            now += step.clocks
+
+
+def _counters(found: Intervals) -> Iterator[dict[str, Any]]:
+    for number, one in enumerate(found.intervals):
+        for place, event in enumerate(found.events):
+            values = {f"ring {ring}": counts[place] for ring, counts in one.rings.items()}
+            if any(values.values()):
+                yield {"name": event, "ph": "C", "ts": one.begin, "tid": 0, "args": values}
+        if number == len(found.intervals) - 1:
+            ends = {f"ring {ring}": 0 for ring in one.rings}
+            yield {"name": "end", "ph": "C", "ts": one.end, "tid": 0, "args": ends}
