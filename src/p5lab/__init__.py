@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from p5lab.api.fragments import cycles as cycles
     from p5lab.api.runs import run as run
     from p5lab.api.samples import sample as sample
+    from p5lab.api.tables import by as by
     from p5lab.api.tables import compare as compare
     from p5lab.api.tables import intervals as intervals
     from p5lab.api.tables import load as load
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UserError",
+    "by",
     "compare",
     "cycles",
     "intervals",
@@ -61,6 +63,7 @@ __all__ = [
 # `import p5lab` does not load pandas, and a script without figures needs no Altair.
 _PLACES = {
     "UserError": "p5lab.errors",
+    "by": "p5lab.api.tables",
     "compare": "p5lab.api.tables",
     "cycles": "p5lab.api.fragments",
     "intervals": "p5lab.api.tables",

@@ -10,6 +10,8 @@ from fakelab import written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import p5lab
+from p5lab.api import checkout
 from p5lab.describe import experiment
 from p5lab.describe.request import Filter
 from p5lab.execute.runner import Runner
@@ -113,7 +115,7 @@ def calls(draw, banks):
     return [*lines, {"type": "end"}]
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_the_sum_over_any_dimensions_is_the_count_at_the_markers(made, data):
     """For each observer and any two of its dimensions, and for each event that it counts."""
@@ -272,3 +274,15 @@ def test_a_wrong_question_is_one_line(p5lab, stored, words, status, said):
     assert (done, out) == (status, "")
     assert len(err.splitlines()) == 1
     assert all(word in err for word in said)
+
+
+def test_python_returns_the_same_rows(stored, lab, monkeypatch):
+    monkeypatch.setattr(checkout, "here", lambda: lab)
+    found = p5lab.by(stored.id, "ring", metric="cycles")
+    assert dict(zip(found["ring"], found["value"], strict=True)) == {"0": 60, "3": 55}
+    table = p5lab.load(stored.id)
+    found = p5lab.by(table, ["function", "ring"], where={"ring": 0}, metric=["cycles", "cpi"])
+    assert found["function"].unique().tolist() == ["sys_dup"]
+    assert found["value"].tolist() == [60, 3]
+    with pytest.raises(p5lab.UserError, match="funktion"):
+        p5lab.by(table, "funktion")

@@ -16,7 +16,7 @@ from p5lab.errors import UserError, unknown
 from p5lab.keep import selection, store
 from p5lab.lab import Lab
 from p5lab.page import results
-from p5lab.present import by_interval, column
+from p5lab.present import breakdown, breakdown_table, by_interval, column
 from p5lab.present import screen as screens
 from p5lab.present.screen import Screen
 from p5stats import StatsError, cpi, declared, papers, tidy
@@ -195,6 +195,43 @@ def intervals(run: str | pd.DataFrame) -> pd.DataFrame:
     frame = found.frame()
     frame.insert(3, "ms", frame["end"] * (1000 / found.clock_hz))
     return frame
+
+
+def by(
+    runs: str | Sequence[str] | pd.DataFrame,
+    dimensions: str | Sequence[str],
+    *,
+    where: Mapping[str, object] | None = None,
+    metric: str | Sequence[str] = (),
+    per: str = breakdown.OPERATION,
+    names: Path | None = None,
+) -> pd.DataFrame:
+    """Divides the counts of stored runs by dimensions, as `./p5lab show --by` does.
+
+    runs: the result of `run` or `load`, the name of an experiment, or one or several ids of runs.
+    dimensions: such as "function" or ["ring", "component"] (docs/concepts/dimensions.md). where:
+    for a dimension, the value or the values that count, such as {"ring": 0}. metric: rows of a
+    report and names of events. per: "operation", or "1000" for 1000 instructions. names: a file of
+    other names. The result has one row for each combination of values, system and metric, with the
+    columns of `show --by --json`; the rows with the total are left out, because the other rows add
+    up to it. UserError if a run did not count by a dimension, and for a wrong name.
+    """
+    chosen = _listed(dimensions)
+    texts = [f"{name}={','.join(map(str, _listed(one)))}" for name, one in (where or {}).items()]
+    question = breakdown.ask(chosen, texts, _listed(metric), per, names)
+    lab = checkout.here()
+    if isinstance(runs, pd.DataFrame):
+        stored = [store.find(lab, str(run)) for run in runs["run"].unique()]
+    else:
+        stored = [same[0] for same in selection.groups(lab, _listed(runs))]
+    tables = breakdown.of_runs(selection.as_versions(stored), question)
+    rows = pd.DataFrame([row for one in tables for row in breakdown_table.rows(one)])
+    return rows[rows["state"] != breakdown_table.TOTAL].reset_index(drop=True)
+
+
+def _listed(value: Any) -> list[Any]:  # noqa: ANN401
+    """A value as a list: a text or a number is one element."""
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
 def _one(what: str, run: str | pd.DataFrame) -> store.Stored:

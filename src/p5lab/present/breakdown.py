@@ -42,6 +42,7 @@ EMPTY = cpi.EMPTY
 OPERATION, INSTRUCTIONS = "operation", "1000"
 PER = (OPERATION, INSTRUCTIONS)
 ORDERED = ("iteration", "interval")  # dimensions whose values are numbers in the order of time
+PLAIN = "as described"  # the name of a machine without an overlay
 Key = tuple[str, ...]
 Events = Mapping[str, float]  # counts by event
 # The events of observers that a table of one system shows without a wish, beside the metrics.
@@ -293,29 +294,22 @@ def _differences(keys: Sequence[Key]) -> list[str]:
     longest = max(map(len, keys))
     padded = [(*key, *[""] * (longest - len(key))) for key in keys]
     differ = [at for at in range(longest) if len({key[at] for key in padded}) > 1]
-    return ["\n".join(filter(None, (key[at] for at in differ or [1]))) or "first" for key in padded]
+    return ["\n".join(filter(None, (key[at] for at in differ or [1]))) or PLAIN for key in padded]
 
 
 def _of_run(stored: Stored, question: Question) -> dict[str, pd.DataFrame]:
     """The counts of each phase of a run: a row for each key, a column for each event. They are for
     one operation or for 1000 instructions."""
-    counted = _counted(stored, question)
-    frame = counted.frame
-    for name, texts in question.where.items():
-        values = frame[name].astype(str)
-        frame = frame[values.map(lambda one, t=texts: any(fnmatchcase(one, each) for each in t))]
-    for name in question.by:
-        names = question.names.get(name, {})
-        values = frame[name].astype(str).map(lambda one, names=names: names.get(one, one))
-        frame = frame.assign(**{name: values})
+    counts = counted(stored, question)
+    frame = counts.frame
     if "phase" not in question.dimensions:
         frame = frame[frame["phase"] != EMPTY]
-    divisors = _divisors(stored, question, counted)
+    divisors = _divisors(stored, question, counts)
     found: dict[str, pd.DataFrame] = {}
     for phase, rows in frame.groupby("phase", sort=False):
         sums = rows.groupby([*question.by, "event"], sort=False)["count"].sum()
         wide = sums.unstack("event", fill_value=0)
-        wide = wide.reindex(columns=list(counted.events), fill_value=0).fillna(0)
+        wide = wide.reindex(columns=list(counts.events), fill_value=0).fillna(0)
         wide.index = pd.MultiIndex.from_tuples(
             [key if isinstance(key, tuple) else (key,) for key in wide.index]
         )
@@ -326,9 +320,23 @@ def _of_run(stored: Stored, question: Question) -> dict[str, pd.DataFrame]:
     return found
 
 
-def _counted(stored: Stored, question: Question) -> Counted:
-    """The counts of a run by the dimensions of a question. UserError with the command that makes
-    such a run if there are none."""
+def counted(stored: Stored, question: Question) -> Counted:
+    """The counts of a run that a question asks for, with the names of its file. UserError with the
+    command that makes such a run if there are none."""
+    found = _observed(stored, question)
+    frame = found.frame
+    for name, texts in question.where.items():
+        values = frame[name].astype(str)
+        frame = frame[values.map(lambda one, t=texts: any(fnmatchcase(one, each) for each in t))]
+    for name in question.by:
+        names = question.names.get(name, {})
+        values = frame[name].astype(str).map(lambda one, names=names: names.get(one, one))
+        frame = frame.assign(**{name: values})
+    return Counted(frame, found.events)
+
+
+def _observed(stored: Stored, question: Question) -> Counted:
+    """The counts of a run by the dimensions of a question, before any choice."""
     wanted = question.dimensions
     if stored.status != "ok":
         raise UserError(
@@ -344,7 +352,7 @@ def _counted(stored: Stored, question: Question) -> Counted:
     raise selection.without(stored, f"counts by {', '.join(wanted)}", " ".join(options))
 
 
-def _divisors(stored: Stored, question: Question, counted: Counted) -> dict[str, float]:
+def _divisors(stored: Stored, question: Question, counts: Counted) -> dict[str, float]:
     """For each phase, the number of operations in its brackets, or of 1000 instructions."""
     markers = dimensions.OBSERVERS[0]
     frame = dimensions.of_run(stored.directory, markers, ("iteration",)).frame
@@ -354,7 +362,7 @@ def _divisors(stored: Stored, question: Question, counted: Counted) -> dict[str,
     if question.per == INSTRUCTIONS:
         retired = frame[frame["event"] == cpi.INSTRUCTIONS].groupby("phase")["count"].sum()
         found = {str(phase): float(count) / 1000 for phase, count in retired.items()}
-        own = counted.frame
+        own = counts.frame
         run = own[(own["phase"] == WHOLE_RUN) & (own["event"] == cpi.INSTRUCTIONS)]["count"].sum()
         return {**found, WHOLE_RUN: float(run) / 1000}
     operations = int(stored.record["workload"]["operations"])
@@ -440,5 +448,5 @@ def _known_values(runs: Sequence[Stored], question: Question) -> str:
 def _values(runs: Sequence[Stored], question: Question, name: str) -> set[str]:
     """All values of a dimension in runs."""
     return {
-        str(value) for stored in runs for value in _counted(stored, question).frame[name].unique()
+        str(value) for stored in runs for value in _observed(stored, question).frame[name].unique()
     }

@@ -13,6 +13,7 @@ from p5lab.present.tables import MISSING, ZERO, Grid, number, ratio, rows_as, ti
 SCHEMA_VERSION = 1
 ROWS = 20
 NEW, GONE = "new", "gone"  # the ratio of a row that only a later or only the first system has
+TOTAL = "total"
 NOTE = "The rows add up to the counts between the markers. The empty bracket is not subtracted."
 
 
@@ -32,8 +33,8 @@ def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None
 
 
 def rows(table: Table) -> list[dict[str, object]]:
-    """A row for each combination of values, system and metric, and the total, whose dimensions are
-    empty."""
+    """A row for each combination of values, system and metric. The state of the last rows is
+    TOTAL, and their dimensions are empty."""
     nothing = Row(tuple("" for _ in table.question.by), table.total.counts)
     return [
         {
@@ -48,7 +49,7 @@ def rows(table: Table) -> list[dict[str, object]]:
             "value": _plain(values[place]),
             "difference": _plain(values[place] - values[0]),
             "ratio": _plain(ratio(values[place], values[0])),
-            "state": state(row, place),
+            "state": TOTAL if row is nothing else state(row, place),
         }
         for row in (*table.rows, nothing)
         for wanted in table.columns

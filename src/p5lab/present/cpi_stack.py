@@ -11,11 +11,14 @@ from p5lab.describe.observation import Cpi
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
-from p5lab.present import by_function
+from p5lab.present import breakdown
+from p5lab.present.breakdown import Question
 from p5lab.present.tables import MISSING, Grid, clocks, rows_as
-from p5stats import cpi, phase_names, tidy
+from p5stats import cpi, tidy
+from p5stats.dimensions import DIMENSIONS
 
 SCHEMA_VERSION = 1
+RING = "ring"
 CYCLES, NOMINAL_CYCLES = "cycles", "nominal cycles"
 SMALL = 0.005  # the table sums up components with a smaller share of the cycles in all runs
 NOTE = (
@@ -27,7 +30,7 @@ NOTE = (
 @dataclass(frozen=True)
 class Stack:
     """The CPI stack of one phase of one run, for one operation. `cycles`: by component, ring and
-    place. The place is a function or a reason for entering the kernel (`of_places`), or empty.
+    place. The place is a function or another value of dimensions (`of_places`), or empty.
     `instructions`, `idle`: the instructions and the idle cycles of all rings."""
 
     stored: Stored
@@ -82,27 +85,31 @@ def of_run(stored: Stored) -> list[Stack]:
     return stacks
 
 
-def of_places(stored: Stored, by: str) -> list[Stack]:
-    """The stacks of all phases of a run with --attribute, except the empty bracket. `by`: a column
-    of p5stats.attribution.Attribution.frame(), which becomes the place: function or crossing.
-    Nothing is subtracted. Raises UserError if the run has no counts by function."""
-    if not is_in(stored) or (frame := by_function.of_run(stored.directory)) is None:
-        raise selection.without(stored, "CPI stack by function", "--cpi --attribute functions")
+def of_places(stored: Stored, question: Question) -> list[Stack]:
+    """The stacks of all phases of a run, except the empty bracket. The dimensions of the question
+    become the place, without the ring; one of them must be the ring. Nothing is subtracted. Raises
+    UserError if the run has no CPI stack by these dimensions."""
+    dimensions = [name for name in question.by if name != RING]
+    if not is_in(stored):
+        options = {DIMENSIONS[name].options for name in dimensions} - {Cpi.option, ""}
+        raise selection.without(
+            stored,
+            f"CPI stack by {', '.join(dimensions)}",
+            " ".join([Cpi.option, *sorted(options)]),
+        )
+    frame = breakdown.counted(stored, question).frame
     counts, _ = tidy.read_run(stored.directory)
     brackets = counts.groupby("phase")["iteration"].nunique()
-    names = phase_names.of(stored.record)
     stacks = []
-    for number, rows in frame.groupby("phase", sort=False):
-        phase = names.get(int(number), str(number))
+    for phase, rows in frame.groupby("phase", sort=False):
         if phase == cpi.EMPTY or phase not in brackets.index:
             continue
         each = stored.record["workload"]["operations"] * int(brackets[phase])
-        sums = rows.groupby(["event", "ring", by])["count"].sum()
-        values = {
-            (cpi.plain(str(event)), int(ring), str(place)): float(value) / each
-            for (event, ring, place), value in sums.items()
-        }
-        stacks.append(_stack(stored, phase, values))
+        values: dict[tuple[str, int, str], float] = {}
+        sums = rows.groupby(["event", RING, *dimensions])["count"].sum()
+        for (event, ring, *place), value in sums.items():
+            values[cpi.plain(str(event)), int(ring), ", ".join(place)] = float(value) / each
+        stacks.append(_stack(stored, str(phase), values))
     return stacks
 
 

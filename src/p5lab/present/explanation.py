@@ -22,6 +22,7 @@ from p5lab.errors import UserError
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import cpi_stack
+from p5lab.present.breakdown import Question
 from p5lab.present.cpi_stack import Stack
 from p5lab.present.tables import MISSING, Grid, clocks, number, rows_as, times
 from p5lab.terminal import for_terminal, markup
@@ -138,18 +139,21 @@ class Explanation:
 
 
 def between(
-    first: Sequence[Stored], second: Sequence[Stored], names: tuple[str, str], by: str = ""
+    first: Sequence[Stored],
+    second: Sequence[Stored],
+    names: tuple[str, str],
+    question: Question | None = None,
 ) -> Iterator[Explanation]:
     """Explains each phase that both systems have. `first`, `second`: the runs of each system, with
-    one run for each workload and seed. `by`: empty, or the place of p5lab.present.cpi_stack
-    .of_places. Raises UserError for a run without a CPI stack, for a run without counts by place,
-    and if only one system has nominal clocks."""
+    one run for each workload and seed. `question`: divides each component further, as in
+    p5lab.present.cpi_stack.of_places. Raises UserError for a run without a CPI stack, for a run
+    without counts by place, and if only one system has nominal clocks."""
     if len({is_nominal(stored.record) for stored in (*first, *second)}) > 1:
         raise UserError(
             f"{names[0]} and {names[1]}: one has nominal cycles, and the other has cycles of a"
             " Pentium; expected two systems with the same clocks"
         )
-    one, other = _by_phase(first, by), _by_phase(second, by)
+    one, other = _by_phase(first, question), _by_phase(second, question)
     for (what, phase), stacks in one.items():
         if (what, phase) in other:
             several = sum(known == what for known, _ in one) > 1
@@ -157,12 +161,18 @@ def between(
             yield _explained(title, names, tuple(stacks), tuple(other[what, phase]))
 
 
-def _by_phase(runs: Sequence[Stored], by: str) -> dict[tuple[str, str], list[Stack]]:
+def _by_phase(
+    runs: Sequence[Stored], question: Question | None
+) -> dict[tuple[str, str], list[Stack]]:
     found: dict[tuple[str, str], list[Stack]] = {}
     for stored in runs:
-        for stack in cpi_stack.of_places(stored, by) if by else cpi_stack.of_run(stored):
+        for stack in _stacks(stored, question):
             found.setdefault((selection.subject(stored.record), stack.phase), []).append(stack)
     return found
+
+
+def _stacks(stored: Stored, question: Question | None) -> list[Stack]:
+    return cpi_stack.of_places(stored, question) if question else cpi_stack.of_run(stored)
 
 
 def _explained(
@@ -262,7 +272,7 @@ def _system(record: dict[str, Any]) -> tuple[str, ...]:
 
 def measured(runs: Sequence[Stored]) -> list[str]:
     """What runs measure, and in which phases, for a message."""
-    return [f"{what} ({phase})" for what, phase in _by_phase(runs, "")]
+    return [f"{what} ({phase})" for what, phase in _by_phase(runs, None)]
 
 
 def _certainty(one: Explanation) -> str:

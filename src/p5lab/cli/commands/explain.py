@@ -4,6 +4,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from p5lab.cli import options
@@ -16,12 +17,12 @@ from p5lab.host.progress import Progress
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
-from p5lab.present import counts, cpi_stack, explanation
+from p5lab.present import breakdown, counts, cpi_stack, explanation
 from p5lab.present.explanation import Explanation
+from p5stats.dimensions import COMPONENT
 
 SEEDS = 5  # the smallest number of placement seeds, without --single
 PAIR = 2  # systems
-PLACES = ("function", "crossing")
 HELP = "show why one system needs more cycles than another"
 DESCRIPTION = (
     "Divides the difference in busy cycles between two systems by component of the"
@@ -53,11 +54,18 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--by",
-        choices=PLACES,
         default="",
-        help="also divide by function, or by the reason for entering the kernel (system call, fault"
-        " or interrupt), for runs with --cpi --attribute functions. The empty bracket is then not"
-        " subtracted",
+        metavar="DIMENSION,...",
+        help="also divide by these dimensions, such as function, mode or crossing, the reason for"
+        " entering the kernel (docs/concepts/dimensions.md). The runs need --cpi and the option"
+        " that counts by the dimension. The empty bracket is then not subtracted",
+    )
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="DIMENSION=VALUE,...",
+        help="with --by: only what has one of these values, such as ring=0; may be repeated",
     )
     parser.add_argument(
         "--export",
@@ -73,7 +81,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `explain`."""
     first, second, names = _systems(lab, args)
-    found = list(explanation.between(first, second, names, args.by))
+    question = _question(args)
+    found = list(explanation.between(first, second, names, question))
     if not found:
         a, b = (", ".join(dict.fromkeys(explanation.measured(own))) for own in (first, second))
         raise UserError(
@@ -90,6 +99,19 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     if args.export is not None:
         _export(found, args.export)
     return 0
+
+
+def _question(args: argparse.Namespace) -> breakdown.Question | None:
+    """The dimensions of --by, and the ring."""
+    if not args.by:
+        if args.where:
+            raise UserError("explain --where: expected with --by DIMENSION,...")
+        return None
+    asked = breakdown.ask([args.by], args.where)
+    if COMPONENT in asked.dimensions:
+        raise UserError(f"explain --by {COMPONENT}: every explanation is by component already")
+    breakdown.ask([args.by, COMPONENT, cpi_stack.RING], args.where)  # no dimension excludes these
+    return replace(asked, by=tuple(dict.fromkeys((*asked.by, cpi_stack.RING))))
 
 
 def _export(found: Sequence[Explanation], directory: Path) -> None:
