@@ -129,6 +129,7 @@ def test_one_spelling_of_json():
                 "rerun": ["x"],
                 "query": ["x"],
                 "cycles": ["x"],
+                "compare": ["x"],
             }.get(name, [])
             assert command.parse_args([*required, "--json"]).form == "json", name
 

@@ -29,7 +29,7 @@ from p5lab.execute.executor import Executor, Here, Lost
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
 from p5lab.files import read_json
 from p5lab.host import compiler, worktree
-from p5lab.keep import saved_state, store
+from p5lab.keep import named, saved_state, store
 from p5lab.keep.store import Stored
 from p5lab.lab import PLACES, Lab
 from p5lab.version import __version__
@@ -281,7 +281,7 @@ class Runner:
         """Executes a run and records the result. A good earlier result of the same run does not
         change before the new result is complete, and stays if the new attempt fails."""
         directory = job.directory
-        record = job.describe()
+        record = {**job.describe(), **named.kept(before)}
         is_kept = store.complete(directory, before)
         logs = directory
         begun = False

@@ -21,7 +21,7 @@ from typing import Any
 from p5lab.describe import engine, observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.host import fetch
-from p5lab.keep import index, store
+from p5lab.keep import index, named, store
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab, cache_directory
 from p5stats.record import program_digest
@@ -124,8 +124,9 @@ def _asks(record: dict[str, Any]) -> tuple[object, ...]:
     """Returns the values that determine whether a newer run replaces this run. If two runs have
     equal values, the newer run replaces the older run.
 
-    p5stats.tidy.load compares the same values, except the last two: the options of recordings, and
-    the bytes of the user's program.
+    p5stats.tidy.load compares the same values, except the last three: the options of recordings,
+    the bytes of the user's program, and the label. A run with a label stays until one with the same
+    label replaces it.
     """
     machine = record["machine"]
     return (
@@ -140,6 +141,7 @@ def _asks(record: dict[str, Any]) -> tuple[object, ...]:
         tuple(sorted(record["parameters"].items())),
         tuple(sorted(observation.apart(record).items())),
         program_digest(record),
+        named.of(record).label,
     )
 
 

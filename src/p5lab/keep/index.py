@@ -20,7 +20,7 @@ from p5lab.describe import observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.files import sha256_of
 from p5lab.host import packages
-from p5lab.keep import key_table, sql_hints, store
+from p5lab.keep import key_table, named, sql_hints, store
 from p5lab.keep.store import COUNTS, RECORD, Stored
 from p5lab.lab import Lab
 from p5stats.record import program_digest
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 DIRECTORY = ".index"
 # The index is used only if there are at least WORTHWHILE runs. Reading a record takes 0.25 ms.
 WORTHWHILE = 1000
@@ -48,6 +48,7 @@ _KEPT = (
     "feedback",
     "started",
     "wall_seconds",
+    named.KEY,
 )
 
 
@@ -239,6 +240,9 @@ def _table(rows: Iterable[_Row]) -> "pa.Table":
         "status": text,
         "reason": text,
         "label": text,
+        "named": text,
+        "note": text,
+        "tags": text,
         "engine": text,
         "machine": text,
         "geometry": text,
@@ -261,9 +265,13 @@ def _table(rows: Iterable[_Row]) -> "pa.Table":
 
 def _columns(row: _Row) -> Mapping[str, object]:
     record = row.stored.record
+    own = named.of(record)
     inode, size, changed = row.facts
     return {
-        **{key: record.get(key) for key in _KEPT},
+        **{key: record.get(key) for key in _KEPT if key != named.KEY},
+        "named": own.label,
+        "note": own.note,
+        "tags": " ".join(own.tags),
         "machine": record["machine"]["name"],
         "geometry": record["machine"]["geometry"],
         "shadows": len(record["machine"]["shadows"]),

@@ -9,7 +9,7 @@ from p5lab.describe import experiment, experiment_file
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.describe.run import Run, is_named
 from p5lab.errors import STATUS_FAILED, UserError, nearest, unknown
-from p5lab.keep import store, swept_keys
+from p5lab.keep import index, named, store, swept_keys
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5stats.record import program_digest
@@ -20,13 +20,14 @@ ENDED = ("ok", "failed", "timeout")
 Kind = tuple[object, ...]
 
 
-def kind(stored: Stored, keys: Iterable[str] = ()) -> Kind:
+def kind(stored: Stored, keys: Iterable[str] = (), *, labels: bool = False) -> Kind:
     """Returns a key that is equal for runs of the same kind. A later run of a kind replaces an
     earlier run in reports.
 
     Two runs are of the same kind if their engine, machine, guest, seed, workload and parameters are
     equal, and if both or none of them simulate samples or have nominal clocks. The build products
-    may differ, but a program of the user must have the same bytes. Two machines are equal if they
+    may differ, but a program of the user must have the same bytes. With `labels`, runs
+    with different labels are of different kinds. Two machines are equal if they
     have the same overlay, and the same values of the machine keys in `keys`.
     """
     record = stored.record
@@ -44,11 +45,14 @@ def kind(stored: Stored, keys: Iterable[str] = ()) -> Kind:
         bool(record.get("request", {}).get("sample")),
         is_nominal(record),
         program_digest(record),
+        named.of(record).label if labels else "",
     )
 
 
-def by_kind(stored: Iterable[Stored], keys: Iterable[str] = ()) -> dict[Kind, list[Stored]]:
-    """Returns the finished runs, grouped by `kind` with `keys`.
+def by_kind(
+    stored: Iterable[Stored], keys: Iterable[str] = (), *, labels: bool = False
+) -> dict[Kind, list[Stored]]:
+    """Returns the finished runs, grouped by `kind` with `keys` and `labels`.
 
     In each group, runs with status ok come before failed runs. Among runs with status ok, and among
     failed runs, newer runs come before older runs.
@@ -56,7 +60,7 @@ def by_kind(stored: Iterable[Stored], keys: Iterable[str] = ()) -> dict[Kind, li
     ended: dict[Kind, list[Stored]] = {}
     for one in stored:
         if one.status in ENDED and one.record["identity"]:
-            ended.setdefault(kind(one, keys), []).append(one)
+            ended.setdefault(kind(one, keys, labels=labels), []).append(one)
     for same in ended.values():
         same.sort(key=lambda one: (one.status == "ok", one.started), reverse=True)
     return ended
@@ -78,9 +82,9 @@ def as_asked(stored: Stored, run: Run) -> Stored:
 
 
 def called(record: Mapping[str, Any]) -> str:
-    """Returns the name that distinguishes a run from those with which it is compared: the name of
-    its program, if programs are compared. Otherwise empty."""
-    return str(record.get(CALLED, ""))
+    """Returns the name that distinguishes a run from those with which it is compared: the user's
+    label, and the name of its program if programs are compared. Otherwise empty."""
+    return ": ".join(filter(None, (named.of(record).label, str(record.get(CALLED, "")))))
 
 
 def as_versions(runs: Sequence[Stored]) -> list[Stored]:
@@ -88,6 +92,9 @@ def as_versions(runs: Sequence[Stored]) -> list[Stored]:
     program, each called by its own name."""
     names = {head(one.record) for one in runs}
     own = all(one.record["experiment"] == experiment.PROGRAM for one in runs)
+    labels = [named.of(one.record).label for one in runs]
+    if all(labels) and len(set(labels)) == len(runs):
+        return list(runs)
     if not own or len({(program_digest(one.record), head(one.record)) for one in runs}) == 1:
         return list(runs)
     found = []
@@ -114,16 +121,15 @@ def groups(lab: Lab, words: Sequence[str], only: str = "") -> list[list[Stored]]
     """Returns the runs that the words name. Each list contains the runs of one kind, the run to
     show first.
 
-    A word is the name of an experiment with results, `program`, or the first 4 or more characters
-    of a run's id. A name stands for every finished run of the experiment. An id stands for this one
-    run. `only`: selects the runs with this text in their names (* matches any text, ? any
-    character). Raises UserError if a word names nothing, or if no finished run is left.
+    A word is the name of an experiment with results, `program`, the first 4 or more characters of a
+    run's id, or a label. A name stands for every finished run of the experiment, and a label for
+    every finished run with it. An id stands for this one run. `only`: selects the runs with this
+    text in their names (* matches any text, ? any character). Raises UserError if a word names
+    nothing, or if no finished run is left.
     """
     found: dict[str, list[Stored]] = {}
     for word in words:
-        for same in (
-            _of_experiment(lab, word) if is_group(lab, word) else [[_finished(find(lab, word))]]
-        ):
+        for same in _named(lab, word):
             found.setdefault(same[0].id, same)
     chosen = [same for same in found.values() if is_named(str(same[0].record["label"]), only)]
     if not chosen and only:
@@ -131,6 +137,21 @@ def groups(lab: Lab, words: Sequence[str], only: str = "") -> list[list[Stored]]
     if not chosen:
         raise UserError(f"{' '.join(words)}: no run has finished", status=STATUS_FAILED)
     return chosen
+
+
+def _named(lab: Lab, word: str) -> list[list[Stored]]:
+    if is_group(lab, word):
+        return _of_experiment(lab, word)
+    labelled = [] if is_id(word) else _labelled(lab, word)
+    if len(labelled) > 1:
+        return list(by_kind(labelled, labels=True).values())
+    return [[_finished(labelled[0] if labelled else find(lab, word))]]
+
+
+def _labelled(lab: Lab, label: str) -> list[Stored]:
+    """Returns the finished runs with this label."""
+    found = [one for one in index.runs(lab) if named.of(one.record).label == label]
+    return [store.stored(one.directory) for one in found if one.status in ENDED]
 
 
 def name_of(lab: Lab, words: Sequence[str], groups: Sequence[list[Stored]]) -> str:
@@ -157,7 +178,7 @@ def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
     changed = dict.fromkeys(
         key for one in stored if one.record["identity"] for key in swept_keys.overlay(one.record)
     )
-    return _distinct(list(by_kind(stored, changed).values()))
+    return _distinct(list(by_kind(stored, changed, labels=True).values()))
 
 
 def _distinct(groups: list[list[Stored]]) -> list[list[Stored]]:
@@ -200,12 +221,20 @@ def is_id(word: str) -> bool:
 
 
 def find(lab: Lab, word: str, options: str = "") -> Stored:
-    """Returns the run with an id that begins with `word`. Raises UserError if there is no such run.
-    The message fits an id or a name, according to the word. `options`: the options of `run` that
-    the caller's runs need, for the command in the message."""
+    """Returns the run with an id that begins with `word`, or the run with this label. Raises
+    UserError if there is no such run. The message fits an id or a name, according to the word.
+    `options`: the options of `run` that the caller's runs need, for the command in the message."""
     prefix = word.rstrip("/").rpartition("/")[2]
     if is_id(prefix):
         return store.find(lab, word)
+    labelled = _labelled(lab, word)
+    if len(labelled) > 1:
+        ids = ", ".join(one.id[:8] for one in labelled)
+        raise UserError(
+            f"{word}: {len(labelled)} runs have this label: {ids}; expected one of them"
+        )
+    if labelled:
+        return labelled[0]
     known = experiment.names(lab)
     if word in (*known, *experiment.OWN):
         raise UserError(

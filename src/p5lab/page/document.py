@@ -21,6 +21,7 @@ from p5lab.describe import outputs, papers
 from p5lab.describe.keys import BY_NAME, readable
 from p5lab.describe.papers import Paper
 from p5lab.evidence import counter_method, validate
+from p5lab.keep import named
 from p5lab.keep.store import Stored
 from p5lab.page import charts, screens, summary, svg
 from p5lab.page.figure import MODELLED, PUBLISHED, Figure, title_of
@@ -475,7 +476,7 @@ def _run(stored: Stored) -> list[str]:
     record = stored.record
     versions = record["versions"]
     return [
-        record["label"],
+        named.shown(record),
         record["engine"],
         f"{record['status']}: {record['reason']}" if record["reason"] else record["status"],
         ", ".join(f"{name} {text}" for name, text in versions.items()),

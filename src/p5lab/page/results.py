@@ -116,4 +116,5 @@ def _asked(run: Run, geometry: str) -> selection.Kind:
         run.sample is not None,
         run.has_nominal_clocks,
         sha256_of(program) if run.own_program and (program := run.own_program.delivered) else "",
+        "",
     )

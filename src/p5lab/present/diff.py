@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.keep import named
 from p5lab.keep.store import Stored
 from p5lab.present.tables import ratio
 from p5stats import tidy
@@ -181,7 +182,7 @@ def document(found: Difference) -> dict[str, Any]:
 
     return {
         "schema_version": SCHEMA_VERSION,
-        "runs": [{"run": one.id, "label": one.record["label"]} for one in found.runs],
+        "runs": [{"run": one.id, "label": named.shown(one.record)} for one in found.runs],
         "made_of": [{"what": one.what, "values": one.values} for one in found.made],
         "counted": [plain(one) for one in found.counted],
     }

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from p5lab.describe.keys import readable
+from p5lab.keep import named
 from p5lab.present import diff
 from p5lab.present.counts import NO_LIMIT
 from p5lab.present.diff import ALL_RINGS, Counted, Difference, Made
@@ -182,7 +183,7 @@ def _all_of_phase(found: Difference, phase: str, width: int) -> list[Grid]:
 def _runs(found: Difference) -> Grid:
     grid = Grid("", ["run", "what"])
     for name, stored in zip(_names(found), found.runs, strict=True):
-        grid.add(name, stored.record["label"])
+        grid.add(name, named.shown(stored.record))
     return grid
 
 

@@ -242,6 +242,9 @@ def in_brief(one: Explanation) -> list[str]:
     return lines
 
 
+DESCRIBED = "the machine as described"  # without an overlay
+
+
 def show_versions(console: Console, runs: Sequence[Stored]) -> None:
     """Prints why each version of a program needs other cycles than the first version on the same
     system, if the runs are of several versions and have CPI stacks."""
@@ -251,18 +254,38 @@ def show_versions(console: Console, runs: Sequence[Stored]) -> None:
             versions = systems.setdefault(_system(one.record), {})
             versions.setdefault(name, []).append(one)
     for system, versions in systems.items():
-        (name, first), *others = versions.items()
         where = f"{', '.join(filter(None, system))}: " if len(systems) > 1 else ""
-        for other, runs_of_it in others:
-            for found in between(first, runs_of_it, (name, other)):
-                phase = f"{found.what.rpartition(', ')[2]}: " if ", " in found.what else ""
-                first_line, *causes = in_brief(found)
-                console.print(markup(where + phase + first_line), highlight=False)
-                for cause in causes:
-                    text = textwrap.fill(
-                        cause, console.width, initial_indent="  ", subsequent_indent="    "
-                    )
-                    console.print(markup(text, lines=True), highlight=False)
+        _show_brief(console, versions, where)
+
+
+def show_causes(console: Console, runs: Sequence[Stored]) -> None:
+    """Prints why each system or version needs other cycles than the first one, for all runs that
+    have CPI stacks."""
+    columns: dict[tuple[str, ...], list[Stored]] = {}
+    for one in filter(cpi_stack.is_in, runs):
+        name = selection.called(one.record), *_system(one.record)
+        columns.setdefault(name, []).append(one)
+    parts = [texts for texts in zip(*columns, strict=True) if len(set(texts)) > 1]
+    names = [" ".join(filter(None, texts)) for texts in zip(*parts, strict=True)]
+    named = {name or DESCRIBED: own for name, own in zip(names, columns.values(), strict=False)}
+    _show_brief(console, named)
+
+
+def _show_brief(console: Console, versions: dict[str, list[Stored]], where: str = "") -> None:
+    """Prints the largest causes of the differences from the first version."""
+    if not versions:
+        return
+    (name, first), *others = versions.items()
+    for other, runs_of_it in others:
+        for found in between(first, runs_of_it, (name, other)):
+            phase = f"{found.what.rpartition(', ')[2]}: " if ", " in found.what else ""
+            first_line, *causes = in_brief(found)
+            console.print(markup(where + phase + first_line), highlight=False)
+            for cause in causes:
+                text = textwrap.fill(
+                    cause, console.width, initial_indent="  ", subsequent_indent="    "
+                )
+                console.print(markup(text, lines=True), highlight=False)
 
 
 def _system(record: dict[str, Any]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from p5lab.describe.keys import readable
+from p5lab.keep import named
 from p5lab.keep.store import Stored
 from p5lab.present import by_call, comparison, counts, one_system, program_output, screen
 from p5lab.present.comparison import Cell, Comparison
@@ -57,6 +58,7 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
 def _facts(stored: Stored) -> Table:
     """Returns a table of the inputs and the status of a run."""
     record = stored.record
+    own = named.of(record)
     machine = record["machine"]
     facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     facts.add_column(no_wrap=True)
@@ -64,6 +66,8 @@ def _facts(stored: Stored) -> Table:
     rows = [
         ("run", stored.id),
         ("status", " ".join(filter(None, (record["status"], record["reason"])))),
+        *[(name, text) for name, text in (("label", own.label), ("note", own.note)) if text],
+        *([("tags", " ".join(own.tags))] if own.tags else []),
         ("experiment", record["experiment"]),
         ("machine", " ".join(filter(None, (machine["name"], readable(machine["geometry"]))))),
         ("instructions", machine["values"].get("cpu.isa", MISSING)),
@@ -140,7 +144,7 @@ def each(console: Console, stored: Sequence[Stored]) -> None:
             markup(record["experiment"]),
             record["status"],
             str(record.get("wall_seconds", "-")),
-            markup(record["label"]),
+            markup(named.shown(record)),
         )
     console.print(table)
     _reasons(console, [item for item in stored if item.record["reason"]])

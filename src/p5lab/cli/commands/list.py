@@ -13,7 +13,7 @@ from p5lab.describe import experiment, guest, machine, notebook, workload
 from p5lab.describe.supplied import System
 from p5lab.errors import STATUS_BAD_INPUT, UserError
 from p5lab.host.supplied_programs import SYSTEMS
-from p5lab.keep import index, store
+from p5lab.keep import index, named, store
 from p5lab.lab import Lab
 from p5lab.present import (
     counts,
@@ -27,6 +27,9 @@ RUN = (
     "run",
     "experiment",
     "label",
+    "named",
+    "note",
+    "tags",
     "engine",
     "seed",
     "status",
@@ -92,7 +95,12 @@ def _runs(lab: Lab) -> list[store.Stored]:
 
 
 def _runs_as_json(lab: Lab) -> list[dict[str, object]]:
-    return [{key: one.record.get(key) for key in RUN} for one in _runs(lab)]
+    rows: list[dict[str, object]] = []
+    for one in _runs(lab):
+        own = named.of(one.record)
+        texts = {"named": own.label, "note": own.note, "tags": list(own.tags)}
+        rows.append({key: {**one.record, **texts}.get(key) for key in RUN})
+    return rows
 
 
 def _as_json(known: list[tuple[str, str | UserError]]) -> list[dict[str, object]]:

@@ -15,7 +15,7 @@ from p5lab.execute.build_and_run import examine, execute
 from p5lab.execute.runner import Result
 from p5lab.execute.saved_files import save_image, save_state
 from p5lab.host.progress import Progress
-from p5lab.keep import gc, selection, store
+from p5lab.keep import gc, named, selection, store
 from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
 from p5lab.present import (
@@ -55,6 +55,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     media.add_keep(parser)
     media.add_save_state(parser)
     parser.add_argument(
+        "--label",
+        metavar="TEXT",
+        help="call the runs TEXT in tables, pages, figures and lists; `label` changes it later",
+    )
+    parser.add_argument(
         "--quiet",
         action="store_true",
         help="do not show what the program of --program printed, or the screen of a boot from"
@@ -92,6 +97,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     workers = options.workers(args)
     wanted = options.wanted(args)
     wanted.check(args.form)
+    if args.label is not None:
+        named.check_label(lab, args.label, "--label")
     alone = capabilities(args.engine).alone
     if workers and alone:
         raise UserError(
@@ -116,6 +123,9 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         fail_fast=args.fail_fast,
         workers=workers,
     )
+    for result in results:
+        if args.label is not None and result.status != "queued":
+            named.change(result.directory, label=args.label)
     stored = [
         selection.as_asked(store.Stored(result.directory, record), result.run)
         for result in results

@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from p5lab.cli import options
+from p5lab.cli import options, side_by_side
 from p5lab.describe import ideal
 from p5lab.errors import UserError
 from p5lab.evidence import calls
-from p5lab.keep import selection, swept_keys
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import (
@@ -26,7 +26,6 @@ from p5lab.present import (
     exports,
     ideal_parts,
     runs,
-    sweep_table,
     timeline,
 )
 from p5lab.terminal import for_terminal
@@ -174,12 +173,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         for name in VIEWS:
             if _is_given(args, name):
                 raise UserError(f"show --{name}: expected one run")
-        chosen = [same[0] for same in selection.groups(lab, words, args.only)]
-        if not any(selection.is_group(lab, word) for word in words):
-            chosen = selection.as_versions(chosen)
-        keys = swept_keys.keys_of([stored.record for stored in chosen])
-        ordered = swept_keys.in_order(chosen, keys)
-        sweep_table.show(counts.stdout(), ordered, (), keys, wanted, args.form)
+        side_by_side.show(args, side_by_side.chosen(lab, words, args.only))
     else:
         view = next((VIEWS[name] for name in VIEWS if _is_given(args, name)), _whole)
         view(selection.find(lab, args.run), args)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+#: 145 compare RUN RUN     put stored runs side by side, with the causes of their difference
+"""`compare`: stored runs of one operation side by side, and why they need other cycles."""
+
+import argparse
+
+from p5lab.cli import options, side_by_side
+from p5lab.errors import UserError
+from p5lab.lab import Lab
+from p5lab.present import counts, cpi_stack, explanation, sweep_table
+from p5lab.present.comparison import Comparison
+
+HELP = "put stored runs side by side, with the causes of their difference"
+DESCRIPTION = (
+    "Prints the counts of stored runs of one operation in columns, with ratios to the first run,"
+    " and below them the three largest causes of each difference in busy cycles. The causes need"
+    " runs with --cpi. `explain` prints all causes, and `diff` all inputs and events that differ."
+)
+EXAMPLES = (
+    "compare before after",
+    "compare 3f2a91 91bc04 a20c77",
+    "compare chen95-core --only dup",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `compare`."""
+    parser.add_argument(
+        "words",
+        nargs="+",
+        metavar="RUN",
+        help="the first 4 or more characters of a run's id, a label, or an experiment with results",
+    )
+    options.add_only(parser)
+    options.add_columns(parser)
+    options.add_format(parser)
+    options.add_all_tables(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `compare`."""
+    runs = side_by_side.chosen(lab, args.words, args.only)
+    found = Comparison(runs)
+    if len(found.systems) == 1:
+        raise UserError(
+            f"compare {' '.join(args.words)}: expected runs of two or more systems or versions;"
+            f" found one, {found.systems[0].guest} on {found.systems[0].machine}"
+        )
+    if not any(len(found.cells(one)) - found.cells(one).count(None) > 1 for one in found.questions):
+        operations = ", and ".join(dict.fromkeys(map(found.label, found.questions)))
+        raise UserError(
+            f"compare {' '.join(args.words)}: no operation in common: {operations}; expected runs"
+            " of one workload, or of programs"
+        )
+    side_by_side.show(args, runs)
+    if args.form in sweep_table.FORMS:
+        explanation.show_causes(counts.stdout(), runs)
+        if not all(map(cpi_stack.is_in, runs)):
+            counts.stdout().print(
+                "The causes of a difference need runs with --cpi.", style="dim", highlight=False
+            )
+    return 0

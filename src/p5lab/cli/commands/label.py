@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+#: 115 label RUN TEXT      give stored runs a name, a note or tags
+"""`label`: the label, the note and the tags of stored runs."""
+
+import argparse
+
+from p5lab.errors import UserError
+from p5lab.keep import named, selection
+from p5lab.lab import Lab
+
+HELP = "give stored runs a name, a note or tags"
+DESCRIPTION = (
+    "Changes what you call stored runs. Tables, pages and figures show the label as the version of"
+    " a run, and every command that takes a run also takes its label. Results do not change."
+    " `run --label TEXT` gives the label at once."
+)
+EXAMPLES = (
+    "label 3f2a91 before",
+    'label before --note "the hash join of Monday" --tag join',
+    'label before ""',
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `label`."""
+    parser.add_argument(
+        "run",
+        metavar="RUN",
+        help="the first 4 or more characters of a run's id, or a label; or the name of an"
+        " experiment, for the runs that `show` shows of it",
+    )
+    parser.add_argument(
+        "text", nargs="?", metavar="TEXT", help="the new label; an empty text removes the label"
+    )
+    parser.add_argument("--note", metavar="TEXT", help="a sentence; an empty text removes the note")
+    parser.add_argument(
+        "--tag", action="append", default=[], metavar="WORD", help="add a tag; may be repeated"
+    )
+    parser.add_argument(
+        "--untag", action="append", default=[], metavar="WORD", help="remove a tag; may be repeated"
+    )
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `label`."""
+    if args.text is None and args.note is None and not args.tag and not args.untag:
+        raise UserError(f"label {args.run}: expected a TEXT, --note, --tag or --untag")
+    named.check_label(lab, args.text or "", "label")
+    named.check_note(args.note or "")
+    named.check_tags(args.tag, "--tag")
+    for same in selection.groups(lab, [args.run]):
+        one = same[0]
+        now = named.change(
+            one.directory, label=args.text, note=args.note, add=args.tag, remove=args.untag
+        )
+        note = f" ({now.note})" if now.note else ""
+        tags = "".join(f" #{tag}" for tag in now.tags)
+        print(f"{one.id[:10]}  {now.label or '(no label)'}: {one.record['label']}{tags}{note}")
+    return 0

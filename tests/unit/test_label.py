@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""The label, note and tags of stored runs, and `compare`."""
+
+import json
+
+import pytest
+from fakelab import END, HEADER, snapshot
+from test_program import elf
+
+from p5lab.cli import main as cli
+from p5lab.describe.markers import WHOLE_PHASE
+from p5lab.keep import index, named, selection, store
+from p5lab.page import write_stored
+
+
+@pytest.fixture
+def run(lab, tmp_path, capsys):
+    """Runs a program with this content and these words, and returns its id and what was printed."""
+
+    def execute(content, *words, name="prog"):
+        begin = snapshot("begin", WHOLE_PHASE, [500, 0, 100], [10, 0, 5])
+        stop = snapshot("end", WHOLE_PHASE, [900 + len(content), 0, 180], [90, 0, 45])
+        lab.behave(events={"@program": [HEADER, begin, stop, END]})
+        path = tmp_path / name
+        path.write_bytes(elf(segments=((1, content),)))
+        words = ["run", "--program", str(path), "--guest", "toy", "--no-build", *words]
+        before = {path.name for path in lab.results.glob("program/*")}
+        assert cli.main(words, lab) == 0
+        (new,) = {path.name for path in lab.results.glob("program/*")} - before or {""}
+        return new, capsys.readouterr().out
+
+    return execute
+
+
+def record(lab, name):
+    return json.loads((lab.results / "program" / name / "run.json").read_text())
+
+
+def said(lab, capsys, *words, status=0):
+    assert cli.main(list(words), lab) == status
+    printed = capsys.readouterr()
+    return printed.err if status else printed.out
+
+
+def test_a_label_names_a_run_everywhere(lab, run, capsys, tmp_path):
+    first, printed = run(b"code", "--label", "before")
+    assert "before" in printed
+    _, printed = run(b"other code", "--label", "after one")
+    assert "after one" in printed
+    assert named.of(record(lab, first)) == named.Named("before")
+    assert f"{first[:10]}" in (listed := said(lab, capsys, "list", "runs"))
+    assert "before: prog, toy" in listed
+    assert "after one: prog, toy" in listed
+    (one, other) = json.loads(said(lab, capsys, "list", "runs", "--json"))["runs"]
+    assert {one["named"], other["named"]} == {"before", "after one"}
+    for command in ("show", "compare"):
+        table = said(lab, capsys, command, "before", "after one")
+        assert "before" in table
+        assert "after one" in table.replace("\n", " ") or "after" in table
+        assert "ratio" in table
+    assert "label         before" in said(lab, capsys, "show", "before")
+    _, rows = index.query(lab, "SELECT named, note, tags FROM runs ORDER BY named")
+    assert rows == [("after one", "", ""), ("before", "", "")]
+    page = tmp_path / "page.html"
+    groups = selection.groups(lab, ["before", "after one"])
+    write_stored(lab, "two", groups, page, None, ())
+    assert "before: prog, toy" in page.read_text()
+
+
+def test_labels_notes_and_tags_are_changed(lab, run, capsys):
+    name, _ = run(b"code")
+    identity = record(lab, name)["identity"]
+    said(lab, capsys, "label", name[:6], "first", "--note", "of Monday", "--tag", "a", "--tag", "b")
+    assert named.of(record(lab, name)) == named.Named("first", "of Monday", ("a", "b"))
+    said(lab, capsys, "label", "first", "second", "--untag", "a", "--tag", "c")
+    assert named.of(record(lab, name)) == named.Named("second", "of Monday", ("b", "c"))
+    assert store.read(lab.results / "program" / name)  # the seal of the record is right
+    assert record(lab, name)["identity"] == identity
+    said(lab, capsys, "label", "second", "", "--note", "", "--untag", "b", "--untag", "c")
+    assert named.KEY not in record(lab, name)
+    assert "first" in said(lab, capsys, "show", "first", status=2)
+
+
+def test_a_repeated_run_keeps_its_label(lab, run, capsys):
+    name, _ = run(b"code", "--label", "kept")
+    run(b"code", "--force")
+    assert named.of(record(lab, name)).label == "kept"
+    run(b"code")  # nothing to do
+    assert named.of(record(lab, name)).label == "kept"
+    run(b"code", "--label", "new")
+    assert named.of(record(lab, name)).label == "new"
+
+
+def test_a_label_of_several_runs(lab, run, capsys):
+    run(b"code", "--label", "base", "--seed", "0")
+    run(b"code", "--label", "base", "--seed", "1")
+    assert len(selection.groups(lab, ["base"])) == 2
+    assert "2 runs have this label" in said(lab, capsys, "explain", "base", "base", status=2)
+    said(lab, capsys, "label", "base", "moved")
+    assert len(selection.groups(lab, ["moved"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["label", "{}", "dead"], "'dead': expected a text that does not look like the id"),
+        (["label", "{}", "tests"], "'tests': expected a text that is not the name of an exp"),
+        (["label", "{}", "program"], "'program': expected a text that is not the name"),
+        (["label", "{}", " x"], "without spaces around"),
+        (["label", "{}", "a\nb"], "expected printable characters"),
+        (["label", "{}", "x" * 41], "at most 40 characters"),
+        (["label", "{}", "--tag", "two words"], "--tag 'two words': expected one word"),
+        (["label", "{}", "--note", "x" * 401], "--note: expected at most 400"),
+        (["label", "{}"], "expected a TEXT, --note, --tag or --untag"),
+        (["label", "nothing", "x"], "nothing"),
+        (["run", "tests", "--label", "cafe"], "--label 'cafe': expected a text that does not"),
+        (["compare", "{}"], "expected runs of two or more systems or versions; found one"),
+    ],
+)
+def test_bad_input_changes_nothing(lab, run, capsys, words, message):
+    name, _ = run(b"code")
+    before = record(lab, name)
+    words = [word.format(name) if word == "{}" else word for word in words]
+    text = said(lab, capsys, *words, status=2)
+    assert message in text
+    assert len(text.splitlines()) == 1
+    assert record(lab, name) == before
+
+
+def test_compare_refuses_runs_without_a_common_operation(lab, run, capsys):
+    run(b"code", "--label", "mine")
+    lab.behave()
+    words = ["run", "tests", "--workload", "call", "--guest", "toy", "--no-build", "--label", "w"]
+    assert cli.main(words, lab) == 0
+    capsys.readouterr()
+    text = said(lab, capsys, "compare", "mine", "w", status=2)
+    assert "no operation in common" in text
+    assert "program" in text
+    assert "call" in text
+
+
+def test_wrong_entries_of_a_record_are_no_label(lab, run):
+    name, _ = run(b"code")
+    place = lab.results / "program" / name
+    for entry in (5, [], {"label": 5, "tags": "x"}, {"tags": [1]}):
+        store.write(place, record(lab, name) | {named.KEY: entry})
+        assert named.of(record(lab, name)).label == ""
