@@ -103,7 +103,7 @@ def test_json_wherever_results_are_printed(lab, capsys, monkeypatch):
     ran, planned, keys, garbage, listed, looked = both
     assert {row["workload"] for row in ran["rows"]} == {"call", "chase"}
     assert planned
-    assert {"key", "unit", "expected", "meaning"} == set(keys["keys"][0])
+    assert {"key", "unit", "expected", "value", "meaning"} == set(keys["keys"][0])
     assert garbage["removed_bytes"] == 0
     kinds = {"experiments", "machines", "guests", "workloads", "programs", "notebooks", "runs"}
     assert set(listed) == kinds

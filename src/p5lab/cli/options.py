@@ -3,7 +3,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from p5lab.describe import engine, experiment, ideal, observation, program_files, seeds
@@ -349,6 +349,16 @@ def check_no_breakdown(args: argparse.Namespace) -> None:
     for option, value in given.items():
         if value:
             raise UserError(f"{args.command_name} {option}: expected with --by DIMENSION,...")
+
+
+def group(parser: argparse.ArgumentParser, groups: Mapping[str, Sequence[str]]) -> None:
+    """Moves options into groups of the help text, by the titles of the groups."""
+    found = parser._option_string_actions
+    moved = {id(found[name]) for names in groups.values() for name in names}
+    others = parser._optionals._group_actions
+    others[:] = [action for action in others if id(action) not in moved]
+    for title, names in groups.items():
+        parser.add_argument_group(title)._group_actions += [found[name] for name in names]
 
 
 def add_all_tables(parser: argparse.ArgumentParser) -> None:

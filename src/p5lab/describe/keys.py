@@ -24,6 +24,49 @@ BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 GEOMETRY = frozenset(key.name for key in KEYS if key.geometry)
 # The names of all drives, and the keys in a file of configs/disks.
 DISKS = BY_NAME["disk.model"].choices
+# Words of the field for parts of names and meanings of keys.
+SYNONYMS = {
+    "associativity": ("ways",),
+    "associative": ("ways",),
+    "assoc": ("ways",),
+    "sets": ("size", "ways", "line"),
+    "colour": ("l2.size", "l2.ways"),
+    "color": ("l2.size", "l2.ways"),
+    "capacity": ("size",),
+    "block": ("line",),
+    "line size": (".line",),
+    "cache line": (".line",),
+    "allocat": ("write_allocate",),
+    "write through": ("write_policy",),
+    "write back": ("write_policy",),
+    "eviction": ("replacement",),
+    "victim": ("replacement",),
+    "lru": ("replacement",),
+    "random": ("replacement",),
+    "prefetch": ("fetch.ahead",),
+    "clock rate": ("clock_mhz", "bus_mhz"),
+    "frequency": ("clock_mhz", "bus_mhz"),
+    "speed": ("clock_mhz", "bus_mhz"),
+    "mhz": ("clock_mhz", "bus_mhz"),
+    "latency": ("l2.read", "dram.read"),
+    "memory": ("dram.",),
+    "ram": ("dram.",),
+    "main memory": ("dram.",),
+    "page size": ("tlb", "dram.page"),
+    "page": ("tlb", "dram.page"),
+    "branch": ("btb",),
+    "predict": ("btb",),
+    "board cache": ("l2.",),
+    "instruction cache": ("l1i.",),
+    "data cache": ("l1d.",),
+    "translation": ("tlb",),
+    "write buffer": ("write_buffer",),
+    "superscalar": ("pairing",),
+    "pipe": ("pairing",),
+    "seek": ("disk",),
+    "ethernet": ("net",),
+    "network": ("net",),
+}
 # What a user may want to set or sweep as a key, although it has its own option.
 OPTIONS = ("machine", "guest", "workload", "seed")
 
@@ -54,6 +97,25 @@ def bad_value(where: str, key: Key, value: object, expected: str) -> str:
     typed = isinstance(value, str) and value.isprintable() and _is_option(where)
     found = value if typed else type_name(value)
     return f"{where}: {key.name}: expected {expected}; found {found}"
+
+
+def matching(text: str) -> list[Key]:
+    """The keys whose names contain a text. Without any, those whose names contain what the text
+    means in the field (SYNONYMS), and those whose meaning contains it. Letters of both cases, and
+    spaces, `-` and `_`, are equal."""
+    wanted = _plain(text)
+    if found := [key for key in KEYS if wanted in _plain(key.name)]:
+        return found
+    words = [word for one, parts in SYNONYMS.items() if one in wanted for word in parts]
+    return [
+        key
+        for key in KEYS
+        if any(_plain(word) in _plain(key.name) for word in words) or wanted in _plain(key.doc)
+    ]
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[ _-]+", " ", text.lower()).strip()
 
 
 def unknown_key(name: str, where: str) -> UserError:

@@ -17,10 +17,11 @@ from p5lab.keep import selection
 from p5lab.present import comparison, headline, one_system, several_systems
 from p5lab.present.comparison import Comparison, Question
 from p5lab.present.several_systems import last_points
-from p5lab.present.tables import MISSING, Grid, safe
+from p5lab.present.tables import LATEX, MARKDOWN, MISSING, Grid, document
 from p5lab.terminal import markup
 
 FORMATS = ("table", "markdown", "csv", "json")
+FORMS = (*FORMATS, LATEX)  # of the commands that print counts
 PIPED_WIDTH = 80
 NO_LIMIT = 1 << 20  # a width in characters at which no line wraps
 MEANS = "Each number is the mean of {} over the iterations."
@@ -59,10 +60,9 @@ def of(
         print(as_csv(found), end="")
     elif form == "json":
         print(as_json(found))
-    elif form == "markdown":
+    elif form in (MARKDOWN, LATEX):
         tables = grids(found, NO_LIMIT)
-        below = [safe(note, lines=True) for note in said + about(tables, found) + papers_named]
-        print("\n\n".join([grid.markdown() for grid in tables] + below))
+        print(document(tables, said + about(tables, found) + papers_named, form))
     else:
         shown = grids(found, console.width)
         if not all_tables:

@@ -13,7 +13,7 @@ from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import breakdown
 from p5lab.present.breakdown import Question
-from p5lab.present.tables import MISSING, Grid, clocks, rows_as
+from p5lab.present.tables import LATEX, MARKDOWN, MISSING, Grid, clocks, document, rows_as
 from p5stats import cpi, tidy
 from p5stats.dimensions import DIMENSIONS
 
@@ -130,9 +130,8 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     stacks = [stack for stored in runs for stack in of_run(stored)]
     if text := rows_as(form, _rows(stacks), SCHEMA_VERSION):
         console.file.write(text)
-    elif form == "markdown":
-        console.file.write("\n\n".join(grid.markdown() for grid in _grids(stacks)))
-        console.file.write(f"\n\n{NOTE}\n")
+    elif form in (MARKDOWN, LATEX):
+        console.file.write(document(_grids(stacks), [NOTE], form) + "\n")
     else:
         for grid in _grids(stacks):
             grid.print(console)

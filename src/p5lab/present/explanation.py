@@ -24,7 +24,7 @@ from p5lab.keep.store import Stored
 from p5lab.present import cpi_stack
 from p5lab.present.breakdown import Question
 from p5lab.present.cpi_stack import Stack
-from p5lab.present.tables import MISSING, Grid, clocks, number, rows_as, times
+from p5lab.present.tables import LATEX, MISSING, Grid, clocks, document, number, rows_as, times
 from p5lab.terminal import for_terminal, markup
 from p5stats import cpi, declared
 from p5stats.declared import NOMINAL
@@ -242,6 +242,7 @@ def in_brief(one: Explanation) -> list[str]:
     return lines
 
 
+IN_WORDS = ("table", "markdown")  # formats in which causes are sentences
 DESCRIBED = "the machine as described"  # without an overlay
 
 
@@ -317,6 +318,12 @@ def show(console: Console, found: Sequence[Explanation], form: str) -> None:
     if text := rows_as(form, rows, SCHEMA_VERSION):
         console.file.write(text)
         return
+    note = NOTE + (RANGES if any(map(_is_ranged, found)) else SINGLE)
+    if form == LATEX:
+        grids = [_grid(one) for one in found if not one.is_small]
+        said = [in_words(one) for one in found]
+        console.file.write(document(grids, [*said, note], form) + "\n")
+        return
     for one in found:
         if form == "markdown":
             console.file.write(f"{in_words(one)}\n\n")
@@ -328,7 +335,6 @@ def show(console: Console, found: Sequence[Explanation], form: str) -> None:
             else:
                 _grid(one).print(console)
     if any(not one.is_small for one in found):
-        note = NOTE + (RANGES if any(map(_is_ranged, found)) else SINGLE)
         console.print(note, highlight=False, markup=False)
 
 

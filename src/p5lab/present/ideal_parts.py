@@ -13,7 +13,7 @@ from p5lab.describe.keys import overlay_of
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
 from p5lab.present.comparison import CYCLES, Cell, Comparison, System
-from p5lab.present.tables import MISSING, Grid, clocks, rows_as
+from p5lab.present.tables import LATEX, MARKDOWN, MISSING, Grid, clocks, document, rows_as
 from p5stats import cpi
 
 SCHEMA_VERSION = 1
@@ -136,8 +136,8 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     note = NOTE + (STACK_NOTE if any(one.stack for one in found) else "")
     if text := rows_as(form, _rows(found), SCHEMA_VERSION):
         console.file.write(text)
-    elif form == "markdown":
-        console.file.write("\n\n".join(_grid(one).markdown() for one in found) + f"\n\n{note}\n")
+    elif form in (MARKDOWN, LATEX):
+        console.file.write(document([_grid(one) for one in found], [note], form) + "\n")
     else:
         for one in found:
             _grid(one).print(console)

@@ -17,11 +17,22 @@ from p5lab.present import column, counts
 from p5lab.present.column import Column
 from p5lab.present.comparison import Cell, Comparison, Question, System
 from p5lab.present.several_systems import last_points
-from p5lab.present.tables import BORDER, EDGE, MISSING, Grid, number, ratio, safe, times
+from p5lab.present.tables import (
+    BORDER,
+    EDGE,
+    LATEX,
+    MARKDOWN,
+    MISSING,
+    Grid,
+    document,
+    number,
+    ratio,
+    times,
+)
 from p5lab.terminal import markup
 from p5stats.metrics import View, shown_in
 
-FORMS = ("table", "markdown")  # other formats contain all numbers and have no tables
+FORMS = ("table", MARKDOWN, LATEX)  # other formats contain all numbers and have no tables
 LINES = 24  # of all tables; the notes and the next prompt then fit into 40 lines, too
 LEADING = 2  # more swept keys share one leading column
 RATIO = "ratio"
@@ -50,8 +61,8 @@ class Display:
         """Raises UserError if there are columns for a format without tables."""
         if self.columns and form not in FORMS:
             raise UserError(
-                f"{column.OPTION}: expected with --format {' or '.join(FORMS)}; {form} contains all"
-                " metrics"
+                f"{column.OPTION}: expected with --format {', '.join(FORMS[:-1])} or {FORMS[-1]};"
+                f" {form} contains all metrics"
             )
 
 
@@ -80,14 +91,11 @@ def show(
     if not applies(found, wanted, form):
         counts.of(console, found, form, all_tables=wanted.all_tables)
         return
-    if form == "markdown":
+    if form != "table":
         tables = grids(found, wanted.columns, counts.NO_LIMIT, broken=False)
         if wanted.all_tables:
             tables += counts.grids(found, counts.NO_LIMIT)
-        said = [
-            safe(note, lines=True) for note in notes(found, wanted) + counts.about(tables, found)
-        ]
-        print("\n\n".join([grid.markdown() for grid in tables] + said))
+        print(document(tables, notes(found, wanted) + counts.about(tables, found), form))
         return
     tables = grids(found, wanted.columns, console.width)
     if not wanted.all_tables and sum(grid.height(console.width) for grid in tables) > LINES:

@@ -23,6 +23,19 @@ LONG = 24  # characters; only the texts of a wider column may continue on a seco
 NARROW = 12  # characters; a narrower column cannot contain most words
 BORDER = 3  # characters that each column needs beside its texts
 EDGE = 1
+# Forms of a document: a text that contains tables and notes.
+MARKDOWN, LATEX = "markdown", "latex"
+# Characters that LaTeX does not print as they are.
+TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
 
 
 @dataclass
@@ -161,6 +174,59 @@ class Grid:
         )
         lines += [_pipes([cell.strip() for cell in row]) for row in self.rows]
         return "\n".join(lines)
+
+    def latex(self) -> str:
+        """Returns the table as `tabular` of LaTeX with the rules of the package booktabs. The title
+        is a comment, because a paper has a caption of its own."""
+        if not self.heads:
+            return ""
+        is_text = [place == 0 and not self.points for place, _ in enumerate(self.heads)]
+        columns = "".join(
+            "l" if text or place in self.left else "r" for place, text in enumerate(is_text)
+        )
+        heads = [head.split("\n") for head in self.heads]
+        height = max(map(len, heads))
+        above = [[*[""] * (height - len(head)), *head] for head in heads]
+        title = [f"% {line}" for line in for_terminal(self.title).splitlines()]
+        return "\n".join(
+            [
+                *title,
+                f"\\begin{{tabular}}{{{columns}}}",
+                r"\toprule",
+                *(_tex_row(cells) for cells in zip(*above, strict=True)),
+                r"\midrule",
+                *map(_tex_row, self.rows),
+                r"\bottomrule",
+                r"\end{tabular}",
+            ]
+        )
+
+
+def document(grids: Sequence[Grid], notes: Sequence[str], form: str) -> str:
+    """Returns tables with the notes below them, as Markdown or as LaTeX. In LaTeX, the notes are
+    comments."""
+    if form == LATEX:
+        needs = r"% needs \usepackage{booktabs} and \usepackage[T1]{fontenc}"
+        below = "\n".join(f"% {line}" for note in notes for line in note.splitlines())
+        return "\n\n".join(filter(None, (needs, *(grid.latex() for grid in grids), below)))
+    return "\n\n".join([*(grid.markdown() for grid in grids), *map(_safe_lines, notes)])
+
+
+def _safe_lines(note: str) -> str:
+    return safe(note, lines=True)
+
+
+def _tex_row(cells: Sequence[str]) -> str:
+    return " & ".join(map(tex, cells)).strip() + r" \\"
+
+
+def tex(text: str) -> str:
+    """Returns a text as LaTeX prints it. A number gets a minus sign, and a dash is one."""
+    shown = for_terminal(text.strip())
+    if shown == MISSING:
+        return "--"
+    escaped = "".join(TEX.get(character, character) for character in shown)
+    return f"$-${escaped[1:]}" if re.match(r"-[0-9]", shown) else escaped
 
 
 def total(widths: Iterable[int]) -> int:

@@ -7,7 +7,7 @@ import argparse
 from p5lab.cli import options, side_by_side
 from p5lab.errors import UserError
 from p5lab.lab import Lab
-from p5lab.present import counts, cpi_stack, explanation, sweep_table
+from p5lab.present import counts, cpi_stack, explanation
 from p5lab.present.comparison import Comparison
 
 HELP = "put stored runs side by side, with the causes of their difference"
@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     options.add_only(parser)
     options.add_columns(parser)
-    options.add_format(parser)
+    options.add_format(parser, counts.FORMS)
     options.add_all_tables(parser)
 
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             " of one workload, or of programs"
         )
     side_by_side.show(args, runs)
-    if args.form in sweep_table.FORMS:
+    if args.form in explanation.IN_WORDS:
         explanation.show_causes(counts.stdout(), runs)
         if not all(map(cpi_stack.is_in, runs)):
             counts.stdout().print(

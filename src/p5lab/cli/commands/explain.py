@@ -75,7 +75,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         " a step for each cause",
     )
     options.add_only(parser)
-    options.add_format(parser)
+    options.add_format(parser, counts.FORMS)
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

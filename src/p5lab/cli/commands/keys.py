@@ -7,7 +7,7 @@ import argparse
 from rich.table import Table
 
 from p5lab.cli import options
-from p5lab.describe import keys
+from p5lab.describe import experiment, keys, machine
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 from p5lab.present import (
@@ -16,9 +16,11 @@ from p5lab.present import (
 from p5lab.terminal import markup
 
 HELP = "list all machine keys with unit and meaning"
+LONGEST = 24  # characters of a value
 EXAMPLES = (
     "keys",
     "keys l2",
+    "keys associativity --machine p133-triton",
     "keys --json",
 )
 
@@ -26,7 +28,15 @@ EXAMPLES = (
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `keys`."""
     parser.add_argument(
-        "text", nargs="?", metavar="TEXT", help="only the keys with TEXT in the name"
+        "text",
+        nargs="?",
+        metavar="TEXT",
+        help="only the keys with TEXT in the name, or about TEXT, such as associativity or colour",
+    )
+    parser.add_argument(
+        "--machine",
+        default=experiment.PROGRAM_MACHINE,
+        help="show the values of this machine (default: %(default)s)",
     )
     parser.add_argument(
         "--markdown", action="store_true", help="print the table of docs/reference/machine-keys.md"
@@ -41,7 +51,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             raise UserError("keys --markdown: expected without TEXT; it prints all keys")
         print(keys.reference(), end="")
         return 0
-    chosen = [key for key in keys.KEYS if (args.text or "").lower() in key.name]
+    board = machine.load(lab, args.machine)
+    chosen = keys.matching(args.text or "")
     if not chosen:
         raise keys.unknown_key(args.text, "keys")
     if args.form == "json":
@@ -52,6 +63,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
                         "key": key.name,
                         "unit": key.unit,
                         "expected": key.expected,
+                        "value": _value(board, key),
                         "meaning": key.doc,
                     }
                     for key in chosen
@@ -61,9 +73,18 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         return 0
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("key", no_wrap=True)
-    table.add_column("unit", no_wrap=True)
-    table.add_column("meaning", overflow="fold")
+    table.add_column(board.name, no_wrap=True, max_width=LONGEST)
+    table.add_column("meaning and range", overflow="fold")
     for key in chosen:
-        table.add_row(key.name, key.unit, markup(key.doc))
+        value = f"{_value(board, key)} {'' if key.unit == 'bytes' else key.unit}".strip()
+        table.add_row(key.name, markup(value), markup(f"{key.doc}; {key.expected}"))
     counts.stdout().print(table)
     return 0
+
+
+def _value(board: machine.Machine, key: keys.Key) -> str:
+    """The value of a machine, as --set takes it. Empty if the machine has none."""
+    if key.name not in board.values:
+        return ""
+    text = key.canonical(board.values[key.name])
+    return keys.size_text(int(text)) if key.unit == "bytes" else text

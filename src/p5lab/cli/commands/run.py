@@ -45,6 +45,30 @@ EXAMPLES = (
     'run --program ./a.out --args "-n 3" --guest linux',
     "run --program hello.c --cflags=-O3 --region work --attribute lines",
 )
+# The groups of the help text. The first group has the options that most users need.
+GROUPS = {
+    "most used": (
+        *("--program", "--args", "--stdin", "--guest", "--machine", "--set", "--sweep", "--seeds"),
+        *("--cpi", "--label"),
+    ),
+    "what runs": (
+        *("--cflags", "--file", "--workload", "--only", "--seed", "--limit", "--engine"),
+        *("--power-cut", "--force", "--fail-fast", "--keep-going", "--no-fork", "--no-build"),
+    ),
+    "machine": ("--ideal", "--feedback", "--model", "--clocks"),
+    "count more": (
+        *("--attribute", "--region", "--calls", "--modes", "--interval", "--trace", "--accesses"),
+        *("--bbv", "--pcap"),
+    ),
+    "media of a system of your own": (
+        *("--disk", "--floppy", "--cdrom", "--put", "--programs", "--convert", "--geometry"),
+        *("--until", "--script", "--state", "--save-state", "--keep"),
+    ),
+    "processors and clusters": (
+        *("--jobs", "--workers", "--scheduler", "--ship", "--tls-ca", "--tls-cert", "--tls-key"),
+    ),
+    "output": ("--quiet", "--metric", "--format", "--json", "--all-tables"),
+}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -88,8 +112,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="boot the guest for each run; runs do not share a boot",
     )
     options.add_no_build(parser)
-    options.add_format(parser)
+    options.add_format(parser, counts.FORMS)
     options.add_all_tables(parser)
+    parser.usage = "p5lab run EXPERIMENT [OPTIONS]\n       p5lab run --program FILE [OPTIONS]"
+    options.group(parser, GROUPS)
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
@@ -141,7 +167,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     else:
         keys = expansion.swept
         sweep_table.show(counts.stdout(), stored, expansion.cannot, keys, wanted, args.form)
-    if args.form in sweep_table.FORMS:
+    if args.form in explanation.IN_WORDS:
         explanation.show_versions(counts.stdout(), stored)
     if args.form == "table":
         next_steps.show(Progress(), lab, args, stored)

@@ -28,6 +28,7 @@ from p5lab.present import (
     runs,
     timeline,
 )
+from p5lab.present.tables import LATEX
 from p5lab.terminal import for_terminal
 from p5stats.dimensions import DIMENSIONS
 
@@ -100,7 +101,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=f"for runs with {ideal.OPTION}: show how many cycles each part of the machine costs",
     )
     _add_attribution(parser)
-    options.add_format(parser)
+    options.add_format(parser, counts.FORMS)
 
 
 def _add_attribution(parser: argparse.ArgumentParser) -> None:
@@ -159,6 +160,9 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     options.check_no_breakdown(args)
     wanted = options.wanted(args)
     _check_counted(args)
+    asked = next((name for name in VIEWS if _is_given(args, name)), "")
+    if asked and args.form == LATEX:
+        raise UserError(f"show --{asked}: expected --format {', '.join(counts.FORMATS)}")
     words = [args.run, *args.more]
     several = bool(args.more or args.only or selection.is_group(lab, args.run))
     if args.cpi:
