@@ -47,6 +47,12 @@ class Cache {
   // Nearly all accesses take this inline path. The caller counts the hit.
   bool quick_read(uint32_t address) const { return shortcut_.reads(address >> line_shift_); }
   bool quick_write(uint32_t address) const { return shortcut_.writes(address >> line_shift_); }
+  // If the result is true, quick_read() is true for this line and for the line behind it.
+  bool quick_pair(uint32_t address) const { return shortcut_.pairs(address >> line_shift_); }
+  // From now on, quick_pair() may be true for this line. part(): an access to this line has changed
+  // what is behind the line before. Only a cache that is never written has pairs.
+  void pair(uint32_t address) { shortcut_.pair(address >> line_shift_); }
+  void part(uint32_t address) { shortcut_.part(address >> line_shift_); }
   Shortcut& shortcut() { return shortcut_; }
   // The next access to this line must not take the inline path.
   void forget_quick(uint32_t address) { shortcut_.forget(address >> line_shift_); }

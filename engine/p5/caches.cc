@@ -44,6 +44,7 @@ Memory::Line Caches::explained(const Read& read) {
 
 Memory::Line Caches::read_ahead(uint32_t physical, uint64_t from, uint32_t overhead) {
   missed = kNoLine;
+  if (!core_.reads_aside) return memory.read_line(physical, from, *core_.bank, overhead);
   if (core_.config.ideal.code_lines) return read_aside(physical, Line::Code);
   return explained([&] { return memory.read_line(physical, from, *core_.bank, overhead); });
 }

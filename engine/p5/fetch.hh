@@ -45,15 +45,19 @@ class Fetch {
 
   // Moves the window to the line of this instruction, or to the next line if the instruction begins
   // in the window. Two conditions must hold. The line must be in the page of the last fetch. The
-  // line must also be the last-used line of its set in L1I. Such a fetch changes nothing
-  // else, if there is no prefetcher. If a condition does not hold, the function changes nothing and
-  // returns false.
+  // line must also be the last-used line of its set in L1I. With a prefetcher, both conditions must
+  // hold for the line behind it too, and no request waits for the bus. Such a fetch changes nothing
+  // else. If a condition does not hold, the function changes nothing and returns false.
   bool enter_line(Core& core, const Caches& caches, Pipes& pipes, Linear linear, Linear last) {
     const bool begins_here = linear == next_ && linear - window_ < window_bytes_;
     const Linear missing = begins_here ? window_ + window_bytes_ : linear;
     const Linear first = missing & ~Linear(line_ - 1);
-    if (missing >> 12 != quick_page_ || last - first >= line_ ||
-        !caches.l1i.quick_read(frame_ | uint32_t(missing & 0xFFF))) {
+    if (missing >> 12 != quick_page_ || last - first >= line_) return false;
+    const uint32_t physical = frame_ | uint32_t(missing & 0xFFF);
+    if (ahead_) {
+      if (!caches.l1i.quick_pair(physical)) return false;
+      count_ahead(core, first, true);
+    } else if (!caches.l1i.quick_read(physical)) {
       return false;
     }
     core.count(CodeReads);
@@ -108,9 +112,16 @@ class Fetch {
   Chip& chip();  // the chip that contains this part
   void fetch_line(Linear linear);
   template <bool kAhead>  // whether there is a prefetcher
-  void fetch_line_as(Linear linear);
+  [[gnu::noinline]] void fetch_in_page(Linear linear);
+  void enter_page(Linear linear);
+  void fetch_uncached(Linear linear);
+  void leave_window(Linear linear);
+  void enter_ahead(Linear linear, uint32_t physical);
+  template <bool kAhead>
+  void fetch_slow(Linear linear, uint32_t physical);
   void enter_new_line(Linear first_qword, const Memory::Line& line);
-  void request_next(uint64_t from, Fill fill);
+  void request_next();
+  void request_absent(uint32_t physical);
   void abandon();
   // Execution enters `line`, which fetch_line() counts as a code read, and the line behind is read
   // if `reads_next`. A line that was read ahead is not read again.
@@ -132,7 +143,7 @@ class Fetch {
   bool ahead_;                   // there is a prefetcher (key fetch.ahead)
   uint32_t window_bytes_ = 0;    // size of the window; 0: no window (always with timing off)
   Linear page_ = kNoPage;        // number of the linear page of the last fetch
-  Linear quick_page_ = kNoPage;  // the same for enter_line(); kNoPage with a prefetcher
+  Linear quick_page_ = kNoPage;  // the same for enter_line(); kNoPage if it must not take the page
   uint32_t frame_ = 0;           // physical address of that page; valid until the page changes
   uint32_t attributes_ = 0;      // PageBits of that page
   uint64_t line_complete_ = 0;   // before this clock the line is incomplete

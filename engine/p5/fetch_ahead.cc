@@ -3,24 +3,31 @@
 
 namespace p5 {
 
-void FetchAhead::request(uint32_t line, Fill fill, uint64_t from) {
+bool FetchAhead::request(uint32_t line, Fill fill) {
   if (comes_ && line == line_) {
-    if (core_.clock < arrival_.clock.complete) return;
+    if (core_.clock < arrival_.clock.complete) return false;
     comes_ = false;
   }
-  if (caches_.l1i.quick_read(line)) return;
   if (caches_.l1i.holds(line)) {
-    if (core_.observer) core_.observer->code(line, fill);
-    caches_.l1i.access(line, false, fill);
-    if (core_.observer) core_.observer->used_code(line);
-    return;
+    read_again(line, fill);
+    return false;
   }
   line_ = line;
   fill_ = fill;
   comes_ = false;
   const uint32_t overhead = rule(Rule::MissOverhead) ? core_.config.memory.miss_overhead : 0;
-  caches_.memory.wait(rule(Rule::AheadOverhead) ? from + overhead : from);
+  caches_.memory.wait(core_.clock + (rule(Rule::AheadOverhead) ? overhead : 0));
   if (!rule(Rule::AheadYields)) caches_.memory.grant();
+  return waits();
+}
+
+// L1I holds the line, but has used another line of its set since.
+[[gnu::noinline]] void FetchAhead::read_again(uint32_t line, Fill fill) {
+  if (core_.observer) core_.observer->code(line, fill);
+  caches_.l1i.access(line, false, fill);
+  if (core_.observer) core_.observer->used_code(line);
+  caches_.l1i.part(line);
+  caches_.l1i.pair(line - 1);
 }
 
 void FetchAhead::granted(uint64_t from) {
@@ -46,13 +53,6 @@ void FetchAhead::abandon() {
     caches_.l1i.invalidate(line_);
     comes_ = false;
   }
-}
-
-bool FetchAhead::take(uint32_t line, Arrival* arrival) {
-  if (!comes_ || line != line_ || !caches_.l1i.holds(line)) return false;
-  comes_ = false;
-  *arrival = arrival_;
-  return true;
 }
 
 }  // namespace p5

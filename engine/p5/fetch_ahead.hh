@@ -43,22 +43,31 @@ class FetchAhead : public Waiting {
     Caches::Grant grant;
   };
 
-  // Execution entered the line before this one at clock `from`. `fill` is the state that L1I gives
-  // to the line; it is not None.
-  void request(uint32_t line, Fill fill, uint64_t from);
+  // Execution enters the line before this one. `fill` is the state that L1I gives to the line; it
+  // is not None. Returns whether the line waits for the bus.
+  bool request(uint32_t line, Fill fill);
+  // Whether a line waits for the bus.
+  bool waits() const { return caches_.memory.waits(); }
   // Execution goes on behind the line before: a request that still waits for the bus starts now.
-  void need(uint32_t line) {
-    if (caches_.memory.waits() && line == line_) caches_.memory.grant();
+  void need() {
+    if (waits()) caches_.memory.grant();
   }
   // Execution goes on elsewhere.
   void abandon();
-  // Takes the line if it comes or has just come. Its instruction boundaries are not known.
-  bool take(uint32_t line, Arrival* arrival);
+  // Whether the line comes or has come since. take() takes it, if L1I still holds it. Its
+  // instruction boundaries are not known.
+  bool comes(uint32_t line) const { return line == line_ && comes_; }
+  bool take(Arrival* arrival) {
+    comes_ = false;
+    *arrival = arrival_;
+    return caches_.l1i.holds(line_);
+  }
   // Forgets everything.
   void settle() { comes_ = false; }
 
  private:
   void granted(uint64_t from) override;
+  void read_again(uint32_t line, Fill fill);
 
   Core& core_;
   Caches& caches_;

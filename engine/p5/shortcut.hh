@@ -28,8 +28,21 @@ class Shortcut {
     if (writes(key)) last_[key & mask_].write = kNone;
   }
   // From now on, every use of the key's set may change something.
-  void forget(Linear key) { last_[key & mask_] = {}; }
+  void forget(Linear key) {
+    last_[key & mask_] = {};
+    part(key);
+  }
   void clear() { std::fill(last_.begin(), last_.end(), Last()); }
+
+  // L1I is never written. Its shortcut says with `write` that a read of the line and of the line
+  // behind it changes nothing, for the prefetcher (fetch_ahead.hh).
+  bool pairs(Linear key) const { return writes(key); }
+  // Connects the line with the line behind it, if a read of either changes nothing.
+  void pair(Linear key) {
+    if (reads(key) && reads(key + 1)) last_[key & mask_].write = key;
+  }
+  // The entry of the key's set has changed, so the line before it has nothing certain behind it.
+  void part(Linear key) { last_[(key - 1) & mask_].write = kNone; }
 
   // Limits the shortcut to this number of sets, and empties the shortcut.
   void narrow(uint32_t sets) {

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <random>
 
 #include "bench.hh"
 #include "exercise.hh"
@@ -89,4 +90,33 @@ TEST_CASE("fetch ahead: executed code and its code reads do not depend on time")
   const auto off = exercised(prefetches(false), false);
   CHECK(timed->count(Instructions) == off->count(Instructions));
   CHECK(timed->model.clock() < off->model.clock());
+}
+
+TEST_CASE("fetch ahead: a pair of lines on the fast path is what a read of both leaves unchanged") {
+  Cache cache(p90().l1i);
+  std::mt19937 random(1);
+  uint32_t pairs = 0;
+  for (int i = 0; i < 20000; i++) {
+    // Lines of three sets, with the set before the first one and the set behind the last one.
+    const uint32_t line = (random() % 6 << 12) + (random() % 3 << 5) + 0xFE0;
+    const uint32_t kind = random() % 16;
+    if (kind == 0) {
+      cache.invalidate(line);
+    } else if (kind == 1) {
+      cache.forget_quick(line);
+    } else {
+      if (!cache.quick_read(line)) {
+        cache.access(line, false);
+        cache.part(line);
+      }
+      if (kind < 8) cache.pair(line);
+    }
+    for (uint32_t at = line - 64; at <= line + 64; at += 32) {
+      if (!cache.quick_pair(at)) continue;
+      pairs++;
+      REQUIRE(cache.quick_read(at));
+      REQUIRE(cache.quick_read(at + 32));
+    }
+  }
+  CHECK(pairs > 500);
 }
