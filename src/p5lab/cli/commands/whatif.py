@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-#: 055 whatif PROGRAM      show what would make a program faster: each ideal part and machine key
+#: 055 whatif PROGRAM      show what would make a program faster, with the gains
 """`whatif`: what would make a program or a benchmark faster."""
 
 import argparse
