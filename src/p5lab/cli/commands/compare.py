@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-#: 145 compare RUN RUN     put stored runs side by side, with the causes of their difference
+#: 145 compare RUN RUN     put stored runs side by side, and why they differ
 """`compare`: stored runs of one operation side by side, and why they need other cycles."""
 
 import argparse
