@@ -36,6 +36,9 @@ REGISTERS = {
 _HEX = re.compile(r"\s*(?:[0-9A-Fa-f]{2}[\s,]*)+")
 _VALUE = re.compile(r"[-+*()\w.$ ]+")
 _ERROR = re.compile(r"^(?:.*?([^/\n:]+):(\d+):\d+: |\S*: )?(?:fatal )?error: (.*)$", re.MULTILINE)
+# Intel's syntax writes registers without a percent sign. GNU's assembler needs to be told.
+_REGISTER = re.compile(r"\b(?:e?(?:[abcd]x|[sd]i|[sb]p)|[abcd][lh])\b", re.IGNORECASE)
+_INTEL = ".intel_syntax"
 _SCRIPT = """
 memory = {memory:#x}; stack = {stack:#x};
 SECTIONS {{
@@ -72,13 +75,15 @@ def made(
     for one in arguments:
         _check_value("--args", one)
     name, suffix, text = _source(what)
+    if suffix not in C_SUFFIXES and "%" not in text and _REGISTER.search(text):
+        text = text if _INTEL in text else f"{_INTEL} noprefix; {text}"
     with tempfile.TemporaryDirectory() as work:
         place = Path(work)
         _compile(lab, place, name, suffix, text, cflags)
         _caller(lab, place, start, arguments)
         entry = _entry(place / "fragment.o", name, function, in_c=suffix in C_SUFFIXES)
         image = _link(lab, place, name, entry, in_c=suffix in C_SUFFIXES)
-    found = Fragment(name, image, intel=".intel_syntax" in text)
+    found = Fragment(name, image, intel=_INTEL in text)
     if not found.size:
         raise UserError(f"{name}: no code: expected at least one instruction in section .text")
     return found
@@ -124,9 +129,10 @@ def _source(what: str) -> tuple[str, str, str]:
 
 
 def _compile(lab: Lab, place: Path, name: str, suffix: str, text: str, cflags: str) -> None:
-    """Makes fragment.o. The file stays in its own directory, so its includes are found."""
-    source = Path(name) if name not in (TEXT, "bytes") else place / f"fragment{suffix}"
-    if source.parent == place:
+    """Makes fragment.o. Files that the source includes are found in its directory."""
+    source = Path(name)
+    if suffix not in C_SUFFIXES:
+        source = place / (f"fragment{suffix}" if name in (TEXT, "bytes") else source.name)
         source.write_text(text, encoding="utf-8")
     try:
         more = shlex.split(cflags)
@@ -139,7 +145,7 @@ def _compile(lab: Lab, place: Path, name: str, suffix: str, text: str, cflags: s
         words += [one for one in compiler.FLAGS if one not in ("-static", "-g")]
         words += compiler.pentium_programs().FIXED_ADDRESSES
     words += ["-g", "-c", "-o", str(place / "fragment.o")]
-    words += ["-idirafter", str(lab.root / compiler.HEADERS)]
+    words += ["-I", str(Path(name).parent), "-idirafter", str(lab.root / compiler.HEADERS)]
     _zig([*words, *more, str(source)], name)
 
 
