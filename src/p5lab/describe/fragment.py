@@ -4,12 +4,12 @@
 
 import re
 import struct
-import subprocess
 import tempfile
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
-from p5lab.describe import source_lines
+from p5lab.describe import disassembly, source_lines
 from p5lab.describe.elf import PT_LOAD, Elf
 
 ROUNDS = 4  # calls of the fragment; the last one is measured
@@ -23,9 +23,8 @@ COPIES = 64  # at most
 _JUMP = re.compile(rb"[\x70-\x7f\xe0-\xe3\xe9\xeb]|\x0f[\x80-\x8f]", re.DOTALL)
 _RETURN = b"\xc2\xc3"
 _PREFIXES = b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3"
-# The target of a jump, such as `100005 <fragment+0x5>`.
-_TARGET = re.compile(r"\b[0-9a-f]+ <(?:fragment(?:_begin)?(?=[+>]))?([^>]*)>")
-_DECODED = re.compile(r"^ +([0-9a-f]+):\t([^\t\n]*)$", re.MULTILINE)
+# The name of a place without a label, such as `fragment+0x5`.
+_OWN = re.compile(r"\bfragment(?:_begin)?(\+\w+)?$")
 
 
 @dataclass(frozen=True)
@@ -102,14 +101,8 @@ class Fragment:
             file.write(self.image)
             file.flush()
             form = "intel" if self.intel else "att"
-            words = ["objdump", "-d", "-w", "-M", form, "--no-show-raw-insn", "-j", ".text"]
-            try:
-                done = subprocess.run([*words, file.name], capture_output=True, text=True)
-            except OSError:
-                return {}
-        found = _DECODED.findall(done.stdout)
-        texts = {int(at, 16): " ".join(text.split("#")[0].split()) for at, text in found}
-        return {at: _TARGET.sub(lambda one: one[1] or "+0x0", text) for at, text in texts.items()}
+            found = disassembly.texts(Path(file.name), "-M", form, "-j", ".text")
+        return {at: _OWN.sub(lambda one: one[1] or "+0x0", text) for at, text in found.items()}
 
     def text(self, address: int) -> str:
         """The instruction at an address. Its bytes, if the host has no objdump."""

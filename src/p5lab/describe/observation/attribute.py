@@ -23,6 +23,9 @@ LARGEST = 1 << 20  # bytes of a source file that SOURCES contains
 # counts by the class of cache miss.
 ATTRIBUTIONS = ("functions", "stacks", "misses")
 LINES = "lines"  # also by source line; only for a program of the user
+# By instruction of the user's program, and of a function of the kernel if its name follows `=`; for
+# `annotate`.
+INSTRUCTIONS = "instructions"
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,9 @@ class Attribution(Kind):
         page. With LINES, also sources.json: the content of each source file of the program, as it
         is now. Raises UserError if the kernel's symbols are missing."""
         by_line = LINES in self.by
-        found = {FUNCTIONS: functions.table(lab, run, lines=by_line).encode()}
+        named = [one.partition("=")[2] for one in self.by if one.startswith(INSTRUCTIONS)]
+        text = functions.table(lab, run, lines=by_line, instructions=named[0] if named else None)
+        found = {FUNCTIONS: text.encode()}
         return found | {SOURCES: _sources(run)} if by_line else found
 
     def check(self, run: Target) -> None:

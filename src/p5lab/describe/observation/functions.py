@@ -12,16 +12,17 @@ come from another file that contains the same code.
 import json
 import re
 import tarfile
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
-from p5lab.describe import source_lines
+from p5lab.describe import disassembly, source_lines
 from p5lab.describe.elf import FUNCTION, WEAK, Elf, Symbol
 from p5lab.describe.observation.target import Target
-from p5lab.errors import UserError
+from p5lab.errors import UserError, unknown
 from p5lab.files import store_bytes
 from p5lab.lab import Lab
 
@@ -33,11 +34,14 @@ NOPS = {3: b"\x8d\x76\x00", 4: b"\x8d\x74\x26\x00"}  # the NOPs of an i386 kerne
 STARTS = frozenset({"ret_from_fork", "ret_from_fork_asm"})
 
 
-def table(lab: Lab, run: Target, *, lines: bool = False) -> str:
+def table(lab: Lab, run: Target, *, lines: bool = False, instructions: str | None = None) -> str:
     """The text of functions.txt for a run. With `lines`, the functions of the user's program are
-    divided by source line (`_by_line`)."""
+    divided by source line (`_by_line`). If `instructions` is not None, the user's program and the
+    function of the kernel with this name are divided by instruction (`_by_instruction`)."""
     vmlinux = _vmlinux(run.guest.kernel)
     parts = [_kernel(vmlinux)]
+    if instructions:
+        parts = [_with_instructions(vmlinux, parts[0], instructions)]
     programs = _vdso(vmlinux.read_bytes())
     if run.guest.image:
         parts.append(_of_distribution(lab, run.guest.image_of))
@@ -47,14 +51,39 @@ def table(lab: Lab, run: Target, *, lines: bool = False) -> str:
         programs[own] = run.program.path.read_bytes()
     if run.guest.initramfs:
         programs |= _archived(run.guest.initramfs.read_bytes(), "")
-    return "".join(parts + _modules(programs.items(), _with_symbols(lab), own if lines else ""))
+    found = _modules(programs.items(), _with_symbols(lab), own if lines else "")
+    if own and instructions is not None and run.program and run.program.path:
+        program = Elf(run.program.path.read_bytes())
+        found = [
+            *_modules([(own, program.image)], {}, "", run.program.path),
+            *_modules([one for one in programs.items() if one[0] != own], _with_symbols(lab), ""),
+        ]
+    return "".join(parts + found)
+
+
+def _with_instructions(vmlinux: Path, kernel: str, name: str) -> str:
+    """The module of a kernel with one function divided by instruction. Raises UserError for an
+    unknown function."""
+    lines = kernel.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        words = line.split()
+        if words[0] in ("function", "start") and words[3] == name:
+            first, size = int(words[1], 16), int(words[2], 16)
+            texts = disassembly.texts(vmlinux, first=first, end=first + size)
+            return "".join([*lines[:number], *_by_instruction([line], texts), *lines[number + 1 :]])
+    known = [words[3] for line in lines if (words := line.split())[0] == "function"]
+    raise unknown("function of the kernel", name, known)
 
 
 def _modules(
-    programs: Iterable[tuple[str, bytes]], with_symbols: Mapping[bytes, Elf], by_line: str
+    programs: Iterable[tuple[str, bytes]],
+    with_symbols: Mapping[bytes, Elf],
+    by_line: str,
+    by_instruction: Path | None = None,
 ) -> list[str]:
     """The lines of the modules of these programs and libraries, which are given by their names. The
-    functions of the program `by_line` are divided by source line."""
+    functions of the program `by_line` are divided by source line. If `by_instruction` is the file
+    of the only program, its functions are divided by instruction."""
     parts: list[str] = []
     seen: set[int] = set()
     for name, image in programs:
@@ -70,6 +99,8 @@ def _modules(
         parts.append(f"module {name}\n")
         parts += [f"page {address:x} {content:x}\n" for address, content in of_pages.items()]
         found = _functions(symbols, max(of_pages, default=0) + PAGE)
+        if by_instruction:
+            found = _by_instruction(found, disassembly.texts(by_instruction))
         parts += _by_line(found, program) if by_line and name == by_line else found
     return parts
 
@@ -226,6 +257,20 @@ def _by_line(functions: list[str], program: Elf) -> list[str]:
             tail = f"\t{one.file}:{one.line}" if one and inside else ""
             lines.append(f"{kind} {at:x} {min(behind, end) - at:x} {name}{tail}\n")
             at = behind
+    return lines
+
+
+def _by_instruction(functions: list[str], texts: Iterable[int]) -> list[str]:
+    """The lines of `_functions`, divided where another instruction begins (`texts`). A tab, the
+    address and `:0` follow the name of the function."""
+    known = sorted(texts)
+    lines = []
+    for text in functions:
+        kind, first, size, name = text.rstrip("\n").split(" ", 3)
+        at, end = int(first, 16), int(first, 16) + int(size, 16)
+        inside = known[bisect_right(known, at) : bisect_left(known, end)]
+        for one, behind in pairwise([at, *inside, end]):
+            lines.append(f"{kind} {one:x} {behind - one:x} {name}\t{one:#x}:0\n")
     return lines
 
 

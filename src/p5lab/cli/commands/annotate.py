@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+#: 027 annotate PROGRAM    show source and assembly with the clocks of each instruction
+"""`annotate`: source and assembly of a program with the clocks of each instruction."""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from p5lab.cli import failures, options, request
+from p5lab.cli import media as media_options
+from p5lab.describe import experiment
+from p5lab.describe.observation import Attribution, Cpi
+from p5lab.describe.observation.attribute import INSTRUCTIONS
+from p5lab.describe.run import Run
+from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.host.progress import Progress
+from p5lab.keep import store
+from p5lab.lab import Lab, shown
+from p5lab.page import annotation
+from p5lab.prepare import prepare
+from p5lab.present import annotated, counts
+
+VERSIONS = 2
+HELP = "show source and assembly with the pipe and the clocks of each instruction"
+DESCRIPTION = (
+    "Runs a program with counts by instruction, and prints its function with the most clocks:"
+    " source lines, instructions, pipe, clocks, why an instruction did not go into V, stalls and"
+    " misses. --output writes one page with all functions, which needs no network. Of two versions"
+    " of a program, the page has the equal lines side by side."
+)
+EXAMPLES = (
+    "annotate matrix.c",
+    "annotate matrix.c --function multiply --format csv",
+    "annotate before.c after.c --output changes.html",
+    "annotate smoke --workload dup --kernel ksys_dup3 --output dup.html",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `annotate`."""
+    parser.add_argument(
+        "what",
+        nargs="*",
+        metavar="WHAT",
+        help="a program, two versions of a program, or an experiment with --kernel",
+    )
+    options.add_choice(parser)
+    media_options.add_choice(parser)
+    options.add_only(parser)
+    parser.add_argument(
+        "--function", default="", metavar="NAME", help="print this function (default: the hottest)"
+    )
+    parser.add_argument(
+        "--kernel", default="", metavar="NAME", help="annotate this function of the guest's kernel"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="also write a page with all functions"
+    )
+    options.add_jobs(parser)
+    options.add_workers(parser)
+    options.add_no_build(parser)
+    options.add_format(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `annotate`."""
+    asked = _runs(args, lab)
+    runs = [_watched(one, args.kernel) for one in asked]
+    if len(runs) > (1 if args.kernel else VERSIONS):
+        raise UserError(
+            f"annotate: {len(runs)} runs: expected one run, or two versions of a program;"
+            " --workload, --guest, --machine and --seed choose one"
+        )
+    results = options.executor(args, lab)(runs)
+    if failures.report(results):
+        return STATUS_FAILED
+    found = [
+        annotated.of(
+            store.Stored(result.directory, {}),
+            one.program.title if one.program else one.label,
+            _files(one, args.kernel),
+        )
+        for one, result in zip(asked, results, strict=True)
+    ]
+    for one in found:
+        annotated.show(counts.stdout(), one, args.kernel or args.function, args.form)
+    if args.output:
+        try:
+            args.output.write_text(annotation.page(found), encoding="utf-8")
+        except OSError as error:
+            raise disk_error(error, args.output) from None
+        Progress().say(f"Page: {shown(args.output)}")
+    return 0
+
+
+def _runs(args: argparse.Namespace, lab: Lab) -> list[Run]:
+    """The runs that the words ask for: programs, or an experiment."""
+    args.experiment, args.program = None, list(args.program or [])
+    if len(args.what) == 1 and args.what[0] in experiment.names(lab):
+        (args.experiment,) = args.what
+        if not args.kernel:
+            raise UserError(f"annotate {args.experiment}: expected --kernel NAME, or a program")
+    else:
+        args.program = [*args.what, *args.program]
+    return prepare(lab, request.of(args, lab)).runs
+
+
+def _watched(one: Run, kernel: str) -> Run:
+    """The run with counts by instruction and the CPI stack."""
+    by = f"{INSTRUCTIONS}={kernel}" if kernel else INSTRUCTIONS
+    if not one.has_clocks:
+        raise UserError(f"annotate: expected a guest for a Pentium, not {one.guest.name}")
+    watch = one.observation if one.observation.get(Cpi) else one.observation.with_(Cpi())
+    if watch.get(Attribution):
+        raise UserError("--attribute: expected without annotate, which counts by instruction")
+    return replace(one, observation=watch.with_(Attribution((by,))))
+
+
+def _files(one: Run, kernel: str) -> list[Path]:
+    if kernel:
+        return [one.guest.kernel.with_name("vmlinux")]
+    return [one.program.path] if one.program and one.program.path else []

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""The text of each instruction of a program, as the host's objdump prints it."""
+
+import re
+import subprocess
+from pathlib import Path
+
+_LINE = re.compile(r"^ *([0-9a-f]+):\t([^\t\n]*)$", re.MULTILINE)
+# The target of a jump, such as `100005 <sum+0x5>`.
+_TARGET = re.compile(r"\b[0-9a-f]+ <([^>]*)>")
+
+
+def texts(path: Path, *options: str, first: int = 0, end: int = 0) -> dict[int, str]:
+    """The instructions of an ELF file by their addresses; only those from `first` to before `end`,
+    if `end` is given. Jumps go to names. `options`: more options of objdump. Empty without
+    objdump."""
+    words = ["objdump", "-d", "-w", "--no-show-raw-insn", *options]
+    if end:
+        words += [f"--start-address={first:#x}", f"--stop-address={end:#x}"]
+    try:
+        done = subprocess.run([*words, str(path)], capture_output=True, text=True, errors="replace")
+    except OSError:
+        return {}
+    return {
+        int(at, 16): _TARGET.sub(r"\1", " ".join(text.split("#")[0].split()))
+        for at, text in _LINE.findall(done.stdout)
+    }
