@@ -25,6 +25,10 @@ class UserError(Exception):
         super().__init__(message)
         self.status = status
 
+    def _render_traceback_(self) -> list[str]:
+        """Returns what IPython prints in the place of the trace."""
+        return [f"UserError: {self}"]
+
 
 class Stopped(KeyboardInterrupt):
     """The user stopped the command. `str(error)` describes what was stopped, what is kept and how

@@ -7,3 +7,7 @@ class StatsError(ValueError):
 
     The message is one line with the place of the fault and the expected content.
     """
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints in the place of the trace."""
+        return [f"StatsError: {self}"]

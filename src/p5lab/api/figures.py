@@ -15,7 +15,7 @@ from p5lab.errors import UserError, unknown
 from p5lab.keep import swept_keys
 from p5lab.page.charts import BYTES, FONT, GRID, INK, MUTED, NUMBER, SERIES, SHAPES
 from p5lab.page.figure import title_of
-from p5stats import tidy
+from p5stats import cpi, papers, tidy
 from p5stats.claims import is_bytes, size_of
 
 METRIC = "busy cycles"
@@ -26,6 +26,13 @@ WIDE = 20  # if the largest value divided by the smallest value is more, the axi
 TICKS = 6
 BENCHMARK = ("workload", "phase")
 SYSTEM = ("guest", "machine", "geometry", "feedback", "engine")
+COMPONENTS, OTHERS = 9, "others"  # colours of a CPI stack
+# Colours for more parts than SERIES has colours, which stay apart also for colour-blind readers
+# (Paul Tol, Colour Schemes, SRON/EPS/TN/09-002, 2021, scheme "muted", and grey).
+PARTS = (
+    *("#332288", "#88CCEE", "#44AA99", "#117733", "#999933"),
+    *("#DDCC77", "#CC6677", "#882255", "#AA4499", "#BBBBBB"),
+)
 SEVERAL = "metric"  # the column that distinguishes the rows of a figure with several numbers
 THEME = "p5lab"
 MOST_SERIES = 30  # a legend of Vega shows no more names
@@ -100,7 +107,8 @@ def plot(
     """Draws one number of each run as an Altair chart. A notebook shows the chart, and
     `chart.save("name.png")` writes it to a file (also .svg, .pdf and .html).
 
-    table: the result of `run`, `load`, `measure` or `compare`. After `compare` the figure shows
+    table: the result of `run`, `load`, `measure`, `compare` or `stack`. A stack is drawn as one bar
+    for each row, with the largest components as colours. After `compare` the figure shows
     ratios. metric: the number; several numbers only after `compare`, because ratios have no unit.
     x: the column of the horizontal axis of a curve, or `"phase"` for sizes. Without `x`, it is the
     first swept key with numbers, or the size of an array; if there is neither, the figure has bars.
@@ -111,6 +119,8 @@ def plot(
     UserError for an unknown metric or column, if there is no value, and for more than 30 series.
     """
     style()
+    if "component" in table:
+        return _stack(table, series, title)
     metrics = [metric] if isinstance(metric, str) else list(metric)
     rows = measure(table, *metrics)
     metrics = list(dict.fromkeys(rows["metric"]))  # their own names
@@ -174,7 +184,7 @@ def _axes(rows: pd.DataFrame, x: str | None, series: Sequence[str] | None) -> _A
     is_size = x is not None and (x == "phase" or swept_keys.is_size(x))
     differ = [
         name
-        for name in (*BENCHMARK, *SYSTEM, *settings, SEVERAL)
+        for name in (*BENCHMARK, *SYSTEM, *settings, *_added(rows), SEVERAL)
         if _differs(rows, name, settings, x)
     ]
     if not _explained(rows, differ, x):
@@ -191,6 +201,62 @@ def _axes(rows: pd.DataFrame, x: str | None, series: Sequence[str] | None) -> _A
     title = "size of the array" if x == "phase" else str(x or "")
     chosen = differ if series is None else series
     return _Axes(x, title, is_size, _joined(rows, of_row), _joined(rows, chosen))
+
+
+def _added(rows: pd.DataFrame) -> list[str]:
+    """The columns with texts that `run` or the user has added, such as `variant`."""
+    known = {*papers.KEYS, *papers.NUMBERS, *tidy.COLUMNS, "reference", "ratio", "against", SEVERAL}
+    own = [name for name in rows if name not in known and "." not in name]
+    return [name for name in own if rows[name].map(lambda one: isinstance(one, str)).any()]
+
+
+def _stack(
+    table: pd.DataFrame, series: str | Sequence[str] | None, title: str | None
+) -> alt.LayerChart:
+    """The CPI stack of each row as a bar, with a colour for each of the largest components."""
+    unit = next((name for name in ("cycles", "nominal cycles") if name in table), "")
+    if not unit or table.empty:
+        raise UserError("plot: expected a table of stack, with the column cycles")
+    names = [series] if isinstance(series, str) else list(series or ())
+    for name in names:
+        if name not in table:
+            raise unknown("column", name, list(table.columns), where="plot")
+    settings = tidy.settings(table)
+    names = names or [
+        name
+        for name in (*BENCHMARK, *SYSTEM, *settings, *_added(table.drop(columns="component")))
+        if name in table and _differs(table, name, settings, None)
+    ]
+    rows = table.assign(row=_joined(table, names or ["workload"]))
+    runs = rows.groupby("row", sort=False)["run"].nunique()
+    cycles = rows.groupby(["row", "component"], sort=False)[unit].sum().reset_index()
+    cycles[unit] /= cycles["row"].map(runs)  # the mean over the seeds
+    largest = cycles.groupby("component")[unit].sum().nlargest(COMPONENTS).index
+    part = cycles["component"].str.removeprefix(cpi.PREFIX)
+    cycles["part"] = part.where(cycles["component"].isin(largest), OTHERS)
+    data = cycles.groupby(["row", "part"], sort=False)[unit].sum().rename("value").reset_index()
+    order = [name.removeprefix(cpi.PREFIX) for name in largest]
+    order += [OTHERS] if (data["part"] == OTHERS).any() else []
+    data["order"] = data["part"].map(order.index)
+    bars = (
+        alt.Chart(data)
+        .mark_bar()
+        .encode(
+            x=alt.X("value:Q", title=unit, stack="zero"),
+            y=alt.Y("row:N", sort=list(runs.index), title=None),
+            color=alt.Color(
+                "part:N",
+                scale=alt.Scale(
+                    domain=order, range=[PARTS[i % len(PARTS)] for i in range(len(order))]
+                ),
+                legend=alt.Legend(),
+            ),
+            order="order:Q",
+            tooltip=[alt.Tooltip(f"{name}:N") for name in ("row", "part", "value")],
+        )
+    )
+    chart = _layered([bars], data, len(runs) * STEP * 1.5)
+    return chart.properties(title=title) if title else chart
 
 
 def _size(phase: str) -> float:
@@ -252,7 +318,9 @@ def _differing_words(texts: pd.Series, subjects: pd.Series) -> pd.Series:
 
 
 def _text(name: str, value: object) -> str:
-    """The value of a column as a part of a name."""
+    """The value of a column as a part of a name. Empty if the row has no value."""
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return ""
     if name == "geometry":
         return readable(str(value)) if value else "as described"
     if name == "feedback":

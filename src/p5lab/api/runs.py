@@ -3,6 +3,7 @@
 
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import pandas as pd
 from p5lab.api import cell, checkout
 from p5lab.api.tables import plain
 from p5lab.describe import engine as engine_names
-from p5lab.describe import experiment, program, sweep
+from p5lab.describe import experiment, sweep
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Clocks, Cpi, Intervals, Observation
+from p5lab.describe.program import IN_GUEST
+from p5lab.describe.program_files import ProgramFiles
 from p5lab.describe.request import Filter, Request, UserProgram, What
+from p5lab.describe.run import Run
 from p5lab.describe.seeds import SEED_LIMIT
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute.build_and_run import examine, execute
@@ -29,16 +33,20 @@ Names = str | Iterable[str]
 Value = str | int | float | bool
 
 
+# long: most lines are the arguments and their description
 def run(
-    what: str | Path,
+    what: str | Path | None = None,
     *,
+    program: str | Path | Iterable[str | Path] = (),
     machine: Names = (),
     guest: Names = (),
     workload: Names = (),
     set: Mapping[str, Value] | None = None,
     sweep: Mapping[str, Iterable[Value]] | None = None,
+    variants: Mapping[str, Mapping[str, Value]] | None = None,
     seed: int | Iterable[int] = (),
     args: str | Iterable[str] = "",
+    stdin: str | Path | None = None,
     cpi: bool = False,
     interval: int = 0,
     clocks: str = "",
@@ -52,17 +60,20 @@ def run(
     The function does what `./p5lab run` does: it builds what is missing, makes the runs that are
     not stored yet, and shows progress. It also works in a notebook cell.
 
-    what: the name of an experiment (`./p5lab list experiments`), or the path of your own program.
-    A program in the current directory needs `./` or a `Path`. machine, guest: use these machines
-    and guests instead of those of the experiment. workload: only these workloads. set: values of
-    machine keys, such as `{"l2.size": "512K"}`. sweep: several values of machine keys or workload
-    parameters (`parameters.NAME`); the function runs all combinations. seed: seeds of the page
-    placement and of the phase of the clock tick. args: arguments of the program, as a shell takes
-    them or as a list. cpi: whether to count what each clock is spent on, for `stack`. interval: the
-    length of an interval in core clocks, for `intervals`; 0 for none. clocks: "nominal" for nominal
-    cycles of x86-64 guests (docs/concepts/nominal-clocks.md). engine: the engine that counts. jobs:
-    runs at a time, by default the number of cores. force: repeat stored runs. build: whether to
-    build what is missing.
+    what: the name of an experiment (`./p5lab list experiments`), or the path of your own program. A
+    program in the current directory needs `./` or a `Path`. program: in the place of `what`, one
+    program or several to compare; the column `program` tells several apart. machine, guest: use
+    these machines and guests instead of those of the experiment. workload: only these workloads.
+    set: values of machine keys, such as `{"l2.size": "512K"}`. sweep: several values of machine
+    keys or workload parameters (`parameters.NAME`); the function runs all combinations. variants:
+    names for sets of such values, `{"as it is": {}, "write allocate": {"l1d.write_allocate":
+    True}}`; the column `variant` has the names. seed: seeds of the page placement and of the phase
+    of the clock tick. args: arguments of the program, as a shell takes them or as a list. stdin:
+    the file that a source file's program reads. cpi: whether to count what each clock is spent on,
+    for `stack`. interval: the length of an interval in core clocks, for `intervals`; 0 for none.
+    clocks: "nominal" for nominal cycles of x86-64 guests (docs/concepts/nominal-clocks.md). engine:
+    the engine that counts. jobs: runs at a time, by default the number of cores. force: repeat
+    stored runs. build: whether to build what is missing.
 
     The result is the tidy table of `p5stats.tidy`: one row for each run, phase, iteration, ring,
     address space and event. Each key of `set` and `sweep` is a column. `measure` converts the
@@ -72,34 +83,93 @@ def run(
     The other runs of the same call are then stored, and the same call does not repeat them.
     """
     lab = checkout.here()
-    if not isinstance(what, str | Path):
-        raise UserError(f"run: expected the name of an experiment or a path; found {what!r}")
+    several = _programs(what, program)
+    settings = _keyed("set", set)
     choice = Filter(
         machines=_several("machine", machine),
         guests=_several("guest", guest),
         workloads=_several("workload", workload),
-        settings=tuple((key, plain(value)) for key, value in _keyed("set", set).items()),
         seeds=_seeds(seed),
         engine=engine,
         observation=_observation(cpi, interval, clocks),
         sweeps=_axes(_keyed("sweep", sweep)),
     )
     arguments = args if isinstance(args, str) else shlex.join(_several("args", args))
-    expansion = prepare(lab, Request(_what(lab, what, arguments), choice))
+    asked = _what(lab, several, arguments, Path(stdin) if stdin is not None else None)
+    named = _variants(variants, settings)
+    expansions = {
+        name: prepare(lab, Request(asked, replace(choice, settings=tuple(values.items()))))
+        for name, values in named.items()
+    }
+    runs = [run for one in expansions.values() for run in one.runs]
     progress = cell.progress()
-    for remark in (*examine(lab, expansion.runs), *expansion.cannot):
-        progress.say(str(remark))
+    cannot = dict.fromkeys(str(reason) for one in expansions.values() for reason in one.cannot)
+    for remark in (*examine(lab, runs), *cannot):
+        progress.say(remark)
     results = execute(
         lab,
-        expansion.runs,
+        runs,
         progress,
         no_build=not build,
         jobs=1 if capabilities(engine).alone else jobs or cores(),
         force=force,
     )
     _check(lab, progress, results)
-    keys = dict.fromkeys([*(set or {}), *(sweep or {})])
-    return tidy.of_runs([result.directory for result in results], keys=list(keys) or None)
+    keys = dict.fromkeys(key for one in named.values() for key in one) | dict.fromkeys(sweep or {})
+    table = tidy.of_runs([result.directory for result in results], keys=list(keys) or None)
+    ids = {id(result.run): result.id for result in results}
+    if variants is not None:
+        names = {name: one.runs for name, one in expansions.items()}
+        table = table.assign(variant=table["run"].map(_by_run("variants", names, ids)))
+    if len(several) > 1:
+        called: dict[str, list[Run]] = {}
+        for run in runs:
+            called.setdefault(run.called or run.label, []).append(run)
+        table = table.assign(program=table["run"].map(_by_run("program", called, ids)))
+    return table
+
+
+def _programs(
+    what: str | Path | None, program: str | Path | Iterable[str | Path]
+) -> tuple[str | Path, ...]:
+    """What to run: an experiment, or one or more programs. Raises UserError if it is not clear."""
+    found = (program,) if isinstance(program, str | Path) else tuple(program)
+    if (what is None) == (not found):
+        raise UserError("run: expected the name of an experiment, or program=FILE")
+    for one in (what, *found) if what is not None else found:
+        if not isinstance(one, str | Path):
+            raise UserError(f"run: expected the name of an experiment or a path; found {one!r}")
+    return tuple(map(Path, found)) if what is None else (what,)
+
+
+def _variants(
+    variants: Mapping[str, Mapping[str, Value]] | None, settings: Mapping[str, Value]
+) -> dict[str, dict[str, Any]]:
+    """The values of machine keys by the name of each variant; one nameless variant without any."""
+    found = {"": {}} if variants is None else variants
+    if not isinstance(found, Mapping) or not found:
+        example = "{'write allocate': {'l1d.write_allocate': True}}"
+        raise UserError(f"variants: expected a dictionary, such as {example}; found {variants!r}")
+    same = {key: plain(value) for key, value in settings.items()}
+    return {
+        str(name): same | {key: plain(value) for key, value in _keyed("variants", own).items()}
+        for name, own in found.items()
+    }
+
+
+def _by_run(what: str, runs: Mapping[str, list[Run]], ids: Mapping[int, str]) -> dict[str, str]:
+    """The name of each run. `ids`: of the runs that were made. Raises UserError if a run has two
+    names."""
+    names: dict[str, str] = {}
+    for name, own in runs.items():
+        for run in own:
+            one = ids.get(id(run), "")
+            if not one or names.setdefault(one, name) != name:
+                raise UserError(
+                    f"{what}: {name!r} has the same runs as another name; expected values that"
+                    " differ"
+                )
+    return names
 
 
 def _observation(cpi: bool, interval: int, clocks: str) -> Observation:
@@ -111,10 +181,15 @@ def _observation(cpi: bool, interval: int, clocks: str) -> Observation:
     )
 
 
-def _what(lab: Lab, what: str | Path, arguments: str) -> What:
-    """The experiment or the program."""
+def _what(lab: Lab, several: tuple[str | Path, ...], arguments: str, stdin: Path | None) -> What:
+    """The experiment, or the program or programs."""
+    what = several[0]
     if _is_program(what):
-        return UserProgram(Path(what), arguments)
+        files = ProgramFiles(stdin=stdin)
+        made = tuple(UserProgram(Path(one), arguments, files=files) for one in several)
+        return made if len(made) > 1 else made[0]
+    if stdin is not None:
+        raise UserError("stdin: expected with a program")
     if what not in experiment.names(lab) and Path(what).is_file():
         raise UserError(
             f'unknown experiment {what!r}; the file is a program only with a path, "./{what}"'
@@ -126,7 +201,7 @@ def _what(lab: Lab, what: str | Path, arguments: str) -> What:
 
 def _is_program(what: str | Path) -> bool:
     """Whether `what` is a path, and not the name of an experiment."""
-    return isinstance(what, Path) or "/" in what or what.startswith(program.IN_GUEST)
+    return isinstance(what, Path) or "/" in what or what.startswith(IN_GUEST)
 
 
 def _several(what: str, names: Names) -> tuple[str, ...]:

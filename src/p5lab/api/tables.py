@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from p5lab.present import breakdown, breakdown_table, by_interval, column
 from p5lab.present import screen as screens
 from p5lab.present.screen import Screen
 from p5stats import StatsError, cpi, declared, papers, tidy
+from p5stats.terms import Terms
 
 # The columns of the tidy table that differ within a run.
 _OF_A_COUNT = ("phase", "iteration", "ring", "address_space", "symbol", "event", "unit", "value")
@@ -258,12 +260,24 @@ def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
     """
     if not isinstance(table, pd.DataFrame):
         raise UserError(f"measure: expected a table of run or load; found {table!r}")
-    found = table if "metric" in table else papers.measured(table)
+    found = table if "metric" in table else _with_own(papers.measured(table), table)
     known = list(dict.fromkeys(found["metric"]))
     if not metrics:
         return found
     parts = [found[found["metric"] == _metric(name, known)] for name in metrics]
     return pd.concat(parts, ignore_index=True)
+
+
+def _with_own(numbers: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """The numbers with the columns that `run` or the user has added to the table and that have one
+    value for each run, such as `variant`."""
+    source = ["run", "geometry"]
+    known = {*numbers, *tidy.COLUMNS, *(field.name for field in fields(Terms)), "clock_hz"}
+    own = [name for name in table if name not in known]
+    values = table.drop_duplicates([*source, *own])[[*source, *own]]
+    if not own or values.duplicated(source).any():
+        return numbers
+    return numbers.merge(values, on=source, how="left")
 
 
 def _metric(name: object, known: Sequence[str]) -> str:
