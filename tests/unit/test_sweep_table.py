@@ -258,7 +258,10 @@ def test_programs_get_the_point_of_every_run(p5lab, swept):
             " 'l2_read_misses'",
         ),
         (["--metric", "cycles,"], "--metric cycles,: expected NAME,NAME,..., such as cycles"),
-        (["--metric", "cycles", "--json"], "--metric: expected with --format table or markdown;"),
+        (
+            ["--metric", "cycles", "--json"],
+            "--metric: expected with --format table, markdown or latex;",
+        ),
     ],
 )
 def test_a_wrong_choice_is_one_line_and_runs_nothing(p5lab, lab, arguments, message):

@@ -8,7 +8,18 @@ from rich.console import Console
 
 from p5lab.present.breakdown import Row, Table
 from p5lab.present.column import Column
-from p5lab.present.tables import MISSING, ZERO, Grid, number, ratio, rows_as, times
+from p5lab.present.tables import (
+    LATEX,
+    MARKDOWN,
+    MISSING,
+    ZERO,
+    Grid,
+    document,
+    number,
+    ratio,
+    rows_as,
+    times,
+)
 
 SCHEMA_VERSION = 1
 ROWS = 20
@@ -24,8 +35,8 @@ def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None
         console.file.write(text)
         return
     grids = [grid for one in tables for grid in _grids(one, top)]
-    if form == "markdown":
-        console.file.write("\n\n".join(grid.markdown() for grid in grids) + f"\n\n{NOTE}\n")
+    if form in (MARKDOWN, LATEX):
+        console.file.write(document(grids, [NOTE], form) + "\n")
         return
     for grid in grids:
         grid.print(console)

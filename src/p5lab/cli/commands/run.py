@@ -67,7 +67,7 @@ GROUPS = {
     "processors and clusters": (
         *("--jobs", "--workers", "--scheduler", "--ship", "--tls-ca", "--tls-cert", "--tls-key"),
     ),
-    "output": ("--quiet", "--metric", "--format", "--json", "--all-tables"),
+    "output": ("--quiet", "--by", "--metric", "--format", "--json", "--all-tables"),
 }
 
 
