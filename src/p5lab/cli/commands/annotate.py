@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-#: 027 annotate PROGRAM    show source and assembly with the clocks of each instruction
+#: 027 annotate PROGRAM    show source and assembly with the clocks of each line
 """`annotate`: source and assembly of a program with the clocks of each instruction."""
 
 import argparse
