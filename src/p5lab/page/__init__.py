@@ -152,6 +152,7 @@ def _write(
         list(runs.values()),
         command,
         period_sections.of(lab) if subject.name == period.EXPERIMENT else (),
+        stacked,
     )
     text = document.render(page)
     try:

@@ -23,7 +23,7 @@ from p5lab.describe.papers import Paper
 from p5lab.evidence import counter_method, validate
 from p5lab.keep import named
 from p5lab.keep.store import Stored
-from p5lab.page import charts, screens, summary, svg
+from p5lab.page import answer, charts, screens, summary, svg
 from p5lab.page.figure import MODELLED, PUBLISHED, Figure, title_of
 from p5lab.page.results import Results
 from p5lab.present import counts, several_systems
@@ -76,6 +76,7 @@ class Page:
     name: str
     title: str
     lead: str
+    answer: Sequence[str]
     warnings: Sequence[str]
     summary: Sequence[Grid]
     screens: Sequence[screens.Shown]
@@ -126,11 +127,13 @@ def make(
     runs: Sequence[Stored],
     command: str = "",
     own: Sequence[Section] = (),
+    stacked: Sequence[Stored] = (),
 ) -> Page:
     """Returns the contents of the page of experiment `name`.
 
     `validation`: the judged claims of `validate.evaluate`. `runs`: the runs that the figures show.
     `command`: makes the missing runs. `own`: sections that only this experiment has.
+    `stacked`: the runs with a CPI stack.
     """
     by_method = _method(results.shown)
     several = len(found.systems) > 1 and not found.has_shadows and not by_method
@@ -147,6 +150,7 @@ def make(
         name=name,
         title=title,
         lead=_lead(name, results, found),
+        answer=() if by_method else answer.of(found, stacked),
         warnings=_warnings(results, command),
         summary=[] if by_method else summary.of(found),
         screens=screens.of(results.shown),

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""The answer of a page in three sentences: which system, how many times, and because of what."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from p5lab.errors import listed
+from p5lab.keep import selection
+from p5lab.keep.store import Stored
+from p5lab.present import explanation
+from p5lab.present.comparison import Cell, Comparison, Question
+from p5lab.present.several_systems import COSTS, last_points
+from p5lab.present.tables import times
+from p5stats import declared
+
+Ratios = Mapping[Question, tuple[Cell, Cell, float]]
+
+
+def of(found: Comparison, stacked: Sequence[Stored]) -> list[str]:
+    """Returns the answer of a page that compares systems: the ratios to the first system, the
+    benchmark with the largest ratio, and its largest cause. `stacked`: runs with a CPI stack, for
+    the cause. Empty for one system, and if nothing can be compared."""
+    if len(found.systems) < 2 or found.has_shadows or not found.questions:
+        return []
+    names = [name.replace("\n", ", ") for name in found.names().values()]
+    ratios = {name: _ratios(found, at) for at, name in enumerate(names) if at}
+    ratios = {name: own for name, own in ratios.items() if own}
+    if not ratios:
+        return []
+    what = COSTS[found.cost][0].lower()
+    means = {name: _mean([ratio for *_, ratio in own.values()]) for name, own in ratios.items()}
+    count = max(map(len, ratios.values()))
+    over = f", as geometric means over {count} benchmarks" if count > 1 else ""
+    (one, mean), *others = means.items()
+    more = [f"{times(other)} times on {name}" for name, other in others]
+    parts = listed([f"{times(mean)} times the {what} of {names[0]} on {one}", *more], "and", str)
+    said = [f"One operation takes {parts}{over}."]
+    name = max(means, key=lambda one: abs(math.log(means[one])))
+    question = max(ratios[name], key=lambda one: abs(math.log(ratios[name][one][2])))
+    first, other, ratio = ratios[name][question]
+    if count > 1:
+        said.append(
+            f"The largest difference of {name} is in {found.label(question)}: {times(ratio)} times."
+        )
+    return said + _cause(first, other, question, (names[0], name), stacked)
+
+
+def _ratios(found: Comparison, at: int) -> Ratios:
+    """The cells of the first system and of the system `at`, with their ratio, for each benchmark
+    that both have."""
+    result = {}
+    for question in last_points(found):
+        first, other = (found.cell(question, found.systems[place]) for place in (0, at))
+        if first and other and first.has(found.cost) and other.has(found.cost):
+            before, after = first.mean(found.cost), other.mean(found.cost)
+            if before > 0 and after > 0:
+                result[question] = first, other, after / before
+    return result
+
+
+def _mean(ratios: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def _cause(
+    first: Cell,
+    other: Cell,
+    question: Question,
+    names: tuple[str, str],
+    stacked: Sequence[Stored],
+) -> list[str]:
+    """The component with the largest part of the difference of a benchmark, if both systems have a
+    CPI stack."""
+    wanted = [_same(cell.seeds[0].stored) for cell in (first, other)]
+    runs = [[one for one in stacked if _same(one) == same] for same in wanted]
+    if not all(runs):
+        return []
+    explained = [
+        one
+        for one in explanation.between(runs[0], runs[1], names)
+        if one.first[0].phase == question.phase and one.named
+    ]
+    if not explained:
+        return []
+    cause, (before, after) = explained[0].named[0], explained[0].cycles
+    share = 100 * cause.difference / (after - before)
+    counts = declared.events()[cause.component].counts.partition(";")[0]
+    return [
+        f"The largest part of the difference of {names[1]}, {share:.0f} %, belongs to the component"
+        f" {explanation.short(cause)}: {counts}."
+    ]
+
+
+def _same(stored: Stored) -> tuple[object, ...]:
+    record, machine = stored.record, stored.record["machine"]
+    name = selection.called(record), record["guest"]["name"], machine["name"], machine["geometry"]
+    return (selection.subject(record), *name, record["seed"])
