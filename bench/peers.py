@@ -35,7 +35,7 @@ from pathlib import Path
 from run import LOADS, OUTPUT, measure, timed
 
 from p5lab import engines
-from p5lab.describe import experiment
+from p5lab.describe import delivery, experiment
 from p5lab.describe.request import Filter
 from p5lab.errors import STATUS_FAILED, UserError, status_of
 from p5lab.host import build
@@ -71,6 +71,19 @@ def plugin_option(run: experiment.Run, plugin: Path, caches: tuple[str, ...]) ->
     return ",".join(options)
 
 
+def with_programs(run: experiment.Run, directory: Path) -> Path:
+    """The guest's RAM disk, and behind it a second archive with the programs of the run, which the
+    engine delivers by itself. Linux unpacks one archive after the other."""
+    lab = Lab.here()
+    place, made = lab.guests / "parts/rootfs", directory / "initramfs.cpio"
+    programs = [f"{inside}={host}" for host, inside in delivery.files(lab, run)]
+    command = [sys.executable, str(place / "mkcpio.py"), "--list", str(place / "rootfs.list")]
+    subprocess.run([*command, "--output", str(made), *programs], check=True)
+    assert run.guest.initramfs
+    made.write_bytes(run.guest.initramfs.read_bytes() + made.read_bytes())
+    return made
+
+
 def qemu_command(
     run: experiment.Run, directory: Path, plugin: Path | None = None, caches: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
@@ -82,7 +95,7 @@ def qemu_command(
     command = [QEMU, "-M", "pc", "-cpu", "pentium", "-m", str(megabytes)]
     command += ["-accel", "tcg,thread=single"]
     command += ["-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot"]
-    command += ["-kernel", str(guest.kernel), "-initrd", str(guest.initramfs)]
+    command += ["-kernel", str(guest.kernel), "-initrd", str(with_programs(run, directory))]
     command += ["-append", f"{guest.cmdline} p5job={job}"]
     if guest.disk:
         shutil.copy(guest.disk, directory / "disk.img")

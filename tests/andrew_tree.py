@@ -11,7 +11,7 @@ from building import zig_caches
 from p5lab.lab import cache_directory
 
 REPO = Path(__file__).parents[1]
-INCLUDE = ("workloads/lib", "guest-images/linux/p5ctr", "workloads/delivered/andrew-make")
+INCLUDE = ("workloads/lib", "guest-images/linux/p5ctr", "workloads/apps/andrew-make")
 # Writes the tree. The arguments are the numbers of files, KB and directories.
 WRITER = """
 #define TREE_COPY "/bin/cp"

@@ -101,7 +101,7 @@ OTHERS = {
     r"\.venv/bin/python -m ziglang cc .*": "zig",
     r"cp -r .*|mv .*": "copies",
     r"\.venv/bin/dask .*": "dask",
-    r"export (P5LAB_GEM5|PYTHONPATH)=.*|qemu-system-i386 .*": "shown",
+    r"export (P5LAB_GEM5|PYTHONPATH)=.*|qemu-system-i386 .*|cat build/.*": "shown",
     r"gcc -m32 .*": "shown",  # needs the 32-bit C library of the host
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Link the UNIX server of guest mach and the archive of its programs into one boot module."""
+"""Link the UNIX server of guest mach and the archive of its first process into one boot module."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import pytest
 
-from p5lab.describe import experiment, guest, machine, workload
+from p5lab.describe import archive, delivery, experiment, guest, machine, workload
 from p5lab.describe import program as programs
 from p5lab.describe.observation import (
     Attribution,
@@ -308,12 +308,13 @@ def boot(lab, workloads, directories):
     Tests with the same machine and guest share a boot. A run that is forked from the boot gives the
     same bytes as a run from reset (test_fork.py). If `directory` is given, the run begins at reset.
 
-    `program` is the file for a job `@program`, and `seed` is the page-placement seed. If `disk` is
-    false, the machine has no disk. If `fast` is false, the engine takes no shortcuts. `shadows` are
-    further cache geometries. `trace` lists the data to record, and `accesses` is the limit of the
-    access trace. `attribute` selects how the engine counts by function. `conf` contains additional
-    lines for engine.conf. `power_cut` is the number of microseconds between the ready marker and
-    the power cut. `clocks` is the value of --clocks. Each run has its own directory.
+    `program` is the file for a job `@program`, `beside` names programs of workloads that it needs
+    in /bin, and `seed` is the page-placement seed. If `disk` is false, the machine has no disk. If
+    `fast` is false, the engine takes no shortcuts. `shadows` are further cache geometries. `trace`
+    lists the data to record, and `accesses` is the limit of the access trace. `attribute` selects
+    how the engine counts by function. `conf` contains additional lines for engine.conf. `power_cut`
+    is the number of microseconds between the ready marker and the power cut. `clocks` is the value
+    of --clocks. Each run has its own directory.
 
     `typed` contains pairs of texts: when the serial line prints the first text, the second text is
     typed.
@@ -322,6 +323,14 @@ def boot(lab, workloads, directories):
     and starts it in real mode. `isa` is the processor's instruction set level. It replaces the
     guest's level.
     """
+
+    def own_program(system, file, beside):
+        loaded = programs.load(file, "", 32 << 20)
+        if not beside:
+            return loaded
+        others = [(lab.program(system.programs, name), f"/bin/{name}") for name in beside]
+        packed = archive.of_programs(lab, [(file, delivery.OWN), *others])
+        return replace(loaded, archive=packed)
 
     def run(
         job,
@@ -349,16 +358,21 @@ def boot(lab, workloads, directories):
         power_cut=0,
         clocks="",
         typed=(),
+        beside=(),
     ):
         name = job.split()[0]
         booted = guest.load(lab, system)
         booted = replace(booted, isa=isa or booted.isa)
+        described = workloads.get(name, workloads["getpid"])
+        if name not in workloads and lab.program(booted.programs, name).is_file():
+            # A program without a description, such as a test of guest mach.
+            described = replace(described, name=name, starts=("true-static", "dup"))
         asked = machine.load(lab.machines, board).with_set(settings or {}, "test")
         planned = Run(
             experiment="test",
             machine=experiment.with_isa("test", booted, asked),
             guest=booted if disk else replace(booted, disk=None),
-            workload=workloads.get(name, workloads["getpid"]),
+            workload=described,
             parameters={},
             given=(),
             seed=seed,
@@ -373,7 +387,7 @@ def boot(lab, workloads, directories):
                 PowerCut(power_cut) if power_cut else None,
                 Clocks.of(clocks),
             ),
-            program=programs.load(program, "", 32 << 20) if program else None,
+            program=own_program(booted, program, beside) if program else None,
         )
         place = directory or next(directories)
         place.mkdir(parents=True)

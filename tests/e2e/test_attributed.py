@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from p5lab.describe import guest
+from p5lab.describe import guest, workload
 from p5lab.describe.observation import functions
 from p5lab.describe.observation.attribute import ATTRIBUTIONS
 from p5lab.present import by_function
@@ -173,6 +173,7 @@ def test_a_table_names_static_functions(lab):
 
     class Run:
         guest = guest.load(lab, "linux")
+        workload = workload.load(lab)["dup"]
         program = None
 
     table = functions.table(lab, Run)

@@ -17,7 +17,6 @@ from PIL import Image
 from p5lab.describe import experiment, script
 from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.execute.build_and_run import execute
-from p5lab.host import delivered
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
@@ -113,7 +112,6 @@ def test_wish_shows_its_demonstrations(own_lab, built):
     if "tk8.6-doc" not in json.loads(RECORD.read_text())["packages"]:
         pytest.skip("the image has no package tk8.6-doc")
     runs = experiment.load(own_lab, "applications", Filter(workloads=("wish",)))
-    delivered.ensure(own_lab, runs, Progress())
     (result,) = execute(own_lab, runs, Progress(), no_build=True, jobs=1, force=True)
     assert result.status == "ok", result.reason
     brackets = events.parse(result.directory / "events.jsonl").brackets

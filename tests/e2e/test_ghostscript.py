@@ -20,12 +20,12 @@ from PIL import Image, ImageChops
 from p5lab.describe import experiment, script
 from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.execute.build_and_run import execute
-from p5lab.host import delivered
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
 from p5stats import events
 
+PROGRAM = Lab.here().program("linux", "ghostscript")
 RECORD = Lab.here().rootfs("debian32").with_name("rootfs.json")
 NEEDED = {"xserver-xorg-video-fbdev", "xserver-xorg-input-evdev", "ghostscript-x", "xvfb"}
 PAGES = 13
@@ -53,9 +53,7 @@ def workload(lab):
     if not lab.engine.is_file():
         pytest.skip("the engine is not built: run ./p5lab build")
     subprocess.run([lab.root / "p5lab", "build", "build/guests/debian32"], check=True)
-    runs = experiment.load(lab, "applications", Filter(workloads=("ghostscript",)))
-    delivered.ensure(lab, runs, Progress())
-    return runs
+    return experiment.load(lab, "applications", Filter(workloads=("ghostscript",)))
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +77,9 @@ def pages_of_the_machine(lab, run, place):
         lab,
         Request(
             UserProgram(
-                run.program.path, arguments(run, 1000), scripts=(script.load(place / "pages.toml"),)
+                PROGRAM,
+                arguments(run, 1000),
+                scripts=(script.load(place / "pages.toml"),),
             ),
             Filter(guests=(run.guest.name,), settings=MEMORY, limit=600),
         ),
@@ -92,7 +92,7 @@ def pages_of_the_machine(lab, run, place):
 
 
 def pages_of_the_host(root, run):
-    shutil.copy(run.program.path, root / "tmp/ghostscript")
+    shutil.copy(PROGRAM, root / "tmp/ghostscript")
     with x_on_host.server(root, run.guest.screen) as screen:
         words = arguments(run, 60_000).split()
         yield from x_on_host.pages(root, screen, "/tmp/ghostscript", *words)

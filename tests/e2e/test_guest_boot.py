@@ -319,7 +319,7 @@ def test_a_delivered_program_that_leaves_its_bracket_open(boot, lab):
 def test_no_program_was_delivered(boot):
     booted = boot("@program")
     assert booted.events.guest_status == 127
-    assert booted.output == "init: /tmp/program: No data available\n"
+    assert booted.output == "init: /tmp/program: No such file or directory\n"
 
 
 def test_the_phase_of_the_clock_tick(boot):

@@ -154,7 +154,9 @@ def for_linux(lab, guest_program):
 )
 def test_the_same_program_agrees_with_linux(mach, for_linux, name, said):
     """Linux has the behaviour that the tests expect."""
-    assert mach("@program", system="linux", program=for_linux(name)).output == said
+    needed = ("true-static", "dup")
+    booted = mach("@program", system="linux", program=for_linux(name), beside=needed)
+    assert booted.output == said
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

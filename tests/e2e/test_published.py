@@ -3,9 +3,10 @@
 
 import pytest
 
+from p5lab import engines
 from p5lab.evidence import published, records, validate
 from p5lab.execute.runner import Runner
-from p5lab.host import build, delivered
+from p5lab.host import build
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
@@ -65,10 +66,10 @@ def validation(tmp_path_factory, full):
     runner = Runner(lab, jobs=cores())
 
     def execute(runs):
-        headers = dict.fromkeys(header for run in runs for header in run.workload.headers)
-        if headers:
-            build.ensure(lab, Progress(), tuple(headers))
-        delivered.ensure(lab, runs, Progress())
+        # Only the runs of such a workload build its program.
+        spare = [run for run in runs if run.workload.headers]
+        if spare:
+            build.ensure(lab, Progress(), engines.targets(lab, spare))
         return runner.run_all(runs)
 
     found = validate.run(lab, asked, execute)

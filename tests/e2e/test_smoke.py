@@ -9,11 +9,12 @@ import multiprocessing
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
 from p5lab.cli import main as cli
-from p5lab.describe import experiment
+from p5lab.describe import experiment, workload
 from p5lab.describe.request import Filter
 from p5lab.engines.bochs.engine import OUTPUT_FAILED, Bochs
 from p5lab.evidence import counts, records
@@ -189,11 +190,12 @@ def test_the_engine_reports_a_full_disk(smoke, tmp_path, key):
     """/dev/full answers every write with "no space left on device"."""
     lab, *_ = smoke
     (run,) = experiment.load(lab, "smoke", Filter(workloads=("getpid",)))
+    run = replace(run, workload=workload.load(lab)["test-output"])  # its program prints
     plan = Bochs().prepare(lab, run, tmp_path)
     for file, content in plan.write.items():
         (tmp_path / file).write_bytes(content)
     conf = re.sub(rf"{key} = .*", f"{key} = /dev/full", plan.write["engine.conf"].decode())
-    if key == "run.output":  # the program must print some output
+    if key == "run.output":
         conf = re.sub(r"run.job = .*", "run.job = test-output lines=3000 status=0", conf)
     (tmp_path / "engine.conf").write_text(conf)
     with (tmp_path / "engine.out").open("wb") as console:

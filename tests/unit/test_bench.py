@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -47,7 +48,9 @@ def peers(monkeypatch):
 
 
 @pytest.fixture
-def forkexec(tmp_path):
+def forkexec(tmp_path, built):
+    built("build/guests/linux/initramfs.cpio")
+    built("build/workloads/linux/forkexec")
     disk = tmp_path / "guest.img"
     disk.write_bytes(b"disk")
     runs = experiment.load(Lab.here(), "bench")
@@ -86,6 +89,9 @@ def test_qemu_boots_the_same_files_with_the_same_job(peers, forkexec, tmp_path):
     after = dict(pairwise(command))
     assert after["-m"] == "32"
     assert after["-kernel"] == str(forkexec.guest.kernel)
+    content = Path(after["-initrd"]).read_bytes()
+    assert content.startswith(forkexec.guest.initramfs.read_bytes())
+    assert content.count(b"bin/forkexec\0") == content.count(b"bin/true-static\0") == 1
     assert after["-append"].startswith(forkexec.guest.cmdline)
     assert after["-append"].endswith(" p5job=forkexec,iterations=2000,warmup=2,pages=16")
     assert after["-plugin"] == (

@@ -19,7 +19,8 @@ from rich.console import Console
 
 from p5lab import engines
 from p5lab.cli import main as cli
-from p5lab.describe import guest
+from p5lab.describe import experiment, guest
+from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.host import build
 from p5lab.host import progress as host_progress
@@ -364,6 +365,18 @@ def test_a_log_gets_a_line_while_the_graph_is_read(lab, progress, output, monkey
     thread.join()
 
 
+def test_runs_need_their_own_programs_only():
+    here = Lab.here()
+    starts = experiment.load(here, "smoke", Filter(workloads=("exec-static", "dup")))
+    found = engines.targets(here, starts)
+    programs = {target for target in found if target.startswith("build/workloads")}
+    assert programs == {
+        f"build/workloads/linux/{name}" for name in ("dup", "exec-static", "true-static")
+    }
+    ciphers = engines.targets(here, experiment.load(here, "timed-ciphers"))
+    assert {"build/openssl/openssl-586.h", "build/workloads/linux/timed-ciphers"} <= set(ciphers)
+
+
 def test_runs_need_their_own_guests_only():
     here = Lab.here()
     linux, uml = guest.load(here, "linux"), guest.load(here, "linux-uml")
@@ -375,9 +388,9 @@ def test_runs_need_their_own_guests_only():
         "build/bootrom",
         "build/disks",
     )
-    of_linux = ("build/guests/linux", "build/workloads/linux")
+    of_linux = ("build/guests/linux",)
     assert bochs.targets(here, [linux, linux]) == (*engine, *of_linux)
-    both = ("build/guests/linux", "build/guests/linux-uml", "build/workloads/linux")
+    both = ("build/guests/linux", "build/guests/linux-uml")
     assert bochs.targets(here, [linux, uml]) == (*engine, *both)
     wide = replace(linux, isa="x86-64")
     engine64 = (

@@ -6,12 +6,20 @@ These tests compile no code. A second checkout takes all products from the cache
 scons lists only the steps that must run again.
 """
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from checkout import REPO, copied
+
+from p5lab.describe import experiment
+from p5lab.describe.request import Filter
+from p5lab.engines.bochs.engine import Bochs
+from p5lab.files import digest_of
+from p5lab.keep import store
+from p5lab.lab import Lab
 
 HEAVY = {"Bochs", "kernel", "zig", "C++", "link", "assemble", "pack"}
 
@@ -208,6 +216,50 @@ def test_a_changed_file_rebuilds_what_depends_on_it(clone, files):
     finally:
         for file, content in before.items():
             (clone / file).write_bytes(content)
+
+
+def guests_and_runs(root, place):
+    """Returns the digest of each product of the guests, and the ids of runs by guest, workload and
+    parameters."""
+    guests = {
+        path: digest_of(path) for path in (root / "build/guests").rglob("*") if path.is_file()
+    }
+    lab, runs = Lab(root), {}
+    for run in (
+        *experiment.load(lab, "structure"),
+        *experiment.load(lab, "micro", Filter(guests=("linux64",))),
+    ):
+        plan = Bochs().prepare(lab, run, place)
+        key = (run.guest.name, run.workload.name, run.parameter_text)
+        runs[key] = store.run_id(store.identity(plan))
+    return guests, runs
+
+
+def test_a_new_and_a_changed_workload_change_no_guest_and_no_other_run(clone, tmp_path):
+    """The workload getpid makes a second call, and there is a new workload and a new header."""
+    guests, runs = guests_and_runs(clone, tmp_path)
+    assert {name for name, *_ in runs} == {"linux", "linux-uml", "linux64", "mach", "mach-split"}
+    added, header = clone / "workloads/micro/my-workload", clone / "workloads/lib/mine.h"
+    changed = clone / "workloads/micro/getpid/getpid.c"
+    before = changed.read_bytes()
+    try:
+        shutil.copytree(REPO / "docs/extend/templates/workloads/my-workload", added)
+        header.write_text("/* nothing */\n")
+        call = b"syscall(SYS_getpid)"
+        changed.write_bytes(before.replace(call, call + b", " + call))
+        made = {Path(product).name for _, product in scons(clone, "-n", "--cache-disable")}
+        assert made == {"getpid", "my-workload"}
+        scons(clone)
+        guests_now, runs_now = guests_and_runs(clone, tmp_path)
+        assert guests_now == guests
+        assert {key for key in runs if runs_now[key] != runs[key]} == {
+            key for key in runs if key[1] == "getpid"
+        }
+    finally:
+        shutil.rmtree(added)
+        header.unlink()
+        changed.write_bytes(before)
+        scons(clone)
 
 
 def test_each_changed_file_is_in_a_group():

@@ -16,7 +16,7 @@ from p5lab.describe import experiment
 from p5lab.lab import Lab, cache_directory
 
 ROOT = Lab.here().root
-BUILDER = ROOT / "workloads/delivered/timed-ciphers/build_header.py"
+BUILDER = ROOT / "workloads/micro/timed-ciphers/build_header.py"
 # Like OpenSSL's scripts: the same local label in each, code for a preprocessor, and a text with
 # quotes. The last argument is the file.
 SCRIPT = r"""

@@ -19,8 +19,9 @@ from fakelab import REPO
 from recipes import RECIPES, TEMPLATES, check_machine
 
 from p5lab.cli import main as cli
-from p5lab.describe import experiment, guest, markers, notebook, workload
+from p5lab.describe import delivery, experiment, guest, notebook, workload
 from p5lab.errors import UserError
+from p5lab.execute.build_and_run import examine
 from p5lab.execute.runner import Runner
 from p5lab.host import delivered
 from p5lab.host.progress import Progress
@@ -140,7 +141,7 @@ def test_templates_copied_out_are_found_and_make_runs(mine):
     ]
     for run in runs:
         assert run.machine.name == "my-machine"
-        assert run.job == f"@program iterations=50 warmup=5 bytes={run.parameters['bytes']}"
+        assert run.job == f"my-workload iterations=50 warmup=5 bytes={run.parameters['bytes']}"
     assert "my-experiment" not in experiment.names(Lab(REPO))
 
 
@@ -165,15 +166,22 @@ def own(lab, mine):
         (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
     toy = fakelab.GUEST.replace('"toy"', '"linux"').replace('cmdline = "', 'cmdline = "norandmaps ')
     lab._put("guest-images/linux/guest.toml", toy)
-    lab.behave(events={"@program": fakelab.call_events()})
+    lab.behave(events={"my-workload": fakelab.call_events()})
     return replace(lab, path=(mine,))
+
+
+def program_of(lab, run):
+    """Returns the program that the engine delivers for a run."""
+    ((path, inside),) = delivery.files(lab, run)
+    assert inside == f"/bin/{run.workload.name}"
+    return path
 
 
 def test_a_workload_from_outside_is_compiled_and_delivered(own, mine, built):
     libc = built("build/libc/musl/lib/libc.a").parent
     shutil.copytree(libc, own.root / "build/libc/musl/lib")
     runs = experiment.load(own, "my-experiment")
-    (path,) = {run.program.path for run in runs}
+    (path,) = {program_of(own, run) for run in runs}
     assert path.is_relative_to(own.root / "build")
     delivered.ensure(own, runs, Progress())
     assert path.read_bytes()[:4] == b"\x7fELF"
@@ -192,16 +200,7 @@ def test_a_workload_from_outside_is_compiled_and_delivered(own, mine, built):
     assert path.stat().st_mtime_ns == before
     source = mine / "workloads/my-workload/my-workload.c"
     source.write_text(source.read_text().replace("/dev/null", "/dev/zero"))
-    assert experiment.load(own, "my-experiment")[0].program.path != path
-
-
-def test_a_workload_of_the_checkout_that_no_guest_contains():
-    here = Lab(REPO)
-    known = workload.load(here)
-    inside = workload.programs(here)
-    found = {name for name, one in known.items() if one.delivered}
-    assert found == {path.parent.name for path in REPO.glob("workloads/delivered/*/workload.toml")}
-    assert found and not found & set(inside)
+    assert program_of(own, experiment.load(own, "my-experiment")[0]) != path
 
 
 def test_a_program_that_cannot_be_compiled_is_one_line(own, mine):
@@ -216,8 +215,9 @@ def test_a_program_that_cannot_be_compiled_is_one_line(own, mine):
 def test_a_guest_for_which_nothing_is_compiled(own, mine):
     file = mine / "guests/my-guest/guest.toml"
     file.write_text(file.read_text().replace("[boot]", 'programs = "mine"\n[boot]'))
+    runs = experiment.load(own, "my-experiment")
     with pytest.raises(UserError, match="guest my-guest: programs: expected one of linux"):
-        experiment.load(own, "my-experiment")
+        examine(own, runs)
 
 
 def test_files_beside_a_guest(mine):
@@ -341,40 +341,3 @@ def test_a_variant_can_lack_what_its_base_has(lab):
     known = workload.load(lab)["call"]
     assert guest.load(lab, "toy").why_never(known) == ""
     assert guest.load(lab, "less").why_never(known) == "gone"
-
-
-def test_programs_that_the_engine_delivers_to_a_guest(lab):
-    """The guest does not contain the program, so its disk does not change."""
-    lab.describe("call", fakelab.CALL.replace("title", 'needs = ["network"]\ntitle'))
-    known = workload.load(lab)
-
-    def toy(text):
-        lab._put("guest-images/toy/guest.toml", fakelab.GUEST.replace("[boot]", text + "[boot]"))
-        return guest.load(lab, "toy")
-
-    for text, contained in (
-        ("", False),
-        ('has = ["network"]\n', True),
-        ('has = ["network"]\ndelivers = ["network"]\n', False),
-    ):
-        system = toy(text)
-        assert system.takes("call", known) == contained
-        assert system.takes("chase", known)
-        assert not system.form_of(known["chase"]).delivered
-        call = system.form_of(known["call"])
-        assert call.delivered == ("delivers" in text)
-        assert (markers.WHOLE_PHASE in call.phases) == call.delivered
-    assert toy('delivers = ["chase"]\n').form_of(known["chase"]).delivered
-    assert not toy('delivers = ["chase"]\n').takes("chase", known)
-    with pytest.raises(UserError, match="delivers: unknown capability or workload 'proc'"):
-        toy('has = ["network"]\ndelivers = ["proc"]\n')
-
-
-def test_programs_that_a_guest_packs_although_they_do_not_run():
-    lab = Lab(REPO)
-    known, system = workload.load(lab), guest.load(lab, "linux64")
-    assert system.why_never(known["tcp-bandwidth"]) == "its kernel is built without network"
-    assert system.takes("tcp-bandwidth", known)
-    assert not system.takes("netbw", known)
-    assert system.takes("true-static", known)
-    assert not system.takes("test-ud", known)

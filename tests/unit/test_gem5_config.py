@@ -5,11 +5,13 @@ The tests check the parameters from machine files, the layout of memory, the che
 and the errors before a run.
 """
 
+import io
 import json
 import re
 import struct
 import subprocess
 import sys
+import tarfile
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -446,3 +448,24 @@ def test_a_job_is_a_line_and_the_program():
     assert direct.job_file("getpid calls=5") == b"getpid calls=5\n"
     assert direct.job_file("@program -n", b"\x7fELF\n") == b"@program -n\n\x7fELF\n"
     assert json.dumps(values())  # a setup can contain it
+
+
+def delivered(job):
+    """Returns the first line of a job file, and the paths of the archive behind it."""
+    line, _, archive = job.partition(b"\n")
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        return line.decode(), tar.getnames()
+
+
+def test_a_job_brings_the_programs_of_its_workload(built):
+    for name in ("getpid", "exec-static", "true-static", "hbench-bandwidth"):
+        built(f"build/workloads/linux64/{name}")
+    built("build/guests/linux64/vmlinux")
+    found = look_up(guest="linux64", workload="exec-static", parameters=["iterations=3"])
+    line = "exec-static iterations=3 warmup=2"
+    assert delivered(found.job) == (line, ["bin/exec-static", "bin/true-static"])
+    found = look_up(guest="linux64", workload="hbench-bandwidth")
+    assert delivered(found.job)[1] == ["bin/hbench-bandwidth"]
+    program = Lab.here().program("linux64", "getpid")
+    own = look_up(guest="linux64", workload=None, program=program, arguments="a b")
+    assert delivered(own.job) == ("@program a b", ["tmp/program"])

@@ -38,7 +38,7 @@ if sys.argv[-1].endswith("configs/gem5/probe.py"):
 else:
     assert sys.argv[-3].endswith("configs/gem5/run.py")
     assert sys.argv[-2:] == ["--setup", "gem5.json"]
-    assert pathlib.Path("job").read_bytes() == b"call iterations=3\\n"
+    assert pathlib.Path("job").read_bytes().startswith(b"call iterations=3\\nbin/call\\0")
     shutil.copytree(here / "m5out", place, dirs_exist_ok=True)
     sys.exit(int((here / "status").read_text()))
 """
@@ -82,7 +82,10 @@ def test_a_run_is_given_the_machine_the_guest_and_the_job(lab, run, fake):
         "--setup",
         "gem5.json",
     )
-    assert plan.write["job"] == b"call iterations=3\n"
+    line, archive = plan.write["job"].split(b"\n", 1)
+    assert line == b"call iterations=3"
+    assert archive == plan.inputs["delivered"].read_bytes()
+    assert archive.startswith(b"bin/call\0")
     directory.mkdir(parents=True)
     (directory / "gem5.json").write_bytes(plan.write["gem5.json"])
     setup = Setup.read(directory / "gem5.json")

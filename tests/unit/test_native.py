@@ -49,11 +49,13 @@ def test_the_programs_it_starts_are_part_of_its_identity(lab, native, tmp_path):
     from dataclasses import replace
 
     place = lab.root / "build/workloads/native"
-    for name in ("exec-static", "true-static", "lib/libp5-1.so"):
+    loader = "lib/ld-musl-i386.so.1"
+    for name in ("true-static", "lib/libp5-1.so", loader):
         (place / name).write_text(name)
-    starts = replace(native[0], workload=replace(native[0].workload, name="exec-static"))
+    workload = replace(native[0].workload, starts=("true-static", "lib/libp5-1.so"))
+    starts = replace(native[0], workload=workload)
     plan = Native().prepare(lab, starts, tmp_path)
-    assert set(plan.inputs) == {"workload", "true-static", "lib/libp5-1.so"}
+    assert set(plan.inputs) == {"workload", *workload.starts, loader}
 
 
 def test_a_program_that_was_not_built_is_named(lab, native, tmp_path):

@@ -52,7 +52,7 @@ def test_an_engine_outside_of_the_checkout_is_one_file(lab, counter, capsys):
     assert run.record["feedback"] == "off"  # this engine has no clocks
     asked = experiment.load(lab, "tests", Filter(engine="counter", workloads=("call",)))
     assert Runner(lab).run_all(asked)[0].reused
-    assert engines.targets(lab, asked) == ("build/guests/toy", "build/workloads/toy")
+    assert engines.targets(lab, asked) == ("build/guests/toy", "build/workloads/toy/call")
 
 
 def test_what_an_engine_does_not_declare_is_refused(lab, counter, capsys):

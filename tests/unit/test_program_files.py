@@ -10,12 +10,12 @@ import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
-from p5lab.describe import guest, program_files
+from p5lab.describe import archive, guest, program_files
 from p5lab.describe.program_files import ProgramFiles
 from p5lab.describe.request import UserProgram
 from p5lab.errors import UserError
 from p5lab.lab import Lab
-from p5lab.prepare import archive, program
+from p5lab.prepare import program
 
 
 @pytest.fixture

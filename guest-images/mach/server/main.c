@@ -32,7 +32,7 @@
 
 mach_port_t host_port, device_port, port_set;
 int woken;
-/* The programs of the guest. The linker puts them here (link_server.py). */
+/* The first process and the loader. The linker puts them here (link_server.py). */
 extern const char _binary_archive_cpio_start[], _binary_archive_cpio_end[];
 
 int main(int argc, char **argv);

@@ -6,14 +6,18 @@
  *
  * A job is one of
  *   NAME key=value ...      the program /bin/NAME
- *   @program arguments ...  the program file that the engine delivers, inside a bracket of its own
+ *   @program arguments ...  the program /tmp/program, inside a bracket of its own
  *   @run PATH arguments ... a program of a distribution, inside a bracket of its own
  *   @shell                  a shell on the console
  *
+ * Before the job runs, init writes the files that the engine delivers for it (delivered.h): the
+ * program NAME or /tmp/program, and the programs that it starts. The guest itself contains neither.
+ *
  * The root is a RAM disk, and init is /init. On x86-64, and if DISTRIBUTION is defined, the root may
  * instead be the file system of a distribution on the first IDE disk (kernel parameters
- * root=/dev/sda rw init=/p5/init). Then the program NAME is /p5/bin/NAME, and /data is a directory
- * of that disk. With DISTRIBUTION a job may also bring files along (distribution.h).
+ * root=/dev/sda rw init=/p5/init). Then the program NAME is /p5/bin/NAME, in a file system in
+ * memory, and /data is a directory of that disk. With DISTRIBUTION a job may also bring standard
+ * input and more arguments along (distribution.h).
  *
  * With an engine, the job and the program's output go through markers, and the exit marker ends the
  * run. Without an engine (on another emulator or on a real PC), the job is the kernel parameter
@@ -36,6 +40,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "delivered.h"
 #include "ide.h"
 #include "marker.h"
 #include "seed.h"
@@ -51,6 +56,7 @@
 #define STATUS_NOT_RUN 127 /* as in a shell: the program could not be started */
 #define PROGRAM "/tmp/program"
 #define DATA "/data"
+#define DISK_BIN "/p5/bin" /* the directory of the program NAME if the root is a disk */
 
 /* Whether the root is on a disk: file systems in memory have the device number 0:N. */
 static int root_is_disk(void) {
@@ -82,6 +88,7 @@ static void mount_one(const char *type, const char *target) {
  */
 static void mount_disk(void) {
   if (root_is_disk()) {
+    mount_one("tmpfs", DISK_BIN);
     setenv("P5LAB_DATA", DATA, 1);
     setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
     return;
@@ -196,29 +203,6 @@ static int run_on_console(struct job *job) {
   return child < 0 ? STATUS_NOT_RUN : exit_status(child);
 }
 
-/* Copy the program that the engine delivers to PROGRAM. Returns 0, or -1 with the reason in errno.
- */
-static int fetch_program(void) {
-  static char buffer[4092]; /* a multiple of the 12 bytes of each marker */
-  int file = open(PROGRAM, O_WRONLY | O_CREAT | O_TRUNC, 0755);
-  if (file < 0) return -1;
-  uint32_t offset = 0;
-  size_t used = 0, count;
-  do {
-    count = p5_program(offset, buffer + used);
-    used += count;
-    offset += count;
-    if (used == sizeof(buffer) || count == 0) {
-      ssize_t written = write(file, buffer, used);
-      if (written >= 0 && (size_t)written != used) errno = ENOSPC;
-      if (written < 0 || (size_t)written != used) return -1;
-      used = 0;
-    }
-  } while (count > 0);
-  if (offset == 0) errno = ENODATA;
-  return close(file) != 0 || offset == 0 ? -1 : 0;
-}
-
 /* Open the terminal behind /dev/console, because /dev/console itself cannot be a controlling
  * terminal. The kernel lists the consoles in use. The last console of this list belongs to
  * /dev/console.
@@ -281,9 +265,6 @@ static int run_named(struct job *job, int engine) {
   strcpy(job->path, job->arguments[0]);
   job->whole = 1;
 #ifdef DISTRIBUTION
-  char path[JOB_SIZE];
-  if (unpack_brought(path, sizeof(path)) != 0)
-    return refuse(path, strerror(errno), STATUS_NOT_RUN);
   if (read_arguments(job->arguments, ARGUMENTS_MAX) != 0)
     return refuse(BROUGHT_ARGUMENTS, strerror(errno), STATUS_NOT_RUN);
 #endif
@@ -293,12 +274,15 @@ static int run_named(struct job *job, int engine) {
 /* Run the job that this text describes. Returns the job's status. */
 static int run_job(char *text, int engine) {
   static struct job job;
+  char path[JOB_SIZE];
   if (split(text, job.arguments) == 0) return refuse("job", "none given", STATUS_NO_JOB);
+  if (unpack_delivered(path, sizeof(path)) != 0)
+    return refuse(path, strerror(errno), STATUS_NOT_RUN);
+  if (root_is_disk()) sync(); /* later writes would disturb the program */
   if (strcmp(job.arguments[0], "@shell") == 0) return run_shell();
   if (root_is_disk() && strcmp(job.arguments[0], "@run") == 0) return run_named(&job, engine);
   job.whole = strcmp(job.arguments[0], "@program") == 0;
-  if (job.whole && fetch_program() != 0) return refuse(PROGRAM, strerror(errno), STATUS_NOT_RUN);
-  strcpy(job.path, job.whole ? PROGRAM : root_is_disk() ? "/p5/bin/" : "/bin/");
+  strcpy(job.path, job.whole ? PROGRAM : root_is_disk() ? DISK_BIN "/" : "/bin/");
   if (!job.whole) strcat(job.path, job.arguments[0]);
   return engine ? run_piped(&job) : run_on_console(&job);
 }

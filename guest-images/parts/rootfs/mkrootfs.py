@@ -47,7 +47,7 @@ OPTIONS = [
     "-E",
     f"hash_seed={IDENTITY},root_owner=0:0",
 ]
-MOUNT_POINTS = ("data", "dev", "proc", "sys", "tmp")
+MOUNT_POINTS = ("data", "dev", "p5/bin", "proc", "sys", "tmp")
 """Directories on which init.c mounts file systems."""
 
 

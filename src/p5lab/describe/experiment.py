@@ -11,7 +11,6 @@ from p5lab.describe import engine as engines
 from p5lab.describe import experiment_file as files
 from p5lab.describe import guest as guests
 from p5lab.describe import machine as machines
-from p5lab.describe import program as programs
 from p5lab.describe import sweep, this_host
 from p5lab.describe.experiment_file import Entry, File, Job, Variant
 from p5lab.describe.experiment_file import names as names
@@ -230,19 +229,17 @@ def _at_point(board: Machine, point: Point, axes: Iterable[Axis], choice: Filter
 
 def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
     choice = asked.choice
-    workload = part.system.form_of(part.job.workload)
     return Run(
         name,
         with_isa(asked.where, part.system, part.board),
         part.system,
-        workload,
+        part.job.workload,
         part.job.parameters,
         part.job.given,
         part.seed,
         asked.feedback,
         choice.limit or asked.file.limit_seconds,
         choice.engine,
-        programs.of_workload(lab, workload, part.system, part.job.parameters),
         model=choice.model,
         observation=choice.observation.with_(Shadows(part.shadows) if part.shadows else None),
     )

@@ -46,8 +46,6 @@ KEYS = (
     "calls",
     "has",
     "lacks",
-    "packs",
-    "delivers",
     "cannot",
 )
 CALL_KEYS = ("domains", "ring_crossings", "cr3_loads")
@@ -71,7 +69,7 @@ CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # keys of a variant
 class Image:
     """The root file system on a guest's disk. The user makes this file system with `./p5lab image`
     (p5lab.host.image). `brings`: the guest's init takes files that a run brings along
-    (p5lab.prepare.archive)."""
+    (p5lab.describe.archive)."""
 
     distribution: str  # ID in os-release
     suite: str
@@ -119,10 +117,6 @@ class Guest:
     calls: Mapping[str, Call] = field(default_factory=dict)  # by workload and its parameters
     has: frozenset[str] = frozenset()  # capabilities
     lacks: Mapping[str, str] = field(default_factory=dict)  # special reasons by capability
-    packs: frozenset[str] = frozenset()  # programs that the guest contains but cannot run
-    # Capabilities and workloads. The guest does not contain the programs that need one of these
-    # capabilities, and these workloads: the engine delivers them.
-    delivers: frozenset[str] = frozenset()
     media: tuple[MediumFile, ...] = ()  # the BIOS boots from them; there is no kernel
     until: str = ""  # the text that ends a boot from media; empty: the script or the limit ends it
     script: Script | None = None  # the steps of a boot from media
@@ -158,17 +152,17 @@ class Guest:
     def takes(self, program: str, known: Mapping[str, Workload]) -> bool:
         """Whether a program is built for this guest. `known` contains the workloads by name. If a
         program is not in `known`, it needs no capability."""
-        if program in self.packs or program not in known:
-            return program not in self.cannot
-        return not self.why_never(known[program]) and not self._delivers(known[program])
+        return not self.media and (
+            program not in self.cannot
+            if program not in known
+            else not self.why_never(known[program])
+        )
 
-    def _delivers(self, workload: Workload) -> bool:
-        return not self.delivers.isdisjoint((workload.name, *workload.needs))
-
-    def form_of(self, workload: Workload) -> Workload:
-        """The workload as this guest runs it: contained in the guest, or delivered by the
-        engine."""
-        return workload.as_delivered() if self._delivers(workload) else workload
+    @property
+    def bin(self) -> str:
+        """The directory in the guest where the engine delivers programs, a file system in memory
+        (guest-images/parts/rootfs/init.c)."""
+        return "/bin" if self.initramfs or self.modules else "/p5/bin"
 
     @property
     def image_of(self) -> str:
@@ -238,8 +232,6 @@ def _guest(lab: Lab, table: Table) -> Guest:
         calls=_calls(table.table("calls", {})),
         has=has,
         lacks=lacks,
-        packs=frozenset(table.texts("packs", [])),
-        delivers=_delivers(lab, table, has),
         screen=boot.choice("screen", tuple(SCREENS)) if "screen" in boot.data else "",
     )
     if not 0 <= guest.clock_vector <= 255:
@@ -309,15 +301,6 @@ def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str
             if name not in known:
                 raise unknown("capability", name, known, where=table.at(key))
     return frozenset(has - lacks.data.keys()), {name: lacks.text(name) for name in lacks.data}
-
-
-def _delivers(lab: Lab, table: Table, has: frozenset[str]) -> frozenset[str]:
-    """The capabilities and workloads in the list `delivers`."""
-    found = frozenset(table.texts("delivers", []))
-    known = has | lab.files("workload").keys()
-    for name in sorted(found - known):
-        raise unknown("capability or workload", name, known, where=table.at("delivers"))
-    return found
 
 
 def _calls(table: Table) -> dict[str, Call]:

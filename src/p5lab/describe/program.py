@@ -11,7 +11,6 @@ import hashlib
 import re
 import shlex
 import struct
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -97,7 +96,7 @@ class Program:
     source: Path | None = None  # the source file from which p5lab compiled the program
     cflags: str = ""  # the user's options of the compiler
     files: ProgramFiles = NOTHING
-    archive: Path | None = None  # on the host; `files` and the arguments (p5lab.prepare.archive)
+    archive: Path | None = None  # on the host; `files` and the arguments (p5lab.describe.archive)
     script: Script | None = None  # keys and mouse while the program runs
     called: str = ""  # its name, if that of the file does not tell it from others
 
@@ -194,6 +193,10 @@ SHELL = Program(None)  # on the guest's console
 BUILDER, LINKER = "workloads/build_workload.py", "tools/pentium_programs.py"
 
 
+GLIBC = "2.31"
+"""The oldest C library of a distribution with which our programs run."""
+
+
 @dataclass(frozen=True)
 class Build:
     """How to compile programs from the workloads. The programs are in the directory
@@ -214,7 +217,7 @@ FORMS = {
     "linux": Build(),
     "native": Build(("--libc", "build/libc/musl/lib", "--define", "P5LAB_NATIVE")),
     "linux64": Build(("--isa", "x86-64"), is_pentium=False, made_of=()),
-    "glibc64": Build(("--isa", "x86-64"), is_pentium=False, made_of=()),
+    "glibc64": Build(("--isa", "x86-64", "--glibc", GLIBC), is_pentium=False, made_of=()),
     "mach": Build(
         (
             *("--libc", "build/libc/mach/lib"),
@@ -232,14 +235,13 @@ FORMS = {
 }
 
 
-def of_workload(
-    lab: Lab, workload: Workload, system: Guest, parameters: Mapping[str, int | str]
-) -> Program | None:
-    """The program of a workload that the engine delivers to the guest. Returns None for a workload
-    that the guest contains. The file of the program exists only after
-    p5lab.host.delivered has compiled it."""
-    if not workload.delivered or workload.program is None:
-        return None
+def file_of(lab: Lab, workload: Workload, system: Guest) -> Path:
+    """The program of a workload for a guest. The build makes it for a workload of the checkout. The
+    file of a workload from outside exists only after p5lab.host.delivered has compiled it. Raises
+    UserError if p5lab cannot compile programs for this guest."""
+    assert workload.file and workload.program  # the user's programs have no description
+    if not lab.is_outside(workload.file):
+        return lab.program(system.programs, workload.name)
     if system.programs not in FORMS:
         raise UserError(
             f"guest {system.name}: programs: expected one of {', '.join(FORMS)} for workload"
@@ -253,8 +255,7 @@ def of_workload(
             if file.is_file() and file != workload.file:
                 digest.update(file.read_bytes())
     name = f"{system.programs}-{digest.hexdigest()[:16]}"
-    path = lab.root / "build/delivered" / name / workload.name
-    return Program(path, tuple(f"{key}={value}" for key, value in parameters.items()))
+    return lab.root / "build/delivered" / name / workload.name
 
 
 def form(isa: str) -> Form:

@@ -68,12 +68,6 @@ class Run:
         return self.can.without_clocks
 
     @property
-    def own_program(self) -> Program | None:
-        """The program that the user gave with --program. None for a workload, also for a workload
-        from P5LAB_PATH, whose program the engine delivers in the same way."""
-        return None if self.workload.delivered else self.program
-
-    @property
     def parameter_text(self) -> str:
         """The parameters as one text: `name=value name=value`."""
         return " ".join(f"{name}={value}" for name, value in self.parameters.items())
@@ -173,7 +167,7 @@ class Run:
             name = self.boot.script.name if self.boot.script and not own else self.workload.name
             until = f" until {self.boot.until!r}" if self.boot.until else ""
             return f"{name}{until}"
-        if program := self.own_program:
+        if program := self.program:
             return program.summary
         given = "".join(
             f" {self.parameters[name]}"

@@ -4,12 +4,12 @@ The file lists the parameters, the brackets and the needed capabilities of the p
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from p5lab.describe import tomlfile
-from p5lab.describe.markers import EMPTY_PHASE, WHOLE_PHASE
+from p5lab.describe.markers import EMPTY_PHASE
 from p5lab.describe.tomlfile import Table, Where, begin, type_name
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
@@ -19,10 +19,8 @@ EMPTY_NAME = "empty"  # of the empty brackets, EMPTY_PHASE
 # The name of WHOLE_PHASE, the guest's bracket around a delivered program. This bracket begins
 # before fork() and ends after wait().
 WHOLE_NAME = "whole"
-# The directories of workloads/. In a guest, the programs are sorted by directory, in this order.
+# The directories of workloads/ with programs for our own guests.
 SUITES = ("micro", "apps", "mach", "net", "tests")
-# The directory of the workloads that are in no guest. A new program there changes no other run.
-DELIVERED = "delivered"
 # Earlier versions of p5lab had a single file with the descriptions of all workloads.
 FORMER = "workloads/workloads.toml"
 KEYS = (
@@ -31,6 +29,7 @@ KEYS = (
     "bracket",
     "needs",
     "headers",
+    "with",
     "operation",
     "operations",
     "bytes",
@@ -39,7 +38,6 @@ KEYS = (
     "parameters",
 )
 PARAMETER_KEYS = ("like", "default", "unit", "doc", "minimum", "choices", "needs")
-_WHOLE = {WHOLE_PHASE: WHOLE_NAME}
 _SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
 # By needed capability: the reason why the workload does not run without this capability.
 Needs = Mapping[str, str]
@@ -94,10 +92,9 @@ class Workload:
     `phases`: the names of the phase ids.
     `curve`: the unit of the phase names if the phases are points of a curve.
     `needs`: the capabilities that every run needs.
-    `headers`: products of the build that the program of a delivered workload includes.
+    `headers`: products of the build that the program includes.
+    `starts`: further programs and libraries of build/workloads that the program needs in the guest.
     `file`: the path of the description, None for a program of the user.
-    `delivered`: the guest does not contain the program, so the engine delivers it. Such programs
-        come from workloads/delivered or from P5LAB_PATH.
     """
 
     name: str
@@ -112,8 +109,8 @@ class Workload:
     parameters: dict[str, Parameter]
     needs: Needs = field(default_factory=dict)
     headers: tuple[str, ...] = ()
+    starts: tuple[str, ...] = ()
     file: Path | None = field(default=None, compare=False)
-    delivered: bool = False
 
     @property
     def program(self) -> Path | None:
@@ -140,10 +137,6 @@ class Workload:
         value = parameters[self.operations]
         assert isinstance(value, int)
         return value
-
-    def as_delivered(self) -> "Workload":
-        """The workload as a guest runs it that does not contain the program."""
-        return replace(self, delivered=True, phases={**self.phases, **_WHOLE})
 
     def needed(self, parameters: Mapping[str, int | str]) -> Iterator[tuple[str, str]]:
         """The capabilities that a run with these parameters needs, each with the reason why the
@@ -181,10 +174,7 @@ def reader(lab: Lab) -> Callable[[str], Workload]:
     files = lab.files("workload")
 
     def read(name: str) -> Workload:
-        path = files[name]
-        one = _workload(name, path, shelf)
-        supplied = path.parents[1] == lab.root / "workloads" / DELIVERED
-        return one.as_delivered() if supplied or lab.is_outside(path) else one
+        return _workload(name, files[name], shelf)
 
     return read
 
@@ -210,7 +200,7 @@ def capabilities(lab: Lab) -> dict[str, str]:
 
 def programs(lab: Lab, suites: Sequence[str] = SUITES) -> dict[str, Path]:
     """The C files in these directories of workloads/, by the name of the program. Some of these
-    programs have no description, so they are not workloads. Guests contain these programs too."""
+    programs have no description, so they are not workloads: a workload starts them."""
     return {
         path.stem: path
         for suite in suites
@@ -282,6 +272,7 @@ def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
         parameters=parameters,
         needs=shelf.needs(table, "needs"),
         headers=tuple(table.texts("headers", [])),
+        starts=tuple(table.texts("with", [])),
         file=path,
     )
 

@@ -16,16 +16,17 @@ standard library.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, cast
 
-from p5lab.describe import engine
+from p5lab.describe import delivery, engine
 from p5lab.describe import outputs as files
 from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import Guest
 from p5lab.describe.plan import Plan as Plan
+from p5lab.describe.program import SHELL
 from p5lab.describe.run import Run
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -50,10 +51,9 @@ class Engine(ABC):
 
     def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
         """The build targets (of SConstruct) that runs on these guests need. By default, these
-        targets are the guests and their workloads."""
+        targets are the guests. `targets` of this module adds the programs of the runs."""
         places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
         places = {place for place in places if not Path(place).is_absolute()}  # outside: P5LAB_PATH
-        places |= {f"build/workloads/{guest.programs}" for guest in guests if not guest.media}
         return tuple(sorted(places))
 
     def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
@@ -66,6 +66,8 @@ class Engine(ABC):
                     f" expected {' or '.join(self.can.guests)}"
                 )
             engine.check(run.engine, run.observation)
+            if self.can.simulates and not run.boot:
+                delivery.files(lab, run)  # a guest for which no program is compiled is refused
             if self.can.simulates and not (self.can.feedback or run.feedback):
                 raise engine.refused(run.engine, "--feedback off", lambda can: can.feedback)
             if self.can.simulates and not (self.can.model or run.model):
@@ -98,5 +100,17 @@ def targets(lab: Lab, runs: Collection[Run]) -> tuple[str, ...]:
     for run in runs:
         guests.setdefault(run.engine, []).append(run.guest)
     found = (target for name, ones in guests.items() for target in get(name).targets(lab, ones))
-    headers = (header for run in runs for header in run.workload.headers)
-    return tuple(dict.fromkeys((*found, *headers)))
+    made = (target for run in runs for target in _programs(lab, run))
+    return tuple(dict.fromkeys((*found, *made)))
+
+
+def _programs(lab: Lab, run: Run) -> Iterator[str]:
+    """The build targets of the programs that the run executes."""
+    if run.boot:
+        return
+    if run.program == SHELL:
+        yield f"build/workloads/{run.guest.programs}"
+    yield from run.workload.headers
+    for path, _ in delivery.files(lab, run):
+        if path.is_relative_to(lab.root / "build/workloads"):
+            yield lab.short(path)

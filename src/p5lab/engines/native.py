@@ -15,6 +15,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from p5lab.describe import outputs as files
+from p5lab.describe import program as programs
 from p5lab.describe import this_host
 from p5lab.describe.engine import UNCOUNTED, Capabilities
 from p5lab.describe.guest import Guest
@@ -27,8 +28,8 @@ from p5stats import events
 
 OUTPUT = files.file("output")
 CANNOT_EXECUTE = 126  # exit status of env(1)
+LOADER = "lib/ld-musl-i386.so.1"  # of programs with libraries
 WHOLE = "whole"  # runs a program of the user and measures it
-STARTERS = ("exec-static", "exec-dynamic", "forkexec")  # workloads that start other programs
 
 
 class Native(Engine):
@@ -45,18 +46,18 @@ class Native(Engine):
         """The plan of a run. The run uses one processor of the host: the last processor that this
         process may use. Raises UserError for a program that is not built."""
         place = lab.program(this_host.PROGRAMS, WHOLE).parent
-        inputs = {"workload": place / run.workload.name}
         arguments = run.parameter_text.split()
-        if run.program:
+        if run.program is None:
+            inputs = {"workload": programs.file_of(lab, run.workload, run.guest)}
+        else:
             assert run.program.path is not None  # a program of a guest was refused before
-            inputs["workload"] = run.program.path
-            if not run.workload.delivered:
-                inputs = {"workload": place / WHOLE, "program": run.program.path}
-                arguments = [str(run.program.path), *run.program.arguments]
+            inputs = {"workload": place / WHOLE, "program": run.program.path}
+            arguments = [str(run.program.path), *run.program.arguments]
         program = inputs["workload"]
-        if run.workload.name in STARTERS:
-            started = (*place.glob("true-*"), *place.glob("lib/*"))
-            inputs |= {str(path.relative_to(place)): path for path in started}
+        started = run.workload.starts
+        if any(name.startswith("lib/") for name in started):
+            started = (*started, LOADER)
+        inputs |= {name: place / name for name in started}
         for role, path in inputs.items():
             if not path.is_file():
                 raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)

@@ -22,7 +22,6 @@ from rich.console import Console
 
 from p5lab import engines
 from p5lab.describe import experiment, machine
-from p5lab.describe import program as programs
 from p5lab.describe.experiment import Cannot, Expansion, Filter, Run
 from p5lab.engines import EVENTS
 from p5lab.engines.gem5.engine import STATS
@@ -200,12 +199,10 @@ def _shortened(lab: Lab, run: Run) -> Run:
         return run
     least = max(1, run.workload.parameters[name].minimum)
     number = max(least, round(SHARE * _operations(run)))
-    parameters = {**run.parameters, name: number}
     return replace(
         run,
-        parameters=parameters,
+        parameters={**run.parameters, name: number},
         given=tuple(dict.fromkeys((*run.given, name))),
-        program=programs.of_workload(lab, run.workload, run.guest, parameters),
     )
 
 

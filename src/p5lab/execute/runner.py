@@ -372,7 +372,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
             "bytes": run.workload.bytes,
             "curve": run.workload.curve,
         },
-        "program": program.recorded if (program := run.own_program) else None,
+        "program": program.recorded if (program := run.program) else None,
         **(_media(run.boot) if run.boot else {}),
         "parameters": run.parameters,
         "seed": run.seed,

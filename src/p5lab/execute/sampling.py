@@ -21,7 +21,6 @@ from typing import Any
 from p5lab.describe import experiment
 from p5lab.describe import guest as guests
 from p5lab.describe import machine as machines
-from p5lab.describe import program as programs
 from p5lab.describe import workload as workloads
 from p5lab.describe.experiment import Cannot
 from p5lab.describe.markers import EMPTY_PHASE
@@ -114,19 +113,17 @@ def base(
         resolved = known[name].resolve(parameters, "--parameter")
         if reason := system.why_not(known[name], resolved):
             raise UserError(str(Cannot(guest, name, reason)))
-        workload = system.form_of(known[name])
         runs.append(
             Run(
                 FULL,
                 board,
                 system,
-                workload,
+                known[name],
                 resolved,
                 tuple(parameters),
                 seed,
                 True,
                 LIMIT_SECONDS,
-                program=programs.of_workload(lab, workload, system, resolved),
             )
         )
     return runs

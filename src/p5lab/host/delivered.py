@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compiles the workloads of workloads/delivered and of P5LAB_PATH for the guests that run them.
-These programs are not part of a guest's RAM disk. The engine delivers the programs to the guest."""
+"""Compiles the workloads of P5LAB_PATH for the guests that run them. The build compiles the
+workloads of the checkout (workloads/SConscript)."""
 
 import subprocess
 import sys
@@ -18,18 +18,17 @@ from p5lab.lab import Lab, cache_directory
 def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:
     """Compiles the missing programs of these runs. Raises UserError with the compiler's message if
     a program cannot be compiled, or if a program contains an instruction that a Pentium lacks."""
-    needed = {
-        run.program.path: run for run in runs if run.workload.delivered and run.program is not None
-    }
+    outside = (run for run in runs if run.workload.file and lab.is_outside(run.workload.file))
+    needed = {programs.file_of(lab, run.workload, run.guest): run for run in outside}
     for path, run in needed.items():
-        if path is not None and not path.is_file():
+        if not path.is_file():
             progress.say(f"Compiling {run.workload.name} for {run.guest.programs}")
             _compile(lab, run, path)
 
 
 def _compile(lab: Lab, run: Run, path: Path) -> None:
     source = run.workload.program
-    assert source is not None  # every delivered workload has a file
+    assert source is not None  # every workload has a file
     form = programs.FORMS[run.guest.programs]
     made_headers = (str(Path(header).parent) for header in run.workload.headers)
     places = (*form.includes, str(source.parent), *made_headers)

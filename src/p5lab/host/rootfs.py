@@ -20,13 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from p5lab.describe.program import GLIBC
 from p5lab.errors import UserError
 
 TIME = 788918400
 """1995-01-01, the date in the guest at its start. No file has a later date."""
-
-GLIBC = "2.31"
-"""The oldest C library that our programs run with (workloads/SConscript compiles them for it)."""
 
 EMPTIED = (
     "boot",

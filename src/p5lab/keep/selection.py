@@ -76,7 +76,7 @@ def as_asked(stored: Stored, run: Run) -> Stored:
         return stored
     machine = {**stored.record["machine"], "geometry": run.machine.geometry}
     asked = {"machine": machine, "label": run.label, CALLED: run.called}
-    if program := run.own_program:
+    if program := run.program:
         asked |= {"program": program.recorded, "parameters": run.parameters}
     return Stored(stored.directory, stored.record | asked)
 

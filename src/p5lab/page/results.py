@@ -115,6 +115,6 @@ def _asked(run: Run, geometry: str) -> selection.Kind:
         tuple(sorted(run.parameters.items())),
         run.sample is not None,
         run.has_nominal_clocks,
-        sha256_of(program) if run.own_program and (program := run.own_program.delivered) else "",
+        sha256_of(program) if run.program and (program := run.program.delivered) else "",
         "",
     )

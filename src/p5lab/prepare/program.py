@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from p5lab.describe import archive, sweep, this_host
 from p5lab.describe import engine as engines
 from p5lab.describe import guest as guests
 from p5lab.describe import program as programs
-from p5lab.describe import sweep, this_host
 from p5lab.describe.experiment import (
     PROGRAM,
     PROGRAM_GUEST,
@@ -31,7 +31,6 @@ from p5lab.files import sha256_of
 from p5lab.host import compiler
 from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.lab import Lab
-from p5lab.prepare import archive
 from p5lab.prepare import revision as revisions
 
 NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real limit

@@ -4,7 +4,6 @@
 from typing import Any
 
 from p5lab.describe import engine, guest, machine, workload
-from p5lab.describe import program as programs
 from p5lab.describe.experiment import MEDIA, PROGRAM
 from p5lab.describe.keys import overlay_of
 from p5lab.describe.observation import Observation
@@ -53,20 +52,17 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
         raise unknown("workload", name, known, where=f"run {stored.id}")
     where = f"run {stored.id}"
     system = guest.load(lab, record["guest"]["name"])
-    asked_for = system.form_of(known[name])
-    parameters = asked_for.resolve(record["parameters"], where)
     return Run(
         experiment=record["experiment"],
         machine=_machine(lab, record["machine"], where),
         guest=system,
-        workload=asked_for,
-        parameters=parameters,
+        workload=known[name],
+        parameters=known[name].resolve(record["parameters"], where),
         given=tuple(asked["given"]),
         seed=record["seed"],
         feedback=asked["feedback"],
         limit_seconds=asked["limit_seconds"],
         engine=record["engine"],
-        program=programs.of_workload(lab, asked_for, system, parameters),
         model=asked["model"],
         observation=Observation.of_record(record),
     )

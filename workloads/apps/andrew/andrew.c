@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * andrew: the four phases of the modified Andrew benchmark that precede its compilation phase
- * (tree.h). workloads/delivered/andrew-make has all five phases, on guests with a compiler.
+ * (tree.h). workloads/apps/andrew-make has all five phases, on guests with a compiler.
  *
  *   copy=in-process   this program opens, reads, writes and closes the files
  *   copy=command      a new process runs `busybox cp` for each file; according to ousterhout90, the

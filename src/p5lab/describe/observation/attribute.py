@@ -130,7 +130,7 @@ class Attribution(Kind):
 
 def _lines(run: Target) -> list[source_lines.Range]:
     """The source lines of the user's program; empty if there are none."""
-    program = run.own_program
+    program = run.program
     if program is None or program.path is None:
         return []
     try:

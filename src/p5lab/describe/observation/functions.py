@@ -3,9 +3,9 @@
 (docs/reference/formats.md).
 
 The engine finds kernel functions by their addresses, which vmlinux contains. The engine finds all
-other functions by the content of their pages. These pages belong to the user's own program, or to
-programs and libraries on the guest's RAM disk, or to programs and libraries of a distribution. A
-RAM disk can contain a second RAM disk with more programs. If a program has no symbols, the symbols
+other functions by the content of their pages. These pages belong to the programs that the engine
+delivers, or to programs and libraries on the guest's RAM disk, or to programs and libraries of a
+distribution. A RAM disk can contain a second RAM disk. If a program has no symbols, the symbols
 come from another file that contains the same code.
 """
 
@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from p5lab.describe import disassembly, source_lines
+from p5lab.describe import delivery, disassembly, source_lines
 from p5lab.describe.elf import FUNCTION, WEAK, Elf, Symbol
 from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError, unknown
@@ -45,10 +45,11 @@ def table(lab: Lab, run: Target, *, lines: bool = False, instructions: str | Non
     programs = _vdso(vmlinux.read_bytes())
     if run.guest.image:
         parts.append(_of_distribution(lab, run.guest.image_of))
-        programs |= _on_disk(lab, run)
     own = run.program.path.name if run.program and run.program.path else ""
     if run.program and run.program.path:
         programs[own] = run.program.path.read_bytes()
+    else:
+        programs |= {inside: host.read_bytes() for host, inside in delivery.files(lab, run)}
     if run.guest.initramfs:
         programs |= _archived(run.guest.initramfs.read_bytes(), "")
     found = _modules(programs.items(), _with_symbols(lab), own if lines else "")
@@ -144,12 +145,6 @@ def _in_archive(archive: Path) -> Iterator[tuple[str, bytes]]:
             if content and content.read(4) == b"\x7fELF":
                 content.seek(0)
                 yield f"/{member.name}", content.read()
-
-
-def _on_disk(lab: Lab, run: Target) -> dict[str, bytes]:
-    """Our own programs on the disk of a distribution: the workload of the run."""
-    path = lab.program(run.guest.programs, run.workload.name)
-    return {path.name: path.read_bytes()} if not run.program and path.is_file() else {}
 
 
 def _vmlinux(kernel: Path) -> Path:

@@ -87,7 +87,7 @@ class Region(Kind):
 
     def _place(self, run: Target) -> tuple[Elf, int]:
         """The program and the address of the function."""
-        program = run.own_program
+        program = run.program
         if program is None or program.path is None:
             raise UserError("--region: expected with --program FILE")
         where = f"--region {self.function}: {program.name}"

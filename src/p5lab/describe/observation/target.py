@@ -23,8 +23,6 @@ class Target(Protocol):
     @property
     def program(self) -> Program | None: ...  # noqa: D102
     @property
-    def own_program(self) -> Program | None: ...  # noqa: D102
-    @property
     def model(self) -> bool: ...  # noqa: D102
     @property
     def feedback(self) -> bool: ...  # noqa: D102

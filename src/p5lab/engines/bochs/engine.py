@@ -11,8 +11,8 @@ import struct
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from p5lab.describe import delivery, media, observation, seeds
 from p5lab.describe import guest as guests
-from p5lab.describe import media, observation, seeds
 from p5lab.describe import outputs as files
 from p5lab.describe.boot import Boot, packed, remarks
 from p5lab.describe.engine import Capabilities
@@ -32,6 +32,8 @@ CONSOLE, SERIAL, OUTPUT, LOG = map(files.file, ("console", "serial", "output", "
 SCREEN, PICTURE = files.file("screen"), files.file("picture")
 CONF, SETUP = "engine.conf", "setup.bin"
 STATE = "state"  # the role of a saved state
+PROGRAM = "program"  # the role of the user's program
+DELIVERED = "delivered"  # the role of the archive that the engine delivers
 JOB = "job"  # the settings that have an effect only after the ready marker
 SERVER = b"run.server = on\n"  # the line of engine.conf for a boot that several runs share
 LIVE = b"run.live = on\n"  # a person drives the machine
@@ -131,7 +133,7 @@ class Bochs(Engine):
             versions={"guest kernel": _kernel_version(kernel)},
             built_from={"engine": lab.record_of(inputs["engine"]), "guest": run.guest.record},
             # Files of observations matter to the run itself, which begins at the ready marker.
-            after_boot=frozenset({JOB, "program", "workload", *observed}),
+            after_boot=frozenset({JOB, PROGRAM, DELIVERED, *observed}),
             server={CONF: text + SERVER},
         )
 
@@ -242,18 +244,18 @@ def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
         "bootrom": lab.cache_rom if run.boot else lab.bootrom,
         **run.guest.files,
     }
-    if run.boot:
-        inputs |= {one.role: one.path for one in (*run.boot.media, *run.boot.inserted)}
     if run.boot and run.boot.state:
         inputs |= {STATE: run.boot.state, "restore": lab.restorer}
     if run.machine.values["disk.count"]:
         inputs["scsi"] = lab.formatted_disk
     if run.has_clocks:
         inputs["timing"] = lab.timing(str(run.machine.values["cpu.timing"]))
-    if not run.program and not run.boot:
-        inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
-    elif run.program and run.program.delivered:
-        inputs["program"] = run.program.delivered
+    if run.boot:
+        inputs |= {one.role: one.path for one in (*run.boot.media, *run.boot.inserted)}
+    elif delivered := delivery.archived(lab, run):
+        inputs[DELIVERED] = delivered
+    if run.program and run.program.delivered:
+        inputs[PROGRAM] = run.program.delivered
     if run.guest.protocol == MULTIBOOT:
         inputs["multiboot"] = lab.multiboot
     return inputs
@@ -313,8 +315,8 @@ def _conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
 def _job(run: Run, inputs: Collection[str]) -> dict[str, str]:
     """The lines of engine.conf that have an effect only after the guest's ready marker."""
     job = {"run.job": run.job, **run.observation.job()}
-    if "program" in inputs:
-        job["run.program"] = "program"
+    if DELIVERED in inputs:
+        job["run.program"] = DELIVERED
     return job
 
 

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from p5lab.describe import experiment, guest, keys, program, workload
+from p5lab.describe import archive, delivery, experiment, guest, keys, workload
 from p5lab.describe import machine as machines
+from p5lab.describe import program as programs
 from p5lab.describe.guest import X86_64, Guest
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab, cache_directory, shown
@@ -50,13 +51,15 @@ def look_up(
         if parameters:
             raise UserError(f"{parameters[0]}: expected with --workload; for --program, use --args")
         memory = int(board.values["dram.size"])
-        job = job_file(_program(program, arguments, memory, system), program.read_bytes())
+        own = programs.load(program, arguments, memory, system.isa)
+        job, delivered = own.job, [(program, delivery.OWN)]
     else:
         assert workload is not None
         if arguments:
             raise UserError("--args: expected with --program; for a workload, use key=value")
-        job = job_file(_workload_job(lab, system, workload, parameters))
-    return Found(board.values, files(system), system.cmdline, job, cache_directory())
+        job, delivered = _workload_job(lab, system, workload, parameters)
+    content = job_file(job, archive.of_programs(lab, delivered).read_bytes())
+    return Found(board.values, files(system), system.cmdline, content, cache_directory())
 
 
 def load_guest(lab: Lab, name: str) -> Guest:
@@ -86,17 +89,16 @@ def files(system: Guest) -> dict[str, Path]:
     return {**system.files, "kernel": system.kernel.with_name("vmlinux")}
 
 
-def job_file(job: str, image: bytes = b"") -> bytes:
-    """The content of the file that the guest reads (m5op readfile): one line, followed by a
-    program."""
-    return f"{job}\n".encode() + image
+def job_file(job: str, delivered: bytes = b"") -> bytes:
+    """The content of the file that the guest reads (m5op readfile): one line, followed by the
+    archive with the run's programs."""
+    return f"{job}\n".encode() + delivered
 
 
-def _program(path: Path, arguments: str, memory: int, system: Guest) -> str:
-    return program.load(path, arguments, memory, system.isa).job
-
-
-def _workload_job(lab: Lab, system: Guest, name: str, given: Sequence[str]) -> str:
+def _workload_job(
+    lab: Lab, system: Guest, name: str, given: Sequence[str]
+) -> tuple[str, list[tuple[Path, str]]]:
+    """The job of a workload, and the programs that it needs (p5lab.describe.delivery)."""
     known = workload.load(lab)
     if name not in known:
         raise unknown("workload", name, known)
@@ -106,12 +108,14 @@ def _workload_job(lab: Lab, system: Guest, name: str, given: Sequence[str]) -> s
         if not equals or not key or not value:
             raise UserError(f"{word}: expected key=value, a parameter of {name}")
         pairs[key] = value
-    if known[name].delivered:
+    file = known[name].file
+    if file and lab.is_outside(file):
         raise UserError(
-            f"{name}: expected a workload that the guest contains; other workloads run with"
-            " `./p5lab run EXPERIMENT --engine gem5`"
+            f"{name}: expected a workload of the checkout, because gem5's interpreter compiles"
+            f" nothing; {file} runs with `./p5lab run EXPERIMENT --engine gem5`"
         )
     resolved = known[name].resolve(pairs, "command line")
     if reason := system.why_not(known[name], resolved):
         raise UserError(str(experiment.Cannot(system.name, name, reason)))
-    return " ".join((name, *(f"{key}={value}" for key, value in resolved.items())))
+    job = " ".join((name, *(f"{key}={value}" for key, value in resolved.items())))
+    return job, delivery.of_workload(lab, known[name], system)

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from p5lab.describe import delivery
 from p5lab.describe import outputs as files
 from p5lab.describe.engine import DEVIATIONS, Capabilities
 from p5lab.describe.guest import X86_64
@@ -91,10 +92,11 @@ class Gem5(Engine):
         gem5 = binary(lab)
         files = direct.files(run.guest)
         inputs = dict(files)
-        if run.program:
-            inputs |= {"program": run.program.path} if run.program.path else {}
-        else:
-            inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
+        if run.program and run.program.delivered:
+            inputs["program"] = run.program.delivered
+        delivered = delivery.archived(lab, run)
+        if delivered:
+            inputs["delivered"] = delivered
         for role, path in inputs.items():
             if not path.is_file():
                 raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
@@ -109,7 +111,7 @@ class Gem5(Engine):
             limit_seconds=run.limit_seconds,
             checkpoints=str(cache_directory() / "gem5/checkpoints"),
         )
-        image = inputs["program"].read_bytes() if "program" in inputs else b""
+        archive = delivered.read_bytes() if delivered else b""
         sources = (configurations(lab), lab.root / "src/p5lab/engines/gem5")
         script = relative(configurations(lab) / "run.py", directory)
         return Plan(
@@ -124,7 +126,7 @@ class Gem5(Engine):
                 "limit_seconds": run.limit_seconds,
                 "job": {"run.job": run.job},
             },
-            write={SETUP: setup.text().encode(), JOB: direct.job_file(run.job, image)},
+            write={SETUP: setup.text().encode(), JOB: direct.job_file(run.job, archive)},
             command=(str(gem5.path), "-d", M5OUT, "--listener-mode=off", script, "--setup", SETUP),
             environment={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
             versions={"gem5": gem5.version},

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""The archive of a program of a distribution: its files, standard input and arguments.
+"""The archive that the engine delivers to a guest for a run: the program, the files that it needs,
+and for a program of a distribution also standard input and arguments.
 
-The engine delivers the archive (tar, format ustar) to the guest's init, in the place of a program
-file. init unpacks it before the bracket of the program begins
-(guest-images/parts/rootfs/distribution.h). The archive is in build/brought, with its digest as its
-name.
+The archive (tar, format ustar) reaches the guest's init after the boot. init unpacks it before the
+first bracket of the run (guest-images/parts/rootfs/delivered.h). The archive is in build/brought,
+with its digest as its name.
 """
 
 import hashlib
 import io
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from p5lab.describe.program_files import FILE, STDIN, ProgramFiles
-from p5lab.errors import UserError
+from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.files import read_at_most, store_bytes
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 
-# Members with a special meaning, and the longest arguments (distribution.h).
+# Members with a special meaning, and the longest arguments
+# (guest-images/parts/rootfs/distribution.h).
 ARGUMENTS_MEMBER, STDIN_MEMBER = "p5/arguments", "p5/stdin"
 ARGUMENTS, ARGUMENTS_BYTES = 1023, 65536
 MOST_BYTES = 64 << 20
@@ -32,7 +33,7 @@ def archive(lab: Lab, files: ProgramFiles, arguments: Sequence[str]) -> Path | N
     if not files.options and not arguments:
         return None
     stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+    with _opened(stream) as tar:
         if arguments:
             _add(tar, ARGUMENTS_MEMBER, _arguments(arguments), 0o644)
         if files.stdin:
@@ -45,12 +46,38 @@ def archive(lab: Lab, files: ProgramFiles, arguments: Sequence[str]) -> Path | N
                 _add(tar, inside.lstrip("/"), content, mode)
             except ValueError:  # of tarfile: the format has no place for this name
                 raise UserError(f"{where}: the path in the guest is too long") from None
-    content = stream.getvalue()
-    if len(content) > MOST_BYTES:
+    if len(stream.getvalue()) > MOST_BYTES:
         raise UserError(
-            f"{FILE}, {STDIN}: {len(content):,} bytes; expected at most {MOST_BYTES:,} bytes;"
-            f" {REMEDY}"
+            f"{FILE}, {STDIN}: {len(stream.getvalue()):,} bytes; expected at most {MOST_BYTES:,}"
+            f" bytes; {REMEDY}"
         )
+    return _stored(lab, stream)
+
+
+def of_programs(lab: Lab, programs: Iterable[tuple[Path, str]]) -> Path:
+    """The archive of programs, which are given by their files on the host and their absolute paths
+    in the guest. Raises UserError for a file that is missing."""
+    stream = io.BytesIO()
+    with _opened(stream) as tar:
+        for host, inside in programs:
+            try:
+                content = host.read_bytes()
+            except FileNotFoundError:
+                raise UserError(
+                    f"missing program: {shown(host)}; run `./p5lab build`", status=STATUS_FAILED
+                ) from None
+            except OSError as error:
+                raise UserError(f"{shown(host)}: {error.strerror}") from None
+            _add(tar, inside.lstrip("/"), content, 0o755)
+    return _stored(lab, stream)
+
+
+def _opened(stream: io.BytesIO) -> tarfile.TarFile:
+    return tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT)
+
+
+def _stored(lab: Lab, stream: io.BytesIO) -> Path:
+    content = stream.getvalue()
     path = lab.root / "build/brought" / f"{hashlib.sha256(content).hexdigest()[:16]}.tar"
     store_bytes(path, content)
     return path

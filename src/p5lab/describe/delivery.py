@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""What the engine delivers to a guest for a run.
+
+No guest contains the workloads. The engine delivers the program of a run and the programs that it
+starts, after the boot that several runs share. So a new or changed workload changes neither a guest
+nor a run of another workload.
+"""
+
+from pathlib import Path
+
+from p5lab.describe import archive, workload
+from p5lab.describe import program as programs
+from p5lab.describe.guest import Guest
+from p5lab.describe.observation.target import Target
+from p5lab.describe.workload import Workload
+from p5lab.lab import Lab
+
+OWN = "/tmp/program"  # the user's program in the guest (guest-images/parts/rootfs/init.c)
+
+
+def files(lab: Lab, run: Target) -> list[tuple[Path, str]]:
+    """The programs that the run needs in the guest: files of the host, and their paths in the
+    guest. Empty for a program that the guest contains."""
+    if run.program == programs.SHELL:
+        return _all(lab, run.guest)
+    if run.program:
+        return [(run.program.path, OWN)] if run.program.path else []
+    return of_workload(lab, run.workload, run.guest) if run.workload.program else []
+
+
+def of_workload(lab: Lab, one: Workload, system: Guest) -> list[tuple[Path, str]]:
+    """The program of a workload and the files that it needs, as for `files`."""
+    own = programs.file_of(lab, one, system)
+    further = [(lab.program(system.programs, name), _place(system, name)) for name in one.starts]
+    return [(own, _place(system, one.name)), *further]
+
+
+def archived(lab: Lab, run: Target) -> Path | None:
+    """The archive that the engine delivers, or None if there is nothing to deliver. Raises
+    UserError for a program that is not built."""
+    if run.program and run.program.archive:
+        return run.program.archive
+    found = files(lab, run)
+    return archive.of_programs(lab, found) if found else None
+
+
+def _all(lab: Lab, system: Guest) -> list[tuple[Path, str]]:
+    """The built programs of all workloads of the checkout, for a shell."""
+    known = workload.load(lab).values()
+    runnable = (one for one in known if one.file and not lab.is_outside(one.file))
+    found = {
+        inside: host
+        for one in runnable
+        if not system.why_never(one)
+        for host, inside in of_workload(lab, one, system)
+        if host.is_file()
+    }
+    return [(host, inside) for inside, host in found.items()]
+
+
+def _place(system: Guest, name: str) -> str:
+    """The path in the guest of a program or library of build/workloads. A library is where the
+    loader looks for it."""
+    return f"/{name}" if name.startswith("lib/") else f"{system.bin}/{name}"
