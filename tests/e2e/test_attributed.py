@@ -29,10 +29,11 @@ def run(boot, runs):
     """Returns a function that makes each kind of run once, and returns the same run at later
     calls."""
 
-    def once(job, attribute, system="linux"):
-        key = job, attribute, system
+    def once(job, attribute, system="linux", ahead=True):
+        key = job, attribute, system, ahead
         if key not in runs:
-            runs[key] = boot(job, attribute=attribute, system=system)
+            settings = {"fetch.ahead": ahead}
+            runs[key] = boot(job, attribute=attribute, system=system, settings=settings)
             outcome = runs[key].outcome
             assert outcome.status == "ok", outcome.reason
         return runs[key]
@@ -139,7 +140,8 @@ def test_classes_of_misses_add_up(run):
     """Every L2 miss belongs to exactly one class of misses. This is also true for every L1 miss
     that reached L2.
     """
-    frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
+    booted = run(EXEC, ATTRIBUTIONS, ahead=False)
+    frame = by_function.of_run(booted.directory)
     totals = frame.groupby("event")["count"].sum()
     for event in ("l2_read_misses", "l2_write_misses", "code_misses", "data_read_misses"):
         classes = sum(
@@ -149,7 +151,7 @@ def test_classes_of_misses_add_up(run):
         slack = 0 if event.startswith("l2") else totals["locked_cycles"]
         assert totals[event] - slack <= classes <= totals[event], event
     assert totals["code_misses.conflict"] > 100
-    found = stats.read(run(EXEC, ATTRIBUTIONS).directory / "attribution.jsonl")
+    found = stats.read(booted.directory / "attribution.jsonl")
     evicted = sum(one.count for one in found.evictions)
     conflicts = totals["l2_read_misses.conflict"] + totals.get("l2_write_misses.conflict", 0)
     assert evicted == conflicts > 100

@@ -81,7 +81,7 @@ def test_both_systems_run_the_same_programs(lab, values):
     for stored in store.all_runs(lab):
         known = stored.record["identity"]["digests"]
         digests.setdefault(stored.record["workload"]["name"], set()).add(
-            (known["workload"], known["kernel"])
+            (known["delivered"], known["kernel"])
         )
     assert set(digests) == set(WORKLOADS)
     assert {name: len(found) for name, found in digests.items()} == dict.fromkeys(WORKLOADS, 1)

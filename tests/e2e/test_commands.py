@@ -115,7 +115,7 @@ def test_a_shell_on_the_simulated_machine():
     )
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert any(re.fullmatch(r"cpu MHz\t\t: (90.00|89.99)\d", line) for line in lines)
+    assert any(re.fullmatch(r"cpu MHz\t\t: (90.0|89.9)\d\d", line) for line in lines)
     assert "42" in lines
     assert "went well" in lines
     assert any("mine" in line.split() for line in lines)

@@ -5,6 +5,7 @@ import ast
 import json
 import multiprocessing
 import re
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median_low
 
@@ -25,9 +26,11 @@ MACHINE = "p90-premiere2"
 SEQUENCES = ("pairing", "timed-instructions")
 ROUNDS = 20  # of a sequence's loop
 ENDS = 80  # clocks
-CODE = {"pairing": "micro", "timed-instructions": "delivered", "timed-loops": "delivered"}
+CODE = {"pairing": "micro", "timed-instructions": "micro", "timed-loops": "micro"}
 # Code that never comes from a warm cache, and a loop that the guest measures with clock ticks.
 NOT_STEADY = ("cold code, 1 byte", "cold code, 2 bytes", "delay")
+# What the code in a guest evicts depends on the code beside it, if that is fetched ahead.
+ALONE = {"fetch.ahead": "false"}
 WORDS = (240, 120)  # of the two runs of timed-loops
 # The memory of lib/sequence.h, and the data of timed-loops.c.
 CALLER = """
@@ -81,7 +84,7 @@ def counted(own_lab):
     """By workload and name of the phase: the busy cycles of each bracket in the guest. A workload
     that runs twice has a list for each run."""
     runs = [
-        run
+        replace(run, machine=run.machine.with_set(ALONE, "test"))
         for name in ("validation", "timed-instructions", "timed-loops")
         for run in experiment.load(own_lab, name)
         if run.workload.name in CODE
@@ -130,7 +133,7 @@ def texts(lab):
 @pytest.fixture(scope="module")
 def timed(lab, tmp_path_factory):
     """Times assembler text. Returns the clocks and the issues of the last call."""
-    board = machine.load(lab, MACHINE)
+    board = machine.load(lab, MACHINE).with_set(ALONE, "test")
 
     def clocks(text, **options):
         path = tmp_path_factory.mktemp("fragment") / "fragment.s"
@@ -188,7 +191,7 @@ def test_sequences_take_what_the_guest_measures(lab, counted, texts, timed, name
 def test_loops_take_what_the_guest_measures(lab, counted, texts, timed, full):
     """The loops of timed-loops, by the clocks of 120 words; without --full, every fifth."""
     phases = workload.load(lab)["timed-loops"].phases
-    source = (lab.root / "workloads/delivered/timed-loops/timed-loops.c").read_text()
+    source = (lab.root / "workloads/micro/timed-loops/timed-loops.c").read_text()
     names = {int(n): name for n, name in re.findall(r"\{(\d+), (loop_\w+),", source)}
     code = "\n".join(texts["timed-loops"]) + LOOP_DATA
     code += "".join(f"\n.globl {name}" for name in names.values()) + "\n"

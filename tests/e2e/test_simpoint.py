@@ -102,9 +102,10 @@ def test_warming_keeps_what_caches_and_tlbs_would_hold(boot):
     but they take another time.
     """
     job = "exec-static iterations=3 warmup=1"
-    plain = boot(job)
+    settings = {"fetch.ahead": "false"}  # warming takes no time, so it fetches nothing ahead
+    plain = boot(job, settings=settings)
     nothing = Sample((Interval(0, 1 << 40, 1 << 41, 1),), 1 << 40, "0 0\n", "1 0\n")
-    booted = boot(job, sample=nothing)
+    booted = boot(job, sample=nothing, settings=settings)
     full, warmed = (simpoint.counted(one.events, EMPTY) for one in (plain, booted))
     assert full["stall.fetch"] > 0 == warmed["stall.fetch"]
     for event in (

@@ -18,7 +18,9 @@ TRANSFERS = {
 
 def test_int_and_iret_in_every_mode(boot, bare_program):
     program = bare_program(Path(__file__).parent / "transfers.S")
-    booted = boot("transfers", bare=program, limit_seconds=10)
+    # Lines that are fetched ahead would evict some of the cached ones.
+    settings = {"fetch.ahead": "false"}
+    booted = boot("transfers", bare=program, limit_seconds=10, settings=settings)
     assert booted.outcome.status == "ok", booted.outcome.reason
     found = {}
     for name, (phase, empty, _) in TRANSFERS.items():
