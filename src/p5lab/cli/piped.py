@@ -28,8 +28,10 @@ def standard_input(lab: Lab, given: Path | None, *, is_program: bool) -> Path | 
     file that cannot be read, and for too much data.
     """
     if given is None:
-        piped = _read(DESCRIPTOR, "standard input") if is_program and _is_pipe() else b""
-        if is_program and _is_pipe() and not piped:
+        if not (is_program and _is_pipe()):
+            return None
+        piped = _read(DESCRIPTOR, "standard input")
+        if not piped:
             Progress().say(
                 f"The pipe on standard input is empty and is left out; {STDIN} /dev/null gives the"
                 " program an empty input."
