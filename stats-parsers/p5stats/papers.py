@@ -222,9 +222,11 @@ def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
     values that select the reference rows. A row and its reference row must agree in `metric`, in
     the other settings (`tidy.settings`) and in all other columns of KEYS except `run`. If the
     reference is a setting, such as `{"l2.size": 262144}`, the rows may also differ in the column
-    `geometry` or `parameters`, which contains the setting as text. Adds the columns `reference` and
-    `ratio` (value / reference). The ratio is NaN if the reference is missing or zero. StatsError
-    for an unknown column or an ambiguous reference.
+    `geometry` or `parameters`, which contains the setting as text. If the reference is a name that
+    the user gave to runs, such as a label, the rows may also differ in what the name stands for: in
+    each column with one value for each name, except workload and phase. Adds the columns
+    `reference` and `ratio` (value / reference). The ratio is NaN if the reference is missing or
+    zero. StatsError for an unknown column or an ambiguous reference.
     """
     unknown = [name for name in reference if name not in numbers]
     if unknown or not reference:
@@ -233,6 +235,9 @@ def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
     for name in reference:
         if "." in name:
             free.add("parameters" if name.startswith(tidy.PARAMETERS) else "geometry")
+        elif name not in KEYS:
+            values = numbers.groupby(name)[[*KEYS, *tidy.settings(numbers)]].nunique(dropna=False)
+            free |= {"geometry", *values.columns[(values <= 1).all()]} - {"workload", "phase"}
     same = [
         name
         for name in [*KEYS, *tidy.settings(numbers), "metric"]

@@ -64,6 +64,7 @@ COUNTS, RECORD = "counts.parquet", "run.json"
 YES, NO = "yes", "no"  # values of `feedback`
 VECTOR = "vector."  # the beginning of the names of counts by interrupt vector
 PARAMETERS = "parameters."  # the beginning of the names of columns with workload parameters
+LABEL = "label"  # the column with the user's names of runs, if a run has one
 Row = tuple[int, str, str, str, int]
 _ROW = ("ring", "address_space", "event", "unit", "value")
 _METADATA = b"p5lab"
@@ -215,7 +216,7 @@ def save(path: str | Path, table: pd.DataFrame) -> None:
     StatsError if the table does not contain the terms of a run.
     """
     terms = run_terms.of_table(table)
-    keys = settings(table)
+    keys = [*settings(table), *([LABEL] if LABEL in table else [])]
     values = table.drop_duplicates(["run", "geometry"])[["run", "geometry", *keys]]
     about: dict[str, Any] = {
         "runs": {run: asdict(one) for run, one in terms.items()},
@@ -314,6 +315,7 @@ def load(
     place: a directory with runs below it (results/, results/EXPERIMENT or one run), or a file that
     `save` wrote. keys: the machine keys and workload parameters (as `parameters.NAME`) that become
     columns. Without `keys`, each machine key that the geometry of a run names becomes a column.
+    If the user has given a label to one of the runs, the column `label` has the labels.
 
     A directory can also contain the runs of older engines and guests. If several runs have the same
     values in all columns of Origin except `run`, the function reads only the run that started last.
@@ -334,7 +336,7 @@ def load(
         if frame.empty:
             continue
         asks = tuple(frame[name].iloc[0] for name in ORIGIN if name != "run" or all_runs)
-        asks = (*asks, record.program_digest(facts))
+        asks = (*asks, record.program_digest(facts), _label(facts))
         # Times are texts in ISO 8601 and UTC, so the order of the texts is the order of the times.
         started = str(facts.get("started", ""))
         if asks not in newest or started > newest[asks][0]:
@@ -389,11 +391,19 @@ def _joined(
         for key in keys:
             values = {geometry: _setting(facts, key, geometry) for geometry in names}
             frame[key] = frame["geometry"].map(values)
+    if any(_label(facts) for _, facts in runs):
+        for frame, facts in runs:
+            frame[LABEL] = _label(facts)
     table = pd.concat([frame for frame, _ in runs], ignore_index=True)
     for key in wanted:
         if table[key].isna().all():
             raise StatsError(f"{key}: no run has this machine key or parameter")
     return table
+
+
+def _label(facts: Mapping[str, Any]) -> str:
+    """What the user calls a run. Empty if the run has no label."""
+    return str(_inner(facts, "user").get("label") or "")
 
 
 def _keep_apart(runs: Sequence[tuple[pd.DataFrame, Mapping[str, Any]]]) -> None:
@@ -443,7 +453,7 @@ def _saved(path: Path, keys: Sequence[str] | None) -> pd.DataFrame:
     except (KeyError, TypeError, ValueError, OverflowError):
         raise StatsError(f"{path}: damaged: its metadata cannot be read") from None
     table = pd.concat(parts).sort_index()
-    wanted = [name for name in stored if "." in name]
+    wanted = [name for name in stored if name not in ("run", "geometry")]
     if lost := [key for key in keys or () if key not in wanted]:
         raise StatsError(f"{path}: the file was saved without {lost[0]}")
     if wanted:

@@ -256,10 +256,10 @@ def test_explain_exports_its_figures(tmp_path, capsys):
     found = explained([{(PAIRS, 0, ""): 100.0}], [{(PAIRS, 0, ""): 150.0, (DRAM, 0, ""): 400.0}])
     command._export([found], tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {f"explain-dup-linux-mach.{suffix}" for suffix in ("csv", "png", "svg")}
+    assert names == {f"explain-dup-linux-mach.{suffix}" for suffix in ("csv", "pdf", "png", "svg")}
     text = (tmp_path / "out/explain-dup-linux-mach.svg").read_text()
     assert "data.dram" in text
-    assert "Figures: 3 files in" in capsys.readouterr().err
+    assert "Figures: 4 files in" in capsys.readouterr().err
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="file: "):
         command._export([found], tmp_path / "file")

@@ -9,19 +9,25 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from p5lab.api.tables import measure
+from p5lab.api.tables import VERSIONS, measure
 from p5lab.describe.keys import readable
 from p5lab.errors import UserError, unknown
 from p5lab.keep import swept_keys
-from p5lab.page.charts import BYTES, FONT, GRID, INK, MUTED, NUMBER, SERIES, SHAPES
+from p5lab.page import chart_files
+from p5lab.page.chart_files import Chart
+from p5lab.page.charts import BYTES, FONT, GRID, INK, LETTER, MUTED, NUMBER, SERIES, SHAPES
 from p5lab.page.figure import title_of
+from p5lab.present import figure_size
+from p5lab.present.figure_size import FigureSize
 from p5stats import cpi, papers, tidy
 from p5stats.claims import is_bytes, size_of
 
 METRIC = "busy cycles"
 WIDTH, HEIGHT = 460, 260  # pixels of a curve
 STEP, DOT_STEP = 20, 18  # pixels of one bar and of one mark
-LABEL_WIDTH = 260
+LABEL_WIDTH, TEXT_GAP = 260, 8
+LABEL_SHARE = 0.4  # of the width of a figure for a paper
+KEY_WIDTH = 40  # pixels of the mark and the gap beside a name in a legend
 WIDE = 20  # if the largest value divided by the smallest value is more, the axis is logarithmic
 TICKS = 6
 BENCHMARK = ("workload", "phase")
@@ -103,7 +109,9 @@ def plot(
     x: str | None = None,
     series: str | Sequence[str] | None = None,
     title: str | None = None,
-) -> alt.LayerChart:
+    width: str | None = None,
+    font_size: float | None = None,
+) -> Chart:
     """Draws one number of each run as an Altair chart. A notebook shows the chart, and
     `chart.save("name.png")` writes it to a file (also .svg, .pdf and .html).
 
@@ -113,14 +121,44 @@ def plot(
     x: the column of the horizontal axis of a curve, or `"phase"` for sizes. Without `x`, it is the
     first swept key with numbers, or the size of an array; if there is neither, the figure has bars.
     series: the columns whose values get different colours; without `series`, all columns in which
-    the rows differ. title: the title of the figure. With several seeds, the figure shows the mean,
-    and a line from the lowest to the highest value.
+    the rows differ. title: the title of the figure; without it, the figure has none. width: the
+    width in a paper, such as "3.3in" or "84mm". `save` then writes .svg, .pdf and .png with this
+    width, and with letters of font_size points (8 by default). With several seeds, the figure shows
+    the mean, and a line from the lowest to the highest value.
 
     UserError for an unknown metric or column, if there is no value, and for more than 30 series.
     """
     style()
+    size = figure_size.parse(width, font_size, "plot")
     if "component" in table:
-        return _stack(table, series, title)
+        chart, names = _stack(table, series)
+    else:
+        across = WIDTH if size is None else size.units * (1 - LABEL_SHARE)
+        chart, names = _numbers(table, metric, x, series, across)
+    if title:
+        chart = chart.properties(title=title)
+    return chart if size is None else _sized(chart, size, names)
+
+
+def _sized(chart: Chart, size: FigureSize, names: Sequence[str]) -> Chart:
+    """A chart for a paper. The legend with these names is below the chart."""
+    column = max((len(name) for name in names), default=0) * LETTER + KEY_WIDTH
+    legend = alt.LegendConfig(orient="bottom", columns=max(1, int(size.units / column)))
+    height = size.units * HEIGHT / WIDTH if chart.height == HEIGHT else chart.height
+    sized = chart_files.fit(chart.properties(height=height), size)
+    axis = alt.AxisConfig(labelLimit=size.units * LABEL_SHARE)
+    return sized.configure(padding=1, legend=legend, axis=axis)
+
+
+def _numbers(
+    table: pd.DataFrame,
+    metric: str | Sequence[str],
+    x: str | None,
+    series: str | Sequence[str] | None,
+    across: float,
+) -> tuple[Chart, list[str]]:
+    """The chart of numbers, and the names of its series. `across`: pixels of the values' axis of
+    bars."""
     metrics = [metric] if isinstance(metric, str) else list(metric)
     rows = measure(table, *metrics)
     metrics = list(dict.fromkeys(rows["metric"]))  # their own names
@@ -145,9 +183,12 @@ def plot(
             f" as table[table['workload'] == {rows['workload'].iloc[0]!r}]"
         )
     data = _data(rows, axes, value)
-    draw = _bars if axes.x is None else _curve
-    chart = draw(data, axes, label, is_ratio=value == "ratio")
-    return chart.properties(title=title) if title else chart
+    is_ratio = value == "ratio"
+    if axes.x is None:
+        chart = _bars(data, axes, label, across, is_ratio=is_ratio)
+    else:
+        chart = _curve(data, axes, label, is_ratio=is_ratio)
+    return chart, list(data["series"].unique())
 
 
 def _named(metric: str, unit: str) -> str:
@@ -161,7 +202,7 @@ def _without_reference(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The rows without those of the reference, and a text about the ratio. All ratios of the
     reference are 1, and a rule shows the 1. The points of a curve are not removed, because
     the curve would then have a gap."""
-    for name in (*tidy.settings(rows), *SYSTEM):
+    for name in (*tidy.settings(rows), *SYSTEM, *(one for one in VERSIONS if one in rows)):
         is_one = rows.groupby(name, sort=False)["ratio"].agg(lambda one: bool((one == 1).all()))
         if len(is_one) < 2 or is_one.sum() != 1:
             continue
@@ -210,10 +251,9 @@ def _added(rows: pd.DataFrame) -> list[str]:
     return [name for name in own if rows[name].map(lambda one: isinstance(one, str)).any()]
 
 
-def _stack(
-    table: pd.DataFrame, series: str | Sequence[str] | None, title: str | None
-) -> alt.LayerChart:
-    """The CPI stack of each row as a bar, with a colour for each of the largest components."""
+def _stack(table: pd.DataFrame, series: str | Sequence[str] | None) -> tuple[Chart, list[str]]:
+    """The CPI stack of each row as a bar, with a colour for each of the largest components. Also
+    the names of these components."""
     unit = next((name for name in ("cycles", "nominal cycles") if name in table), "")
     if not unit or table.empty:
         raise UserError("plot: expected a table of stack, with the column cycles")
@@ -255,8 +295,7 @@ def _stack(
             tooltip=[alt.Tooltip(f"{name}:N") for name in ("row", "part", "value")],
         )
     )
-    chart = _layered([bars], data, len(runs) * STEP * 1.5)
-    return chart.properties(title=title) if title else chart
+    return _layered([bars], data, len(runs) * STEP * 1.5), order
 
 
 def _size(phase: str) -> float:
@@ -352,7 +391,7 @@ def _data(rows: pd.DataFrame, axes: _Axes, value: str) -> pd.DataFrame:
     return found.reset_index()
 
 
-def _curve(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> alt.LayerChart:
+def _curve(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> Chart:
     points = sorted(data["point"].unique())
     log = bool(axes.is_size and points[0] > 0 and points[-1] / points[0] >= 4)
     # On a logarithmic axis, ticks stand at the measured sizes, and sizes that would not fit have no
@@ -391,7 +430,7 @@ def _curve(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> al
     return _layered(layers, data, HEIGHT)
 
 
-def _bars(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> alt.LayerChart:
+def _bars(data: pd.DataFrame, axes: _Axes, label: str, across: float, *, is_ratio: bool) -> Chart:
     order, names = list(dict.fromkeys(data["row"])), list(dict.fromkeys(data["series"]))
     spread = data[["lowest", "value"]].min(axis=None), data[["highest", "value"]].max(axis=None)
     log = spread[0] > 0 and spread[1] / spread[0] > WIDE
@@ -404,9 +443,10 @@ def _bars(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> alt
         axis=alt.Axis(grid=as_points, ticks=False, domain=not as_points),
         scale=alt.Scale(paddingInner=0.3),
     )
-    scale = _scale(data, zero=not as_points)
-    x = alt.X("value:Q", title=label, scale=scale, axis=alt.Axis(values=_ticks(scale)))
     data = data.assign(label=data["value"].map(_ratio if is_ratio else _short))
+    text = data["label"].str.len().max() * LETTER + 2 * TEXT_GAP
+    scale = _scale(data, zero=not as_points, room=min(text / across, 0.5))
+    x = alt.X("value:Q", title=label, scale=scale, axis=alt.Axis(values=_ticks(scale)))
     base = alt.Chart(data).encode(y=y, tooltip=_tooltip())
     if len(names) > 1:
         # Each series has its own place in a row, so no mark hides another mark.
@@ -416,7 +456,9 @@ def _bars(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> alt
     layers: list[alt.Chart] = [marks.encode(shape=_shape(data)) if as_points else marks]
     if (data["lowest"] < data["highest"]).any():
         layers.append(base.mark_rule(color=INK).encode(x="lowest:Q", x2="highest:Q"))
-    layers.append(base.mark_text(align="left", dx=8).encode(x=alt.X("highest:Q"), text="label:N"))
+    layers.append(
+        base.mark_text(align="left", dx=TEXT_GAP).encode(x=alt.X("highest:Q"), text="label:N")
+    )
     if is_ratio:
         layers.insert(
             0, alt.Chart().mark_rule(color=MUTED, strokeDash=[4, 3]).encode(x=alt.datum(1))
@@ -425,20 +467,28 @@ def _bars(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> alt
     return _layered(layers, data, height)
 
 
-def _layered(layers: list[alt.Chart], data: pd.DataFrame, height: float) -> alt.LayerChart:
-    return alt.LayerChart(layer=layers, data=data, width=WIDTH, height=height)
+def _layered(layers: list[alt.Chart], data: pd.DataFrame, height: float) -> Chart:
+    return Chart(layer=layers, data=data, width=WIDTH, height=height)
 
 
-def _scale(data: pd.DataFrame, *, zero: bool) -> alt.Scale:
-    """The scale of the values. There is space for the number beside the last mark."""
+def _scale(data: pd.DataFrame, *, zero: bool, room: float = 0.1) -> alt.Scale:
+    """The scale of the values. `room`: the part of the axis behind the largest value, in which its
+    number stands."""
     low, high = float(data["lowest"].min()), float(data["highest"].max())
     if not zero and low > 0:
         low, high = min(low, 1.0) if high >= 1 else low, max(high, 1.0) if low <= 1 else high
         if high / low > WIDE / 2:
-            return alt.Scale(type="log", domain=[low / 1.2, high * 1.8], nice=False)
-        pad = (high - low) * 0.1 or 0.1
-        return alt.Scale(domain=[low - pad, high + 2 * pad], nice=False, zero=False)
-    return alt.Scale(domain=[min(0.0, low), high * 1.15 or 1.0], nice=False)
+            low /= 1.2
+            end = low * (high / low) ** (1 / (1 - room))
+            return alt.Scale(type="log", domain=[low, end], nice=False)
+        low -= (high - low) * 0.1 or 0.1
+        return alt.Scale(domain=[low, _behind(low, high, room)], nice=False, zero=False)
+    return alt.Scale(domain=[min(0.0, low), _behind(min(0.0, low), high, room) or 1.0], nice=False)
+
+
+def _behind(low: float, high: float, room: float) -> float:
+    """The end of an axis from `low` with this part behind `high`."""
+    return low + (high - low) / (1 - room)
 
 
 def _ticks(scale: alt.Scale) -> Any:  # noqa: ANN401

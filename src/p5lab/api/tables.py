@@ -26,9 +26,15 @@ from p5stats.terms import Terms
 # The columns of the tidy table that differ within a run.
 _OF_A_COUNT = ("phase", "iteration", "ring", "address_space", "symbol", "event", "unit", "value")
 
+# The columns of numbers that come first: what was measured, and after the columns that differ, the
+# numbers.
+VERSIONS = (tidy.LABEL, "program", "variant")  # columns with names of the user
+_SUBJECT = ("workload", "phase")
+_SHOWN = ("metric", "value", "unit", "reference", "ratio", "deviation", "iterations", "against")
+
 
 def load(
-    what: str | Path,
+    what: str | Path | Sequence[str],
     *,
     keys: Sequence[str] | None = None,
     all_runs: bool = False,
@@ -37,11 +43,13 @@ def load(
     """Reads stored counts and returns them as one table, as `run` does. Makes no run.
 
     what: the name of an experiment (`program` for your own programs), the first 4 or more
-    characters of a run's id, or a path: a directory with results, the directory of one run, or a
-    file that `p5stats.tidy.save` wrote. keys: the machine
-    keys and workload parameters (as `parameters.NAME`) that become columns. Without `keys`, each
-    machine key in which a run differs from its machine file becomes a column. all_runs: also runs
-    that a later run of the same kind replaces. own: only the runs that the experiment's file
+    characters of a run's id, a label, or a path: a directory with results, the directory of one
+    run, or a file that `p5stats.tidy.save` wrote. A list of names, ids and labels is also possible.
+    keys: the machine keys and workload parameters (as `parameters.NAME`) that become columns.
+    Without `keys`, each machine key in which a run differs from its machine file becomes a column.
+    If runs have labels, the column `label` has them. If runs of several programs are named, the
+    column `program` tells them apart. all_runs: also runs that a later run of the same kind
+    replaces. own: only the runs that the experiment's file
     describes, as `./p5lab report` shows them, without those of `set`, `sweep` and other options.
 
     Machines, guests and workloads are in the order of the experiment's file, and the values of a
@@ -52,11 +60,33 @@ def load(
         if key not in machine_keys.BY_NAME and not key.startswith(tidy.PARAMETERS):
             raise machine_keys.unknown_key(key, "keys")
     lab = checkout.here()
+    words = [what] if isinstance(what, str) and _is_label(lab, what) else what
+    if not isinstance(words, str | Path):
+        if own or all_runs:
+            raise UserError("load: own, all_runs: expected with the name of an experiment")
+        return _of_runs(lab, words, keys)
     if own:
-        return tidy.of_runs(_own(lab, what, all_runs=all_runs), keys=keys)
-    found = _place(lab, what)
+        return tidy.of_runs(_own(lab, words, all_runs=all_runs), keys=keys)
+    found = _place(lab, words)
     table = tidy.load(found, keys=keys, all_runs=all_runs)
     return table if found.is_file() else _in_order(lab, table)
+
+
+def _is_label(lab: Lab, what: str) -> bool:
+    """Whether a word is the label of runs, and neither an experiment nor an id or a path."""
+    if "/" in what or what.endswith(".parquet") or selection.is_id(what):
+        return False
+    return not selection.is_group(lab, what) and selection.is_label(lab, what)
+
+
+def _of_runs(lab: Lab, words: Sequence[str], keys: Sequence[str] | None) -> pd.DataFrame:
+    """The runs that words of `p5lab show` name, with the column `program` for several programs."""
+    runs = [same[0] for same in selection.groups(lab, words)]
+    if not any(selection.is_group(lab, word) for word in words):
+        runs = selection.as_versions(runs)
+    table = tidy.of_runs([one.directory for one in runs], keys=keys)
+    names = {one.id: str(one.record.get(selection.CALLED, "")) for one in runs}
+    return table.assign(program=table["run"].map(names)) if any(names.values()) else table
 
 
 def _own(lab: Lab, what: str | Path, *, all_runs: bool) -> list[Path]:
@@ -251,21 +281,32 @@ def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
     misses.
 
     table: the result of `run` or `load`. metrics: the names of the numbers; all numbers without
-    `metrics`. The result has one row for each run, phase and number, with the columns `metric`,
-    `unit`, `value` and `deviation`. The empty bracket is subtracted, and the value is the mean over
-    the iterations. The deviation is the standard deviation of the sample over the iterations, and
-    NaN for a single iteration. A value is NaN if the engine does not count the event. Short names
-    of `--metric`, such as "cycles" and "us", stand for the names of the table. UserError for an
-    unknown metric.
+    `metrics`. The result has one row for each run, phase and number. Its columns are those in which
+    the rows differ, then `metric`, `value`, `unit` and `deviation`, then the others. The empty
+    bracket is subtracted, and the value is the mean over the iterations. The deviation is the
+    standard deviation of the sample over the iterations, and NaN for a single iteration. A value is
+    NaN if the engine does not count the event. Short names of `--metric`, such as "cycles" and
+    "us", stand for the names of the table. UserError for an unknown metric.
     """
     if not isinstance(table, pd.DataFrame):
         raise UserError(f"measure: expected a table of run or load; found {table!r}")
     found = table if "metric" in table else _with_own(papers.measured(table), table)
     known = list(dict.fromkeys(found["metric"]))
-    if not metrics:
-        return found
-    parts = [found[found["metric"] == _metric(name, known)] for name in metrics]
-    return pd.concat(parts, ignore_index=True)
+    if metrics:
+        parts = [found[found["metric"] == _metric(name, known)] for name in metrics]
+        found = pd.concat(parts, ignore_index=True)
+    return _differing_first(found)
+
+
+def _differing_first(numbers: pd.DataFrame) -> pd.DataFrame:
+    """The columns in which the rows differ, then the numbers, then what all rows have in common."""
+    shown = [name for name in _SHOWN if name in numbers]
+    others = [name for name in numbers if name not in shown and name not in _SUBJECT]
+    told = {"run", *(["geometry"] if tidy.settings(numbers) else [])}  # by other columns
+    differ = [
+        name for name in others if name not in told and numbers[name].nunique(dropna=False) > 1
+    ]
+    return numbers[[*_SUBJECT, *differ, *shown, *(name for name in others if name not in differ)]]
 
 
 def _with_own(numbers: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
@@ -329,7 +370,8 @@ def compare(
     table: the result of `run`, `load` or `measure`. The reference is a value of a column, such as
     `guest="linux"`. The name of a machine key contains a point, so write
     `compare(table, {"l2.size": "256K"})`. Without a reference, the first guest of the table is the
-    reference, or the first value of the first swept key, or the first machine. `run` and `load` put
+    reference, or the first value of the first swept key, the first machine, label, program or
+    variant. `run` and `load` put
     guests and machines in the order of the experiment's file. A row and its reference agree in
     everything else, so rows of the same seed are compared. Adds the columns `reference`, `ratio`
     (value / reference) and `against`, the name of the reference: `guest=linux`. UserError if no row
@@ -348,7 +390,7 @@ def compare(
         found = papers.against(numbers, **wanted)
     except StatsError as error:
         raise UserError(f"compare: {str(error).removeprefix('against: ')}") from None
-    return found.assign(against=", ".join(_named(*one) for one in wanted.items()))
+    return _differing_first(found.assign(against=", ".join(_named(*one) for one in wanted.items())))
 
 
 def _named(column: str, value: object) -> str:
@@ -364,8 +406,8 @@ def plain(value: object) -> Any:  # noqa: ANN401
 
 def _first(numbers: pd.DataFrame) -> dict[str, Any]:
     """The reference if the user names none."""
-    for name in ("guest", *tidy.settings(numbers), "machine"):
-        if numbers[name].nunique() > 1:
+    for name in ("guest", *tidy.settings(numbers), "machine", *VERSIONS):
+        if name in numbers and numbers[name].nunique() > 1:
             return {name: numbers[name].iloc[0]}
     raise UserError(
         "compare: expected a reference, such as guest='linux': all rows are of one kind"

@@ -17,7 +17,7 @@ from p5lab.execute.runner import Result
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
-from p5lab.present import breakdown, column, counts, headline, sweep_table
+from p5lab.present import breakdown, column, counts, figure_size, headline, sweep_table
 from p5stats.dimensions import DIMENSIONS
 
 SCHEMA_VERSION = 1  # version of the JSON that print_json prints
@@ -231,6 +231,31 @@ def wanted(args: argparse.Namespace) -> sweep_table.Display:
     """Returns the choices of add_columns and add_all_tables. Raises UserError for an unknown
     metric."""
     return sweep_table.Display(column.parse(args.metrics), args.all_tables)
+
+
+def add_size(parser: argparse.ArgumentParser) -> None:
+    """Adds --width and --font-size, the size of figures for a paper."""
+    parser.add_argument(
+        "--width",
+        metavar="LENGTH",
+        help="for a paper: the width of a figure, such as 3.3in, 84mm or 240pt. The figure then has"
+        " no title",
+    )
+    parser.add_argument(
+        "--font-size",
+        type=float,
+        metavar="POINTS",
+        help=f"with --width: the size of the letters (default: {figure_size.FONT_SIZE:g})",
+    )
+
+
+def size(args: argparse.Namespace, needs: str = "") -> figure_size.FigureSize | None:
+    """Returns the size that the options of add_size ask for, or None. Raises UserError for a wrong
+    size, and for a size without the option `needs`."""
+    given = args.width is not None or args.font_size is not None
+    if given and needs and not getattr(args, needs):
+        raise UserError(f"{args.command_name} --width, --font-size: expected with --{needs}")
+    return figure_size.parse(args.width, args.font_size, args.command_name)
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -149,9 +149,15 @@ def _named(lab: Lab, word: str) -> list[list[Stored]]:
 
 
 def _labelled(lab: Lab, label: str) -> list[Stored]:
-    """Returns the finished runs with this label."""
+    """Returns the finished runs with this label, in the order in which they began."""
     found = [one for one in index.runs(lab) if named.of(one.record).label == label]
-    return [store.stored(one.directory) for one in found if one.status in ENDED]
+    runs = [store.stored(one.directory) for one in found if one.status in ENDED]
+    return sorted(runs, key=lambda one: (one.started, str(one.record["label"])))
+
+
+def is_label(lab: Lab, word: str) -> bool:
+    """Whether a finished run has this label."""
+    return bool(_labelled(lab, word))
 
 
 def name_of(lab: Lab, words: Sequence[str], groups: Sequence[list[Stored]]) -> str:

@@ -28,6 +28,7 @@ from p5lab.present import (
 )
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
+from p5lab.present.figure_size import FigureSize
 
 PROGRAMS = "Programs of your own"  # the title of a page
 LISTED = 3  # the title of a page lists at most this number of runs
@@ -73,11 +74,13 @@ def write(
     command: str,
     export: Path | None = None,
     columns: Sequence[Column] = (),
+    size: FigureSize | None = None,
 ) -> Written:
     """Writes the page of experiment `name` to `output`. After an error, `output` is unchanged.
 
-    `command`: makes the runs, without ./p5lab. `export`: a directory that gets each figure as PNG,
-    SVG and CSV. `columns`: the panels in the figures of a sweep; empty for the default panels.
+    `command`: makes the runs, without ./p5lab. `export`: a directory that gets each figure as SVG,
+    PDF, PNG and CSV. `columns`: the panels in the figures of a sweep; empty for the default panels.
+    `size`: of the exported figures, for a paper.
     Raises UserError if none of the experiment's runs is stored, or if a file cannot be written.
     """
     results = choose(expansion.runs, store.all_runs(lab, name))
@@ -88,7 +91,7 @@ def write(
     title = PROGRAMS if name == experiment.PROGRAM else experiment.title(lab, name)
     asked = _claims(lab, name, results)
     subject = _Subject(name, title, results, expansion.cannot, expansion.swept, asked, columns)
-    return _write(lab, subject, output, export, command)
+    return _write(lab, subject, output, export, size, command)
 
 
 def write_stored(
@@ -98,12 +101,13 @@ def write_stored(
     output: Path,
     export: Path | None = None,
     columns: Sequence[Column] = (),
+    size: FigureSize | None = None,
 ) -> Written:
     """Writes a page about stored runs to `output`. After an error, `output` is unchanged.
 
     `name`: a name for the runs. `groups`: the runs of p5lab.keep.selection.groups. Swept keys are
     those in which the runs differ (p5lab.keep.swept_keys.keys_of). The page judges no claims.
-    `export`, `columns`: as in `write`. Raises UserError if a file cannot be written.
+    `export`, `columns`, `size`: as in `write`. Raises UserError if a file cannot be written.
     """
     records = [same[0].record for same in groups]
     keys = swept_keys.keys_of(records)
@@ -114,11 +118,16 @@ def write_stored(
     if not known and name != experiment.PROGRAM:
         names = dict.fromkeys(map(comparison.name, records))
         title = f"Runs: {'; '.join(names)}" if len(names) <= LISTED else f"{len(names)} runs"
-    return _write(lab, _Subject(name, title, results, (), keys, (), columns), output, export)
+    return _write(lab, _Subject(name, title, results, (), keys, (), columns), output, export, size)
 
 
 def _write(
-    lab: Lab, subject: _Subject, output: Path, export: Path | None, command: str = ""
+    lab: Lab,
+    subject: _Subject,
+    output: Path,
+    export: Path | None,
+    size: FigureSize | None,
+    command: str = "",
 ) -> Written:
     # The imports are here because Altair and vl-convert take a second to load. Only this command
     # needs these libraries, so they may have to be installed first.
@@ -161,7 +170,7 @@ def _write(
     except OSError as error:
         raise disk_error(error, output) from None
     records = {one.id: one.record for one in runs.values()}
-    exported = svg.export(drawn, export, records) if export is not None else []
+    exported = svg.export(drawn, export, records, size) if export is not None else []
     return Written(output, exported, results.missing)
 
 

@@ -11,19 +11,22 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
 
+from p5lab.page import chart_files
 from p5lab.page.figure import (
     MODELLED,
     PUBLISHED,
     TIMES,
     WIDE_RANGE,
     Figure,
+    identifier,
     title_of,
 )
+from p5lab.present.figure_size import FigureSize
 from p5lab.present.tables import number
 
 WIDTH = 344  # width of a panel in pixels: the narrowest phone minus two margins
@@ -103,16 +106,37 @@ def single(panel: Panel) -> dict[str, Any]:
         return chart.configure(**_config(legend=False)).to_dict(validate=False)
 
 
-def whole(figure: Figure) -> dict[str, Any]:
-    """Returns a whole figure as Vega-Lite, with title, legend and the names of the metrics."""
+def whole(figure: Figure, size: FigureSize | None = None) -> dict[str, dict[str, Any]]:
+    """Returns a whole figure as Vega-Lite, with title, legend and the names of the metrics, under
+    the name "". With a size for a paper, a chart for each metric, without a title: its axis has the
+    name of the metric. If there are several, their names are "-" and the metric."""
     with _settings():
+        if size is not None:
+            drawn = panels(figure)
+            names = [f"-{identifier(one.metric)}" if len(drawn) > 1 else "" for one in drawn]
+            return {
+                name: _sized(figure, panel, size) for name, panel in zip(names, drawn, strict=True)
+            }
         named = [
             panel.chart.properties(title=f"{panel.title} ({panel.unit})", width=PLOT_WIDTH)
             for panel in panels(figure)
         ]
         rows = [alt.hconcat(*named[i : i + 3]) for i in range(0, len(named), 3)]
         chart = alt.vconcat(*rows, title=figure.title).configure(**_config(legend=True))
-        return chart.to_dict(validate=False)
+        return {"": chart.to_dict(validate=False)}
+
+
+def _sized(figure: Figure, panel: Panel, size: FigureSize) -> dict[str, Any]:
+    """A panel for a paper. The values' axis of a curve stands on the left side."""
+    side: Literal["left", "bottom"] = "left" if figure.form in ("curve", "areas") else "bottom"
+    unit = "" if panel.unit in panel.title else f" ({panel.unit})"
+    title = alt.TitleParams(
+        f"{panel.title}{unit}", orient=side, anchor="middle", fontWeight="normal", color=MUTED
+    )
+    chart = chart_files.fit(panel.chart.properties(title=title), size).configure(
+        **_config(legend=True)
+    )
+    return chart.to_dict(validate=False)
 
 
 @contextmanager

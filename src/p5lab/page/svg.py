@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import pandas as pd
 import vl_convert
 
 from p5lab.errors import disk_error
-from p5lab.page import charts
+from p5lab.page import chart_files, charts
 from p5lab.page.charts import Panel
 from p5lab.page.figure import MODELLED, Figure
+from p5lab.present.figure_size import FigureSize
 from p5lab.terminal import for_terminal
 
 NAMESPACE = "http://www.w3.org/2000/svg"
@@ -53,50 +53,50 @@ COLORS = {
     charts.GRID: "var(--grid)",
     **{color: f"var(--series-{number})" for number, color in enumerate(charts.SERIES)},
 }
-# Altair writes charts for this major and minor version of Vega-Lite. vl-convert supports several
-# versions and needs this number.
-VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-PNG_SCALE = 2  # dots per pixel
 
 
 def panel(one: Panel) -> str:
     """Returns a panel as SVG text for a page."""
-    text = vl_convert.vegalite_to_svg(charts.single(one), vl_version=VERSION)
+    text = vl_convert.vegalite_to_svg(charts.single(one), vl_version=chart_files.VERSION)
     return _clean(text, f"{one.title} ({one.unit})", one.description)
 
 
 def export(
-    figures: Iterable[Figure], directory: Path, records: Mapping[str, Mapping[str, Any]]
+    figures: Iterable[Figure],
+    directory: Path,
+    records: Mapping[str, Mapping[str, Any]],
+    size: FigureSize | None = None,
 ) -> list[Path]:
-    """Writes figures as PNG, SVG and CSV into a directory, which is made if it does not exist.
+    """Writes figures as SVG, PDF, PNG and CSV into a directory, which is made if it does not exist.
     Returns the paths of the files.
 
-    `records`: the records of the runs by id. Raises UserError if a file cannot be written.
+    `records`: the records of the runs by id. `size`: of figures for a paper. They have no title,
+    and a figure with several metrics becomes a file for each metric. Raises UserError if a file
+    cannot be written.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise disk_error(error, directory) from None
-    return [path for figure in figures for path in _export(figure, directory, records)]
+    return [path for one in figures for path in _export(one, directory, records, size)]
 
 
 def _export(
-    figure: Figure, directory: Path, records: Mapping[str, Mapping[str, Any]]
+    figure: Figure,
+    directory: Path,
+    records: Mapping[str, Mapping[str, Any]],
+    size: FigureSize | None,
 ) -> list[Path]:
-    spec = charts.whole(figure)
-    contents = {
-        ".svg": vl_convert.vegalite_to_svg(spec, vl_version=VERSION).encode(),
-        ".png": vl_convert.vegalite_to_png(spec, vl_version=VERSION, scale=PNG_SCALE),
-        ".csv": _table(figure, records).to_csv(index=False, lineterminator="\n").encode(),
-    }
+    contents = {".csv": _table(figure, records).to_csv(index=False, lineterminator="\n").encode()}
+    for name, spec in charts.whole(figure, size).items():
+        contents |= {
+            f"{name}{suffix}": chart_files.written(spec, suffix)
+            for suffix in (".svg", ".pdf", ".png")
+        }
     paths = []
-    for suffix, content in contents.items():
-        path = directory / f"{figure.id}{suffix}"
-        try:
-            path.write_bytes(content)
-        except OSError as error:
-            raise disk_error(error, path) from None
-        paths.append(path)
+    for ending, content in contents.items():
+        paths.append(directory / f"{figure.id}{ending}")
+        chart_files.write(paths[-1], content)
     return paths
 
 

@@ -19,6 +19,7 @@ from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import breakdown, counts, cpi_stack, explanation
 from p5lab.present.explanation import Explanation
+from p5lab.present.figure_size import FigureSize
 from p5stats.dimensions import COMPONENT
 
 SEEDS = 5  # the smallest number of placement seeds, without --single
@@ -71,15 +72,17 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--export",
         type=Path,
         metavar="DIR",
-        help="also write a figure of each difference as PNG, SVG and CSV into this directory, with"
-        " a step for each cause",
+        help="also write a figure of each difference as SVG, PDF, PNG and CSV into this directory,"
+        " with a step for each cause",
     )
+    options.add_size(parser)
     options.add_only(parser)
     options.add_format(parser, counts.FORMS)
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `explain`."""
+    size = options.size(args, needs="export")
     first, second, names = _systems(lab, args)
     question = _question(args)
     found = list(explanation.between(first, second, names, question))
@@ -97,7 +100,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         )
     explanation.show(counts.stdout(), found, args.form)
     if args.export is not None:
-        _export(found, args.export)
+        _export(found, args.export, size)
     return 0
 
 
@@ -114,14 +117,14 @@ def _question(args: argparse.Namespace) -> breakdown.Question | None:
     return replace(asked, by=tuple(dict.fromkeys((*asked.by, cpi_stack.RING))))
 
 
-def _export(found: Sequence[Explanation], directory: Path) -> None:
+def _export(found: Sequence[Explanation], directory: Path, size: FigureSize | None = None) -> None:
     # The figures need Python packages that may have to be installed first.
     packages.ensure("report")
     from p5lab.page import svg, waterfall_figure
 
     stacks = [stack for one in found for stack in (*one.first, *one.second)]
     records = {stack.stored.id: stack.stored.record for stack in stacks}
-    paths = svg.export(map(waterfall_figure.of, found), directory, records)
+    paths = svg.export(map(waterfall_figure.of, found), directory, records, size)
     Progress().say(f"Figures: {len(paths)} files in {directory}")
 
 

@@ -13,17 +13,16 @@ from p5lab.host.progress import Progress
 from p5lab.keep import gc, selection
 from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
-from p5lab.present import (
-    column,
-)
+from p5lab.present import column
 
 HELP = "write an HTML page about an experiment or about stored runs"
 DESCRIPTION = (
     "Writes one HTML file about stored results: figures, values, the machine and"
     " the runs. The page of an experiment also has published values and claims. The options"
     " select runs of an experiment as in `p5lab run`. `program` and ids of runs select stored"
-    " runs, and then the only other options are --only, --metric, --output, --export and"
-    " --json. The file needs no other file and no network. The command makes no runs."
+    " runs, and then the only other options are --only, --metric, --output, --export,"
+    " --width, --font-size and --json. The file needs no other file and no network. The command"
+    " makes no runs."
 )
 EXAMPLES = (
     "report chen95-core",
@@ -53,8 +52,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--export",
         type=Path,
         metavar="DIR",
-        help="also write each figure as PNG, SVG and CSV into this directory",
+        help="also write each figure as SVG, PDF, PNG and CSV into this directory",
     )
+    options.add_size(parser)
     options.add_choice(parser)
     options.add_only(parser)
     options.add_columns(parser)
@@ -63,20 +63,20 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `report`."""
-    columns = column.parse(args.metrics)
+    columns, size = column.parse(args.metrics), options.size(args, needs="export")
     again = next_steps.again(args, "run")
     if _is_of_experiment(args, lab):
         args.experiment = args.experiments[0] if args.experiments else None
         name = args.experiment or experiment.PROGRAM
         expansion = prepare(lab, request.of(args, lab))
         output = args.output or lab.results / f"{name}.html"
-        written = page.write(lab, name, expansion, output, again, args.export, columns)
+        written = page.write(lab, name, expansion, output, again, args.export, columns, size)
     else:
         _check_no_choice(args)
         groups = selection.groups(lab, args.experiments, args.only)
         name = selection.name_of(lab, args.experiments, groups)
         output = args.output or lab.results / f"{name}.html"
-        written = page.write_stored(lab, name, groups, output, args.export, columns)
+        written = page.write_stored(lab, name, groups, output, args.export, columns, size)
     for run in written.missing:
         Progress().say(f"Not stored: {run.label}")
     if written.missing:

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+#: 052 plot RUN...         draw a number or the CPI stack of stored runs, for a paper
+"""`plot`: one figure of stored runs, as `p5lab.plot` draws it."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from p5lab.cli import options
+from p5lab.errors import UserError, unknown
+from p5lab.host import packages
+from p5lab.lab import Lab, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FILES = (".pdf", ".svg", ".png")
+METRIC = "busy cycles"
+HELP = "draw a number or the CPI stack of stored runs as PDF, SVG or PNG, for a paper"
+DESCRIPTION = (
+    "Draws one figure of stored runs: a curve if a machine key or a size was swept, and otherwise"
+    " bars. `p5lab.plot` draws the same in Python. The figure has no title, because a paper has a"
+    " caption."
+)
+EXAMPLES = (
+    "plot chen95-core --ratio --output server.pdf --width 3.3in --font-size 8",
+    "plot before after --cpi --output join.pdf --width 84mm",
+    "plot smoke --workload exec-static --metric l2_misses --x l2.size --output l2.svg",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `plot`."""
+    parser.add_argument(
+        "words",
+        nargs="+",
+        metavar="RUN",
+        help="the first 4 or more characters of a run's id, a label, or an experiment with results",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help=f"file to write: {', '.join(FILES)}",
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--metric",
+        default="",
+        metavar="NAME,...",
+        help=f"the number to draw (default: {METRIC}); several numbers only with --ratio",
+    )
+    what.add_argument(
+        "--cpi",
+        action="store_true",
+        help="for runs with --cpi: draw what the processor spends its clocks on",
+    )
+    parser.add_argument(
+        "--ratio",
+        action="store_true",
+        help="draw ratios to the first guest, or to the first value of a swept key, machine, label"
+        " or program",
+    )
+    parser.add_argument("--workload", action="append", default=[], help="only this workload")
+    parser.add_argument("--guest", action="append", default=[], help="only this guest")
+    parser.add_argument("--x", metavar="KEY", help="the machine key of the horizontal axis")
+    parser.add_argument("--title", help="a title above the figure (default: none)")
+    options.add_size(parser)
+
+
+def run(args: argparse.Namespace, lab: Lab) -> int:
+    """Executes `plot`."""
+    if args.output.suffix not in FILES:
+        raise UserError(f"--output {args.output}: expected a name with {', '.join(FILES)}")
+    options.size(args)  # a wrong size is found before packages are installed
+    if args.ratio and args.cpi:
+        raise UserError("--ratio: expected without --cpi")
+    packages.ensure("report")
+    from p5lab.api import figures, tables
+
+    table = tables.load(args.words if len(args.words) > 1 else args.words[0])
+    for name in ("workload", "guest"):
+        table = _only(table, name, getattr(args, name))
+    metrics = [name for name in args.metric.split(",") if name] or [METRIC]
+    if args.cpi:
+        table = tables.stack(table)
+    elif args.ratio:
+        table = tables.compare(tables.measure(table, *metrics))
+    chart = figures.plot(
+        table, metrics, x=args.x, title=args.title, width=args.width, font_size=args.font_size
+    )
+    chart.save(args.output)
+    print(f"Figure: {shown(args.output)}")
+    return 0
+
+
+def _only(table: "pd.DataFrame", column: str, names: list[str]) -> "pd.DataFrame":
+    """The rows with one of these names; all rows without names."""
+    for name in names:
+        if name not in set(table[column]):
+            raise unknown(column, name, set(table[column]), where="plot")
+    return table[table[column].isin(names)] if names else table
