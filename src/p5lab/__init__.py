@@ -17,6 +17,8 @@ measure    counts as numbers for one operation: cycles, microseconds, misses
 compare    each number beside a reference, with their ratio
 stack      what the processor spends the clocks of one operation on (CPI stack)
 intervals  the counts of each interval of a run, over time
+whatif     what would make a program faster: parts and machine keys with their gain
+annotate   the clocks, pipe and stalls of each instruction of a program
 cycles     the clocks of a few instructions, without an operating system
 plot       one number as a figure
 style      the format of the figures, for your own Altair charts
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from p5lab.api.figures import plot as plot
     from p5lab.api.figures import style as style
     from p5lab.api.fragments import cycles as cycles
+    from p5lab.api.programs import annotate as annotate
+    from p5lab.api.programs import whatif as whatif
     from p5lab.api.runs import run as run
     from p5lab.api.samples import sample as sample
     from p5lab.api.tables import by as by
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UserError",
+    "annotate",
     "by",
     "compare",
     "cycles",
@@ -58,11 +63,13 @@ __all__ = [
     "screen",
     "stack",
     "style",
+    "whatif",
 ]
 # The module of each function. A module is imported when one of its functions is first used. So
 # `import p5lab` does not load pandas, and a script without figures needs no Altair.
 _PLACES = {
     "UserError": "p5lab.errors",
+    "annotate": "p5lab.api.programs",
     "by": "p5lab.api.tables",
     "compare": "p5lab.api.tables",
     "cycles": "p5lab.api.fragments",
@@ -76,6 +83,7 @@ _PLACES = {
     "screen": "p5lab.api.tables",
     "stack": "p5lab.api.tables",
     "style": "p5lab.api.figures",
+    "whatif": "p5lab.api.programs",
 }
 _PACKAGES = {"p5lab.api.figures": "report"}  # the group of Python packages that a module needs
 

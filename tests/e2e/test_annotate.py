@@ -7,6 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+import p5lab
+from p5lab.api import checkout
 from p5lab.cli.main import main
 from p5lab.keep import store
 from p5lab.present import by_source
@@ -34,11 +36,16 @@ def source(tmp_path):
     return path
 
 
-def test_instructions_add_up_to_the_lines(own_lab, source, capsys):
+def test_instructions_add_up_to_the_lines(own_lab, source, capsys, monkeypatch):
     """The clocks of the instructions of a source line are those that --attribute lines gives."""
     words = ["annotate", str(source), "--function", "sum", "--format", "json"]
     assert main(words, own_lab) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
+    monkeypatch.setattr(checkout, "here", lambda: own_lab)
+    table = p5lab.annotate(source, build=False)
+    own = table[table["function"] == "sum"]
+    assert own["clocks"].tolist() == [row["clocks"] for row in rows]
+    assert own["instruction"].tolist() == [row["instruction"] for row in rows]
     by_line = {}
     for row in rows:
         by_line[row["line"]] = by_line.get(row["line"], 0) + row["clocks"]

@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+import p5lab
+from p5lab.api import checkout
 from p5lab.cli.main import main
 from p5lab.present import what_if
 
@@ -28,7 +30,7 @@ def few(monkeypatch):
     )
 
 
-def test_gains_are_differences_of_runs(own_lab, tmp_path, capsys, few):
+def test_gains_are_differences_of_runs(own_lab, tmp_path, capsys, few, monkeypatch):
     source = tmp_path / "bytes.c"
     source.write_text(SOURCE)
     assert main(["whatif", str(source), "--format", "json"], own_lab) == 0
@@ -47,6 +49,11 @@ def test_gains_are_differences_of_runs(own_lab, tmp_path, capsys, few):
 
     allocated = cycles("--set", "l1d.write_allocate=true")
     assert gains["l1d.write_allocate=true"] == pytest.approx(cycles() - allocated, abs=1)
+    monkeypatch.setattr(checkout, "here", lambda: own_lab)
+    table = p5lab.whatif(source, build=False)
+    assert table.set_index("change")["gain"].dropna().to_dict() == {
+        change: gain for change, gain in gains.items() if gain is not None
+    }
 
 
 def test_whatif_needs_one_machine_with_clocks(own_lab, capsys):

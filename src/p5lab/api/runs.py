@@ -84,21 +84,25 @@ def run(
     """
     lab = checkout.here()
     several = _programs(what, program)
-    settings = _keyed("set", set)
-    choice = Filter(
-        machines=_several("machine", machine),
-        guests=_several("guest", guest),
-        workloads=_several("workload", workload),
-        seeds=_seeds(seed),
+    asked = request(
+        lab,
+        several,
+        machine=machine,
+        guest=guest,
+        workload=workload,
+        seed=seed,
+        args=args,
+        stdin=stdin,
         engine=engine,
+    )
+    choice = replace(
+        asked.choice,
         observation=_observation(cpi, interval, clocks),
         sweeps=_axes(_keyed("sweep", sweep)),
     )
-    arguments = args if isinstance(args, str) else shlex.join(_several("args", args))
-    asked = _what(lab, several, arguments, Path(stdin) if stdin is not None else None)
-    named = _variants(variants, settings)
+    named = _variants(variants, _keyed("set", set))
     expansions = {
-        name: prepare(lab, Request(asked, replace(choice, settings=tuple(values.items()))))
+        name: prepare(lab, Request(asked.what, replace(choice, settings=tuple(values.items()))))
         for name, values in named.items()
     }
     runs = [run for one in expansions.values() for run in one.runs]
@@ -114,7 +118,7 @@ def run(
         jobs=1 if capabilities(engine).alone else jobs or cores(),
         force=force,
     )
-    _check(lab, progress, results)
+    check(progress, results)
     keys = dict.fromkeys(key for one in named.values() for key in one) | dict.fromkeys(sweep or {})
     table = tidy.of_runs([result.directory for result in results], keys=list(keys) or None)
     ids = {id(result.run): result.id for result in results}
@@ -127,6 +131,34 @@ def run(
             called.setdefault(run.called or run.label, []).append(run)
         table = table.assign(program=table["run"].map(_by_run("program", called, ids)))
     return table
+
+
+def request(
+    lab: Lab,
+    several: tuple[str | Path, ...],
+    *,
+    machine: Names = (),
+    guest: Names = (),
+    workload: Names = (),
+    set: Mapping[str, Value] | None = None,
+    seed: int | Iterable[int] = (),
+    args: str | Iterable[str] = "",
+    stdin: str | Path | None = None,
+    engine: str = engine_names.DEFAULT,
+) -> Request:
+    """What these arguments of `run` ask for. `several`: an experiment, or programs."""
+    choice = Filter(
+        machines=_several("machine", machine),
+        guests=_several("guest", guest),
+        workloads=_several("workload", workload),
+        settings=tuple((key, plain(value)) for key, value in _keyed("set", set).items()),
+        seeds=_seeds(seed),
+        engine=engine,
+    )
+    arguments = args if isinstance(args, str) else shlex.join(_several("args", args))
+    return Request(
+        _what(lab, several, arguments, Path(stdin) if stdin is not None else None), choice
+    )
 
 
 def _programs(
@@ -254,8 +286,8 @@ def _axes(sweeps: Mapping[str, Iterable[Value]]) -> tuple[sweep.Axis, ...]:
     return tuple(axes)
 
 
-def _check(lab: Lab, progress: Progress, results: list[Result]) -> None:
-    """Raises UserError if a run has failed."""
+def check(progress: Progress, results: list[Result]) -> None:
+    """Prints the runs that have failed. Raises UserError if a run has failed."""
     bad = [result for result in results if result.status != "ok"]
     for result in bad:
         progress.say(f"{result.run.label}: {result.status}: {result.reason}")

@@ -204,7 +204,7 @@ def show(console: Console, found: Annotated, function: str, form: str) -> None:
     """Prints one function as table, markdown, csv or json; the one with the most clocks if
     `function` is empty."""
     code = found.function(function) if function else found.functions[0]
-    if text := rows_as(form, _rows(code), SCHEMA_VERSION):
+    if text := rows_as(form, rows(code), SCHEMA_VERSION):
         console.file.write(text)
         return
     if form == "markdown":
@@ -251,7 +251,8 @@ def _grid(found: Annotated, code: Code) -> Grid:
     return grid
 
 
-def _rows(code: Code) -> list[dict[str, object]]:
+def rows(code: Code) -> list[dict[str, object]]:
+    """A row for each instruction, for csv, json and Python."""
     return [
         {
             "function": code.name,

@@ -229,7 +229,7 @@ def with_gains(
 
 def show(console: Console, found: Sequence[Effects], form: str) -> None:
     """Prints the gains as table, markdown, csv or json, the largest first."""
-    if text := rows_as(form, _rows(found), SCHEMA_VERSION):
+    if text := rows_as(form, rows(found), SCHEMA_VERSION):
         console.file.write(text)
         return
     for one in found:
@@ -263,7 +263,8 @@ def _grid(one: Effects) -> Grid:
     return grid
 
 
-def _rows(found: Sequence[Effects]) -> list[dict[str, object]]:
+def rows(found: Sequence[Effects]) -> list[dict[str, object]]:
+    """A row for each change, those with the largest gain first; then those that were not tried."""
     return [
         {
             "benchmark": one.label,

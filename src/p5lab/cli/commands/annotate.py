@@ -3,18 +3,15 @@
 """`annotate`: source and assembly of a program with the clocks of each instruction."""
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
+from p5lab.api import programs
 from p5lab.cli import failures, options, request
 from p5lab.cli import media as media_options
 from p5lab.describe import experiment
-from p5lab.describe.observation import Attribution, Cpi
-from p5lab.describe.observation.attribute import INSTRUCTIONS
 from p5lab.describe.run import Run
-from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.errors import STATUS_FAILED, disk_error
 from p5lab.host.progress import Progress
-from p5lab.keep import store
 from p5lab.lab import Lab, shown
 from p5lab.page import annotation
 from p5lab.prepare import prepare
@@ -65,23 +62,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `annotate`."""
     asked = _runs(args, lab)
-    runs = [_watched(one, args.kernel) for one in asked]
-    if len(runs) > (1 if args.kernel else VERSIONS):
-        raise UserError(
-            f"annotate: {len(runs)} runs: expected one run, or two versions of a program;"
-            " --workload, --guest, --machine and --seed choose one"
-        )
-    results = options.executor(args, lab)(runs)
+    most = 1 if args.kernel else VERSIONS
+    found, results = programs.by_instruction(asked, args.kernel, most, options.executor(args, lab))
     if failures.report(results):
         return STATUS_FAILED
-    found = [
-        annotated.of(
-            store.Stored(result.directory, {}),
-            one.program.title if one.program else one.label,
-            _files(one, args.kernel),
-        )
-        for one, result in zip(asked, results, strict=True)
-    ]
     for one in found:
         annotated.show(counts.stdout(), one, args.kernel or args.function, args.form)
     if args.output:
@@ -98,25 +82,6 @@ def _runs(args: argparse.Namespace, lab: Lab) -> list[Run]:
     args.experiment, args.program = None, list(args.program or [])
     if len(args.what) == 1 and args.what[0] in experiment.names(lab):
         (args.experiment,) = args.what
-        if not args.kernel:
-            raise UserError(f"annotate {args.experiment}: expected --kernel NAME, or a program")
     else:
         args.program = [*args.what, *args.program]
     return prepare(lab, request.of(args, lab)).runs
-
-
-def _watched(one: Run, kernel: str) -> Run:
-    """The run with counts by instruction and the CPI stack."""
-    by = f"{INSTRUCTIONS}={kernel}" if kernel else INSTRUCTIONS
-    if not one.has_clocks:
-        raise UserError(f"annotate: expected a guest for a Pentium, not {one.guest.name}")
-    watch = one.observation if one.observation.get(Cpi) else one.observation.with_(Cpi())
-    if watch.get(Attribution):
-        raise UserError("--attribute: expected without annotate, which counts by instruction")
-    return replace(one, observation=watch.with_(Attribution((by,))))
-
-
-def _files(one: Run, kernel: str) -> list[Path]:
-    if kernel:
-        return [one.guest.kernel.with_name("vmlinux")]
-    return [one.program.path] if one.program and one.program.path else []

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""`p5lab.whatif` and `p5lab.annotate`: what would make a program faster, and what each of its
+instructions costs. The commands with these names make their runs here, too."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from p5lab.api import cell, checkout
+from p5lab.describe.machine import Machine
+from p5lab.describe.observation import Attribution, Cpi, Shadows
+from p5lab.describe.observation.attribute import INSTRUCTIONS
+from p5lab.describe.request import Request
+from p5lab.describe.run import Run
+from p5lab.describe.sweep import Axis
+from p5lab.errors import UserError
+from p5lab.execute.build_and_run import execute
+from p5lab.execute.runner import Result
+from p5lab.host.processors import cores
+from p5lab.keep import selection, store
+from p5lab.lab import Lab
+from p5lab.prepare import prepare
+from p5lab.present import annotated, what_if
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from p5lab.api.runs import Names, Value
+else:
+    from p5stats.lazy import pd
+
+Make = Callable[[list[Run]], list[Result]]  # makes runs
+
+
+def whatif(
+    what: str | Path,
+    *,
+    machine: str = "",
+    guest: "Names" = (),
+    workload: "Names" = (),
+    set: "Mapping[str, Value] | None" = None,
+    args: str | Iterable[str] = "",
+    stdin: str | Path | None = None,
+    jobs: int | None = None,
+    build: bool = True,
+) -> "pd.DataFrame":
+    """What would make a program faster: each ideal part and each machine key that matters, with its
+    measured gain, as `./p5lab whatif` does (docs/concepts/cpi-stack.md).
+
+    The arguments are those of `run`. The result has one row for each benchmark, system and change,
+    those with the largest gain first: `benchmark`, `system`, `change`, `cycles` of one operation on
+    the unchanged machine, `gain` (cycles that disappear; NaN if the change was not tried, because
+    it can gain less than a hundredth), `at_most` (what it could gain by the CPI stack) and
+    `misses_avoided` (a share; NaN if it is not known). UserError for a wrong name, several
+    machines, a guest without clocks, and a run that failed.
+    """
+    lab, make = checkout.here(), _maker(jobs, build=build)
+    asked = _asked(lab, what, machine, guest, workload, set, args, stdin)
+    found, _ = gains(lab, asked, make)
+    return pd.DataFrame(what_if.rows(found))
+
+
+def annotate(
+    what: str | Path,
+    *,
+    kernel: str = "",
+    machine: str = "",
+    guest: "Names" = (),
+    workload: "Names" = (),
+    set: "Mapping[str, Value] | None" = None,
+    args: str | Iterable[str] = "",
+    stdin: str | Path | None = None,
+    build: bool = True,
+) -> "pd.DataFrame":
+    """The clocks of each instruction of a program, as `./p5lab annotate` counts them.
+
+    what: a program; or with `kernel`, the name of a function of the guest's kernel, an experiment
+    with one run. The other arguments are those of `run`. The result has one row for each
+    instruction that was executed, functions with the most clocks first: `function`, `address`,
+    `file`, `line`, `instruction`, `times` (it was executed), `in_v` (of them in pipe V), `clocks`
+    (of the whole run), `not_in_v` (why), `stalls` (further clocks by component) and the misses by
+    event. UserError for a wrong name, several runs, a guest without clocks, and a run that failed.
+    """
+    lab, make = checkout.here(), _maker(1, build=build)
+    runs = prepare(lab, _asked(lab, what, machine, guest, workload, set, args, stdin)).runs
+    (found,) = by_instruction(runs, kernel, 1, make)[0]
+    return pd.DataFrame([row for code in found.functions for row in annotated.rows(code)])
+
+
+def gains(lab: Lab, asked: Request, make: Make) -> tuple[list[what_if.Effects], list[Result]]:
+    """The changes with their gains, and all results. Without changes, if a run of the unchanged
+    machine has failed."""
+    runs = prepare(lab, asked).runs
+    changes = what_if.changes(_machine(runs))
+    results = make([_watched(one, changes) for one in runs])
+    plain = _stored(results)
+    if len(plain) < len(results):
+        return [], results
+    found = what_if.effects(plain, changes)
+    if tried := what_if.worth_trying(found):
+        axis = Axis("whatif", tuple(dict(one.settings) for one in tried), optional=True)
+        choice = replace(asked.choice, sweeps=(*asked.choice.sweeps, axis))
+        made = make(prepare(lab, replace(asked, choice=choice)).runs)
+        found = what_if.with_gains(found, plain, _stored(made))
+        results = [*results, *made]
+    return found, results
+
+
+def by_instruction(
+    runs: Sequence[Run], kernel: str, most: int, make: Make
+) -> tuple[list[annotated.Annotated], list[Result]]:
+    """The functions of at most `most` programs, or one function of a kernel, and the results.
+    Without functions, if a run has failed."""
+    if not kernel and (other := next((one for one in runs if not one.program), None)):
+        raise UserError(
+            f"annotate: {other.label}: expected a program, or a function of the kernel: --kernel"
+            " NAME, in Python kernel=NAME"
+        )
+    if len(runs) > most:
+        raise UserError(
+            f"annotate: {len(runs)} runs: expected one run, or two versions of a program;"
+            " --workload, --guest, --machine and --seed choose one"
+        )
+    results = make([_by_instruction(one, kernel) for one in runs])
+    if len(_stored(results)) < len(results):
+        return [], results
+    found = [
+        annotated.of(
+            store.Stored(result.directory, {}),
+            one.program.title if one.program else one.label,
+            _files(one, kernel),
+        )
+        for one, result in zip(runs, results, strict=True)
+    ]
+    return found, results
+
+
+def _by_instruction(one: Run, kernel: str) -> Run:
+    """The run with counts by instruction and the CPI stack."""
+    by = f"{INSTRUCTIONS}={kernel}" if kernel else INSTRUCTIONS
+    if not one.has_clocks:
+        raise UserError(f"annotate: expected a guest for a Pentium, not {one.guest.name}")
+    watch = one.observation if one.observation.get(Cpi) else one.observation.with_(Cpi())
+    if watch.get(Attribution):
+        raise UserError("--attribute: expected without annotate, which counts by instruction")
+    return replace(one, observation=watch.with_(Attribution((by,))))
+
+
+def _files(one: Run, kernel: str) -> list[Path]:
+    if kernel:
+        return [one.guest.kernel.with_name("vmlinux")]
+    return [one.program.path] if one.program and one.program.path else []
+
+
+def _machine(runs: Sequence[Run]) -> Machine:
+    """The machine of all runs. Raises UserError if there are several, or if they have no clocks."""
+    boards = {(one.machine.name, one.machine.geometry): one.machine for one in runs}
+    if len(boards) > 1:
+        names = ", ".join(" ".join(filter(None, name)) for name in boards)
+        raise UserError(f"whatif: expected one machine (--machine), found {names}")
+    if not all(one.has_clocks and one.has_feedback for one in runs):
+        raise UserError("whatif: expected guests for a Pentium, with clocks and feedback")
+    return runs[0].machine
+
+
+def _watched(one: Run, changes: Sequence[what_if.Change]) -> Run:
+    """The run with the CPI stack and with the misses of the changed geometries."""
+    watch = one.observation
+    for wish in (Cpi(), Shadows(what_if.shadows(changes))):
+        watch = watch if watch.get(type(wish)) else watch.with_(wish)
+    watch.check_together("whatif")
+    return replace(one, observation=watch)
+
+
+def _stored(results: Sequence[Result]) -> list[store.Stored]:
+    """The runs that succeeded."""
+    return [
+        selection.as_asked(store.Stored(result.directory, record), result.run)
+        for result in results
+        if result.status == "ok" and (record := store.read(result.directory)) is not None
+    ]
+
+
+def _asked(
+    lab: Lab,
+    what: str | Path,
+    machine: str,
+    guest: "Names",
+    workload: "Names",
+    set: "Mapping[str, Value] | None",
+    args: str | Iterable[str],
+    stdin: str | Path | None,
+) -> Request:
+    from p5lab.api import runs  # imported here, because loading pandas takes half a second
+
+    options: dict[str, Any] = {"machine": machine} if machine else {}
+    return runs.request(
+        lab, (what,), guest=guest, workload=workload, set=set, args=args, stdin=stdin, **options
+    )
+
+
+def _maker(jobs: int | None, *, build: bool) -> Make:
+    """Makes runs with the progress of a script or a cell. Raises UserError if one has failed."""
+    from p5lab.api import runs
+
+    def make(wanted: list[Run]) -> list[Result]:
+        progress = cell.progress()
+        results = execute(
+            checkout.here(), wanted, progress, no_build=not build, jobs=jobs or cores()
+        )
+        runs.check(progress, results)
+        return results
+
+    return make
