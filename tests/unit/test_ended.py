@@ -36,7 +36,7 @@ def test_only_an_entry_that_causes_the_signal_is_named(program):
     for one in (note(14), note(0), note(0x80, ax=238, cx=6), note(0x80, ax=4, cx=9)):
         assert ended.by_signal(9, [one], Program(program)) == plain
     both = [note(0x80, ax=175), note(0x80, ax=238, cx=6)]
-    assert "which it sent to itself" in ended.by_signal(6, both, Program(program))
+    assert "sent by tkill" in ended.by_signal(6, both, Program(program))
     assert "divides by zero" in ended.by_signal(8, [note(0, 5)], None)
 
 

@@ -11,7 +11,7 @@ from fakelab import CALL, call_events, chase_events
 
 from p5lab.cli import main as cli
 from p5lab.keep import store
-from p5lab.present import headline, query_table, runs
+from p5lab.present import counts, headline, query_table, runs
 from p5lab.present.tables import Grid
 
 RULE = re.compile(r" *─+ *")
@@ -219,3 +219,25 @@ def test_the_columns_are_divided_evenly():
     grid.add("row", *["123,456,789"] * 7)
     assert [len(part) - 1 for part in grid._parts(100)] == [4, 3]
     assert len(grid._parts(200)) == 1
+
+
+def test_each_part_of_a_wide_table_names_its_rows(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    heads = ["component", "where", *(f"a long number {place}" for place in range(8))]
+    grid = Grid("", heads, left={1}, keys=2)
+    for component, where in itertools.product(("data.dram", "long"), ("dup", "open")):
+        grid.add(component, where, *["1,000"] * 8)
+    grid.print(counts.stdout())
+    found = lines(capsys.readouterr().out)
+    parts = sum("component" in line for line in found)
+    assert parts > 1
+    for component, where in itertools.product(("data.dram", "long"), ("dup", "open")):
+        assert sum(line.split()[:2] == [component, where] for line in found) == parts
+
+
+def test_names_that_need_most_of_the_width_are_not_all_repeated(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    grid = Grid("", ["one name of a row", "other name of a row", "a number", "more"], keys=2)
+    grid.add("a", "b", "1", "2")
+    grid.print(counts.stdout())
+    assert all(len(line) <= 40 for line in capsys.readouterr().out.splitlines())

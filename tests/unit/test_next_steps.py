@@ -127,20 +127,26 @@ def test_the_page_of_a_sweep_of_a_program_is_named(p5lab, lab, tmp_path):
     assert commands[0] == ["report", *words]
 
 
-def test_a_failed_run_is_shown_first(p5lab, lab):
+def test_a_failed_run_is_named_once(p5lab, lab):
     lab.behave(events={"chase": chase_events(), "call": call_events(status=2)}, output="oops\n")
-    status, _, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
+    status, out, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
     assert status == 1
+    assert "call" not in out
+    (said,) = [line for line in err.splitlines() if line.startswith("p5lab: call")]
+    assert "failed: " in said and "logs: " in said
     _, commands = steps(err)
-    assert [command[0] for command in commands] == ["show", "report"]
-    assert "oops" in p5lab(*commands[0])[1]
+    assert [command[0] for command in commands] == ["report", "show"]
+    # A command that shows stored runs names it.
+    assert "call, toy, p90-premiere2: failed" in p5lab("show", "tests")[1].replace("\n", " ")
 
 
 def test_all_runs_failed(p5lab, lab):
     lab.behave(events={}, exit=9)
-    _, commands = steps(p5lab("run", "tests", "--no-build", "--force")[2])
-    assert commands[0][0] == "show"
-    assert commands[1] == ["run", "tests", "--no-build"]
+    lines = p5lab("run", "tests", "--no-build", "--force")[2].splitlines()
+    (line,) = [line for line in lines if line.startswith("Next:")]
+    words = shlex.split(line.removeprefix(next_steps.START), comments=True)[1:]
+    assert words[0] == "show"
+    check(p5lab, [words])
 
 
 def test_programs_read_no_such_lines(p5lab, monkeypatch):

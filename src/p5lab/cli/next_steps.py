@@ -60,9 +60,6 @@ def _lines(command: str, purpose: str, width: int) -> list[str]:
 def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple[str, str]]:
     """Yields commands without ./p5lab, the most useful first, each with its purpose."""
     good = [one for one in stored if one.status == "ok"]
-    bad = [one for one in stored if one.status != "ok"]
-    if bad:
-        yield f"show {bad[0].id[:ID]}", "why a run failed, and its logs"
     pair = _pair(good)
     if args.experiment and good:
         yield again(args, "report"), "a page with figures"
@@ -79,7 +76,7 @@ def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple
     if args.program and good and not args.attribute:
         yield f"{again(args, 'run')} --attribute functions", "counts by function"
     if not good:
-        yield f"{again(args, 'run')}", "try again"
+        yield f"show {stored[0].id[:ID]}", "a failed run: its inputs and its output"
 
 
 def _pair(good: Sequence[Stored]) -> tuple[Stored, Stored] | None:

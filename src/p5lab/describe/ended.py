@@ -29,8 +29,9 @@ SIGNALS = {
     16: (8,),
     17: (7,),
 }
-# Calls that send a signal, by number: the register with the signal [asm/unistd_32.h].
-KILL = {37: "cx", 238: "cx", 270: "dx"}
+# Calls that send a signal, by number: the name, and the register with the signal
+# [asm/unistd_32.h].
+KILL = {37: ("kill", "cx"), 238: ("tkill", "cx"), 270: ("tgkill", "dx")}
 # Calls in which programs wait.
 CALLS = {
     3: "read",
@@ -79,8 +80,9 @@ def _where(number: int, note: Mapping[str, Any], program: programs.Program | Non
     value = {name: int(text, 16) for name, text in values.items()}
     callers = _from(_callers(program, words))
     if vector == CALL:
-        sent = value.get(KILL.get(value["ax"], ""))
-        return f", which it sent to itself{callers}" if sent == number else ""
+        # The call may be one of a child, which the engine does not tell apart.
+        name, register = KILL.get(value["ax"], ("", ""))
+        return f", sent by {name}{callers}" if value.get(register) == number else ""
     if number not in SIGNALS.get(vector, ()):
         return ""
     found = _instruction(program, value["at"])

@@ -92,7 +92,12 @@ def _one(table: Table, top: int) -> Grid:
     first, *more = table.columns
     by = ", ".join(table.question.by)
     heads = [*table.question.by, first.head, "%", *(one.head for one in more)]
-    grid = Grid(f"{table.title} by {by}, for {table.per}", heads, left=_texts(table))
+    grid = Grid(
+        f"{table.title} by {by}, for {table.per}",
+        heads,
+        left=_texts(table),
+        keys=len(table.question.by),
+    )
     total = table.value(table.total, 0, first)
     for row in (*table.top(top), table.total):
         value = table.value(row, 0, first)
@@ -110,7 +115,7 @@ def _several(table: Table, wanted: Column, top: int) -> Grid:
     heads = [*table.question.by, *names]
     heads += [f"{name}\n{what}".strip() for name in others for what in ("difference", "ratio")]
     title = f"{wanted.name} of {table.title} by {by}, for {table.per}"
-    grid = Grid(title, heads, left=_texts(table))
+    grid = Grid(title, heads, left=_texts(table), keys=len(table.question.by))
     for row in (*table.top(top), table.total):
         values = table.values(row, wanted)
         cells = [

@@ -119,7 +119,9 @@ def _print(console: Console, title: str, found: "pd.DataFrame", form: str) -> No
     """Prints a table. The last two columns of `found` must be count and share. The sum of the
     counts replaces `{}` in the title."""
     *names, _, _ = found.columns
-    grid = Grid(title.format(int(found["count"].sum())), [*names, "count", "share"])
+    grid = Grid(
+        title.format(int(found["count"].sum())), [*names, "count", "share"], keys=len(names)
+    )
     for row in found.itertuples(index=False):
         *cells, count, share = row
         grid.add(*map(str, cells), f"{count:,}", f"{100 * share:.1f} %")

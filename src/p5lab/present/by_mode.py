@@ -73,7 +73,7 @@ def _grids(found: "Modes", stored: Stored) -> list[Grid]:
 
 
 def _counts(title: str, frame: "pd.DataFrame") -> Grid:
-    grid = Grid(title, ["mode", "ring", "cycles", "%", "instructions", "CPI"])
+    grid = Grid(title, ["mode", "ring", "cycles", "%", "instructions", "CPI"], keys=2)
     sums = frame.groupby(["mode", "ring", "event"])["count"].sum()
     total = int(frame[frame["event"].isin(CYCLES)]["count"].sum())
     for mode in NAMES:
@@ -95,7 +95,7 @@ def _counts(title: str, frame: "pd.DataFrame") -> Grid:
 def _vectors(title: str, frame: "pd.DataFrame") -> Grid:
     from p5stats import known_calls
 
-    grid = Grid(title, ["vector", "mode", "ring", "number"], left={1})
+    grid = Grid(title, ["vector", "mode", "ring", "number"], left={1}, keys=3)
     sums = frame.groupby(["entry", "vector", "mode", "ring"])["count"].sum()
     for (entry, vector, mode, ring), count in sums.sort_values(ascending=False).items():
         name = known_calls.read().name(KINDS[entry], vector, None)

@@ -27,8 +27,7 @@ NO_LIMIT = 1 << 20  # a width in characters at which no line wraps
 MEANS = "Each number is the mean of {} over the iterations."
 SINGLE = "Each number is for {} and comes from a single iteration."
 SUBTRACTED = (
-    "The cycles, instructions and accesses of the markers (the empty bracket) are subtracted, as"
-    " chen95 subtracts Null."
+    "The cycles, instructions and accesses of the markers (the empty bracket) are subtracted."
 )
 PLACEMENT = (
     "All numbers rest on one placement of the pages (seed {}). Another one can give other numbers:"
@@ -47,14 +46,19 @@ def stdout() -> Console:
 
 
 def of(
-    console: Console, found: Comparison, form: str = "table", *, all_tables: bool = False
+    console: Console,
+    found: Comparison,
+    form: str = "table",
+    *,
+    all_tables: bool = False,
+    failures: bool = True,
 ) -> None:
     """Prints the counts of a comparison.
 
     `form`: one of FORMATS. `all_tables`: also print the tables that do not fit on one screen; the
-    formats other than `table` always contain everything.
+    formats other than `table` always contain everything. `failures`: as in `notes`.
     """
-    said = notes(found)
+    said = notes(found, failures=failures)
     papers_named = footers(found, said)
     if form == "csv":
         print(as_csv(found), end="")
@@ -76,10 +80,11 @@ def of(
             console.print(markup(note, lines=True), style="dim")
 
 
-def notes(found: Comparison, reference: str = "") -> list[str]:
+def notes(found: Comparison, reference: str = "", *, failures: bool = True) -> list[str]:
     """Returns the notes below the tables. Each note has one or more sentences.
 
     `reference`: a note about the ratios of the tables, instead of the note about the first system.
+    `failures`: whether to name failed runs that are in no table.
     """
     lines = [explanation(found)] if found.questions else []
     if reference:
@@ -104,7 +109,7 @@ def notes(found: Comparison, reference: str = "") -> list[str]:
     lines += [
         f"{comparison.name(one.record)}: {one.status}. `./p5lab show {one.id[:8]}` shows why."
         for one in found.failed
-        if not found.phases(selection.subject(one.record))
+        if failures and not found.phases(selection.subject(one.record))
     ]
     return lines + [f"Not run: {reason}." for reason in found.cannot]
 

@@ -416,7 +416,7 @@ def _grid(one: Explanation) -> Grid:
     rings = one.rings[:-1]  # the part of the last ring is the rest
     heads = ["component", *(["where"] if placed else []), f"{a}\n{one.unit}", f"{b}\n{one.unit}"]
     heads += ["difference", *([SPREAD] if ranged else []), "%", *(f"ring {at}\n%" for at in rings)]
-    grid = Grid("", heads, left={1} if placed else set())
+    grid = Grid("", heads, left={1} if placed else set(), keys=2 if placed else 1)
     change = one.cycles[1] - one.cycles[0]
 
     def add(name: str, place: str, causes: Sequence[Cause], spread: str = "") -> None:

@@ -47,13 +47,14 @@ def text(stored: Stored, place: str) -> str:
 def several(runs: Sequence[tuple[Stored, str]]) -> str:
     """The output of the programs of several runs, each with its directory as messages show it.
     Equal output of several runs appears once. A line above each output names the program. Empty if
-    no run executed a program of the user. A run from media appears only if it gave a text."""
+    no run executed a program of the user. A run from media, and one that failed, appears only if it
+    gave a text."""
     found: dict[tuple[str, str], int] = {}
     for stored, place in runs:
         if not is_program(stored.record) and "media" not in stored.record:
             continue
         printed = text(stored, place)
-        if printed or is_program(stored.record):
+        if printed or (is_program(stored.record) and stored.status == "ok"):
             key = name(stored.record) or stored.record["label"], printed
             found[key] = found.get(key, 0) + 1
     parts = []

@@ -52,10 +52,11 @@ MORE = "Option --metric chooses other columns, and --all-tables prints all other
 @dataclass(frozen=True)
 class Display:
     """The choices of the user. `columns`: the columns; empty for the default columns. `all_tables`:
-    whether the other tables of the runs follow."""
+    whether the other tables of the runs follow. `failures`: whether the notes name failed runs."""
 
     columns: tuple[Column, ...] = ()
     all_tables: bool = False
+    failures: bool = True
 
     def check(self, form: str) -> None:
         """Raises UserError if there are columns for a format without tables."""
@@ -89,7 +90,8 @@ def show(
     wanted.check(form)
     found = Comparison(runs, cannot, keys)
     if not applies(found, wanted, form):
-        counts.of(console, found, form, all_tables=wanted.all_tables)
+        more, failures = wanted.all_tables, wanted.failures
+        counts.of(console, found, form, all_tables=more, failures=failures)
         return
     if form != "table":
         tables = grids(found, wanted.columns, counts.NO_LIMIT, broken=False)
@@ -109,7 +111,9 @@ def show(
 
 def notes(found: Comparison, wanted: Display) -> list[str]:
     """Returns the notes below the tables."""
-    lines = counts.notes(found, reference=REFERENCE if found.keys else PLAIN)
+    lines = counts.notes(
+        found, reference=REFERENCE if found.keys else PLAIN, failures=wanted.failures
+    )
     if len(last_points(found)) < len(found.questions):
         lines.append(CURVES)
     if not wanted.all_tables and not wanted.columns:

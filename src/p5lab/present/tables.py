@@ -23,6 +23,7 @@ LONG = 24  # characters; only the texts of a wider column may continue on a seco
 NARROW = 12  # characters; a narrower column cannot contain most words
 BORDER = 3  # characters that each column needs beside its texts
 EDGE = 1
+MOST_KEYS = 0.7  # of the width, for the columns that name the rows
 # Forms of a document: a text that contains tables and notes.
 MARKDOWN, LATEX = "markdown", "latex"
 # Characters that LaTeX does not print as they are.
@@ -40,8 +41,7 @@ TEX = {
 
 @dataclass
 class Grid:
-    """A table of texts. Heads may contain line breaks. The first column contains the name of the
-    row."""
+    """A table of texts. Heads may contain line breaks. The first `keys` columns name the row."""
 
     title: str
     heads: Sequence[str]
@@ -49,6 +49,7 @@ class Grid:
     dim: set[int] = field(default_factory=set)  # numbers of rows that only explain the row above
     points: bool = False  # the first column contains the points of a curve
     left: set[int] = field(default_factory=set)  # numbers of columns with texts, after the first
+    keys: int = 1  # the columns that each part of a table that is too wide begins with
     metrics: bool = False  # each row is a metric; a row with only zeros says little
 
     def add(self, *cells: str, dim: bool = False) -> None:
@@ -88,7 +89,7 @@ class Grid:
 
         If the table is too wide, the texts of its widest columns continue on a second line. If it
         is still too wide, its columns are printed as several tables below each other. Each of them
-        begins with the first column. A number is never divided.
+        begins with the columns that name the row. A number is never divided.
         """
         if self.title:
             console.print(markup(self.title), style="italic")
@@ -146,16 +147,21 @@ class Grid:
         """Divides the columns into tables of at most `width` characters. Returns the numbers of the
         columns in each table."""
         widths = [min(one, LONG) for one in self.widths()]
-        parts: list[list[int]] = [[0]] if widths else []
-        for place in range(1, len(widths)):
-            if total([widths[one] for one in (*parts[-1], place)]) > width and len(parts[-1]) > 1:
-                parts.append([0])
+        keys = min(self.keys, len(widths))
+        while keys > 1 and total(widths[:keys]) > width * MOST_KEYS:
+            keys -= 1  # the names would leave no space for numbers
+        names = list(range(keys))
+        parts: list[list[int]] = [names.copy()] if widths else []
+        for place in range(keys, len(widths)):
+            wide = total([widths[one] for one in (*parts[-1], place)]) > width
+            if wide and len(parts[-1]) > keys:
+                parts.append(names.copy())
             parts[-1].append(place)
         # If possible, each table has about the same number of columns.
-        each = math.ceil((len(widths) - 1) / max(len(parts), 1))
+        each = math.ceil((len(widths) - keys) / max(len(parts), 1))
         even = [
-            [0, *range(first, min(first + each, len(widths)))]
-            for first in range(1, len(widths), max(each, 1))
+            [*names, *range(first, min(first + each, len(widths)))]
+            for first in range(keys, len(widths), max(each, 1))
         ]
         fits = all(total([widths[one] for one in part]) <= width for part in even)
         return even if even and fits else parts

@@ -23,9 +23,9 @@ DESCRIPTION = (
     " caption."
 )
 EXAMPLES = (
-    "plot chen95-core --ratio --output server.pdf --width 3.3in --font-size 8",
-    "plot before after --cpi --output join.pdf --width 84mm",
-    "plot smoke --workload exec-static --metric l2_misses --x l2.size --output l2.svg",
+    "plot chen95-core --ratio --output server.pdf --width 3.3in",
+    "plot before after --cpi --output join.pdf --width 84mm --font-size 8",
+    "plot smoke --metric l2_misses --x l2.size --output l2.svg",
 )
 
 

@@ -5,6 +5,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 from p5lab.cli import failures, media, next_steps, options, request
 from p5lab.describe.engine import capabilities
@@ -166,6 +167,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         ideal_parts.show(counts.stdout(), stored, args.form)
     else:
         keys = expansion.swept
+        # The failed runs are named below, each with its reason.
+        wanted = replace(wanted, failures=False)
         sweep_table.show(counts.stdout(), stored, expansion.cannot, keys, wanted, args.form)
     if args.form in explanation.IN_WORDS:
         explanation.show_versions(counts.stdout(), stored)
