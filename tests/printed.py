@@ -55,14 +55,14 @@ SESSION = """
 ./p5lab show RUN --timeline
 ./p5lab run smoke --workload dup --trace accesses
 ./p5lab run smoke --workload dup --attribute functions
-./p5lab show RUN --attribution --by function,crossing --event l2_read_misses
+./p5lab show RUN --by function,crossing --metric l2_read_misses
 ./p5lab run chen95-core --workload dup --guest linux --attribute functions
 ./p5lab show RUN --attribution
-./p5lab show RUN --attribution --by function,ring,crossing --event l2_read_misses --top 10
+./p5lab show RUN --by function,ring,crossing --metric l2_read_misses --top 10
 ./p5lab run chen95-core --workload exec-static --guest linux --attribute stacks
 ./p5lab show RUN --speedscope exec.json --event cycles.busy
 ./p5lab run chen95-core --workload create --guest linux --attribute misses
-./p5lab show RUN --attribution --by function,module --event l2_read_misses.conflict
+./p5lab show RUN --by function,cause --metric l2_read_misses
 ./p5lab run chen95-core --workload exec-static --guest linux --cpi --attribute stacks
 ./p5lab show RUN --speedscope exec.json --event cpi
 ./p5lab run chen95-core --workload exec-static --guest linux --cpi --trace crossings

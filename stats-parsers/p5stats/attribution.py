@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from p5stats import cpi, jsonl
 from p5stats.crossings import CALLS, PAGE_FAULT, SYSTEM_CALL
-from p5stats.problems import StatsError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -343,25 +342,3 @@ def crossing_name(kind: str | None, vector: int | None, number: int) -> str:
     if kind is None:
         return UNKNOWN
     return kind if vector is None else f"{kind} {vector:#04x}"
-
-
-def top(frame: pd.DataFrame, by: tuple[str, ...], event: str, rows: int) -> pd.DataFrame:
-    """The largest counts of an event, largest first.
-
-    Columns: first the columns in `by`, then `count`, then `share`. The share is a fraction of the
-    total (0 to 1). The table shows at most `rows` counts. A last row `(others)` contains the sum of
-    all other counts. StatsError if there is no count of the event.
-    """
-    chosen = frame[frame["event"] == event]
-    if chosen.empty:
-        known = ", ".join(sorted(frame["event"].unique()))
-        raise StatsError(f"no count of {event}; expected one of {known}")
-    sums = chosen.groupby(list(by), sort=True, as_index=False)["count"].sum()
-    sums = sums.sort_values(["count", *by], ascending=[False, *(True for _ in by)])
-    total = int(sums["count"].sum())
-    result, rest = sums.iloc[:rows].copy(), sums.iloc[rows:]
-    if len(rest):
-        others = dict.fromkeys(by, "") | {by[0]: "(others)", "count": int(rest["count"].sum())}
-        result = pd.concat([result.astype(dict.fromkeys(by, object)), pd.DataFrame([others])])
-    result["share"] = result["count"] / total if total else 0.0
-    return result.reset_index(drop=True)

@@ -9,39 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from p5stats import jsonl, known_calls
 from p5stats.problems import StatsError
 
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
-
 SCHEMA_VERSION = 1
 LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
-OUTSIDE = "outside"  # the kind of the row with the cycles outside of any call
-OUTSIDE_NAME = "outside of any call"
 NUMBERS = 4  # cycles, idle, mode_changes, crossings
-COLUMNS = [
-    "phase",
-    "kind",
-    "vector",
-    "function",
-    "name",
-    "calls",
-    "returned",
-    "exclusive",
-    "exclusive_idle",
-    "exclusive_mode_changes",
-    "exclusive_crossings",
-    "inclusive",
-    "idle",
-    "mode_changes",
-    "crossings",
-    "waited",
-]
 
 
 @dataclass(frozen=True)
@@ -94,40 +69,6 @@ class Phase:
     cycles: int
     outside: Sum
     calls: list[Call] = field(default_factory=list)
-
-
-def frame(phases: dict[int, Phase]) -> pd.DataFrame:
-    """A row for each call of each phase, largest exclusive cycles first, then a row with the kind
-    `outside`.
-
-    Columns: COLUMNS. `vector` and `function` are integers or missing. All counts are integers and
-    sums over the brackets of the phase. `exclusive` and `inclusive` are cycles. `idle`,
-    `mode_changes` and `crossings` are inclusive counts.
-    """
-    known = known_calls.read()
-    rows: list[tuple[Any, ...]] = []
-    for number, phase in sorted(phases.items()):
-        for call in sorted(phase.calls, key=lambda one: -one.exclusive.cycles):
-            name = known.name(call.kind, call.vector, call.function)
-            rows.append((number, call.kind, call.vector, call.function, name, *_counts(call)))
-        nothing = Sum(0, 0, 0, 0)
-        outside = Call(OUTSIDE, None, None, 0, 0, phase.outside, nothing, 0)
-        rows.append((number, OUTSIDE, None, None, OUTSIDE_NAME, *_counts(outside)))
-    counts = COLUMNS[COLUMNS.index("calls") :]
-    types = dict.fromkeys(counts, "int64") | {"phase": "int64"}
-    types |= {"vector": "Int64", "function": "Int64"}
-    return pd.DataFrame(rows, columns=COLUMNS).astype(types)
-
-
-def _counts(call: Call) -> tuple[int, ...]:
-    own, inside = call.exclusive, call.inclusive
-    return (
-        call.calls,
-        call.returned,
-        *(own.cycles, own.idle, own.mode_changes, own.crossings),
-        *(inside.cycles, inside.idle, inside.mode_changes, inside.crossings),
-        call.waited,
-    )
 
 
 def read(path: Path) -> dict[int, Phase]:

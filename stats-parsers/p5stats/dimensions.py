@@ -12,7 +12,7 @@ each event that the observer has (not for intervals, which are not divided by ph
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,9 +36,15 @@ if TYPE_CHECKING:
 else:
     from p5stats.lazy import pd
 
-COMPONENT = "component"  # each busy cycle has a component of the CPI stack
-BUSY, IDLE, CLOCKS = cpi.BUSY, cpi.IDLE, "clocks"
-WHOLE_RUN = "the whole run"  # the phase of intervals
+# Dimensions that divide events: a busy cycle has a component of the CPI stack, a miss a cause, and
+# a delivery a vector.
+COMPONENT, CAUSE, VECTOR = "component", "cause", "vector"
+BUSY, IDLE, CLOCKS, DELIVERIES = cpi.BUSY, cpi.IDLE, "clocks", "deliveries"
+# The phases of what is not divided by phase: intervals, and evictions.
+WHOLE_RUN, ALL_BRACKETS = "the whole run", "all brackets"
+# The classes of misses (engine/measure/miss_classes.hh). A miss that bypasses the caches has none.
+CAUSES = ("compulsory", "removed", "conflict", "capacity")
+NO_CAUSE = "no cause"
 
 
 @dataclass(frozen=True)
@@ -50,12 +56,14 @@ class Dimension:
     options: str = ""
 
 
+EVICTING = "--attribute misses"
 DIMENSIONS = {
     "phase": Dimension("name of the bracket"),
     "iteration": Dimension("number of the bracket in its phase"),
     "ring": Dimension("privilege ring"),
     "space": Dimension("address space: its program, or the value of CR3"),
     COMPONENT: Dimension("component of the CPI stack, of busy cycles", "--cpi"),
+    VECTOR: Dimension("interrupt or exception that was delivered"),
     "mode": Dimension("machine mode", "--modes"),
     "call": Dimension("system call, interrupt or exception", "--calls"),
     "kind": Dimension("kind of call", "--calls"),
@@ -64,20 +72,38 @@ DIMENSIONS = {
     "crossing": Dimension("reason for entering the kernel", "--attribute functions"),
     "caller": Dimension("function that called the function", "--attribute stacks"),
     "line": Dimension("source line", "--attribute lines"),
+    CAUSE: Dimension("why a cache missed", "--attribute misses"),
+    "loser": Dimension("function whose line was lost from a direct-mapped L2", EVICTING),
+    "lost": Dimension("kind of the lost line: code, data or page table", EVICTING),
+    "winner": Dimension("function that loaded the line that replaced it", EVICTING),
+    "won": Dimension("kind of the line that replaced it", EVICTING),
+    "colour": Dimension("page colour of both lines", EVICTING),
     "interval": Dimension("number of the interval", "--interval"),
     "part": Dimension("part of the system that runs between crossings", "--trace crossings"),
     "step": Dimension("what ends the time of this part", "--trace crossings"),
 }
 # The units of the events that only an observer has. `mode_changes` and `crossings` are the sums of
 # the events with these names.
-OWN_EVENTS = {
-    CLOCKS: "cycles",
+CALL_EVENTS = {
     "mode_changes": "events",
     "crossings": "events",
     "calls": "calls",
     "returned": "calls",
-    "total.cycles": "cycles",
     "waited": "cycles",
+    "total.cycles": "cycles",
+    "total.idle": "cycles",
+    "total.mode_changes": "events",
+    "total.crossings": "events",
+}
+OWN_EVENTS = {CLOCKS: "cycles", DELIVERIES: "events", "evictions": "events", **CALL_EVENTS}
+OUTSIDE, OUTSIDE_CALLS = "outside", "outside of any call"  # the kind and the name of other code
+# Ratios of these events, for each call that returned: the events that are divided by `returned`.
+PER_CALL = {
+    "total/call": "total.cycles",
+    "waited/call": "waited",
+    "idle/call": "total.idle",
+    "mode_changes/call": "total.mode_changes",
+    "crossings/call": "total.crossings",
 }
 
 
@@ -101,20 +127,19 @@ class Counted:
 
 @dataclass(frozen=True)
 class Observer:
-    """One file of counts. `what`: a name for a message. `dimensions`: the columns of its table."""
+    """One file of counts. `what`: a name for a message. `dimensions`: the columns of its table.
+    `parts`: the dimensions that divide its events; a table has one of them."""
 
     what: str
     file: str
     dimensions: tuple[str, ...]
     read: Callable[[Path], Counted]
+    parts: tuple[str, ...] = ()
 
     def has(self, wanted: Iterable[str]) -> bool:
         """Whether the observer divides its counts by all these dimensions at once."""
-        return set(wanted) <= {*self.dimensions, "phase", *self._components}
-
-    @property
-    def _components(self) -> tuple[str, ...]:
-        return () if self.file == CALLS else (COMPONENT,)
+        more = set(wanted) - {*self.dimensions, "phase"}
+        return more <= set(self.parts) and len(more) <= 1
 
 
 def observers_of(wanted: Collection[str]) -> list[Observer]:
@@ -133,10 +158,11 @@ def observers_of(wanted: Collection[str]) -> list[Observer]:
 
 def of_run(directory: Path, observer: Observer, dimensions: Collection[str]) -> Counted:
     """The counts of a run directory by `dimensions` (of the observer), with the names of phases.
-    With COMPONENT, the rows are the busy cycles of each component. The observer's file must exist.
+    With COMPONENT, the rows are the busy cycles of each component; with CAUSE, the misses of each
+    cause; with VECTOR, the deliveries of each vector. The observer's file must exist.
 
     NotCounted if the observer of this run did not count by one of the dimensions (line, caller,
-    component). StatsError for a damaged file.
+    component, cause). StatsError for a damaged file.
     """
     return divided(read(directory, observer), dimensions)
 
@@ -152,18 +178,64 @@ def read(directory: Path, observer: Observer) -> Counted:
 
 def divided(found: Counted, dimensions: Collection[str]) -> Counted:
     """The same counts, summed over all dimensions except these, as `of_run` returns them."""
-    frame, events = found.frame, found.events
-    if COMPONENT in dimensions:
-        frame = frame[frame["event"].map(cpi.plain).str.startswith(cpi.PREFIX)]
-        names = frame["event"].map(cpi.plain).str.removeprefix(cpi.PREFIX)
-        events = (BUSY,) if cpi.is_in(events) else ()
-        frame = frame.assign(**{COMPONENT: names, "event": BUSY})
-    missing = [name for name in dimensions if name not in frame] or ([] if events else [COMPONENT])
-    if missing:
-        raise NotCounted(missing[0])
+    part = next((name for name in PARTS if name in dimensions), "")
+    if part:
+        found = PARTS[part](found)
+    frame = found.frame
+    missing = [name for name in dimensions if name not in frame]
+    if missing or not found.events:
+        raise NotCounted((missing or [part])[0])
     keys = list(dict.fromkeys(["phase", *dimensions, "event"]))
     sums = frame.groupby(keys, sort=False, as_index=False)["count"].sum()
-    return Counted(sums, events)
+    return Counted(sums, found.events)
+
+
+def _by_component(found: Counted) -> Counted:
+    frame = found.frame
+    frame = frame[frame["event"].map(cpi.plain).str.startswith(cpi.PREFIX)]
+    names = frame["event"].map(cpi.plain).str.removeprefix(cpi.PREFIX)
+    events = (BUSY,) if cpi.is_in(found.events) else ()
+    return Counted(frame.assign(**{COMPONENT: names, "event": BUSY}), events)
+
+
+def _by_cause(found: Counted) -> Counted:
+    """The misses of each event with causes. Misses without a cause are a cause of their own, so
+    that the sum is the count of the event."""
+    events = tuple(one for one in found.events if f"{one}.{CAUSES[0]}" in found.events)
+    frame = found.frame
+    name, _, cause = (frame["event"].str.rpartition(".")[place] for place in range(3))
+    classes = frame.assign(event=name, **{CAUSE: cause})[name.isin(events) & cause.isin(CAUSES)]
+    whole = frame[frame["event"].isin(events)].assign(**{CAUSE: NO_CAUSE})
+    known = classes.assign(**{CAUSE: NO_CAUSE}, count=-classes["count"])
+    return Counted(pd.concat([classes, whole, known], ignore_index=True), events)
+
+
+def _by_vector(found: Counted) -> Counted:
+    names = {event: name for event in found.events if (name := _vector(event))}
+    frame = found.frame[found.frame["event"].isin(names)]
+    frame = frame.assign(event=DELIVERIES, **{VECTOR: frame["event"].map(names)})
+    return Counted(frame, (DELIVERIES,))
+
+
+def _vector(event: str) -> str:
+    """The name of the interrupt or exception whose deliveries an event counts, such as
+    "exception 0Eh page fault"; empty for another event."""
+    entry, _, vector = event.removeprefix(tidy.VECTOR).partition(".")
+    if not event.startswith(tidy.VECTOR) or entry not in VECTOR_KINDS:
+        return ""
+    return known_calls.read().name(VECTOR_KINDS[entry], int(vector), None)
+
+
+PARTS: dict[str, Callable[[Counted], Counted]] = {
+    COMPONENT: _by_component,
+    CAUSE: _by_cause,
+    VECTOR: _by_vector,
+}
+VECTOR_KINDS = {
+    "soft": known_calls.INT,
+    "irq": known_calls.HARDWARE,
+    "fault": known_calls.EXCEPTION,
+}
 
 
 # --- the observers --------------------------------------------------------------------------------
@@ -182,11 +254,9 @@ def _markers(directory: Path) -> Counted:
 
 def _modes(directory: Path) -> Counted:
     found = modes.read(directory / MODES)
-    vectors = found.vector_frame()
-    events = tidy.VECTOR + vectors["entry"] + "." + vectors["vector"].astype(str)
-    frame = pd.concat([found.frame(), vectors.assign(event=events)], ignore_index=True)
+    frame = found.frame()
     frame = frame.assign(space=frame["space"].map("{:#010x}".format))
-    return Counted(frame, (*found.events, *events.unique()))
+    return Counted(frame, tuple(dict.fromkeys((*found.events, *frame["event"]))))
 
 
 def _intervals(directory: Path) -> Counted:
@@ -199,35 +269,46 @@ def _attribution(directory: Path) -> Counted:
     return Counted(found.frame(callers=found.stacks), tuple(found.events))
 
 
+def _evictions(directory: Path) -> Counted:
+    found = attribution.read(directory / ATTRIBUTION)
+    if not any(event.endswith(CAUSES) for event in found.events):
+        raise NotCounted("evictions")
+    frame = found.eviction_frame()
+    if frame.empty:
+        raise StatsError(
+            f"{directory.name}: no evictions: expected a machine with direct-mapped L2"
+        )
+    return Counted(frame.assign(phase=ALL_BRACKETS, event="evictions"), ("evictions",))
+
+
 def _calls(directory: Path) -> Counted:
     """Exclusive counts. `returned`, `waited` and the events that begin with `total` are of the
     calls that returned; `total` includes nested calls, so its sum means nothing."""
-    phases = calls.read(directory / CALLS)
-    frame, known = calls.frame(phases), known_calls.read()
-    names = [
-        calls.OUTSIDE_NAME if kind == calls.OUTSIDE else known.short(kind, *_present(*numbers))
-        for kind, *numbers in frame[["kind", "vector", "function"]].itertuples(index=False)
-    ]
-    columns = {
-        BUSY: frame["exclusive"] - frame["exclusive_idle"],
-        IDLE: frame["exclusive_idle"],
-        "mode_changes": frame["exclusive_mode_changes"],
-        "crossings": frame["exclusive_crossings"],
-        "calls": frame["calls"],
-        "returned": frame["returned"],
-        "total.cycles": frame["inclusive"],
-        "waited": frame["waited"],
-    }
-    parts = [
-        frame[["phase", "kind"]].assign(call=names, event=event, count=counts)
-        for event, counts in columns.items()
-    ]
-    return Counted(pd.concat(parts, ignore_index=True), tuple(columns))
+    return counts_by_call(calls.read(directory / CALLS))
 
 
-def _present(*numbers: object) -> list[int | None]:
-    """The numbers of a row, with None for a missing number."""
-    return [None if pd.isna(number) else int(str(number)) for number in numbers]
+def counts_by_call(phases: Mapping[int, calls.Phase]) -> Counted:
+    """The table of counts by call. `phases`: the contents of calls.jsonl."""
+    known = known_calls.read()
+    rows: list[tuple[Any, ...]] = []
+    for number, phase in phases.items():
+        for call in phase.calls:
+            name = known.short(call.kind, call.vector, call.function)
+            counts = _sums("", call.exclusive) | _sums("total.", call.inclusive)
+            counts |= {"calls": call.calls, "returned": call.returned, "waited": call.waited}
+            rows += [(number, call.kind, name, event, n) for event, n in counts.items()]
+        outside = _sums("", phase.outside).items()
+        rows += [(number, OUTSIDE, OUTSIDE_CALLS, event, n) for event, n in outside]
+    frame = pd.DataFrame(rows, columns=["phase", "kind", "call", "event", "count"])
+    return Counted(frame, (BUSY, IDLE, *CALL_EVENTS))
+
+
+def _sums(prefix: str, of: calls.Sum) -> dict[str, int]:
+    """The counts of a call without calls inside it, or with them (`prefix` is "total.")."""
+    cycles = {"total.cycles": of.cycles, "total.idle": of.idle}
+    own = cycles if prefix else {BUSY: of.cycles - of.idle, IDLE: of.idle}
+    changes = {"mode_changes": of.mode_changes, "crossings": of.crossings}
+    return own | {prefix + name: count for name, count in changes.items()}
 
 
 def _crossings(directory: Path) -> Counted:
@@ -250,14 +331,22 @@ def _crossings(directory: Path) -> Counted:
 MODES, INTERVALS, ATTRIBUTION = "modes.jsonl", "intervals.jsonl", "attribution.jsonl"
 CALLS, CROSSINGS = "calls.jsonl", "crossings.jsonl"
 FUNCTIONS = ("function", "module", "line", "caller", "crossing", "ring", "space")
+PAIRS = ("loser", "lost", "winner", "won", "colour")
+BOTH = (COMPONENT, VECTOR)
+BY_FUNCTION = Observer(
+    "counts by function", ATTRIBUTION, FUNCTIONS, _attribution, (COMPONENT, CAUSE)
+)
 # In the order of preference. Counts by function know the programs of address spaces, so they come
 # before the other files with address spaces.
 OBSERVERS = (
-    Observer("counts", tidy.COUNTS, ("iteration", "ring"), _markers),
-    Observer("counts by function", ATTRIBUTION, FUNCTIONS, _attribution),
-    Observer("counts by mode", MODES, ("mode", "ring", "space"), _modes),
-    Observer("counts", tidy.COUNTS, ("iteration", "ring", "space"), _markers),
+    Observer("counts", tidy.COUNTS, ("iteration", "ring"), _markers, BOTH),
+    BY_FUNCTION,
+    Observer("counts by mode", MODES, ("mode", "ring", "space"), _modes, BOTH),
+    Observer("counts", tidy.COUNTS, ("iteration", "ring", "space"), _markers, BOTH),
     Observer("counts by call", CALLS, ("call", "kind"), _calls),
-    Observer("counts by interval", INTERVALS, ("interval", "ring"), _intervals),
-    Observer("trace of crossings", CROSSINGS, ("iteration", "part", "step"), _crossings),
+    Observer("counts by interval", INTERVALS, ("interval", "ring"), _intervals, (COMPONENT,)),
+    Observer(
+        "trace of crossings", CROSSINGS, ("iteration", "part", "step"), _crossings, (COMPONENT,)
+    ),
+    Observer("evictions", ATTRIBUTION, PAIRS, _evictions),
 )

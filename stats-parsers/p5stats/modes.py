@@ -25,7 +25,6 @@ ENTRIES = ("soft", "irq", "fault")
 RINGS = 4
 VECTORS = 256
 COLUMNS = ["phase", "mode", "ring", "space", "event", "count"]
-VECTOR_COLUMNS = ["phase", "mode", "ring", "space", "entry", "vector", "count"]
 
 
 @dataclass(frozen=True)
@@ -55,33 +54,21 @@ class Modes:
         """A row for each count that is not zero.
 
         Columns: COLUMNS. `phase`, `ring`, `space` (the value of CR3) and `count` are integers.
-        `mode` is one of MODES.
+        `mode` is one of MODES. The deliveries of interrupts and exceptions in the mode and ring of
+        the interrupted code are events such as `vector.irq.48`, as in counts.parquet: software
+        interrupts (soft), hardware interrupts (irq) and exceptions (fault).
         """
         rows = [
             (one.phase, one.mode, one.ring, one.cr3, event, count)
             for one in self.modes
-            for event, count in zip(self.events, one.counts, strict=True)
+            for event, count in [
+                *zip(self.events, one.counts, strict=True),
+                *((f"vector.{entry}.{number}", n) for (entry, number), n in one.vectors.items()),
+            ]
             if count
         ]
-        return _typed(pd.DataFrame(rows, columns=COLUMNS))
-
-    def vector_frame(self) -> pd.DataFrame:
-        """A row for each vector that was delivered: software interrupts (soft), hardware interrupts
-        (irq) and exceptions (fault), in the mode and ring of the interrupted code.
-
-        Columns: VECTOR_COLUMNS, with types as in frame().
-        """
-        rows = [
-            (one.phase, one.mode, one.ring, one.cr3, entry, vector, count)
-            for one in self.modes
-            for (entry, vector), count in one.vectors.items()
-        ]
-        return _typed(pd.DataFrame(rows, columns=VECTOR_COLUMNS))
-
-
-def _typed(frame: pd.DataFrame) -> pd.DataFrame:
-    numbers = [name for name in frame if name in ("phase", "ring", "space", "vector", "count")]
-    return frame.astype(dict.fromkeys(numbers, "int64"))
+        numbers = dict.fromkeys(("phase", "ring", "space", "count"), "int64")
+        return pd.DataFrame(rows, columns=COLUMNS).astype(numbers)
 
 
 def read(path: Path) -> Modes:

@@ -12,7 +12,6 @@ import pytest
 from p5lab.describe import guest, workload
 from p5lab.describe.observation import functions
 from p5lab.describe.observation.attribute import ATTRIBUTIONS
-from p5lab.present import by_function
 from p5stats import attribution as stats
 
 EXEC = "exec-dynamic libraries=1 iterations=2 warmup=1"
@@ -109,7 +108,7 @@ def test_code_is_found_wherever_it_is(run):
     """The kernel, the program, the loader and the library have names. The instructions that the
     kernel executes for a call are counted under the name of this call.
     """
-    frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
+    frame = stats.read(run(EXEC, ATTRIBUTIONS).directory / "attribution.jsonl").frame()
     frame = frame[frame["event"] == "instructions"]
     by_module = frame.groupby("module")["count"].sum()
     wanted = {"linux", "/bin/exec-dynamic", "/bin/true-dynamic-1", "/lib/ld-musl-i386.so.1", "vdso"}
@@ -127,7 +126,9 @@ def test_code_is_found_wherever_it_is(run):
 
 
 def test_a_kernel_that_is_a_program(run):
-    frame = by_function.of_run(run("dup iterations=3 warmup=1", ("functions",), UML).directory)
+    frame = stats.read(
+        run("dup iterations=3 warmup=1", ("functions",), UML).directory / "attribution.jsonl"
+    ).frame()
     frame = frame[frame["event"] == "instructions"]
     uml = frame[(frame["module"] == "/bin/linux") & (frame["ring"] == 3)]
     assert {"userspace", "handle_syscall"} <= set(uml["function"])
@@ -141,7 +142,7 @@ def test_classes_of_misses_add_up(run):
     that reached L2.
     """
     booted = run(EXEC, ATTRIBUTIONS, ahead=False)
-    frame = by_function.of_run(booted.directory)
+    frame = stats.read(booted.directory / "attribution.jsonl").frame()
     totals = frame.groupby("event")["count"].sum()
     for event in ("l2_read_misses", "l2_write_misses", "code_misses", "data_read_misses"):
         classes = sum(

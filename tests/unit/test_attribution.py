@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Files with attributions: their content, malformed files, and the largest counts."""
 
-import argparse
 import io
 import json
 
 import pytest
+from fakelab import written
 from rich.console import Console
 
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
-from p5lab.present import by_function as shown
 from p5lab.present import exports, timeline
 from p5stats import StatsError, attribution, cpi
 
@@ -72,18 +71,6 @@ def test_counts_by_function_space_and_crossing(write_attribution):
     )
 
 
-def test_the_largest_with_the_rest_in_one_row(write_attribution):
-    frame = attribution.read(write_attribution(LINES)).frame()
-    largest = attribution.top(frame, ("function", "ring"), "cycles.busy", 1)
-    assert largest.to_dict("records") == [
-        {"function": "ksys_dup", "ring": 0, "count": 75, "share": 0.75},
-        {"function": "(others)", "ring": "", "count": 25, "share": 0.25},
-    ]
-    assert list(attribution.top(frame, ("ring",), "cycles.busy", 9)["count"]) == [90, 10]
-    with pytest.raises(StatsError, match="no count of flops; expected one of code_misses"):
-        attribution.top(frame, ("ring",), "flops", 9)
-
-
 @pytest.mark.parametrize(
     ("kind", "vector", "number", "name"),
     [
@@ -132,12 +119,6 @@ def changed(number, **fields):
 def test_what_is_no_attribution_is_refused_with_its_line(write_attribution, lines, message):
     with pytest.raises(StatsError, match=message):
         attribution.read(write_attribution(lines))
-
-
-def test_a_run_without_one_has_none(tmp_path, write_attribution):
-    assert shown.of_run(tmp_path) is None
-    write_attribution(LINES)
-    assert len(shown.of_run(tmp_path)) == 10
 
 
 # --- output for people and other programs --------------------------------------------------------
@@ -191,31 +172,73 @@ def test_what_speedscope_cannot_have_is_refused(stored, tmp_path, write_attribut
     assert not path.exists()
 
 
-def options(**given):
-    return argparse.Namespace(**({"top": 20, "form": "table"} | given))
+@pytest.fixture
+def by_function(lab, p5lab):
+    """A function that shows the counts of a run that has these lines in attribution.jsonl."""
+    assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
+    (directory,) = lab.results.glob("tests/*")
+
+    def show(lines, *words):
+        written(directory / "attribution.jsonl", lines)
+        return p5lab("show", directory.name, *words)
+
+    return show
 
 
-def test_an_event_that_never_happened_is_not_unknown(stored, console, write_attribution):
+def test_the_short_name_shows_functions(by_function):
+    shown = by_function(LINES, "--attribution", "--per", "all", "--top", "1")
+    assert shown == by_function(LINES, "--by", "function,module", "--per", "all", "--top", "1")
+    status, said, _ = shown
+    rows = [line.split() for line in said.splitlines()]
+    assert status == 0
+    assert ["ksys_dup", "linux", "70", "73.7", "30", "2.333"] in rows
+    assert any(row[:4] == ["(2", "others)", "25", "26.3"] for row in rows)
+
+
+def test_an_event_that_never_happened_is_not_unknown(by_function):
     """docs/start/commands.md asks for l2_read_misses of a run without such misses."""
-    write_attribution([LINES[0] | {"events": [*LINES[0]["events"], "l2_read_misses"]}, *LINES[1:]])
-    asked = options(by="function,crossing", event="l2_read_misses")
-    shown.show(console, stored, asked)
-    assert "l2_read_misses: 0 in all brackets" in printed(console)
-    with pytest.raises(UserError, match="unknown event 'l2_read_mises'; did you mean 'l2_read_mi"):
-        shown.show(console, stored, options(by="function", event="l2_read_mises"))
+    with_event = [LINES[0] | {"events": [*LINES[0]["events"], "l2_read_misses"]}, *LINES[1:]]
+    words = ("--attribution", "--by", "function,crossing", "--event")
+    status, said, _ = by_function(with_event, *words, "l2_read_misses")
+    assert status == 0
+    assert ["all", "0", "-"] in [line.split() for line in said.splitlines()]
+    status, _, err = by_function(with_event, *words, "l2_read_mises")
+    assert status == 2
+    assert "did you mean 'l2_read_misses'" in err
 
 
-def test_evictions(stored, console, write_attribution):
-    shown.show_evictions(console, stored, options())
-    text = printed(console)
-    assert "conflict misses of L2: 9 in all brackets" in text
-    for word in ("main", "ksys_dup", "code", "data", "100.0 %"):
-        assert word in text
-    shown.show_evictions(console, stored, options(form="csv"))
-    assert "main,code,ksys_dup,data,5,9,1.0" in printed(console)
-    write_attribution([line for line in LINES if line["type"] != "eviction"])
-    with pytest.raises(UserError, match="expected a run with --attribute misses"):
-        shown.show_evictions(console, stored, options())
+CAUSED = [
+    LINES[0] | {"events": [*EVENTS, "code_misses.compulsory", "code_misses.conflict"]},
+    *LINES[1:11],
+    LINES[11] | {"counts": [70, 30, 5, 1, 2]},
+    *LINES[12:],
+]
+
+
+def test_causes_add_up_to_the_misses(by_function):
+    words = ("--by", "cause", "--where", "ring=0", "--metric", "code_misses", "--per", "all")
+    status, out, _ = by_function(CAUSED, *words, "--json")
+    assert status == 0
+    values = {row["cause"]: row["value"] for row in json.loads(out)["rows"]}
+    # One function has 5 misses with 3 causes, and one a correction of -1.
+    assert values == {"compulsory": 1, "conflict": 2, "no cause": 5 - 3 - 1, "": 5 - 1}
+    status, out, err = by_function(LINES, "--by", "cause")
+    assert (status, out) == (1, "")
+    assert "--attribute misses" in err
+
+
+def test_evictions(by_function):
+    status, said, _ = by_function(CAUSED, "--evictions")
+    assert status == 0
+    rows = [line.split() for line in said.splitlines()]
+    assert ["main", "code", "ksys_dup", "data", "5", "9", "100.0"] in rows
+    status, out, err = by_function(LINES, "--evictions")
+    assert (status, out) == (1, "")
+    assert "--attribute misses" in err
+    without = [line for line in CAUSED if line["type"] != "eviction"]
+    status, out, err = by_function(without, "--evictions")
+    assert (status, out) == (1, "")
+    assert "direct-mapped L2" in err
 
 
 TRACE = [

@@ -13,7 +13,7 @@ from p5lab.cli import main as cli
 from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
-from p5lab.present import by_function, by_source, exports
+from p5lab.present import by_source, exports
 from p5stats import StatsError, attribution
 
 EVENTS = ["cycles.busy", "instructions"]
@@ -61,8 +61,8 @@ def stored(tmp_path, write_attribution):
 
 
 def options(**given):
-    plain = {"top": 20, "form": "table", "event": "cycles.busy", "by": "function,line"}
-    return argparse.Namespace(**(plain | {"source": ""} | given))
+    plain = {"form": "table", "event": "cycles.busy", "source": ""}
+    return argparse.Namespace(**(plain | given))
 
 
 def printed(show, stored, **given):
@@ -103,26 +103,6 @@ def test_files_of_one_name_are_distinguished():
         "z.c": "z.c",
     }
     assert attribution.short_names({"x.c", "/b/x.c"}) == {"x.c": "x.c", "/b/x.c": "b/x.c"}
-
-
-def test_a_table_by_line_counts_the_whole_program_once(stored):
-    text = printed(by_function.show, stored, form="csv")
-    rows = list(csv.DictReader(text.splitlines()))
-    assert rows[0] == {"function": "main", "line": "prog.c:9", "count": "300", "share": "0.75"}
-    assert sum(int(row["count"]) for row in rows) == 400
-    assert "cycles.busy: 400 in the whole program" in printed(by_function.show, stored)
-    by_phase = printed(by_function.show, stored, by="phase", form="csv")
-    assert by_phase.splitlines()[1:] == ["0,400,0.5", "whole,400,0.5"]
-
-
-def test_a_run_without_lines_has_no_table_by_line(stored, write_attribution):
-    NAMELESS = [
-        {**line, "name": line["name"].partition("\t")[0]} if "name" in line else line
-        for line in records()
-    ]
-    write_attribution(NAMELESS)
-    with pytest.raises(UserError, match=r"run .* expected a run with --attribute lines"):
-        printed(by_function.show, stored)
 
 
 def test_the_source_with_counts_beside_it(stored):

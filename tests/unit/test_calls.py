@@ -2,18 +2,14 @@
 """calls.jsonl: the reader, its checks, the names of calls, and the printed table."""
 
 import argparse
-import io
-import json
 
 import pytest
 from fakelab import written
-from rich.console import Console
 
 from p5lab.describe.observation import Calls, Observation
-from p5lab.errors import UserError
-from p5lab.keep.store import Stored
-from p5lab.present import by_call
-from p5stats import StatsError, calls, known_calls
+from p5lab.keep import store
+from p5lab.present import runs
+from p5stats import StatsError, calls, dimensions, known_calls
 
 
 def call(kind, vector, function, number, returned, own, inside, waited=0, phase=0):
@@ -43,28 +39,29 @@ LINES = [
 ]
 
 
-def test_the_frame_has_all_counts_and_what_is_outside(tmp_path):
-    frame = calls.frame(calls.read(written(tmp_path / "calls.jsonl", LINES)))
-    assert list(frame.columns) == calls.COLUMNS
-    assert frame["exclusive"].sum() == 1000
-    assert list(frame["name"]) == [
+def test_the_counts_by_call_have_all_counts_and_what_is_outside(tmp_path):
+    written(tmp_path / "calls.jsonl", LINES)
+    (observer,) = dimensions.observers_of(["call"])
+    found = dimensions.of_run(tmp_path, observer, ["call"])
+    assert set(found.frame["event"]) == set(found.events)
+    rows = found.frame.pivot(index="call", columns="event", values="count")
+    assert set(rows.index) == {
         "INT 21h AH=3Dh open",
         "interrupt 08h",
         "INT 21h AH=4Ch exit",
         "gate EAX=20",
         "exception 0Eh page fault",
         "outside of any call",
-    ]
-    first = frame.iloc[0]
-    assert (first["calls"], first["inclusive"], first["idle"], first["waited"]) == (2, 600, 50, 100)
-    assert (first["mode_changes"], first["crossings"]) == (2, 4)
-    assert (frame["calls"] - frame["returned"]).sum() == 1
+    }
+    assert rows["cycles.busy"].sum() + rows["cycles.idle"].sum() == 1000
+    first = rows.loc["INT 21h AH=3Dh open"]
+    assert (first["calls"], first["returned"], first["waited"]) == (2, 2, 100)
+    assert (first["total.cycles"], first["total.idle"]) == (600, 50)
+    assert (first["total.mode_changes"], first["total.crossings"]) == (2, 4)
 
 
 def test_a_run_that_was_never_ready_has_no_phases(tmp_path):
-    found = calls.read(written(tmp_path / "calls.jsonl", [LINES[0], LINES[-1]]))
-    assert found == {}
-    assert calls.frame(found).empty
+    assert calls.read(written(tmp_path / "calls.jsonl", [LINES[0], LINES[-1]])) == {}
 
 
 @pytest.mark.parametrize(
@@ -158,59 +155,41 @@ def parsed(words):
 
 
 @pytest.fixture
-def stored(tmp_path):
-    written(tmp_path / "calls.jsonl", LINES)
-    return Stored(
-        tmp_path,
-        {
-            "run": "0" * 16,
-            "experiment": "tests",
-            "status": "ok",
-            "identity": {"described": {"phases": {"0": "boot"}}},
-        },
+def stored(lab, p5lab):
+    """The only run of the workload `call`, with counts by call in its three brackets."""
+    assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
+    (directory,) = lab.results.glob("tests/*")
+    written(directory / "calls.jsonl", LINES)
+    return store.stored(directory)
+
+
+def test_the_table(p5lab, stored):
+    status, said, _ = p5lab("show", stored.id, "--calls")
+    assert status == 0
+    assert max(map(len, said.splitlines())) <= 100
+    assert p5lab("show", stored.id, "--by", "call")[1] == said
+    assert said in p5lab("show", stored.id)[1]
+    (row,) = [line.split() for line in said.splitlines() if "open" in line]
+    # Three brackets: 350 busy cycles without the idle ones, two calls of 600 cycles together.
+    assert row == ["INT", "21h", "AH=3Dh", "open", "116.7", "36.8", "0.6667", "0", "300", "50"]
+    _, said, _ = p5lab("show", stored.id, "--calls", "--top", "1")
+    assert "(4 others)" in said
+    words = ("show", stored.id, "--calls", "--all-tables", "--per", "all", "--format", "markdown")
+    (row,) = [line for line in p5lab(*words)[1].splitlines() if "AH=3Dh" in line]
+    assert row == "| INT 21h AH=3Dh open | 350 | 36.8 | 2 | 0 | 300 | 50 | 25 | 1 | 2 |"
+    (row,) = [line for line in p5lab(*words)[1].splitlines() if "4Ch" in line]
+    assert row == "| INT 21h AH=4Ch exit | 100 | 10.5 | 1 | 1 | - | - | - | - | - |"
+
+
+def test_many_phases_have_a_view_of_their_own(p5lab, stored, monkeypatch):
+    monkeypatch.setattr(runs, "MOST_PHASES", 0)
+    assert p5lab("show", stored.id)[1].endswith(
+        f"Counts by call: `./p5lab show {stored.id[:8]} --calls`\n"
     )
 
 
-def printed(stored, form, rows=20, *, more=False):
-    console = Console(file=io.StringIO(), width=80)
-    by_call.show(console, stored, form, rows, more=more)
-    return console.file.getvalue()
-
-
-def test_the_table(stored):
-    said = printed(stored, "table")
-    assert max(map(len, said.splitlines())) <= 80
-    assert "calls in boot" in said
-    (row,) = [line.split() for line in said.splitlines() if "open" in line]
-    assert row == ["INT", "21h", "AH=3Dh", "open", "2", "0", "400", "300"]
-    (row,) = [line.split() for line in said.splitlines() if "all cycles" in line]
-    assert row == ["all", "cycles", "1,000"]
-    assert "(4 others)" in printed(stored, "table", 1)
-    with_more = printed(stored, "markdown", more=True)
-    assert "| INT 21h AH=3Dh open | 2 | 0 | 400 | 300 | 40.0 | 50 | 25 | 1 | 2 |" in with_more
-    assert json.loads(printed(stored, "json"))["rows"][0]["exclusive"] == 400
-    assert printed(stored, "csv").startswith("phase,kind,vector,function,name,calls,")
-
-
-def brief(stored):
-    console = Console(file=io.StringIO(), width=80)
-    by_call.brief(console, stored)
-    return console.file.getvalue()
-
-
-def test_many_phases_have_a_view_of_their_own(stored):
-    assert "calls in boot" in brief(stored)
-    name = {"what": "phase-name", "name": "dir", "count": 7}
-    stored.record["notes"] = [name]
-    phases = [LINES[1] | {"phase": number, "cycles": 300} for number in (1, 2, 3, 7)]
-    written(stored.directory / "calls.jsonl", [LINES[0], *phases, LINES[-1]])
-    assert brief(stored) == f"Counts by call: `./p5lab show {stored.id[:8]} --calls`\n"
-    assert "calls in dir" in printed(stored, "table")
-
-
-def test_a_run_without_calls_is_refused(stored):
+def test_a_run_without_calls_is_refused(p5lab, stored):
     (stored.directory / "calls.jsonl").unlink()
-    with pytest.raises(
-        UserError, match=r"has no counts by call: expected a run with --calls, as `./p5lab run "
-    ):
-        printed(stored, "table")
+    status, out, err = p5lab("show", stored.id, "--calls")
+    assert (status, out) == (1, "")
+    assert "no counts by call" in err and "run tests --calls" in err

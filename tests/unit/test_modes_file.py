@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: MIT
 """modes.jsonl: the reader, its checks, and the printed tables."""
 
-import io
+import csv
 import json
 
 import pytest
 from fakelab import written
-from rich.console import Console
 
-from p5lab.errors import UserError
-from p5lab.keep.store import Stored
-from p5lab.present import by_mode
 from p5stats import StatsError, modes
 
 
@@ -40,18 +36,18 @@ LINES = [
 ]
 
 
-def test_frames(tmp_path):
-    found = modes.read(written(tmp_path / "modes.jsonl", LINES))
-    frame = found.frame()
+def test_the_frame(tmp_path):
+    frame = modes.read(written(tmp_path / "modes.jsonl", LINES)).frame()
     assert list(frame.columns) == modes.COLUMNS
     assert frame[frame["event"] == "cycles.busy"]["count"].sum() == 900
-    assert frame[frame["mode"] == "v86"]["count"].tolist() == [200, 50]
-    vectors = found.vector_frame()
-    assert list(vectors.columns) == modes.VECTOR_COLUMNS
-    assert vectors["count"].sum() == 6
-    empty = modes.read(written(tmp_path / "modes.jsonl", [LINES[0], LINES[-1]]))
-    assert empty.frame().empty
-    assert empty.vector_frame().empty
+    assert frame[frame["mode"] == "v86"]["count"].tolist() == [200, 50, 3]
+    vectors = frame[frame["event"].str.startswith("vector.")]
+    assert dict(zip(vectors["event"], vectors["count"], strict=True)) == {
+        "vector.soft.33": 2,
+        "vector.irq.8": 1,
+        "vector.fault.6": 3,
+    }
+    assert modes.read(written(tmp_path / "modes.jsonl", [LINES[0], LINES[-1]])).frame().empty
 
 
 @pytest.mark.parametrize(
@@ -84,32 +80,24 @@ def test_a_file_that_was_cut_short_is_refused(tmp_path):
         modes.read(written(tmp_path / "modes.jsonl", LINES[:-1]))
 
 
-def printed(stored, form):
-    console = Console(file=io.StringIO(), width=80)
-    by_mode.show(console, stored, form)
-    return console.file.getvalue()
-
-
-def test_the_tables(tmp_path):
-    written(tmp_path / "modes.jsonl", LINES)
-    stored = Stored(
-        tmp_path,
-        {
-            "run": "0" * 16,
-            "experiment": "tests",
-            "status": "ok",
-            "identity": {"described": {"phases": {"0": "b"}}},
-        },
-    )
-    said = printed(stored, "table")
-    assert max(map(len, said.splitlines())) <= 80
+def test_the_tables(lab, p5lab):
+    assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
+    (directory,) = lab.results.glob("tests/*")
+    written(directory / "modes.jsonl", LINES)
+    words = ("show", directory.name, "--modes", "--per", "all")
+    status, said, _ = p5lab(*words)
+    assert status == 0
+    assert max(map(len, said.splitlines())) <= 100
     rows = [line.split() for line in said.splitlines()]
-    assert ["real", "mode", "0", "700", "70.0", "300", "2.00"] in rows
-    assert ["32-bit", "protected", "0", "100", "10.0", "50", "2.00"] in rows
-    assert ["exception", "06h", "invalid", "opcode", "virtual-8086", "mode", "3", "3"] in rows
-    assert "| INT 21h DOS | real mode | 0 | 2 |" in printed(stored, "markdown")
-    assert json.loads(printed(stored, "json"))["vectors"][0]["count"] == 2
-    assert printed(stored, "csv").startswith("phase,mode,ring,space,event,count\n")
-    (tmp_path / "modes.jsonl").unlink()
-    with pytest.raises(UserError, match="expected a run with --modes"):
-        printed(stored, "table")
+    assert ["real", "0", "600", "66.7", "300", "2"] in rows
+    assert ["prot32", "0", "100", "11.1", "50", "2"] in rows
+    assert ["exception", "06h", "invalid", "opcode", "v86", "3", "3", "50.0"] in rows
+    assert "| INT 21h DOS | real | 0 | 2 |" in p5lab(*words, "--format", "markdown")[1]
+    rows = json.loads(p5lab(*words, "--json")[1])["rows"]
+    assert {row["vector"] for row in rows} >= {"", "interrupt 08h"}
+    text = p5lab(*words, "--format", "csv")[1]
+    assert len(list(csv.DictReader(text.splitlines()))) == len(rows)
+    (directory / "modes.jsonl").unlink()
+    status, out, err = p5lab(*words)
+    assert (status, out) == (1, "")
+    assert "run tests --modes" in err

@@ -6,6 +6,7 @@ import html.parser
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import altair as alt
 import hostile
@@ -18,10 +19,12 @@ from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
+from p5lab.keep.store import Stored
 from p5lab.page import charts, figures, functions_figure, results, svg
 from p5lab.page.figure import COLUMNS, MODELLED, PUBLISHED
 from p5lab.present.comparison import Comparison
 from p5lab.present.figure_size import FigureSize
+from p5stats.dimensions import Counted
 
 
 class Document(html.parser.HTMLParser):
@@ -287,15 +290,24 @@ def test_a_small_effect_looks_small(drawn):
 
 
 def test_functions_of_a_run_have_their_cycles():
-    node = {"phase": 0, "space": "program", "crossing": "", "event": "cycles.busy"}
+    node = {"phase": "dup", "event": "cycles.busy"}
     counts = pd.DataFrame(
         [
             {**node, "function": "dup<b>", "module": "linux", "ring": 0, "count": 40},
             {**node, "function": "main", "module": "/bin/dup", "ring": 3, "count": 2},
-            {**node, "phase": 0xFFFFFFFF, "function": "empty", "module": "", "ring": 3, "count": 9},
+            {**node, "phase": "empty", "function": "main", "module": "", "ring": 3, "count": 9},
         ]
     )
-    figure = functions_figure.of("dup", "0123456789abcdef", counts)
+    record = {"experiment": "tests", "run": "0123456789abcdef", "label": "dup"}
+    record |= {"workload": {"name": "dup"}, "guest": {"name": "linux"}}
+    record |= {
+        "machine": {"name": "p90", "geometry": ""},
+        "parameters": {},
+        "feedback": "on",
+        "seed": 0,
+    }
+    stored = Stored(Path("0123456789abcdef"), record)
+    (figure,) = functions_figure.of(stored, Counted(counts, ("cycles.busy",)), {})
     rows = figure.frame.set_index("series")
     assert dict(rows["value"]) == {"dup<b> (linux, ring 0)": 40, "main (/bin/dup, ring 3)": 2}
     assert figure.runs == ("0123456789abcdef",)

@@ -345,8 +345,8 @@ def add_breakdown(parser: argparse.ArgumentParser) -> None:
         "--per",
         choices=breakdown.PER,
         default=breakdown.OPERATION,
-        help="with --by: whether the values are for one operation (the default), or for 1000"
-        " instructions of the phase",
+        help="with --by: whether the values are for one operation (the default), for 1000"
+        " instructions of the phase, or sums over all brackets",
     )
     parser.add_argument(
         "--map",
@@ -358,10 +358,10 @@ def add_breakdown(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def question(args: argparse.Namespace) -> breakdown.Question:
-    """Returns what --by and the options of add_breakdown ask for. Raises UserError if they do not
-    fit."""
-    return breakdown.ask([args.by], args.where, args.metrics, args.per, args.names)
+def question(args: argparse.Namespace, by: str) -> breakdown.Question:
+    """Returns what --by and the options of add_breakdown ask for. `by`: the value of --by. Raises
+    UserError if they do not fit."""
+    return breakdown.ask([by], args.where, args.metrics, args.per, args.names)
 
 
 def check_no_breakdown(args: argparse.Namespace) -> None:

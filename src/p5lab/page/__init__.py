@@ -18,7 +18,6 @@ from p5lab.keep import store, swept_keys
 from p5lab.lab import Lab
 from p5lab.page.results import Found, Results, choose, of_stored
 from p5lab.present import (
-    by_function,
     by_interval,
     by_source,
     column,
@@ -29,14 +28,13 @@ from p5lab.present import (
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
 from p5lab.present.figure_size import FigureSize
+from p5stats import dimensions
 
 PROGRAMS = "Programs of your own"  # the title of a page
 LISTED = 3  # the title of a page lists at most this number of runs
 RELATIVE = "ousterhout90"  # pages of experiments with this prefix show MIPS-relative speeds
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from p5lab.page.figure import Figure
 
 
@@ -137,10 +135,9 @@ def _write(
     results = subject.results
     found = Comparison(results.shown, subject.cannot, subject.keys)
     _check_columns(subject, found)
-    attributed = [pair for one in results.found for pair in _attributed(one)]
-    traced, timed = (
+    attributed, traced, timed = (
         [stored for one in results.found if (stored := next(filter(has, one.stored), None))]
-        for has in (_is_traced, by_interval.has)
+        for has in (_is_attributed, _is_traced, by_interval.has)
     )
     drawn = _drawn(lab, subject, found)
     newest = (cpi_stack.first_in(one.stored) for one in results.found)
@@ -148,7 +145,7 @@ def _write(
     drawn += _inside(attributed, traced, stacked, timed)
     judged = [_result(one) for one in results.found if one.run]
     validation = validate.evaluate(lab, list(subject.claims), judged).results
-    inside = (*(stored for stored, _ in attributed), *traced, *stacked, *timed)
+    inside = (*attributed, *traced, *stacked, *timed)
     shown = (*results.shown, *inside)
     runs = {one.id: one for one in shown}
     page = document.make(
@@ -201,7 +198,7 @@ def _drawn(lab: Lab, subject: _Subject, found: Comparison) -> "list[Figure]":
 
 
 def _inside(
-    attributed: "Sequence[tuple[store.Stored, pd.DataFrame]]",
+    attributed: Sequence[store.Stored],
     traced: Sequence[store.Stored],
     stacked: Sequence[store.Stored],
     timed: Sequence[store.Stored],
@@ -212,14 +209,13 @@ def _inside(
         cpi_figure,
         functions_figure,
         intervals_figure,
-        lines_figure,
         timeline_figure,
     )
 
     drawn = cpi_figure.of(stacked)
-    for stored, counts in attributed:
-        drawn.append(functions_figure.of(comparison.name(stored.record), stored.id, counts))
-        drawn += lines_figure.of(stored, counts, by_source.sources(stored) or {})
+    for stored in attributed:
+        counted = dimensions.read(stored.directory, dimensions.BY_FUNCTION)
+        drawn += functions_figure.of(stored, counted, by_source.sources(stored) or {})
     for stored in traced:
         drawn += timeline_figure.of(stored)
     for stored in timed:
@@ -227,13 +223,9 @@ def _inside(
     return drawn
 
 
-def _attributed(one: Found) -> "list[tuple[store.Stored, pd.DataFrame]]":
-    """Searches the stored runs of `one` for the newest run with counts by function. Returns this
-    run and its counts, or [] if there is no such run."""
-    for stored in one.stored:
-        if stored.status == "ok" and (counts := by_function.of_run(stored.directory)) is not None:
-            return [(stored, counts)]
-    return []
+def _is_attributed(stored: store.Stored) -> bool:
+    """Whether a run with status ok has counts by function."""
+    return stored.status == "ok" and (stored.directory / dimensions.ATTRIBUTION).is_file()
 
 
 def _is_traced(stored: store.Stored) -> bool:

@@ -8,7 +8,7 @@ of 1000 instructions, and rows of the same name stand beside each other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -22,11 +22,15 @@ from p5lab.keep.store import Stored
 from p5lab.present import column
 from p5lab.present.column import Column
 from p5lab.present.comparison import CYCLES, NOMINAL
-from p5stats import StatsError, compare, cpi, dimensions, tidy
+from p5stats import StatsError, compare, cpi, declared, dimensions, tidy
 from p5stats.dimensions import (
+    ALL_BRACKETS,
+    CAUSE,
+    CAUSES,
     COMPONENT,
     DIMENSIONS,
     OWN_EVENTS,
+    PER_CALL,
     WHOLE_RUN,
     Counted,
     NotCounted,
@@ -39,22 +43,27 @@ else:
     from p5stats.lazy import pd
 
 EMPTY = cpi.EMPTY
-OPERATION, INSTRUCTIONS = "operation", "1000"
-PER = (OPERATION, INSTRUCTIONS)
+OPERATION, INSTRUCTIONS, ALL = "operation", "1000", "all"
+PER = (OPERATION, INSTRUCTIONS, ALL)
 ORDERED = ("iteration", "interval")  # dimensions whose values are numbers in the order of time
 PLAIN = "as described"  # the name of a machine without an overlay
 Key = tuple[str, ...]
 Events = Mapping[str, float]  # counts by event
-# The events of observers that a table of one system shows without a wish, beside the metrics.
-OWN_SHOWN = (dimensions.CLOCKS, "calls", "total.cycles", "waited")
+NO_RETURN = "no return"  # calls that did not return
+OWN = {**OWN_EVENTS, NO_RETURN: "calls", **{name: OWN_EVENTS[of] for name, of in PER_CALL.items()}}
+# The columns of observers that a table of one system shows without a wish, beside the metrics.
+OWN_SHOWN = (
+    *(dimensions.CLOCKS, dimensions.DELIVERIES, "evictions"),
+    *("calls", NO_RETURN, "total/call", "waited/call"),
+)
 
 
 @dataclass(frozen=True)
 class Question:
     """What a user wants to see. `by`: the dimensions of a row. `where`: for a dimension, the values
     that count (* matches any text). `metrics`: the columns; without any, those of View.PARTS.
-    `per`: OPERATION or INSTRUCTIONS. `names`: for a dimension, other names of values, so that two
-    systems have the same name for one thing."""
+    `per`: OPERATION, INSTRUCTIONS, or ALL for the sums over all brackets. `names`: for a dimension,
+    other names of values, so that two systems have the same name for one thing."""
 
     by: tuple[str, ...]
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -96,14 +105,24 @@ def ask(
         raise UserError(str(error)) from None
     if COMPONENT in found.dimensions and any(one.name not in (CYCLES, NOMINAL) for one in columns):
         raise UserError(f"{COMPONENT}: only busy cycles have components; expected --metric cycles")
+    if CAUSE in found.dimensions and not columns:
+        return replace(found, metrics=tuple(_columns("l2_read_misses")))
     return found
 
 
 def _columns(option: str) -> Sequence[Column]:
     """The columns of one --metric. The events of observers have no declaration in events.toml."""
-    own = [Column(name, OWN_EVENTS[name], True) for name in option.split(",") if name in OWN_EVENTS]
-    others = ",".join(name for name in option.split(",") if name not in OWN_EVENTS)
+    own = [found for name in option.split(",") if (found := _own(name))]
+    others = ",".join(name for name in option.split(",") if not _own(name))
     return [*(column.parse([others]) if others else ()), *own]
+
+
+def _own(name: str) -> Column | None:
+    """The column of an observer's event: the misses of one cause, or an event of OWN."""
+    event, _, cause = name.rpartition(".")
+    if name in OWN or (cause in CAUSES and event in declared.events()):
+        return Column(name, OWN.get(name, "events"), True)
+    return None
 
 
 def _names(path: Path) -> dict[str, dict[str, str]]:
@@ -159,10 +178,12 @@ class Table:
     @property
     def per(self) -> str:
         """What the values are for: one operation by its name, 1000 instructions, or the run."""
-        if self.question.per != OPERATION:
+        if self.question.per == INSTRUCTIONS:
             return "1000 instructions"
-        if self.phase == WHOLE_RUN:
-            return WHOLE_RUN
+        if self.phase in (WHOLE_RUN, ALL_BRACKETS):
+            return self.phase
+        if self.question.per == ALL:
+            return ALL_BRACKETS
         return f"one {self.systems[0].stored[0].record['workload']['operation']}"
 
     @cached_property
@@ -203,6 +224,11 @@ def _sum(counts: Sequence[Events]) -> Events:
 
 
 def _value(counts: Events, wanted: Column, stored: Stored) -> float:
+    if wanted.name in PER_CALL:
+        returned = counts.get("returned", 0)
+        return counts[PER_CALL[wanted.name]] / returned if returned else float("nan")
+    if wanted.name == NO_RETURN:
+        return counts.get("calls", float("nan")) - counts.get("returned", float("nan"))
     if wanted.is_event:
         return float(counts.get(wanted.name, float("nan")))
     vector = stored.record["guest"]["clock_vector"]
@@ -315,7 +341,7 @@ def _of_run(stored: Stored, question: Question) -> dict[str, pd.DataFrame]:
         )
         wide = wide[(wide != 0).any(axis="columns")]
         name = "" if "phase" in question.by else str(phase)
-        part = wide / divisors[str(phase)]
+        part = wide / divisors.get(str(phase), float("nan"))  # without a bracket: no operations
         found[name] = pd.concat([found[name], part]) if name in found else part
     return found
 
@@ -359,16 +385,18 @@ def _divisors(stored: Stored, question: Question, counts: Counted) -> dict[str, 
     if texts := question.where.get("iteration"):
         frame = frame[frame["iteration"].astype(str).isin(texts)]
     brackets = frame.groupby("phase")["iteration"].nunique()
+    if question.per == ALL:
+        return {str(phase): 1.0 for phase in counts.frame["phase"].unique()}
     if question.per == INSTRUCTIONS:
         retired = frame[frame["event"] == cpi.INSTRUCTIONS].groupby("phase")["count"].sum()
         found = {str(phase): float(count) / 1000 for phase, count in retired.items()}
         own = counts.frame
         run = own[(own["phase"] == WHOLE_RUN) & (own["event"] == cpi.INSTRUCTIONS)]["count"].sum()
-        return {**found, WHOLE_RUN: float(run) / 1000}
+        return {**found, WHOLE_RUN: float(run) / 1000, ALL_BRACKETS: sum(found.values())}
     operations = int(stored.record["workload"]["operations"])
     each = 1 if "iteration" in question.by else brackets
     found = {str(phase): float(operations * n) for phase, n in (brackets * 0 + each).items()}
-    return {**found, WHOLE_RUN: 1.0}
+    return {**found, WHOLE_RUN: 1.0, ALL_BRACKETS: 1.0}
 
 
 def _mean(runs: Sequence[dict[str, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
@@ -413,16 +441,16 @@ def _tuple(key: object) -> tuple[object, ...]:
 def _default(own: Sequence[tuple[System, pd.DataFrame]], several: bool) -> tuple[Column, ...]:
     """The columns without a wish."""
     events = {str(event) for _, frame in own for event in frame.columns}
-    known = {**OWN_EVENTS, **{metric.name: metric.unit for metric in compare.metrics(0)}}
+    known = {**OWN, **{metric.name: metric.unit for metric in compare.metrics(0)}}
 
     def has(name: str) -> bool:
         counts = dict.fromkeys(events, 1.0)
-        value = _value(counts, Column(name, known[name], name in OWN_EVENTS), own[0][0].stored[0])
+        value = _value(counts, Column(name, known[name], name in OWN), own[0][0].stored[0])
         return value == value
 
     found = [name for name in (*shown_in(View.PARTS), *OWN_SHOWN) if has(name)]
     chosen = found[:1] if several else found
-    return tuple(Column(name, known[name], name in OWN_EVENTS) for name in chosen)
+    return tuple(Column(name, known[name], name in OWN) for name in chosen)
 
 
 def _check_names(runs: Sequence[Stored], question: Question) -> None:

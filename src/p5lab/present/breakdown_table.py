@@ -31,7 +31,10 @@ NOTE = "The rows add up to the counts between the markers. The empty bracket is 
 def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None:
     """Prints tables as table, markdown, csv or json, each with at most `top` rows and a row for the
     rest. csv and json have all rows."""
-    if text := rows_as(form, [row for one in tables for row in rows(one)], SCHEMA_VERSION):
+    every = [row for one in tables for row in rows(one)]
+    keys = dict.fromkeys(key for row in every for key in row)  # tables can have other dimensions
+    same = [{key: row.get(key, "") for key in keys} for row in every]
+    if text := rows_as(form, same, SCHEMA_VERSION):
         console.file.write(text)
         return
     grids = [grid for one in tables for grid in _grids(one, top)]
@@ -101,7 +104,7 @@ def _one(table: Table, top: int) -> Grid:
     total = table.value(table.total, 0, first)
     for row in (*table.top(top), table.total):
         value = table.value(row, 0, first)
-        share = f"{100 * value / total:.1f}" if total else MISSING
+        share = f"{100 * value / total:.1f}" if total and total == total else MISSING
         grid.add(*row.key, number(value), share, *(number(table.value(row, 0, c)) for c in more))
     return grid
 

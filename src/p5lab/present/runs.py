@@ -11,14 +11,24 @@ from rich.markup import escape
 from rich.table import Table
 
 from p5lab.describe.keys import readable
+from p5lab.describe.observation.calls import CALLS, Calls
 from p5lab.keep import named
 from p5lab.keep.store import Stored
-from p5lab.present import by_call, comparison, counts, one_system, program_output, screen
+from p5lab.present import (
+    breakdown,
+    breakdown_table,
+    comparison,
+    counts,
+    one_system,
+    program_output,
+    screen,
+)
 from p5lab.present.comparison import Cell, Comparison
 from p5lab.present.tables import MISSING
 from p5lab.terminal import for_terminal, markup
 from p5stats.phase_names import PHASE_NAME
 
+MOST_PHASES = 2  # with a table of calls, for example boot and a window
 SHORT_ID = 10  # digits of a run's id in a list
 CUT = " ..."
 LEAST = 20  # columns of a reason in a terminal that is too narrow
@@ -51,8 +61,19 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
         one_system.curve(cells, console.width).print(console)
     for grid in one_system.metrics(cells, console.width):
         grid.print(console)
-    if (stored.directory / by_call.CALLS).is_file():
-        by_call.brief(console, stored)
+    if (stored.directory / CALLS).is_file():
+        _calls(console, stored)
+
+
+def _calls(console: Console, stored: Stored) -> None:
+    """Prints the counts by call of a run with at most MOST_PHASES phases, and else the command that
+    prints them."""
+    tables = breakdown.of_runs([stored], breakdown.ask(["call"]))
+    if len(tables) <= MOST_PHASES:
+        breakdown_table.show(console, tables, "table", breakdown_table.ROWS)
+    else:
+        for line in Calls().remarks(stored.id, ""):
+            console.print(markup(line), highlight=False, soft_wrap=True)
 
 
 def _facts(stored: Stored) -> Table:

@@ -3,7 +3,8 @@
 """`show`: stored runs: inputs, status, counts, and views of what a run recorded."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from p5lab.cli import options, side_by_side
@@ -16,10 +17,7 @@ from p5lab.lab import Lab
 from p5lab.present import (
     breakdown,
     breakdown_table,
-    by_call,
-    by_function,
     by_interval,
-    by_mode,
     by_source,
     counts,
     cpi_stack,
@@ -30,7 +28,7 @@ from p5lab.present import (
 )
 from p5lab.present.tables import LATEX
 from p5lab.terminal import for_terminal
-from p5stats.dimensions import DIMENSIONS
+from p5stats.dimensions import DIMENSIONS, PAIRS, PER_CALL
 
 HELP = "show stored runs: inputs, status, counts"
 DESCRIPTION = (
@@ -72,18 +70,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="for a run with --trace crossings: show each step of a typical bracket of each phase,"
         " with its misses",
     )
-    parser.add_argument(
-        "--calls",
-        action="store_true",
-        help="for a run with --calls: show the calls with the most cycles; with --all-tables, also"
-        " what they waited, and their mode changes and ring crossings",
-    )
-    parser.add_argument(
-        "--modes",
-        action="store_true",
-        help="for a run with --modes: show the cycles of each machine mode and ring, and the"
-        " interrupts and exceptions by vector",
-    )
+    for name, (views, what) in SHORT.items():
+        parser.add_argument(
+            f"--{name}", action="store_true", help=f"{what}: short for --by {' and '.join(views)}"
+        )
     parser.add_argument(
         "--intervals",
         action="store_true",
@@ -106,24 +96,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def _add_attribution(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--attribution",
-        action="store_true",
-        help="for a run with --attribute: show the functions with the largest counts",
-    )
-    parser.add_argument(
         "--source",
         nargs="?",
         const="",
         metavar="FILE",
-        help="with --attribution, for a run with --attribute lines: show the source of the program"
-        " with the counts of --event beside it. Without FILE, the files of libraries are only"
-        " listed",
-    )
-    parser.add_argument(
-        "--evictions",
-        action="store_true",
-        help="for a run with --attribute misses and a direct-mapped L2: show pairs of functions. In"
-        " each pair, lines of one function evicted lines of the other function from L2",
+        help="for a run with --attribute lines: show the source of the program with the counts of"
+        " --event beside it. Without FILE, the files of libraries are only listed",
     )
     parser.add_argument(
         "--speedscope",
@@ -136,31 +114,31 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
         "--by",
         metavar="DIMENSION,...",
         help="divide the counts of one or several runs by these dimensions, such as ring,function,"
-        f" call or component (all: {', '.join(DIMENSIONS)}). With --attribution, any of"
-        f" {', '.join(by_function.BY)} (default: {COUNTED['by'][0]})",
+        f" call or component (all: {', '.join(DIMENSIONS)})",
     )
     options.add_breakdown(parser)
     parser.add_argument(
         "--event",
         metavar="NAME",
-        help=f"event to show (default: {COUNTED['event'][0]})",
+        help=f"event to show (default of --source and --speedscope: {exports.EVENT})",
     )
     parser.add_argument(
         "--top",
         type=options.positive("--top"),
         metavar="N",
-        help=f"number of rows (default: {COUNTED['top'][0]})",
+        help=f"with --by: number of rows (default: {breakdown_table.ROWS})",
     )
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `show`."""
-    if args.by is not None and not any(_is_given(args, view) for view in VIEWS):
-        return _divided(args, lab)
+    short = next((name for name in SHORT if getattr(args, name)), "")
+    asked = next((name for name in VIEWS if _is_given(args, name)), "")
+    if not asked and (args.by or short):
+        return _divided(args, lab, [args.by] if args.by else SHORT[short][0])
     options.check_no_breakdown(args)
     wanted = options.wanted(args)
-    _check_counted(args)
-    asked = next((name for name in VIEWS if _is_given(args, name)), "")
+    _check_event(args, asked)
     if asked and args.form == LATEX:
         raise UserError(f"show --{asked}: expected --format {', '.join(counts.FORMATS)}")
     words = [args.run, *args.more]
@@ -184,16 +162,21 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     return 0
 
 
-def _divided(args: argparse.Namespace, lab: Lab) -> int:
-    """Executes `show` with --by: the counts by dimension."""
+def _divided(args: argparse.Namespace, lab: Lab, views: Sequence[str]) -> int:
+    """Executes `show` with --by: the counts by the dimensions of each view."""
     if args.event:
-        args.metrics.append(args.event)
-    question = options.question(args)
+        args.metrics = [*args.metrics, args.event]
+    if args.calls and args.all_tables and not args.metrics:
+        args.metrics = ["cycles", "calls", breakdown.NO_RETURN, *PER_CALL]
+    questions = [options.question(args, by) for by in views]
     words = [args.run, *args.more]
     chosen = [same[0] for same in selection.groups(lab, words, args.only)]
     if not any(selection.is_group(lab, word) for word in words):
         chosen = selection.as_versions(chosen)
-    tables = breakdown.of_runs(chosen, question)
+    tables = breakdown.of_runs(chosen, questions[0])
+    for one in questions[1:]:
+        with suppress(UserError):  # for example, no interrupt was delivered
+            tables += breakdown.of_runs(chosen, one)
     breakdown_table.show(counts.stdout(), tables, args.form, args.top or breakdown_table.ROWS)
     return 0
 
@@ -204,15 +187,15 @@ def _with_stacks(lab: Lab, words: list[str], only: str) -> list[Stored]:
     return [stack for same in groups if (stack := cpi_stack.first_in(same))] or [groups[0][0]]
 
 
-def _check_counted(args: argparse.Namespace) -> None:
-    """Gives the options of COUNTED their defaults. Raises UserError for such an option without a
-    view that uses it."""
-    for name, (default, views) in COUNTED.items():
-        if getattr(args, name) is None:
-            setattr(args, name, default)
-        elif not any(_is_given(args, view) for view in views):
-            known = " or ".join(f"--{view}" for view in views)
-            raise UserError(f"show --{name}: expected one run with {known}")
+def _check_event(args: argparse.Namespace, asked: str) -> None:
+    """Sets the event of a view that shows one. Raises UserError for --event and --top without a
+    view that uses them."""
+    uses = ("source", "speedscope")
+    if args.event and asked not in uses:
+        raise UserError(f"show --event: expected with --by, --{' or --'.join(uses)}")
+    if args.top:
+        raise UserError("show --top: expected with --by DIMENSION,...")
+    args.event = args.event or exports.EVENT
 
 
 def _is_given(args: argparse.Namespace, view: str) -> bool:
@@ -236,18 +219,6 @@ def _speedscope(stored: Stored, args: argparse.Namespace) -> None:
     exports.write(args.speedscope, exports.speedscope(stored, args.event))
 
 
-def _evictions(stored: Stored, args: argparse.Namespace) -> None:
-    by_function.show_evictions(counts.stdout(), stored, args)
-
-
-def _calls(stored: Stored, args: argparse.Namespace) -> None:
-    by_call.show(counts.stdout(), stored, args.form, args.top, more=args.all_tables)
-
-
-def _modes(stored: Stored, args: argparse.Namespace) -> None:
-    by_mode.show(counts.stdout(), stored, args.form)
-
-
 def _intervals(stored: Stored, args: argparse.Namespace) -> None:
     by_interval.show(counts.stdout(), stored, args.form, more=args.all_tables)
 
@@ -256,25 +227,21 @@ def _source(stored: Stored, args: argparse.Namespace) -> None:
     by_source.show(counts.stdout(), stored, args)
 
 
-def _attribution(stored: Stored, args: argparse.Namespace) -> None:
-    by_function.show(counts.stdout(), stored, args)
-
-
 # The views of one run, by their options. If several are given, the first is shown.
 VIEWS: dict[str, Callable[[Stored, argparse.Namespace], None]] = {
     "crossings": _crossings,
     "timeline": _timeline,
     "speedscope": _speedscope,
-    "evictions": _evictions,
-    "calls": _calls,
-    "modes": _modes,
     "intervals": _intervals,
     "source": _source,
-    "attribution": _attribution,
 }
-# Options about the counts by function: the default, and the views that use the option.
-COUNTED = {
-    "by": ("function,module", ("attribution",)),
-    "event": (by_function.EVENT, ("attribution", "source", "speedscope")),
-    "top": (by_function.ROWS, ("attribution", "evictions", "calls")),
+# Short names for --by: the dimensions of each table, and what they show.
+SHORT = {
+    "calls": (
+        ("call",),
+        "the calls with the most cycles, and with --all-tables their other counts",
+    ),
+    "modes": (("mode,ring", "vector,mode,ring"), "cycles by machine mode, and interrupts"),
+    "attribution": (("function,module",), "the functions with the largest counts"),
+    "evictions": ((",".join(PAIRS),), "functions whose lines evicted lines of others from L2"),
 }
