@@ -13,6 +13,7 @@ import json
 import lzma
 import os
 import shutil
+import struct
 import tarfile
 import tomllib
 from collections.abc import Callable
@@ -34,7 +35,16 @@ import test_validate
 from mutate import Mutator, dump_toml
 from rich.console import Console
 
-from p5lab.describe import disk_image, experiment, guest, machine, media, program, workload
+from p5lab.describe import (
+    disk_image,
+    experiment,
+    guest,
+    image_format,
+    machine,
+    media,
+    program,
+    workload,
+)
 from p5lab.describe.media import MediumFile
 from p5lab.errors import UserError
 from p5lab.evidence import published
@@ -79,6 +89,7 @@ class Reader:
     check: Callable[[object], object] = lambda found: None
     ends: bool = False  # a cut file is never a whole file
     whole: bool = False  # the file has a digest, so any change is refused
+    named: bool = False  # the seeds are refused, too
 
 
 def lines(rows):
@@ -280,28 +291,62 @@ def of_points(tmp_path):
     return Reader("text", [b"3 0\n7 1\n\n0.25 0\n0.75 1\n"], read, check)
 
 
-def of_image(*seeds):
-    """Images of floppies that are not raw."""
+def of_image(role, *seeds, named=False):
+    """Images of a medium that are not raw. A user's file ends as a raw image, or in a line that
+    names its format and the command that converts it (`named`)."""
 
     def reader(tmp_path):
         images = RawImages(Lab(tmp_path / "lab"), convert=False)
 
         def read(data):
-            path = put(tmp_path / "floppy.img", data)
+            path = put(tmp_path / "user.img", data)
+            form = image_format.of(path)
             try:
-                (found,) = media.found([MediumFile("floppy_a", str(path), "--floppy")], images)
+                (found,) = media.found([MediumFile(role, str(path), "--medium")], images)
                 return found, found.path.stat().st_size
+            except UserError as error:
+                if form and not form.unpack:
+                    assert form.name in str(error)
+                    assert form.command_for(path) in str(error)
+                if form or image_format.is_iso(path):
+                    assert "truncate" not in str(error)
+                raise
             finally:
+                assert path.read_bytes() == data  # the user's file never changes
                 shutil.rmtree(tmp_path / "lab", ignore_errors=True)
 
         def check(found):
             medium, size = found
-            assert size in disk_image.FLOPPIES
-            assert medium.form
+            if role == "floppy_a":
+                assert size in disk_image.FLOPPIES
+                assert medium.form
+            elif role == "disk_1":
+                assert 0 < medium.geometry.bytes <= size
+            else:
+                assert size % disk_image.CD_SECTOR == 0
 
-        return Reader("bytes", list(seeds), read, check)
+        return Reader("bytes", list(seeds), read, check, named=named)
 
     return reader
+
+
+def named_images():
+    """Files of formats that p5lab names, and of a CD-ROM."""
+    iso = bytes(0x8000) + b"\1CD001\1".ljust(0x1000, b"\0")
+    files = [content for content, *_ in test_image_format.NAMED]
+    return [one if len(one) > 1000 else one.ljust(1067, b"\0") for one in files] + [iso]
+
+
+def small_disk():
+    """A disk of one cylinder, 4 heads and 17 sectors, with a boot sector and a partition table."""
+    entry = bytes([0x80, 0, 2, 0, 1, 3, 17, 0]) + struct.pack("<II", 1, 4 * 17 - 1)
+    sector = b"\xfa\xf4".ljust(disk_image.TABLE, b"\0") + entry + bytes(48) + disk_image.SIGNATURE
+    return sector + bytes(4 * 17 * 512 - 512)
+
+
+def dosemu():
+    header = b"DOSEMU\0" + struct.pack("<IIII", 4, 17, 1, 128)
+    return header.ljust(128, b"\0") + small_disk()
 
 
 # --- p5lab -----------------------------------------------------------------------------------
@@ -473,12 +518,23 @@ READERS = {
     "gem5 markers.jsonl": of_gem5_markers,
     "simpoint.bb": of_vectors,
     "simpoints and weights": of_points,
-    "image ImageDisk": of_image(test_image_format.imd_file(test_image_format.BOOT, 40, 1, 8)),
+    "image ImageDisk": of_image(
+        "floppy_a", test_image_format.imd_file(test_image_format.BOOT, 40, 1, 8)
+    ),
     "image packed": of_image(
+        "floppy_a",
         gzip.compress(test_image_format.BOOT),
         lzma.compress(test_image_format.BOOT),
         bz2.compress(test_image_format.BOOT),
         test_image_format.zipped(a_img=test_image_format.BOOT),
+    ),
+    "image of a floppy, named": of_image("floppy_a", *named_images(), named=True),
+    "image of a disk, named": of_image("disk_1", *named_images(), named=True),
+    "image of a disk, DOSEMU": of_image("disk_1", dosemu(), gzip.compress(small_disk(), 0)),
+    "image of a CD-ROM": of_image(
+        "cdrom",
+        test_image_format.cdrom(2, bytes(2048)),
+        gzip.compress(test_image_format.cdrom(0, bytes(2048)), 0),
     ),
     "run.json": of_record,
     "the index": of_index,
@@ -541,7 +597,7 @@ def stress(name, tmp_path, cases):
     reader = READERS[name](tmp_path)
     for number, seed in enumerate(reader.seeds):
         if name != "a tarball" or number < 2:
-            assert not refused(reader, seed, f"{name}: seed {number}"), name
+            assert refused(reader, seed, f"{name}: seed {number}") == reader.named, name
     mutated = Mutator(reader.seeds, reader.form)
     taken = 0
     for case in range(cases):

@@ -133,37 +133,38 @@ def test_qemu_converts_on_request(tmp_path, raw, form):
 # --- what it names ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "content, name, command",
-    [
-        (b"QFI\xfb\0\0\0\3", "qcow2", "qemu-img convert -f qcow2 -O raw my.img my.raw.img"),
-        (b"QFI\xfb\0\0\0\1", "qcow", "qemu-img convert -f qcow -O raw"),
-        (b"<<< QEMU VM >>>".ljust(64, b"\0") + b"\x7f\x10\xda\xbe", "VDI", "-f vdi"),
-        (b"KDMV\1\0\0\0", "VMDK", "-f vmdk"),
-        (b"# Disk DescriptorFile\nversion=1\n", "VMDK", "-f vmdk"),
-        (b"conectix", "VHD", "-f vpc"),
-        (BOOT + vhd_footer().ljust(512, b"\0"), "VHD of a fixed size", "-f vpc"),
-        (BOOT + vhd_footer().ljust(511, b"\0"), "VHD of a fixed size", "-f vpc"),
-        (b"vhdxfile", "VHDX", "-f vhdx"),
-        (b"QED\0", "QED", "-f qed"),
-        (b"WithoutFreeSpace", "Parallels", "-f parallels"),
-        (b"WithouFreSpacExt", "Parallels", "-f parallels"),
-        (b"Bochs Virtual HD Image\0", "Bochs", "-f bochs"),
-        (b"\x28\xb5\x2f\xfd", "zstd", "zstd -dc my.img"),
-        (b"7z\xbc\xaf\x27\x1c", "7z", "7z x"),
-        (b"Rar!\x1a\x07\1\0", "RAR", "unrar x"),
-        (b"\x1f\x9d\x90", "compress", "gzip -dc"),
-        (b"\x1a\x0b-lh5-", "LHA", "lha x"),
-        (b"TD\0\1\x15\0\0\0\0\1", "Teledisk", "dsktrans -itype tele"),
-        (b"td\0\1\x15\0\0\0\0\1", "Teledisk", "dsktrans -itype tele"),
-        (b"MV - CPCEMU Disk-File\r\n", "CPC DSK", "dsktrans -itype dsk"),
-        (b"EXTENDED CPC DSK File\r\n", "extended CPC DSK", "dsktrans -itype edsk"),
-        (b"CQ\x14\0", "CopyQM", "dsktrans -itype copyqm"),
-        (b"\xaa\x5a\xf0\0", "SaveDskF", "LOADDSKF"),
-        (b"HXCPICFE\0", "HFE", "hxcfe"),
-        (b"\0" + b"\xff" * 10 + b"\0\0\2\0\1", "raw sectors", "bchunk"),
-    ],
-)
+# Beginning of the file, name of its format, and a part of the command that converts it.
+NAMED = [
+    (b"QFI\xfb\0\0\0\3", "qcow2", "qemu-img convert -f qcow2 -O raw my.img my.raw.img"),
+    (b"QFI\xfb\0\0\0\1", "qcow", "qemu-img convert -f qcow -O raw"),
+    (b"<<< QEMU VM >>>".ljust(64, b"\0") + b"\x7f\x10\xda\xbe", "VDI", "-f vdi"),
+    (b"KDMV\1\0\0\0", "VMDK", "-f vmdk"),
+    (b"# Disk DescriptorFile\nversion=1\n", "VMDK", "-f vmdk"),
+    (b"conectix", "VHD", "-f vpc"),
+    (BOOT + vhd_footer().ljust(512, b"\0"), "VHD of a fixed size", "-f vpc"),
+    (BOOT + vhd_footer().ljust(511, b"\0"), "VHD of a fixed size", "-f vpc"),
+    (b"vhdxfile", "VHDX", "-f vhdx"),
+    (b"QED\0", "QED", "-f qed"),
+    (b"WithoutFreeSpace", "Parallels", "-f parallels"),
+    (b"WithouFreSpacExt", "Parallels", "-f parallels"),
+    (b"Bochs Virtual HD Image\0", "Bochs", "-f bochs"),
+    (b"\x28\xb5\x2f\xfd", "zstd", "zstd -dc my.img"),
+    (b"7z\xbc\xaf\x27\x1c", "7z", "7z x"),
+    (b"Rar!\x1a\x07\1\0", "RAR", "unrar x"),
+    (b"\x1f\x9d\x90", "compress", "gzip -dc"),
+    (b"\x1a\x0b-lh5-", "LHA", "lha x"),
+    (b"TD\0\1\x15\0\0\0\0\1", "Teledisk", "dsktrans -itype tele"),
+    (b"td\0\1\x15\0\0\0\0\1", "Teledisk", "dsktrans -itype tele"),
+    (b"MV - CPCEMU Disk-File\r\n", "CPC DSK", "dsktrans -itype dsk"),
+    (b"EXTENDED CPC DSK File\r\n", "extended CPC DSK", "dsktrans -itype edsk"),
+    (b"CQ\x14\0", "CopyQM", "dsktrans -itype copyqm"),
+    (b"\xaa\x5a\xf0\0", "SaveDskF", "LOADDSKF"),
+    (b"HXCPICFE\0", "HFE", "hxcfe"),
+    (b"\0" + b"\xff" * 10 + b"\0\0\2\0\1", "raw sectors", "bchunk"),
+]
+
+
+@pytest.mark.parametrize("content, name, command", NAMED)
 @pytest.mark.parametrize("role", ["floppy_a", "disk_1"])
 def test_other_formats_are_named_with_their_command(raw, content, name, command, role):
     for more in (b"", bytes(997)):
@@ -219,6 +220,10 @@ def test_a_cdrom_in_the_place_of_a_disk_is_named(raw):
             raw(iso, role=role)
     hybrid = BOOT[:512] + iso[512:]  # as isohybrid writes it
     assert raw(hybrid, role="disk_1") == (hybrid, "")
+    with pytest.raises(UserError, match=r"image of a CD-ROM"):
+        raw(hybrid, role="floppy_a")
+    floppy = hybrid.ljust(SMALL, b"\0")
+    assert raw(floppy, role="floppy_a") == (floppy, "")
     assert raw(iso, role="cdrom") == (iso, "")
 
 

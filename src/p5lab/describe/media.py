@@ -132,10 +132,11 @@ def refusal(wanted: MediumFile, path: Path, form: Format) -> UserError:
 
 def check_format(wanted: MediumFile, path: Path) -> None:
     """Raises UserError for an image of a CD-ROM in the place of a floppy or disk. An image can be
-    both, with a boot sector before its volumes."""
+    both, with a boot sector before its volumes; as a floppy it also has the size of one."""
     if wanted.role == CDROM or not image_format.is_iso(path):
         return
-    if not disk_image.has_signature(path):
+    fits = wanted.role not in FLOPPIES or disk_image.has_size_of_floppy(path)
+    if not fits or not disk_image.has_signature(path):
         raise UserError(
             f"{wanted.where}: {path}: this is an image of a CD-ROM (ISO 9660); expected with"
             " --cdrom"
