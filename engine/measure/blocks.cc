@@ -33,7 +33,9 @@ void Blocks::sample(std::vector<Interval> intervals, uint64_t warm_up, Snapshot 
 void Blocks::measure(bool on) {
   count();
   measuring_ = on;
-  if (on && !intervals_.empty() && mode_ == Mode::Detailed && !inside_) begin_gap();
+  if (!on || mode_ != Mode::Detailed || inside_) return;
+  if (!intervals_.empty()) begin_gap();
+  if (file_ && snapshot_) begin_snapshot(0);
 }
 
 void Blocks::add(uint64_t instructions) {
@@ -52,7 +54,9 @@ void Blocks::at_switch() {
   if (file_) {
     write_interval();
     while (switch_ <= total_) switch_ += length_;
-    return;
+    if (!inside_) return;
+    snapshot_("end", number_);
+    return begin_snapshot(number_ + 1);
   }
   while (total_ >= switch_) {
     if (inside_)
@@ -64,11 +68,16 @@ void Blocks::at_switch() {
   }
 }
 
+void Blocks::begin_snapshot(uint32_t number) {
+  inside_ = true;
+  number_ = number;
+  snapshot_("begin", number);
+}
+
 void Blocks::begin_interval() {
   model_.set_warming(false);
   mode_ = Mode::Detailed;
-  inside_ = true;
-  snapshot_("begin", intervals_[next_].number);
+  begin_snapshot(intervals_[next_].number);
   cycles_ = model_.counters().total(p5::CyclesBusy);
   instructions_ = model_.counters().total(p5::Instructions);
   switch_ = intervals_[next_].end;
@@ -121,7 +130,7 @@ void Blocks::write_interval() {
 }
 
 void Blocks::finish() {
-  if (inside_) snapshot_("end", intervals_[next_].number);
+  if (inside_) snapshot_("end", number_);
   if (file_ && total_ + length_ > switch_) write_interval();
 }
 

@@ -41,6 +41,8 @@ class Blocks {
     file_ = file;
     length_ = switch_ = interval;
   }
+  // Takes a snapshot at the bounds of the interval of each vector, too.
+  void count_events(Snapshot snapshot) { snapshot_ = std::move(snapshot); }
   void sample(std::vector<Interval> intervals, uint64_t warm_up, Snapshot snapshot);
 
   void measure(bool on);  // whether a bracket is open from now on
@@ -96,12 +98,13 @@ class Blocks {
   void write_interval();
   void begin_interval();
   void end_interval();
+  void begin_snapshot(uint32_t number);
   void begin_gap();
   void warm_up();
 
   p5::Pentium& model_;
-  // The mode is Detailed before the first bracket and in intervals. inside_ is true only in
-  // intervals.
+  // A sample is Detailed before the first bracket and in its intervals. inside_ is true between the
+  // two snapshots of an interval.
   enum class Mode : uint8_t { Detailed, Warming, Resting } mode_ = Mode::Detailed;
   bool measuring_ = false, inside_ = false;
   uint64_t space_ = 0, start_ = 0;  // address space and begin of the current block
@@ -119,6 +122,7 @@ class Blocks {
   size_t next_ = 0;
   uint64_t warm_up_ = 0;
   Snapshot snapshot_;
+  uint32_t number_ = 0;  // of the interval that is open, if inside_
   uint64_t cycles_ = 0, instructions_ = 0;  // at the begin of the current interval
   uint64_t weights_ = 0, weighted_ = 0;     // sums over intervals: weight; weight * clocks
   uint64_t clocks_each_ = 0;                // mean clocks of an instruction outside intervals

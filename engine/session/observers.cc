@@ -43,6 +43,7 @@ void Observers::open(const Interval& interval) {
   if (!config_.vectors.empty()) {
     vectors_.create(config_.vectors);
     blocks_->write_vectors(vectors_.file(), config_.vector_interval);
+    if (config_.vector_events) blocks_->count_events(interval);
   }
   if (!config_.sample.empty()) blocks_->sample(config_.sample, config_.warm_up, interval);
 }

@@ -47,11 +47,11 @@ RunConfig RunConfig::read(Settings& settings) {
 
 const std::set<std::string>& RunConfig::own_keys() {
   static const std::set<std::string> keys = {
-      "run.access_limit",    "run.accesses", "run.attribution", "run.attribution_stacks",
-      "run.call_table",      "run.calls",    "run.cpi",         "run.crossings",
-      "run.functions",       "run.interval", "run.intervals",   "run.issue_limit",
-      "run.issues",          "run.modes",    "run.sample",      "run.vectors",
-      "run.vector_interval", "run.warm_up",
+      "run.access_limit",    "run.accesses",      "run.attribution", "run.attribution_stacks",
+      "run.call_table",      "run.calls",         "run.cpi",         "run.crossings",
+      "run.functions",       "run.interval",      "run.intervals",   "run.issue_limit",
+      "run.issues",          "run.modes",         "run.sample",      "run.vectors",
+      "run.vector_interval", "run.vector_events", "run.warm_up",
   };
   return keys;
 }
@@ -116,6 +116,7 @@ void RunConfig::read_blocks(Settings& settings) {
     vectors = settings.text("run.vectors");
     vector_interval = settings.number("run.vector_interval");
     if (vector_interval == 0) settings.fail("run.vector_interval", "expected at least 1");
+    vector_events = settings.has("run.vector_events") && settings.flag("run.vector_events");
   }
   if (!settings.has("run.sample")) return;
   if (!measure::Blocks::parse(settings.text("run.sample"), &sample)) {

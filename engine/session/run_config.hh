@@ -46,8 +46,10 @@ struct RunConfig {
   std::vector<p5::Config> shadows;
   // Basic blocks (blocks.hh). `vector_interval` is the number of instructions for which the run
   // writes one vector. `warm_up` is the number of instructions for which the model warms up before
-  // each interval of detailed simulation.
+  // each interval of detailed simulation. `vector_events`: events.jsonl has the counts of the
+  // interval of each vector.
   uint64_t vector_interval = 0, warm_up = 0;
+  bool vector_events = false;
   std::vector<measure::Blocks::Interval> sample;
   // Attribution (attribution.hh). `stacks`: the run records the calls. `classes`: the run records
   // the classes of misses. `functions` is the table of the guest's functions.

@@ -46,6 +46,17 @@ PROJECTION_SEED = 2042712918
 # single point. An interval contains some million instructions. The smallest step of a block's share
 # is therefore about 1e-6, and POINT is the square of this step.
 POINT = 1e-12
+# The misses that can stand beside the blocks, and the clocks of a miss of each kind on a Pentium PC
+# of 90 to 100 MHz: an estimate. Only the proportions matter, because `cluster` scales them.
+MISSES = {
+    "code_misses": 6,
+    "data_read_misses": 6,
+    "data_write_misses": 6,
+    "l2_read_misses": 20,
+    "l2_write_misses": 10,
+    "itlb_misses": 15,
+    "dtlb_misses": 15,
+}
 _PAIR = re.compile(r"\s*:\s*([0-9]{1,18})\s*:\s*([0-9]{1,18})(?=[\s:]|$)")
 # A weight in a file has two or more digits after the point, so the sum of n weights can exceed 1 by
 # this share of n.
@@ -199,7 +210,12 @@ def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
 
 
 def cluster(
-    vectors: Vectors, max_k: int, *, seeds: int = SEEDS, threshold: float = THRESHOLD
+    vectors: Vectors,
+    max_k: int,
+    misses: np.ndarray | None = None,
+    *,
+    seeds: int = SEEDS,
+    threshold: float = THRESHOLD,
 ) -> Clustering:
     """Groups the intervals into clusters, as SimPoint 3.2 does with `-fixedLength off`. Idle
     intervals belong to no cluster.
@@ -209,12 +225,17 @@ def cluster(
     a sufficient BIC score: at least worst score + `threshold` x (best score - worst score). The
     interval nearest to the centre of a cluster represents the cluster. Equal input gives equal
     output, because all random numbers have fixed seeds.
+
+    misses: the clocks of the misses of each kind in each interval (`miss_clocks`), shape
+    (intervals, kinds). They become further dimensions, with the same total variance as the blocks.
     """
     from sklearn.cluster import KMeans  # slow to import, and only one command needs it
 
     busy = [number for number, counts in enumerate(vectors.intervals) if counts]
     weights = np.asarray([vectors.lengths[number] for number in busy], dtype=float)
     points = _project([vectors.intervals[number] for number in busy]) / weights[:, np.newaxis]
+    if misses is not None:
+        points = _beside(points, misses[busy] / weights[:, np.newaxis], weights)
     most = min(max_k, len(np.unique(points, axis=0)))
     runs = [
         KMeans(k, n_init=seeds, random_state=k).fit(points, sample_weight=weights)
@@ -259,6 +280,17 @@ def _project(intervals: Sequence[Mapping[int, int]]) -> np.ndarray:
             for counts in intervals
         ]
     )
+
+
+def _beside(points: np.ndarray, misses: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Appends the columns of `misses`, scaled to the total variance of `points`."""
+
+    def variance(columns: np.ndarray) -> float:
+        centre = np.average(columns, axis=0, weights=weights)
+        return float(np.average(((columns - centre) ** 2).sum(axis=1), weights=weights))
+
+    scale = math.sqrt(variance(points) / max(variance(misses), POINT))
+    return np.hstack([points, scale * misses])
 
 
 def _bic(points: np.ndarray, weights: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> float:
@@ -319,6 +351,15 @@ def counted(parsed: Events, empty: int, interval: int | None = None) -> dict[str
         elif mark.op in ("begin", "end") and mark.arg != empty:
             depth += 1 if mark.op == "begin" else -1
     return counts
+
+
+def miss_clocks(parsed: Events, empty: int, intervals: int) -> np.ndarray:
+    """The clocks that the misses of each interval take, by the kinds and weights of MISSES; shape
+    (intervals, kinds). StatsError if the run has no counts of an interval."""
+    if missing := set(range(intervals)) - parsed.intervals.keys():
+        raise StatsError(f"the run has no counts of interval {min(missing)}")
+    counts = [counted(parsed, empty, interval) for interval in range(intervals)]
+    return np.array([[one.get(kind, 0) * MISSES[kind] for kind in MISSES] for one in counts], float)
 
 
 def elapsed(parsed: Events, empty: int) -> int:

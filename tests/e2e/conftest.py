@@ -351,6 +351,7 @@ def boot(lab, workloads, directories):
         trace=(),
         accesses=0,
         vectors=0,
+        vector_events=False,
         sample=None,
         attribute=(),
         conf=(),
@@ -381,7 +382,7 @@ def boot(lab, workloads, directories):
             observation=Observation.of(
                 Shadows(tuple(shadows)) if shadows else None,
                 Trace(tuple(trace), accesses) if trace else None,
-                Vectors(vectors) if vectors else None,
+                Vectors(vectors, vector_events) if vectors else None,
                 Attribution(tuple(attribute)) if attribute else None,
                 sample,
                 PowerCut(power_cut) if power_cut else None,

@@ -8,9 +8,10 @@ import pytest
 from p5lab.cli.main import main
 from p5lab.describe.observation import Interval, Sample
 from p5lab.describe.observation.vectors import VECTORS
+from p5lab.engines import EVENTS
 from p5lab.execute import sampling as command
 from p5lab.lab import Lab
-from p5stats import simpoint, tidy
+from p5stats import events, simpoint, tidy
 from p5stats.simpoint import BUSY, INSTRUCTIONS
 
 EMPTY = 0xFFFFFFFF
@@ -69,7 +70,9 @@ def test_the_estimate_of_an_application(aside, capsys, full):
     chosen = simpoint.read_points(
         directory / "simpoint.simpoints", directory / "simpoint.weights", row["intervals"]
     )
-    again = simpoint.cluster(simpoint.read_vectors(vectors), command.MAX_K).points
+    counted = events.parse(vectors.with_name(EVENTS))
+    misses = simpoint.miss_clocks(counted, EMPTY, row["intervals"])
+    again = simpoint.cluster(simpoint.read_vectors(vectors), command.MAX_K, misses).points
     assert [one.interval for one in again] == [one.interval for one in chosen]
     assert [one.weight for one in again] == pytest.approx([one.weight for one in chosen])
 
@@ -86,6 +89,32 @@ def test_vectors_hold_every_instruction_of_the_brackets(boot):
     assert sum(found.lengths) == total
     assert all(5000 - 100 < length < 5000 + 100 for length in found.lengths[:-1])
     assert len(found.intervals) == -(-total // 5000)
+
+
+def test_events_of_the_intervals_are_those_of_the_brackets(boot):
+    """The snapshots between intervals change no count, and the intervals have all of them."""
+    plain = boot(GETPID)
+    booted = boot(GETPID, vectors=5000, vector_events=True)
+    assert counts(booted) == counts(plain)
+    lengths = simpoint.read_vectors(booted.directory / VECTORS).lengths
+    found = [simpoint.counted(booted.events, EMPTY, one) for one in range(len(lengths))]
+    assert [one[INSTRUCTIONS] for one in found] == lengths
+    whole = simpoint.counted(booted.events, EMPTY)
+    assert {event: sum(one[event] for one in found) for event in whole} == whole
+    assert (simpoint.miss_clocks(booted.events, EMPTY, len(lengths)).sum(axis=1) > 0).any()
+
+
+def test_blocks_alone_choose_without_the_model(aside, capsys):
+    (row,) = estimates(
+        capsys, aside, "getpid", "--parameter", "iterations=4000", "--interval", "50000",
+        "--features", "blocks",
+    )  # fmt: skip
+    assert row["features"] == "blocks"
+    made = json.loads(
+        (aside.results / command.BLOCKS / row["runs"][command.BLOCKS] / "run.json").read_text()
+    )
+    assert not made["request"]["vector_events"]
+    assert made["request"]["vectors"] == 50000
 
 
 def test_a_sample_of_everything_is_the_full_run(boot):

@@ -7,6 +7,7 @@ import random
 import re
 import stat
 
+import numpy as np
 import pytest
 from fakelab import END, HEADER, snapshot
 
@@ -202,6 +203,23 @@ def test_k_is_at_most_what_is_asked_and_what_is_there():
     assert simpoint.cluster(mixture([0]), 30).points == (Point(0, 0, 1.0),)
 
 
+def test_misses_tell_intervals_of_equal_blocks_apart():
+    """Half of the intervals of each kind have ten times the misses of the others. Blocks alone do
+    not see it."""
+    kinds = [0, 1] * 20
+    slow = np.array([number // 2 % 2 for number in range(40)])
+    noise = np.random.default_rng(3).uniform(0.95, 1.05, (40, 2))
+    misses = noise * np.where(slow, 2000, 200)[:, np.newaxis]
+    assert len(simpoint.cluster(mixture(kinds), 10).points) == 2
+    found = simpoint.cluster(mixture(kinds), 10, misses)
+    same = zip(found.labels, kinds, slow, strict=True)  # no cluster holds two of the four sorts
+    assert len(set(same)) == len(found.points) >= 4
+    # Only proportions matter; and misses that do not differ change nothing.
+    assert simpoint.cluster(mixture(kinds), 10, 100 * misses).labels == found.labels
+    equal = simpoint.cluster(mixture(kinds), 10, np.zeros((40, 2)))
+    assert equal.points == simpoint.cluster(mixture(kinds), 10).points
+
+
 # --- estimates ----------------------------------------------------------------------------------
 
 
@@ -252,6 +270,11 @@ def test_the_estimate_is_the_weighted_mean(tmp_path):
     assert rates["instructions"] == pytest.approx(1)
     with pytest.raises(StatsError, match="interval 5 was not simulated"):
         simpoint.estimate(parsed, EMPTY, [Point(5, 0, 1.0)])
+
+
+def test_misses_of_an_interval_that_was_not_counted_are_named(tmp_path):
+    with pytest.raises(StatsError, match="no counts of interval 0"):
+        simpoint.miss_clocks(sampled(tmp_path), EMPTY, 10)
 
 
 def test_intervals_need_begin_and_end(tmp_path):

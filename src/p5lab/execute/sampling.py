@@ -2,7 +2,8 @@
 """`./p5lab simpoint` estimates a long run from a few of its intervals (docs/concepts/simpoint.md).
 
 An estimate needs at most three runs. Each run has its own run directory. The first run writes
-basic-block vectors, with the model off. The second run simulates the chosen intervals in detail.
+basic-block vectors. With the model off it is faster; by default it counts the misses of each
+interval, too, which take no time there. The second run simulates the chosen intervals in detail.
 Before each interval, the second run warms the caches, the TLBs and the branch target buffer. The
 third run is the full run, which is executed only if the user wants the error of the estimate.
 Between the first and the second run, p5stats.simpoint or the user's own SimPoint 3.2 chooses the
@@ -40,6 +41,7 @@ SCHEMA_VERSION = 1
 # experiment as one run, so the three runs need different experiment names.
 FULL, BLOCKS, SAMPLED = "simpoint", "simpoint-vectors", "simpoint-sampled"
 INTERVAL, MAX_K = 10_000_000, 30
+BLOCKS_ONLY, WITH_MISSES = FEATURES = ("blocks", "blocks+misses")
 # This number of instructions fills an L2 cache of 256 KB several times (docs/concepts/simpoint.md).
 WARM_UP = 2_000_000
 LIMIT_SECONDS = 3600  # of modelled time
@@ -136,14 +138,17 @@ def _parameter(text: str) -> tuple[str, int | str]:
     return name, int(value) if re.fullmatch(r"[0-9]{1,10}", value) else value
 
 
-def blocks(run: Run, interval: int) -> Run:
-    """Returns the run that writes the vectors. The model is off in this run. The model changes the
-    guest's clock, and has no other effect on the executed instructions."""
+def blocks(run: Run, interval: int, features: str) -> Run:
+    """Returns the run that writes the vectors. Either the model is off in this run, or misses take
+    no time. The model changes the guest's clock, and has no other effect on the executed
+    instructions."""
+    misses = features == WITH_MISSES
     return replace(
         run,
         experiment=BLOCKS,
-        observation=run.observation.with_(Vectors(interval)),
-        model=False,
+        observation=run.observation.with_(Vectors(interval, events=misses)),
+        model=misses,
+        feedback=run.feedback and not misses,
     )
 
 
@@ -160,14 +165,17 @@ def sampled(run: Run, chosen: Chosen, warm_up: int) -> Run:
 # --- clustering ---------------------------------------------------------------------------------
 
 
-def choose(file: Path, max_k: int, binary: Path | None) -> Chosen:
+def choose(file: Path, max_k: int, binary: Path | None, counted: Path | None = None) -> Chosen:
     """Chooses the intervals that represent a run. `file` contains the frequency vectors of the
-    run."""
+    run, and `counted` the events of the same intervals, if misses are to be looked at."""
     vectors = simpoint.read_vectors(file)
     if binary:
         points, coverage = _by_binary(file, len(vectors.intervals), max_k, binary)
         return Chosen(vectors, points, (), coverage)
-    found = simpoint.cluster(vectors, max_k)
+    misses = None
+    if counted:
+        misses = simpoint.miss_clocks(events.parse(counted), EMPTY_PHASE, len(vectors.intervals))
+    found = simpoint.cluster(vectors, max_k, misses)
     return Chosen(vectors, found.points, found.scores)
 
 
@@ -233,7 +241,9 @@ def cluster(file: Path, max_k: int, program: Path | None) -> tuple[Chosen, Path]
 # --- estimates ----------------------------------------------------------------------------------
 
 
-def estimate(chosen: Chosen, interval: int, results: dict[str, Result]) -> dict[str, Any]:
+def estimate(
+    chosen: Chosen, interval: int, features: str, results: dict[str, Result]
+) -> dict[str, Any]:
     """Returns the estimate of one workload after its runs. `results` contains the result of each
     run by experiment name. Also writes the estimate to estimate.json in the directory of the
     sampled run."""
@@ -250,6 +260,7 @@ def estimate(chosen: Chosen, interval: int, results: dict[str, Result]) -> dict[
         "runs": {name: result.id for name, result in results.items()},
         "host_seconds": {name: result.wall_seconds for name, result in results.items()},
         "interval": interval,
+        "features": features,
         "intervals": len(chosen.vectors.intervals),
         "instructions": sum(chosen.vectors.lengths),
         "coverage": chosen.coverage,
@@ -298,6 +309,7 @@ def run(
     runs: Sequence[Run],
     *,
     interval: int,
+    features: str,
     max_k: int,
     warm_up: int,
     program: Path | None,
@@ -305,14 +317,17 @@ def run(
     execute: Callable[[list[Run]], list[Result]],
 ) -> Estimated:
     """Executes all runs and estimates each workload. A workload with a failed run has no
-    estimate."""
-    first = execute([blocks(one, interval) for one in runs])
+    estimate. The user's SimPoint (`program`) reads blocks only."""
+    if program:
+        features = BLOCKS_ONLY
+    first = execute([blocks(one, interval, features) for one in runs])
     failed = [result for result in first if result.status != "ok"]
     chosen: dict[str, Chosen] = {}
     wanted: dict[str, list[Run]] = {}
     for one, result in zip(runs, first, strict=True):
         if result.status == "ok":
-            chosen[one.label] = choose(result.directory / VECTORS, max_k, program)
+            counted = result.directory / EVENTS if features == WITH_MISSES else None
+            chosen[one.label] = choose(result.directory / VECTORS, max_k, program, counted)
             wanted[one.label] = [sampled(one, chosen[one.label], warm_up), *([one] if full else [])]
     second = execute([one for group in wanted.values() for one in group]) if wanted else []
     failed += [result for result in second if result.status != "ok"]
@@ -321,9 +336,9 @@ def run(
     for one in runs:
         if one.label not in wanted:
             continue
-        asked = [blocks(one, interval), *wanted[one.label]]
+        asked = [blocks(one, interval, features), *wanted[one.label]]
         results = {run.experiment: by_label[run.label] for run in asked}
         if all(result.status == "ok" for result in results.values()):
-            found[one.label] = estimate(chosen[one.label], interval, results)
+            found[one.label] = estimate(chosen[one.label], interval, features, results)
     remarks = {label: one.remark for label, one in chosen.items() if one.remark}
     return Estimated(found, failed, remarks)

@@ -51,6 +51,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="length of an interval in instructions (default: %(default)s)",
     )
     parser.add_argument(
+        "--features",
+        choices=sampling.FEATURES,
+        default=sampling.WITH_MISSES,
+        help="what intervals of one cluster have in common: the blocks that they execute, or also"
+        " their misses in caches and TLBs (default: %(default)s; with --simpoint only blocks)",
+    )
+    parser.add_argument(
         "--max-k",
         metavar="K",
         type=options.positive("--max-k"),
@@ -112,6 +119,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     found = sampling.run(
         runs,
         interval=args.interval,
+        features=args.features,
         max_k=args.max_k,
         warm_up=args.warm_up,
         program=program,

@@ -15,14 +15,15 @@ VECTORS = outputs.file("vectors")
 @dataclass(frozen=True)
 class Vectors(Kind):
     """Writes SimPoint's basic-block vectors. `interval`: the length of an interval in
-    instructions."""
+    instructions. `events`: events.jsonl has the counts of the interval of each vector, too."""
 
     option = "--bbv"
-    unasked: ClassVar = {"vectors": 0}
+    unasked: ClassVar = {"vectors": 0, "vector_events": False}
     outputs = (VECTORS,)
     apart = ("run.vectors",)
 
     interval: int
+    events: bool = False
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
@@ -46,20 +47,22 @@ class Vectors(Kind):
         """The interval of a record's request, in instructions; None if the entry is 0 or
         missing."""
         interval = record["request"].get("vectors", 0)
-        return cls(interval) if interval else None
+        events = record["request"].get("vector_events", False)
+        return cls(interval, events) if interval else None
 
     def recorded(self) -> dict[str, object]:
-        """`vectors`: the length of an interval in instructions."""
-        return {"vectors": self.interval}
+        """`vectors`: the length of an interval in instructions; `vector_events`, if asked for."""
+        return {"vectors": self.interval} | ({"vector_events": True} if self.events else {})
 
     @property
     def label(self) -> str:
         """The length of an interval, such as "block vectors of 1000000"."""
-        return f"block vectors of {self.interval}"
+        return f"block vectors{' and events' * self.events} of {self.interval}"
 
     def job(self) -> Conf:
         """The file of the vectors and the length of an interval in instructions."""
-        return {"run.vectors": VECTORS, "run.vector_interval": str(self.interval)}
+        events = {"run.vector_events": "true"} if self.events else {}
+        return {"run.vectors": VECTORS, "run.vector_interval": str(self.interval)} | events
 
     def remarks(self, run: str, place: str) -> list[str]:
         """The path of the vectors' file."""
