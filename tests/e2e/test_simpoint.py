@@ -106,7 +106,7 @@ def test_events_of_the_intervals_are_those_of_the_brackets(boot):
 
 def test_blocks_alone_choose_without_the_model(aside, capsys):
     (row,) = estimates(
-        capsys, aside, "getpid", "--parameter", "iterations=4000", "--interval", "50000",
+        capsys, aside, "getpid", "--parameter", "iterations=400", "--interval", "5000",
         "--features", "blocks",
     )  # fmt: skip
     assert row["features"] == "blocks"
@@ -114,7 +114,7 @@ def test_blocks_alone_choose_without_the_model(aside, capsys):
         (aside.results / command.BLOCKS / row["runs"][command.BLOCKS] / "run.json").read_text()
     )
     assert not made["request"]["vector_events"]
-    assert made["request"]["vectors"] == 50000
+    assert made["request"]["vectors"] == 5000
 
 
 def test_a_sample_of_everything_is_the_full_run(boot):
