@@ -224,6 +224,50 @@ def test_two_systems_stand_side_by_side(p5lab, lab, results_by_size, tmp_path):
     assert {row["difference"] for row in by_ring["0"]} == {0}
 
 
+def test_query_compare_and_plot_take_the_same_dimensions(p5lab, lab, results_by_size, tmp_path):
+    import shutil
+
+    shutil.copytree(results_by_size, lab.results, dirs_exist_ok=True)
+    first, second, _ = [one.id for one in store.all_runs(lab, "tests") if is_call(one)]
+    by = ("--by", "ring", "--metric", "cycles")
+    rows = json.loads(p5lab("show", first, second, *by, "--json")[1])["rows"]
+    assert json.loads(p5lab("compare", first, second, *by, "--json")[1])["rows"] == rows
+    sql = "SELECT ring, system, value FROM divided ORDER BY ALL"
+    found = json.loads(p5lab("query", sql, first, second, *by, "--json")[1])["rows"]
+    assert len(found) == 4
+    own = [{name: row[name] for name in ("ring", "system", "value")} for row in rows if row["ring"]]
+    assert found == sorted(own, key=lambda row: (row["ring"], row["system"]))
+    figure = tmp_path / "ring.svg"
+    assert p5lab("plot", first, second, *by, "--output", str(figure))[0] == 0
+    assert "busy cycles for one call" in figure.read_text()
+    for words in (("query", sql, *by), ("query", sql, first), ("query", sql, "--where", "ring=0")):
+        status, out, err = p5lab(*words)
+        assert (status, out) == (2, "")
+        assert "--by" in err
+    status, _, err = p5lab("plot", first, *by, "--ratio", "--output", str(figure))
+    assert status == 2
+    assert "--ratio" in err
+    status, _, err = p5lab("compare", first, second, "--top", "3")
+    assert status == 2
+    assert "--top" in err and "--by" in err
+
+
+def is_call(one):
+    return one.record["workload"]["name"] == "call"
+
+
+def test_a_curve_shows_counts_over_intervals(stored, lab, monkeypatch):
+    monkeypatch.setattr(checkout, "here", lambda: lab)
+    table = p5lab.by(stored.id, "interval", metric="cycles")
+    chart = p5lab.plot(table)
+    assert sorted(chart.data["point"]) == [0, 1, 2][: len(table)]
+    assert sorted(chart.data["value"]) == sorted(table["value"])
+    most = p5lab.by(stored.id, "interval", metric="cycles", top=1)
+    assert most["value"].sum() == table["value"].sum()
+    with pytest.raises(p5lab.UserError, match="instructions"):
+        p5lab.plot(table, "instructions")
+
+
 def test_what_only_one_system_has_is_new_or_gone(p5lab, lab, stored):
     other = fakelab.call_events(more=7)
     lab.behave(events={"call": other, "chase": fakelab.chase_events()})

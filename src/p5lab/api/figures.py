@@ -18,6 +18,8 @@ from p5lab.page.chart_files import Chart
 from p5lab.page.charts import BYTES, FONT, GRID, INK, LETTER, MUTED, NUMBER, SERIES, SHAPES
 from p5lab.page.figure import title_of
 from p5lab.present import figure_size
+from p5lab.present.breakdown import ORDERED
+from p5lab.present.breakdown_table import AFTER, BEFORE
 from p5lab.present.figure_size import FigureSize
 from p5stats import cpi, papers, tidy
 from p5stats.claims import is_bytes, size_of
@@ -115,8 +117,9 @@ def plot(
     """Draws one number of each run as an Altair chart. A notebook shows the chart, and
     `chart.save("name.png")` writes it to a file (also .svg, .pdf and .html).
 
-    table: the result of `run`, `load`, `measure`, `compare` or `stack`. A stack is drawn as one bar
-    for each row, with the largest components as colours. After `compare` the figure shows
+    table: the result of `run`, `load`, `measure`, `compare`, `by` or `stack`. A table of `by` has a
+    bar for each row and system, or a curve over intervals or iterations. A stack is drawn as one
+    bar for each row, with the largest components as colours. After `compare` the figure shows
     ratios. metric: the number; several numbers only after `compare`, because ratios have no unit.
     x: the column of the horizontal axis of a curve, or `"phase"` for sizes. Without `x`, it is the
     first swept key with numbers, or the size of an array; if there is neither, the figure has bars.
@@ -130,10 +133,12 @@ def plot(
     """
     style()
     size = figure_size.parse(width, font_size, "plot")
-    if "component" in table:
+    across = WIDTH if size is None else size.units * (1 - LABEL_SHARE)
+    if {"system", "state"} <= set(table):
+        chart, names = _divided(table, metric, across)
+    elif "component" in table:
         chart, names = _stack(table, series)
     else:
-        across = WIDTH if size is None else size.units * (1 - LABEL_SHARE)
         chart, names = _numbers(table, metric, x, series, across)
     if title:
         chart = chart.properties(title=title)
@@ -189,6 +194,39 @@ def _numbers(
     else:
         chart = _curve(data, axes, label, is_ratio=is_ratio)
     return chart, list(data["series"].unique())
+
+
+def _divided(
+    table: pd.DataFrame, metric: str | Sequence[str], across: float
+) -> tuple[Chart, list[str]]:
+    """The chart of a table of `by`, and the names of its systems."""
+    known = list(dict.fromkeys(table["metric"]))
+    name = metric if isinstance(metric, str) else ", ".join(metric)
+    if name == METRIC and name not in known:
+        name = known[0]
+    if name not in known:
+        raise unknown("metric", name, known, where="plot")
+    rows = table[table["metric"] == name].dropna(subset="value")
+    own = [one for one in table if one not in (*BEFORE, *AFTER, "difference", "ratio", "state")]
+    shown = [one for one in ("benchmark", "phase") if rows[one].nunique() > 1]
+    is_curve = len(own) == 1 and own[0] in ORDERED and not shown
+    data = pd.DataFrame(
+        {
+            "row": "" if is_curve else _joined(rows, [*shown, *own]),
+            "series": rows["system"],
+            "point": pd.to_numeric(rows[own[0]], errors="coerce") if is_curve else 0,
+            "value": rows["value"].astype(float),
+        }
+    )
+    data = data.dropna()  # the sum of further points is no point
+    data["lowest"] = data["highest"] = data["value"]
+    label = f"{_named(name, str(rows['unit'].iloc[0]))} for {rows['per'].iloc[0]}"
+    axes = _Axes(own[0] if is_curve else None, own[0], False, data["row"], data["series"])
+    if is_curve:
+        chart = _curve(data, axes, label, is_ratio=False)
+    else:
+        chart = _bars(data, axes, label, across, is_ratio=False)
+    return chart, list(dict.fromkeys(data["series"]))
 
 
 def _named(metric: str, unit: str) -> str:

@@ -237,16 +237,19 @@ def by(
     metric: str | Sequence[str] = (),
     per: str = breakdown.OPERATION,
     names: Path | None = None,
+    top: int | None = None,
 ) -> pd.DataFrame:
     """Divides the counts of stored runs by dimensions, as `./p5lab show --by` does.
 
     runs: the result of `run` or `load`, the name of an experiment, or one or several ids of runs.
     dimensions: such as "function" or ["ring", "component"] (docs/concepts/dimensions.md). where:
     for a dimension, the value or the values that count, such as {"ring": 0}. metric: rows of a
-    report and names of events. per: "operation", or "1000" for 1000 instructions. names: a file of
-    other names. The result has one row for each combination of values, system and metric, with the
-    columns of `show --by --json`; the rows with the total are left out, because the other rows add
-    up to it. UserError if a run did not count by a dimension, and for a wrong name.
+    report and names of events. per: "operation", "1000" for 1000 instructions, or "all" for the
+    sums over all brackets. names: a file of other names. top: the number of rows with the largest
+    values or differences; one row then has the sum of the others. The result has one row for each
+    combination of values, system and metric, with the columns of `show --by --json`; the rows with
+    the total are left out, because the other rows add up to it. UserError if a run did not count by
+    a dimension, and for a wrong name.
     """
     chosen = _listed(dimensions)
     texts = [f"{name}={','.join(map(str, _listed(one)))}" for name, one in (where or {}).items()]
@@ -256,8 +259,15 @@ def by(
         stored = [store.find(lab, str(run)) for run in runs["run"].unique()]
     else:
         stored = [same[0] for same in selection.groups(lab, _listed(runs))]
-    tables = breakdown.of_runs(selection.as_versions(stored), question)
-    rows = pd.DataFrame([row for one in tables for row in breakdown_table.rows(one)])
+    return divided(selection.as_versions(stored), question, top)
+
+
+def divided(
+    runs: Sequence[store.Stored], question: breakdown.Question, top: int | None = None
+) -> pd.DataFrame:
+    """The table of `by` for runs and a question."""
+    tables = breakdown.of_runs(runs, question)
+    rows = pd.DataFrame([row for one in tables for row in breakdown_table.rows(one, top)])
     return rows[rows["state"] != breakdown_table.TOTAL].reset_index(drop=True)
 
 

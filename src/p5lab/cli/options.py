@@ -17,7 +17,15 @@ from p5lab.execute.runner import Result
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
-from p5lab.present import breakdown, column, counts, figure_size, headline, sweep_table
+from p5lab.present import (
+    breakdown,
+    breakdown_table,
+    column,
+    counts,
+    figure_size,
+    headline,
+    sweep_table,
+)
 from p5stats.dimensions import DIMENSIONS
 
 SCHEMA_VERSION = 1  # version of the JSON that print_json prints
@@ -332,7 +340,20 @@ def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FO
 
 
 def add_breakdown(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that divide counts by dimensions, except --by, --metric and --top."""
+    """Adds the options that divide counts by dimensions, except --metric."""
+    parser.add_argument(
+        "--by",
+        default="",
+        metavar="DIMENSION,...",
+        help="divide the counts of one or several runs by these dimensions, such as ring,function,"
+        f" call or component (all: {', '.join(DIMENSIONS)})",
+    )
+    parser.add_argument(
+        "--top",
+        type=positive("--top"),
+        metavar="N",
+        help=f"with --by: number of rows (default: {breakdown_table.ROWS})",
+    )
     parser.add_argument(
         "--where",
         action="append",
@@ -365,8 +386,11 @@ def question(args: argparse.Namespace, by: str) -> breakdown.Question:
 
 
 def check_no_breakdown(args: argparse.Namespace) -> None:
-    """Raises UserError if an option of add_breakdown is given without --by."""
+    """Raises UserError if another option of add_breakdown is given without --by."""
+    if args.by:
+        return
     given = {
+        "--top": args.top,
         "--where": args.where,
         "--per": args.per != breakdown.OPERATION,
         "--map": args.names,

@@ -3,22 +3,41 @@
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 
 from p5lab.cli import options
+from p5lab.errors import UserError
 from p5lab.keep import selection, swept_keys
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
-from p5lab.present import counts, sweep_table
+from p5lab.present import breakdown, breakdown_table, counts, sweep_table
 
 
-def chosen(lab: Lab, words: Sequence[str], only: str) -> list[Stored]:
+def named(lab: Lab, words: Sequence[str], only: str = "") -> list[Stored]:
     """Returns the runs that the words name, the newest of each kind. Runs of several programs of
     the user are versions of one program. Raises UserError if a word names no finished run."""
     runs = [same[0] for same in selection.groups(lab, words, only)]
-    if not any(selection.is_group(lab, word) for word in words):
-        runs = selection.as_versions(runs)
+    if any(selection.is_group(lab, word) for word in words):
+        return runs
+    return selection.as_versions(runs)
+
+
+def chosen(lab: Lab, words: Sequence[str], only: str) -> list[Stored]:
+    """Returns the runs of `named`, in the order of their swept keys."""
+    runs = named(lab, words, only)
     keys = swept_keys.keys_of([stored.record for stored in runs])
     return swept_keys.in_order(runs, keys)
+
+
+def show_by(args: argparse.Namespace, runs: Sequence[Stored], views: Sequence[str] = ()) -> None:
+    """Prints counts by dimension. `views`: the dimensions of each table; without any, those of
+    --by. Raises UserError if no run counted by the dimensions of the first table."""
+    first, *more = [options.question(args, by) for by in views or [args.by]]
+    tables = breakdown.of_runs(runs, first)
+    for question in more:
+        with suppress(UserError):  # for example, no interrupt was delivered
+            tables += breakdown.of_runs(runs, question)
+    breakdown_table.show(counts.stdout(), tables, args.form, args.top or breakdown_table.ROWS)
 
 
 def show(args: argparse.Namespace, runs: Sequence[Stored]) -> None:

@@ -26,6 +26,7 @@ from p5lab.lab import Lab
 from p5stats.record import program_digest
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
@@ -113,12 +114,16 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
     return connection
 
 
-def query(lab: Lab, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Returns the column names and the rows of an SQL statement's result. Raises UserError if the
-    statement fails."""
+def query(
+    lab: Lab, sql: str, tables: Mapping[str, "pd.DataFrame"] | None = None
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Returns the column names and the rows of an SQL statement's result. `tables`: further tables
+    by name. Raises UserError if the statement fails."""
     with connect(lab) as connection:
         import duckdb
 
+        for name, table in (tables or {}).items():
+            connection.register(name, table)
         try:
             reads = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
             if any(one.type not in reads for one in connection.extract_statements(sql)):

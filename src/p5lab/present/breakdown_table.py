@@ -22,6 +22,8 @@ from p5lab.present.tables import (
 )
 
 SCHEMA_VERSION = 1
+# The columns of `rows` before and after those of the dimensions.
+BEFORE, AFTER = ("benchmark", "phase", "system", "runs"), ("metric", "unit", "per", "value")
 ROWS = 20
 NEW, GONE = "new", "gone"  # the ratio of a row that only a later or only the first system has
 TOTAL = "total"
@@ -46,9 +48,9 @@ def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None
     console.print(NOTE, style="dim", highlight=False)
 
 
-def rows(table: Table) -> list[dict[str, object]]:
-    """A row for each combination of values, system and metric. The state of the last rows is
-    TOTAL, and their dimensions are empty."""
+def rows(table: Table, top: int | None = None) -> list[dict[str, object]]:
+    """A row for each combination of values, system and metric, or for `top` combinations and the
+    rest. The state of the last rows is TOTAL, and their dimensions are empty."""
     nothing = Row(tuple("" for _ in table.question.by), table.total.counts)
     return [
         {
@@ -65,7 +67,7 @@ def rows(table: Table) -> list[dict[str, object]]:
             "ratio": _plain(ratio(values[place], values[0])),
             "state": TOTAL if row is nothing else state(row, place),
         }
-        for row in (*table.rows, nothing)
+        for row in (*(table.rows if top is None else table.top(top)), nothing)
         for wanted in table.columns
         if (values := table.values(row, wanted))
         for place, system in enumerate(table.systems)

@@ -14,12 +14,14 @@ HELP = "put stored runs side by side, with the causes of their difference"
 DESCRIPTION = (
     "Prints the counts of stored runs of one operation in columns, with ratios to the first run,"
     " and below them the three largest causes of each difference in busy cycles. The causes need"
-    " runs with --cpi. `explain` prints all causes, and `diff` all inputs and events that differ."
+    " runs with --cpi. With --by, the columns are the counts by dimension. `explain` prints all"
+    " causes, and `diff` all inputs and events that differ."
 )
 EXAMPLES = (
     "compare before after",
     "compare 3f2a91 91bc04 a20c77",
     "compare chen95-core --only dup",
+    "compare before after --by function,component --top 10",
 )
 
 
@@ -33,6 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     options.add_only(parser)
     options.add_columns(parser)
+    options.add_breakdown(parser)
     options.add_format(parser, counts.FORMS)
     options.add_all_tables(parser)
 
@@ -52,6 +55,10 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             f"compare {' '.join(args.words)}: no operation in common: {operations}; expected runs"
             " of one workload, or of programs"
         )
+    if args.by:
+        side_by_side.show_by(args, side_by_side.named(lab, args.words, args.only))
+        return 0
+    options.check_no_breakdown(args)
     side_by_side.show(args, runs)
     if args.form in explanation.IN_WORDS:
         explanation.show_causes(counts.stdout(), runs)

@@ -6,10 +6,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p5lab.cli import options
+from p5lab.cli import options, side_by_side
 from p5lab.errors import UserError, unknown
 from p5lab.host import packages
 from p5lab.lab import Lab, shown
+from p5lab.present import breakdown_table
+from p5lab.present.breakdown import ORDERED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +28,7 @@ EXAMPLES = (
     "plot chen95-core --ratio --output server.pdf --width 3.3in",
     "plot before after --cpi --output join.pdf --width 84mm --font-size 8",
     "plot smoke --metric l2_misses --x l2.size --output l2.svg",
+    "plot before after --by function --top 10 --output functions.pdf",
 )
 
 
@@ -66,6 +69,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--guest", action="append", default=[], help="only this guest")
     parser.add_argument("--x", metavar="KEY", help="the machine key of the horizontal axis")
     parser.add_argument("--title", help="a title above the figure (default: none)")
+    options.add_breakdown(parser)
     options.add_size(parser)
 
 
@@ -76,6 +80,9 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     options.size(args)  # a wrong size is found before packages are installed
     if args.ratio and args.cpi:
         raise UserError("--ratio: expected without --cpi")
+    options.check_no_breakdown(args)
+    if args.by:
+        return _by_dimension(args, lab)
     packages.ensure("report")
     from p5lab.api import figures, tables
 
@@ -89,6 +96,31 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         table = tables.compare(tables.measure(table, *metrics))
     chart = figures.plot(
         table, metrics, x=args.x, title=args.title, width=args.width, font_size=args.font_size
+    )
+    chart.save(args.output)
+    print(f"Figure: {shown(args.output)}")
+    return 0
+
+
+def _by_dimension(args: argparse.Namespace, lab: Lab) -> int:
+    """Draws the counts of runs by dimension, with a colour for each system."""
+    for name in ("cpi", "ratio", "x", "workload", "guest"):
+        if getattr(args, name):
+            raise UserError(f"plot --by: expected without --{name}")
+    args.metrics = [args.metric] if args.metric else []
+    question = options.question(args, args.by)
+    packages.ensure("report")
+    from p5lab.api import figures, tables
+
+    runs = side_by_side.named(lab, args.words)
+    top = args.top or (None if question.by[0] in ORDERED else breakdown_table.ROWS)
+    table = tables.divided(runs, question, top)
+    chart = figures.plot(
+        table,
+        table["metric"].iloc[0],
+        title=args.title,
+        width=args.width,
+        font_size=args.font_size,
     )
     chart.save(args.output)
     print(f"Figure: {shown(args.output)}")

@@ -6,8 +6,10 @@ import argparse
 import csv
 import json
 import sys
+from typing import TYPE_CHECKING
 
-from p5lab.cli import options
+from p5lab.cli import options, side_by_side
+from p5lab.errors import UserError
 from p5lab.keep import index
 from p5lab.lab import Lab
 from p5lab.present import (
@@ -16,22 +18,36 @@ from p5lab.present import (
 )
 from p5lab.terminal import for_terminal
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIVIDED = "divided"  # the table of counts by dimension
 HELP = "query all results in SQL"
 DESCRIPTION = (
     "Runs a query in the SQL of DuckDB. The table `runs` has a row for each"
     " run. The table `counts` has the counts of all runs with status ok"
-    " (docs/reference/formats.md)."
+    f" (docs/reference/formats.md). With --by, the table `{DIVIDED}` has the counts of runs by"
+    " dimension: the columns of `show --by --format csv`, with the dimensions as texts."
 )
 EXAMPLES = (
     'query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"',
     'query "SELECT run, event, sum(value) FROM counts GROUP BY ALL"',
     'query "FROM counts" --all-rows',
+    f'query "FROM {DIVIDED} WHERE ratio > 2" before after --by function',
 )
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `query`."""
     parser.add_argument("sql", metavar="SQL")
+    parser.add_argument(
+        "runs",
+        nargs="*",
+        metavar="RUN",
+        help=f"with --by: the runs of the table `{DIVIDED}`, as ids, labels or experiments",
+    )
+    options.add_columns(parser)
+    options.add_breakdown(parser)
     parser.add_argument(
         "--all-rows",
         action="store_true",
@@ -43,7 +59,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `query`."""
-    columns, rows = index.query(lab, args.sql)
+    if bool(args.by) != bool(args.runs):
+        raise UserError("query: expected runs and --by DIMENSION,... together, or none of the two")
+    tables = {DIVIDED: _divided(args, lab)} if args.by else {}
+    options.check_no_breakdown(args)
+    columns, rows = index.query(lab, args.sql, tables)
     if args.form == "json":
         found = [dict(zip(columns, row, strict=True)) for row in rows]
         # JSON has no type for dates.
@@ -57,3 +77,11 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         else:
             query_table.show(counts.stdout(), columns, rows, all_rows=args.all_rows)
     return 0
+
+
+def _divided(args: argparse.Namespace, lab: Lab) -> "pd.DataFrame":
+    """The counts of runs by dimension, without the rows of sums."""
+    question = options.question(args, args.by)
+    from p5lab.api import tables  # imported here, because loading pandas takes half a second
+
+    return tables.divided(side_by_side.named(lab, args.runs), question, args.top)

@@ -4,7 +4,6 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from p5lab.cli import options, side_by_side
@@ -16,7 +15,6 @@ from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import (
     breakdown,
-    breakdown_table,
     by_interval,
     by_source,
     counts,
@@ -28,7 +26,7 @@ from p5lab.present import (
 )
 from p5lab.present.tables import LATEX
 from p5lab.terminal import for_terminal
-from p5stats.dimensions import DIMENSIONS, PAIRS, PER_CALL
+from p5stats.dimensions import PAIRS, PER_CALL
 
 HELP = "show stored runs: inputs, status, counts"
 DESCRIPTION = (
@@ -110,23 +108,11 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
         help="for a run with --attribute stacks: write the call stacks to a file for"
         " https://www.speedscope.app. The counts of --event are the weights of the stacks",
     )
-    parser.add_argument(
-        "--by",
-        metavar="DIMENSION,...",
-        help="divide the counts of one or several runs by these dimensions, such as ring,function,"
-        f" call or component (all: {', '.join(DIMENSIONS)})",
-    )
     options.add_breakdown(parser)
     parser.add_argument(
         "--event",
         metavar="NAME",
         help=f"event to show (default of --source and --speedscope: {exports.EVENT})",
-    )
-    parser.add_argument(
-        "--top",
-        type=options.positive("--top"),
-        metavar="N",
-        help=f"with --by: number of rows (default: {breakdown_table.ROWS})",
     )
 
 
@@ -168,16 +154,7 @@ def _divided(args: argparse.Namespace, lab: Lab, views: Sequence[str]) -> int:
         args.metrics = [*args.metrics, args.event]
     if args.calls and args.all_tables and not args.metrics:
         args.metrics = ["cycles", "calls", breakdown.NO_RETURN, *PER_CALL]
-    questions = [options.question(args, by) for by in views]
-    words = [args.run, *args.more]
-    chosen = [same[0] for same in selection.groups(lab, words, args.only)]
-    if not any(selection.is_group(lab, word) for word in words):
-        chosen = selection.as_versions(chosen)
-    tables = breakdown.of_runs(chosen, questions[0])
-    for one in questions[1:]:
-        with suppress(UserError):  # for example, no interrupt was delivered
-            tables += breakdown.of_runs(chosen, one)
-    breakdown_table.show(counts.stdout(), tables, args.form, args.top or breakdown_table.ROWS)
+    side_by_side.show_by(args, side_by_side.named(lab, [args.run, *args.more], args.only), views)
     return 0
 
 
@@ -188,13 +165,13 @@ def _with_stacks(lab: Lab, words: list[str], only: str) -> list[Stored]:
 
 
 def _check_event(args: argparse.Namespace, asked: str) -> None:
-    """Sets the event of a view that shows one. Raises UserError for --event and --top without a
-    view that uses them."""
+    """Sets the event of a view that shows one. Raises UserError for --event without a view
+    that uses it."""
+    if args.by:
+        raise UserError(f"show --by: expected without --{asked}")
     uses = ("source", "speedscope")
     if args.event and asked not in uses:
         raise UserError(f"show --event: expected with --by, --{' or --'.join(uses)}")
-    if args.top:
-        raise UserError("show --top: expected with --by DIMENSION,...")
     args.event = args.event or exports.EVENT
 
 
