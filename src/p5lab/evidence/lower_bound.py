@@ -3,7 +3,8 @@
 
 chen95 multiplies the counted misses by 10 clocks, the least that a miss can cost, and calls the
 product a lower bound of the time in misses (section 4.1). The CPI stack has the clocks that the
-processor really waited.
+processor really waited. A further run without `fetch.ahead` has the clocks that it would wait for
+code if nothing were fetched before it is needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,6 +27,7 @@ from p5stats import papers, tidy
 EXPERIMENT = "chen95-core"
 BOUND = 10  # clocks of one miss, chen95 section 4.1
 CODE = ("cpi.code.l2", "cpi.code.dram", "cpi.code.fill")
+AHEAD = "fetch.ahead"
 DATA = ("cpi.data.l2", "cpi.data.dram", "cpi.data.fill")
 HEADS = [
     "Benchmark",
@@ -33,6 +35,7 @@ HEADS = [
     "Cycles",
     "I-cache misses: bound, %",
     "counted, %",
+    "nothing fetched ahead, %",
     "D-cache read misses: bound, %",
     "counted, %",
 ]
@@ -40,41 +43,53 @@ HEADS = [
 
 @dataclass(frozen=True)
 class Row:
-    """One benchmark on one system. `shares`: for code and for data, the bound and the counted waits
-    as a part of the busy cycles."""
+    """One benchmark on one system. `shares` are parts of the busy cycles: for code the bound, the
+    counted waits, and the waits of a machine that fetches nothing ahead; for data reads the bound
+    and the counted waits."""
 
     benchmark: str
     guest: str
     cycles: float
-    shares: tuple[tuple[float, float], ...]
+    shares: tuple[float, ...]
 
 
-def rows(runs: Sequence[Stored]) -> list[Row]:
-    """A row for the last phase of each run: the last point of a curve, or the only phase. Raises
-    UserError for a run without CPI stack."""
-    found = [(stored, cpi_stack.of_run(stored)) for stored in runs]
-    return [_row(stored, stacks[-1], len(stacks) > 1) for stored, stacks in found]
+def rows(runs: Sequence[Stored], without: Sequence[Stored]) -> list[Row]:
+    """A row for the last phase of each run: the last point of a curve, or the only phase.
+    `without`: the same runs without code that is fetched ahead. Raises UserError for a run without
+    CPI stack."""
+    found = [
+        (stored, cpi_stack.of_run(stored), cpi_stack.of_run(other)[-1])
+        for stored, other in zip(runs, without, strict=True)
+    ]
+    return [
+        _row(stored, stacks[-1], _waits(other, CODE), len(stacks) > 1)
+        for stored, stacks, other in found
+    ]
 
 
-def _row(stored: Stored, stack: Stack, several: bool) -> Row:
+def _waits(stack: Stack, parts: Sequence[str]) -> float:
+    return sum(map(stack.of, parts)) / stack.busy
+
+
+def _row(stored: Stored, stack: Stack, without: float, several: bool) -> Row:
     numbers = papers.measured(tidy.load(stored.directory))
     own = numbers[numbers["phase"] == stack.phase].set_index("metric")["value"]
     references = own["data reads"] + own["data writes"]
     read_misses = own["read misses/reference"] * references
-    shares = tuple(
-        (BOUND * float(misses) / stack.busy, sum(map(stack.of, parts)) / stack.busy)
+    code, data = (
+        (BOUND * float(misses) / stack.busy, _waits(stack, parts))
         for misses, parts in ((own["I-cache misses"], CODE), (read_misses, DATA))
     )
     name = selection.head(stored.record)
     where = f"{name}, {stack.phase}" if several else name
-    return Row(where, stored.record["guest"]["name"], stack.busy, shares)
+    return Row(where, stored.record["guest"]["name"], stack.busy, (*code, without, *data))
 
 
 def grid(found: Sequence[Row]) -> Grid:
     """The table of all rows."""
     result = Grid("", HEADS, left={1})
     for row in found:
-        shares = (f"{100 * value:.1f}" for pair in row.shares for value in pair)
+        shares = (f"{100 * value:.1f}" for value in row.shares)
         result.add(row.benchmark, row.guest, clocks(row.cycles), *shares)
     return result
 
@@ -85,18 +100,16 @@ def measured(lab: Lab, execute: Callable[[list[Run]], list[Result]]) -> Record:
         replace(run, observation=run.observation.with_(Cpi()))
         for run in experiment.load(lab, EXPERIMENT)
     ]
+    without = [replace(run, machine=run.machine.with_set({AHEAD: "false"}, AHEAD)) for run in asked]
+    made = runner.succeeded(execute([*asked, *without]))
     return [
-        [
-            *(row.benchmark, row.guest, short(row.cycles)),
-            *(short(share) for pair in row.shares for share in pair),
-        ]
-        for row in rows(runner.succeeded(execute(asked)))
+        [row.benchmark, row.guest, short(row.cycles), *map(short, row.shares)]
+        for row in rows(made[: len(asked)], made[len(asked) :])
     ]
 
 
 def recorded(known: Record) -> list[Row]:
     """The rows of a record."""
     return [
-        Row(benchmark, guest, cycles, ((shares[0], shares[1]), (shares[2], shares[3])))
-        for benchmark, guest, cycles, *shares in known
+        Row(benchmark, guest, cycles, tuple(shares)) for benchmark, guest, cycles, *shares in known
     ]
