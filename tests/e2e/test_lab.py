@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The lab course, in a kernel of its own on the real engine: every cell of the notebook runs before
-the student has answered, and the checks accept the answers of the solutions, and no others.
+"""The lab courses, in a kernel of their own on the real engine: every cell of a notebook runs
+before the student has answered, the checks accept the answers of the solutions and no others, and
+the file to hand in has the predictions beside the results.
 """
 
 import os
@@ -16,20 +17,27 @@ ROOT = Lab.here().root
 # The kernel writes its results into a directory of the test, and builds nothing: `./p5lab test` has
 # built everything.
 ELSEWHERE = """
+import os
+import sys
 from pathlib import Path
 from p5lab.api import checkout
 from p5lab.host import build
 from p5lab.lab import Lab
 build.ensure = lambda *given, **named: None
 checkout.here = lambda: Lab(Lab.here().root, Path({results!r}))
+sys.path.insert(0, os.getcwd())  # for course.py
+os.makedirs({work!r}, exist_ok=True)
+os.chdir({work!r})  # for the file to hand in
 """
-# After the definition of check(). Each answer is checked a second time, doubled.
+# After the definition of the course. Each answer is checked a second time, doubled.
 WRONG = """
-rightly = check
-def check(what, answer, measured, *factor):
-    rightly(what, answer, measured, *factor)
-    rightly("doubled " + what, 2 * answer, measured, *factor)
+rightly = course.check
+def check(name, answer, *measured, **named):
+    rightly("doubled_" + name, 2 * answer, *measured, **named)
+    rightly(name, answer, *measured, **named)
+course.check = check
 """
+COURSES = {"lab": 12, "lab-structure": 6}  # and the number of their checks
 MACHINE_SECONDS = 15 * 60  # the course's limit; the runs of a quiet host take less than a minute
 
 
@@ -46,7 +54,8 @@ def executed(name, results, change=lambda source: source):
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.source = change(cell.source)
-    first = nbformat.v4.new_code_cell(ELSEWHERE.format(results=str(results)))
+    work = results.parent / name
+    first = nbformat.v4.new_code_cell(ELSEWHERE.format(results=str(results), work=str(work)))
     notebook.cells.insert(0, first)
     paths = os.pathsep.join(str(ROOT / part) for part in ("src", "stats-parsers"))
     with pytest.MonkeyPatch.context() as patch:
@@ -69,37 +78,51 @@ def checks(outputs):
     )
 
 
-def test_every_cell_runs_before_the_student_has_answered(results):
-    outputs = executed("lab", results)
+@pytest.mark.parametrize("name", COURSES)
+def test_every_cell_runs_before_the_student_has_answered(results, name):
+    outputs = executed(name, results)
     lines = checks(outputs)
-    assert len(lines) >= 8
+    assert len(lines) >= COURSES[name] - 2  # without a program of C, nothing of it is checked
     assert {line for _, line in lines} == {"write your answer into the cell above first"}
     assert re.search(r"\d/\d runs in \d", "\n".join(outputs))  # progress that fits a cell
 
 
-@pytest.fixture(scope="module")
-def solutions(results):
-    """Returns the lines of the checks of the solutions, and those of the doubled answers."""
+@pytest.fixture(scope="module", params=COURSES)
+def solutions(request, results):
+    """Returns the name of a course, the lines of the checks of its solutions, and those of the
+    doubled answers."""
 
     def change(source):
-        return source + WRONG if "def check(" in source else source
+        return source + WRONG if "course = Course(" in source else source
 
-    lines = checks(executed("lab-solutions", results, change))
+    lines = checks(executed(f"{request.param}-solutions", results, change))
     doubled = [line for line in lines if line[0].startswith("doubled ")]
-    return [line for line in lines if line not in doubled], doubled
+    return request.param, [line for line in lines if line not in doubled], doubled
 
 
 def test_the_checks_accept_the_solutions(solutions):
-    lines, _ = solutions
-    assert len(lines) >= 8
+    name, lines, _ = solutions
+    assert len(lines) == COURSES[name]
     assert [line for line in lines if not line[1].endswith("fits the measurement")] == []
 
 
 def test_the_checks_refuse_other_answers(solutions):
     """Every answer of the solutions, doubled."""
-    lines, doubled = solutions
+    _, lines, doubled = solutions
     assert [f"doubled {line[0]}" for line in lines] == [line[0] for line in doubled]
     assert [line for line in doubled if "does not fit" not in line[1]] == []
+
+
+def test_the_file_to_hand_in_has_predictions_and_results(solutions, results):
+    name, _, _ = solutions
+    (file,) = (results.parent / f"{name}-solutions").glob("hand-in-*.md")
+    text = file.read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
+    asked = [row for row in rows if row[1] != "None"]
+    assert len(asked) >= 5
+    assert all(row[2] != "open" and row[4].strip(" |") for row in asked)
+    assert "## lesson" in text
+    assert ".c\n\n```\n#include" in text  # the program
 
 
 @pytest.mark.full
@@ -116,7 +139,7 @@ def test_the_question_about_the_cache_depends_on_the_group(results):
                 else "pass"
             ),
         )
-        found = [line for what, line in checks(outputs) if what == "size of the first cache"]
+        found = [line for what, line in checks(outputs) if what == "l1 size in bytes"]
         assert found == [line for line in found if line.endswith("fits the measurement")]
         sizes |= set(found)
     assert len(sizes) == 3

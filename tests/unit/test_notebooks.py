@@ -22,7 +22,8 @@ from p5stats import cpi, tidy
 
 PLACE = REPO / "notebooks"
 NOTEBOOKS = sorted(PLACE.glob("*.ipynb"))
-COURSE = ["lab", "lab-solutions"]
+COURSES = ["lab", "lab-structure"]
+COURSE = sorted([*COURSES, *(f"{name}-solutions" for name in COURSES)])
 NAMES = [
     "applications",
     "chen95",
@@ -39,6 +40,7 @@ ON_SAMPLES = [path for path in NOTEBOOKS if path.stem not in COURSE]
 PUBLIC = {
     "altair",
     "pandas",
+    "course",  # beside the notebooks
     "p5lab",
     "pathlib",
     "zlib",
@@ -146,11 +148,13 @@ def is_answer(text):
     )
 
 
-def test_the_course_and_its_solutions_differ_only_in_answers():
+@pytest.mark.parametrize("name", COURSES)
+def test_a_course_and_its_solutions_differ_only_in_answers(name):
     """The solutions have the same questions, measurements and checks in the same order. They give a
     value to every name that the student must fill in."""
     lab, solutions = (
-        nbformat.read(PLACE / f"{name}.ipynb", as_version=4).cells[1:] for name in COURSE
+        nbformat.read(PLACE / f"{one}.ipynb", as_version=4).cells[1:]
+        for one in (name, f"{name}-solutions")
     )
     own = [cell.source for cell in lab if cell.cell_type == "code" and is_answer(cell.source)]
     assert len(own) >= 8  # a prediction and an answer for each of four questions

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""What the notebooks of the lab courses share: predictions, checks with hints, and the file to hand
+in. `lab.ipynb` and `lab-structure.ipynb` begin with `course = Course("our group")`.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+
+@dataclass
+class Question:
+    """One number or text that the group predicts, measures and explains."""
+
+    predicted: object = None
+    asked: bool = False
+    reason: str = ""
+    answer: float | None = None
+    fits: bool = False
+    checked: list[float] = field(default_factory=list)  # the different answers that were checked
+
+
+class Course:
+    """The work of a group. The file `hand-in-GROUP.md` is written again after each step."""
+
+    def __init__(self, group: str, place: str | Path = ".") -> None:
+        self.group = group
+        self.questions: dict[str, Question] = {}
+        self.texts: dict[str, str] = {}
+        name = re.sub(r"[^a-z0-9]+", "-", group.lower()).strip("-") or "group"
+        self.file = Path(place) / f"hand-in-{name}.md"
+
+    def predict(self, **predictions: tuple[object, str | None]) -> None:
+        """Notes predictions: for each name, a pair of a value and the reason for it. A prediction
+        cannot be changed after its answer was checked."""
+        for name, (value, reason) in predictions.items():
+            question = self.questions.setdefault(name, Question())
+            question.asked = True
+            if question.checked and value != question.predicted:
+                print(
+                    f"{_shown(name)}: the first prediction stays, because you know the result now"
+                )
+            elif value is None or not reason:
+                print(f"{_shown(name)}: write a value and the reason for it")
+            else:
+                question.predicted, question.reason = value, reason
+        self._write()
+
+    def check(
+        self,
+        name: str,
+        answer: float | None,
+        measured: float,
+        factor: float = 1.1,
+        hints: Sequence[str] = (),
+    ) -> None:
+        """Compares an answer with a measured number, which it does not print. An answer may differ
+        by the factor. Each further wrong answer shows the next hint."""
+        question = self.questions.setdefault(name, Question())
+        if answer is None:
+            print(f"{_shown(name)}: write your answer into the cell above first")
+            return
+        if question.asked and question.predicted is None:
+            print(
+                f"{_shown(name)}: there is no prediction; a guess after the result teaches little"
+            )
+        if answer not in question.checked:
+            question.checked.append(answer)
+        question.answer, question.fits = answer, measured / factor <= answer <= measured * factor
+        if question.fits:
+            print(f"{_shown(name)}: {_number(answer)} fits the measurement")
+        else:
+            print(f"{_shown(name)}: {_number(answer)} does not fit the measurement")
+            for number, hint in enumerate(hints[: len(question.checked)], 1):
+                print(f"  hint {number} of {len(hints)}: {hint}")
+        self._write()
+
+    def explain(self, name: str, text: str | None) -> None:
+        """Notes an explanation or a program for the teacher."""
+        if not text:
+            print(f"{_shown(name)}: write it into the cell above first")
+            return
+        self.texts[name] = text
+        self._write()
+
+    def program(self, name: str, text: str) -> Path:
+        """Writes a program beside the file to hand in, which then contains it, too. Returns its
+        path."""
+        path = self.file.with_name(f"{self.file.stem}-{name}")
+        path.write_text(text, encoding="utf-8")
+        self.explain(name, text)
+        return path
+
+    def results(self) -> pd.DataFrame:
+        """Predictions beside the results of the checks that fit."""
+        rows = [
+            {
+                "question": _shown(name),
+                "predicted": one.predicted,
+                "measured": one.answer if one.fits else None,
+                "measured / predicted": _ratio(one),
+                "reason": one.reason,
+            }
+            for name, one in self.questions.items()
+        ]
+        columns = ["question", "predicted", "measured", "measured / predicted", "reason"]
+        return pd.DataFrame(rows, columns=columns).fillna("").set_index("question")
+
+    def _write(self) -> None:
+        lines = [f"# {self.group}", "", "| question | predicted | measured | answers | reason |"]
+        lines.append("|---|---|---|---|---|")
+        for name, one in self.questions.items():
+            measured = one.answer if one.fits else "open"
+            cells = _shown(name), one.predicted, measured, len(one.checked), one.reason
+            lines.append(f"| {' | '.join(str(cell).replace('|', '/') for cell in cells)} |")
+        for name, text in self.texts.items():
+            lines += ["", f"## {_shown(name)}", "", "```", text.strip(), "```"]
+        self.file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _shown(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else str(value)
+
+
+def _ratio(one: Question) -> float | None:
+    numbers = isinstance(one.answer, int | float) and isinstance(one.predicted, int | float)
+    return round(one.answer / one.predicted, 2) if numbers and one.fits and one.predicted else None
