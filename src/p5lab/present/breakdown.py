@@ -252,7 +252,7 @@ def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
     if not found:
         wanted = " ".join(f"--where {name}={','.join(v)}" for name, v in question.where.items())
         raise UserError(
-            f"{wanted or 'counts'}: no run has such counts"
+            f"{wanted or _meant(question)}: no run has such counts"
             f"{_known_values(runs, question) if question.where else ''}",
             status=STATUS_FAILED,
         )
@@ -262,6 +262,11 @@ def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
         for benchmark, phases in found.items()
         for phase, own in phases.items()
     ]
+
+
+def _meant(question: Question) -> str:
+    """The dimensions of a question with their meanings, for a message."""
+    return ", ".join(f"{name} ({DIMENSIONS[name].meaning})" for name in question.by)
 
 
 def between(first: Stored, second: Stored, question: Question) -> list[Table]:
