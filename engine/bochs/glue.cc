@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "bochs.h"
 #include "cpu/cpu.h"
@@ -113,11 +114,11 @@ class BochsPlatform : public session::Emulator {
 
 session::Session the_run;
 
-measure::Attribution* attribution;  // null: not requested, or the guest is not ready yet
-measure::Blocks* blocks;            // null: not requested
-measure::Calls* calls;              // null: not requested, or the guest is not ready yet
-measure::Modes* modes;              // null: not requested, or the guest is not ready yet
-measure::Issues* issues;            // null: not requested, or the guest is not ready yet
+measure::Attribution* attribution;          // null: not requested, or the guest is not ready yet
+measure::Blocks* blocks;                    // null: not requested
+measure::Calls* calls;                      // null: not requested, or the guest is not ready yet
+std::vector<observe::Observer*> observers;  // of engine/observe; empty before the guest is ready
+measure::Issues* issues;                    // null: not requested, or the guest is not ready yet
 // The session wants to look at the run after this time, in core clocks.
 Bit64u next_look;
 session::Region* region;  // null: not requested, or the guest is not ready yet
@@ -129,7 +130,7 @@ void take_observers() {
   attribution = the_run.attribution();
   blocks = the_run.blocks();
   calls = the_run.calls();
-  modes = the_run.modes();
+  observers = the_run.observers();
   issues = the_run.issues();
   region = the_run.region();
   branches_watched = blocks || attribution;
@@ -325,7 +326,7 @@ void refresh_state() {
   if (attribution) attribution->state(entrance(), linear, stack_pointer());
   crossed = {};
   if (calls) calls->arrive(here());
-  if (modes) modes->arrive();
+  for (observe::Observer* one : observers) one->arrive();
   if (blocks) blocks->enter(linear);
 }
 
@@ -676,13 +677,18 @@ static void program_enters(unsigned vector, unsigned error, bx_address at, bool 
   the_run.program_entered(std::move(entry), with_stack);
 }
 
+// Reports the delivery of an interrupt or exception to the observers.
+static void report(p5::Entry entry, unsigned vector) {
+  for (observe::Observer* one : observers) one->delivered(entry, Bit8u(vector));
+}
+
 void p5_interrupt(unsigned vector) {
   state_stale = true;
   if (!delivery_known) {
     if (vector == kLinuxCall) program_enters(vector, 0, cpu()->prev_rip, sends_signal());
     crossed = {"int", int(vector)};
     if (calls) calls->interrupt(Bit8u(vector));
-    if (modes) modes->delivered(p5::Entry::Soft, Bit8u(vector));
+    report(p5::Entry::Soft, vector);
     model.soft_interrupt(Bit8u(vector));
   }
   delivery_known = false;
@@ -715,7 +721,7 @@ void p5_hwinterrupt(unsigned vector) {
   }
   crossed = {"interrupt", int(vector)};
   if (calls) calls->hardware(Bit8u(vector), here());
-  if (modes) modes->delivered(p5::Entry::Irq, Bit8u(vector));
+  report(p5::Entry::Irq, vector);
   model.hard_interrupt(Bit8u(vector), code_linear(cpu()->get_instruction_pointer()));
   delivery_known = true;
   state_stale = true;
@@ -771,7 +777,7 @@ void p5_exception(unsigned vector, unsigned error_code) {
     const bx_address next = trap ? cpu()->get_instruction_pointer() : cpu()->prev_rip;
     calls->exception(Bit8u(vector), place(next, stack));
   }
-  if (modes) modes->delivered(p5::Entry::Fault, Bit8u(vector));
+  report(p5::Entry::Fault, vector);
   model.exception(Bit8u(vector), !trap && last_linear == at, at);
   delivery_known = true;
   state_stale = true;

@@ -5,7 +5,7 @@
 
 #include "base/events.hh"
 #include "base/json.hh"
-#include "session/counted.hh"
+#include "observe/names.hh"
 
 namespace session {
 
@@ -43,7 +43,7 @@ std::string AttributionFile::text(const Attribution* found) {
 }
 
 void AttributionFile::append_header() {
-  std::vector<std::string> names = event_names(counted_);
+  std::vector<std::string> names = observe::event_names(counted_);
   for (size_t i = 0; classes_ && i < MissClasses::kCounts; i++) {
     names.push_back(MissClasses::name(i));
   }

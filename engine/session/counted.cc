@@ -18,10 +18,4 @@ std::vector<uint32_t> counted_events(const HasPart& has, bool cpi, bool newer, b
   return events;
 }
 
-std::vector<std::string> event_names(const std::vector<uint32_t>& events) {
-  std::vector<std::string> names;
-  for (const uint32_t event : events) names.push_back(base::events::event_name(event));
-  return names;
-}
-
 }  // namespace session

@@ -20,7 +20,4 @@ using HasPart = std::function<bool(base::events::Part part)>;
 // counts only with nominal clocks.
 std::vector<uint32_t> counted_events(const HasPart& has, bool cpi, bool newer, bool nominal);
 
-// Returns the names of events, for the header of a file.
-std::vector<std::string> event_names(const std::vector<uint32_t>& events);
-
 }  // namespace session

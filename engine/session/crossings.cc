@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.hh"
+#include "observe/names.hh"
 
 namespace session {
 namespace {
@@ -34,21 +35,6 @@ std::string pair(uint64_t from, uint64_t to) {
 }
 
 }  // namespace
-
-const char* mode_name(MachineMode mode) {
-  switch (mode) {
-    case MachineMode::Real:
-      return "real";
-    case MachineMode::V86:
-      return "v86";
-    case MachineMode::Prot16:
-      return "prot16";
-    case MachineMode::Prot32:
-      return "prot32";
-    default:
-      return "long64";
-  }
-}
 
 // Returns {"code_misses":N,...}: the counts since reset, summed over all rings and address spaces.
 std::string Crossings::counts() {
@@ -82,7 +68,7 @@ void Crossings::crossing(const Crossed& how, const p5::State& to, const Register
   line.member("tsc", model_.clock()).member("instructions", instructions);
   line.raw("ring", pair(from.ring, to.ring)).raw("cr3", pair(from.cr3, to.cr3));
   line.raw("mode",
-           std::string("[\"") + mode_name(from.mode) + "\",\"" + mode_name(to.mode) + "\"]");
+           std::string("[\"") + observe::mode_name(from.mode) + "\",\"" + observe::mode_name(to.mode) + "\"]");
   line.member("eip", registers.eip).member("eax", registers.eax).member("ebx", registers.ebx);
   line.member("ecx", registers.ecx).member("edx", registers.edx).member("cr2", registers.cr2);
   file_.write(line.raw("counts", counts).line());

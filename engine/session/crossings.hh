@@ -19,9 +19,6 @@ struct Crossed {
   int vector = -1;
 };
 
-// Returns the name of a mode in the files of a run.
-const char* mode_name(p5::MachineMode mode);
-
 struct Registers {
   uint64_t eip, eax, ebx, ecx, edx, cr2;
 };

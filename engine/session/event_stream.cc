@@ -2,7 +2,7 @@
 #include "session/event_stream.hh"
 
 #include "base/json.hh"
-#include "session/counted.hh"
+#include "observe/names.hh"
 
 namespace session {
 namespace {
@@ -17,24 +17,13 @@ std::string opcode_name(uint16_t opcode) {
 
 }  // namespace
 
-const char* entry_name(p5::Entry entry) {
-  switch (entry) {
-    case p5::Entry::Irq:
-      return "irq";
-    case p5::Entry::Fault:
-      return "fault";
-    default:
-      return "soft";
-  }
-}
-
 void EventStream::open(const std::string& path, uint64_t clock_hz) {
   std::vector<std::string> units;
   for (const uint32_t event : counted_) units.push_back(p5::event_unit(event));
   file_.create(path);
   JsonLine header("header");
   header.member("schema_version", 1).member("engine", "bochs");
-  header.member("clock_hz", clock_hz).names("events", event_names(counted_)).names("units", units);
+  header.member("clock_hz", clock_hz).names("events", observe::event_names(counted_)).names("units", units);
   line_ = header.open();
   if (shadows_.any()) shadows_.append_header(&line_);
   file_.write(line_ + "}\n");
@@ -91,7 +80,7 @@ void EventStream::append_vectors(const Banks& banks) {
   for (const auto& bank : banks) {
     for (const auto& [key, count] : bank->vectors) {
       append_bank(&line_, before, *bank);
-      line_.append("\"").append(entry_name(key.first)).append("\",");
+      line_.append("\"").append(observe::entry_name(key.first)).append("\",");
       base::append(&line_, key.second);
       line_ += ',';
       base::append(&line_, count);

@@ -14,9 +14,6 @@
 
 namespace session {
 
-// Returns the name of a kind of delivery in the files of a run.
-const char* entry_name(p5::Entry entry);
-
 class EventStream {
  public:
   // `counted` lists the events to write (counted.hh). `shadow_names` lists the names of the

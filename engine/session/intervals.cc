@@ -3,7 +3,7 @@
 
 #include "base/events.hh"
 #include "base/json.hh"
-#include "session/counted.hh"
+#include "observe/names.hh"
 
 namespace session {
 
@@ -13,7 +13,7 @@ void Intervals::open(const std::string& path, uint64_t clock_hz) {
   file_.create(path);
   JsonLine header("header");
   header.member("schema_version", 1).member("clock_hz", clock_hz).member("length", length_);
-  file_.write(header.names("events", event_names(counted_)).line());
+  file_.write(header.names("events", observe::event_names(counted_)).line());
 }
 
 void Intervals::begin() {

@@ -5,7 +5,6 @@
 
 #include "session/attribution_file.hh"
 #include "session/calls_file.hh"
-#include "session/modes_file.hh"
 
 namespace session {
 
@@ -35,7 +34,13 @@ void Observers::open(const Interval& interval) {
   if (!config_.accesses.empty()) accesses_.create(config_.accesses);
   if (!config_.attribution.empty()) attributed_.create(config_.attribution);
   if (!config_.calls.empty()) called_.create(config_.calls);
-  if (!config_.modes.empty()) in_modes_.create(config_.modes);
+  for (const observe::Kind& kind : observe::kinds()) {
+    const auto wanted = config_.observed.find(kind.name);
+    if (wanted == config_.observed.end()) continue;
+    plugged_.push_back(std::make_unique<Plugged>());
+    plugged_.back()->file.create(wanted->second);
+    plugged_.back()->observer = kind.make(model_);
+  }
   if (!config_.issues.empty()) issued_.create(config_.issues);
   if (config_.media.on) observe_system();
   if (config_.vectors.empty() && config_.sample.empty()) return;
@@ -51,7 +56,11 @@ void Observers::open(const Interval& interval) {
 void Observers::observe_system() {
   if (config_.cpi) model_.explain_clocks();
   if (called_ && !calls_) calls_ = std::make_unique<measure::Calls>(model_, config_.call_table);
-  if (in_modes_ && !modes_) modes_ = std::make_unique<measure::Modes>(model_);
+  if (!started_.empty()) return;
+  for (const auto& one : plugged_) {
+    one->observer->start();
+    started_.push_back(one->observer.get());
+  }
 }
 
 void Observers::ready(const std::vector<uint32_t>& counted) {
@@ -68,7 +77,7 @@ void Observers::ready(const std::vector<uint32_t>& counted) {
 void Observers::begin(uint32_t phase, const Brackets& brackets) {
   if (attribution_) attribution_->begin(phase);
   if (calls_) calls_->begin(phase);
-  if (modes_) modes_->begin(phase);
+  for (observe::Observer* one : started_) one->begin(phase);
   if (issues_) issues_->measure(true);
   measure_blocks(brackets);
   if (accesses_) trace_accesses(brackets);
@@ -77,7 +86,7 @@ void Observers::begin(uint32_t phase, const Brackets& brackets) {
 void Observers::end(uint32_t phase, const Brackets& brackets) {
   if (attribution_) attribution_->end(phase);
   if (calls_) calls_->end();
-  if (modes_) modes_->end();
+  for (observe::Observer* one : started_) one->end();
   if (issues_) issues_->measure(brackets.inside());
   measure_blocks(brackets);
 }
@@ -118,10 +127,10 @@ void Observers::finish(const std::vector<uint32_t>& counted) {
     called_.write(calls_text(calls_.get()));
     called_.finish();
   }
-  if (in_modes_) {
-    if (modes_) modes_->stop();
-    in_modes_.write(modes_text(modes_.get(), counted));
-    in_modes_.finish();
+  for (const auto& one : plugged_) {
+    if (!started_.empty()) one->observer->stop();
+    one->file.write(one->observer->text(counted));
+    one->file.finish();
   }
   if (accesses_) {
     end_access_trace();
@@ -134,8 +143,11 @@ std::string Observers::differs() const {
   if (!event.empty()) return "the sum over all functions differs from the count of " + event;
   const std::string phase = calls_ ? calls_->differs() : "";
   if (!phase.empty()) return "the sum over all calls differs from the cycles of " + phase;
-  const std::string count = modes_ ? modes_->differs() : "";
-  return count.empty() ? "" : "the sum over all modes differs from the count of " + count;
+  for (const observe::Observer* one : started_) {
+    const std::string difference = one->differs();
+    if (!difference.empty()) return difference;
+  }
+  return "";
 }
 
 }  // namespace session

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What observes the model in this run? The possible observers are shadows (other geometries), the
 // trace of accesses, the trace of issues, the classes of misses, basic blocks, attribution, calls
-// and machine modes. An observer exists only if the run requests this observer.
+// and the observers of engine/observe. An observer exists only if the run requests this observer.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 #include "measure/calls.hh"
 #include "measure/issues.hh"
 #include "measure/miss_classes.hh"
-#include "measure/modes.hh"
 #include "measure/shadow.hh"
+#include "observe/observer.hh"
 #include "p5/pentium.hh"
 #include "session/brackets.hh"
 #include "session/output.hh"
@@ -36,7 +36,8 @@ class Observers {
 
   // Creates the files.
   void open(const Interval& interval);
-  // The guest is ready. Attribution, calls, modes and the CPI stack start here. For a guest that
+  // The guest is ready. Attribution, calls, the observers of
+  // engine/observe and the CPI stack start here. For a guest that
   // boots from its own media, all except attribution and the trace of issues start in open().
   // `counted`: the events of the trace of issues.
   void ready(const std::vector<uint32_t>& counted);
@@ -47,14 +48,15 @@ class Observers {
   // Writes all files at the end of the run. `counted`: the events that the attribution reports.
   void finish(const std::vector<uint32_t>& counted);
 
-  // Compares the sums over all functions, calls and modes with the model's counts. Returns the
-  // first difference in words, or an empty text.
+  // Compares the sums over all functions, calls and other places with the model's counts. Returns
+  // the first difference in words, or an empty text.
   std::string differs() const;
   measure::Blocks* blocks() { return blocks_.get(); }
   measure::Attribution* attribution() { return attribution_.get(); }
   measure::Issues* issues() { return issues_.get(); }
   measure::Calls* calls() { return calls_.get(); }
-  measure::Modes* modes() { return modes_.get(); }
+  // The observers of engine/observe; empty before the guest is ready.
+  const std::vector<observe::Observer*>& started() const { return started_; }
   measure::Shadows* shadows() { return shadows_.get(); }
 
  private:
@@ -69,7 +71,7 @@ class Observers {
   p5::Pentium& model_;
   RunConfig& config_;
   measure::Attribution::Guest& guest_;
-  Output accesses_, vectors_, attributed_, called_, in_modes_, issued_;
+  Output accesses_, vectors_, attributed_, called_, issued_;
   std::unique_ptr<measure::Shadows> shadows_;  // observes the model
   std::unique_ptr<measure::AccessTrace> access_trace_;
   std::unique_ptr<measure::Blocks> blocks_;
@@ -77,7 +79,12 @@ class Observers {
   std::unique_ptr<measure::Attribution> attribution_;
   std::unique_ptr<measure::Issues> issues_;
   std::unique_ptr<measure::Calls> calls_;
-  std::unique_ptr<measure::Modes> modes_;
+  struct Plugged {
+    Output file;
+    std::unique_ptr<observe::Observer> observer;
+  };
+  std::vector<std::unique_ptr<Plugged>> plugged_;
+  std::vector<observe::Observer*> started_;
 };
 
 }  // namespace session

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/declared.hh"
+#include "observe/observer.hh"
 
 namespace session {
 
@@ -46,13 +47,17 @@ RunConfig RunConfig::read(Settings& settings) {
 }
 
 const std::set<std::string>& RunConfig::own_keys() {
-  static const std::set<std::string> keys = {
-      "run.access_limit",    "run.accesses",      "run.attribution", "run.attribution_stacks",
-      "run.call_table",      "run.calls",         "run.cpi",         "run.crossings",
-      "run.functions",       "run.interval",      "run.intervals",   "run.issue_limit",
-      "run.issues",          "run.modes",         "run.sample",      "run.vectors",
-      "run.vector_interval", "run.vector_events", "run.warm_up",
-  };
+  static const std::set<std::string> keys = [] {
+    std::set<std::string> all = {
+        "run.access_limit",  "run.accesses", "run.attribution", "run.attribution_stacks",
+        "run.call_table",    "run.calls",    "run.cpi",         "run.crossings",
+        "run.functions",     "run.interval", "run.intervals",   "run.issue_limit",
+        "run.issues",        "run.sample",   "run.vectors",     "run.vector_interval",
+        "run.vector_events", "run.warm_up",
+    };
+    for (const observe::Kind& kind : observe::kinds()) all.insert(std::string("run.") + kind.name);
+    return all;
+  }();
   return keys;
 }
 
@@ -154,7 +159,10 @@ void RunConfig::read_calls(Settings& settings) {
     settings.fail("run.cpi", "expected a Pentium, or run.clocks = nominal on x86-64");
   }
   if (cpi && !sample.empty()) settings.fail("run.cpi", "expected no run.sample in the same run");
-  if (settings.has("run.modes")) modes = settings.text("run.modes");
+  for (const observe::Kind& kind : observe::kinds()) {
+    const std::string key = std::string("run.") + kind.name;
+    if (settings.has(key)) observed[kind.name] = settings.text(key);
+  }
   if (settings.has("run.intervals")) {
     intervals = settings.text("run.intervals");
     interval = settings.number("run.interval");

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,8 +36,10 @@ struct RunConfig {
   bool server = false;            // after the ready marker, serve runs that share the boot
 
   // Paths of output files. An empty path means that the run does not write this file.
-  std::string events, output, crossings, accesses, vectors, attribution, calls, modes, intervals;
+  std::string events, output, crossings, accesses, vectors, attribution, calls, intervals;
   std::string issues;
+  // The paths of the files of the observers that the run requests, by the observer's name.
+  std::map<std::string, std::string> observed;
 
   uint64_t interval = 0;      // core clocks, of the file `intervals`
   uint64_t issue_limit = 0;   // instructions that the trace of issues may hold

@@ -98,10 +98,9 @@ class Session {
   // Returns null if the run does not request attribution, or if the guest is not ready yet.
   measure::Attribution* attribution() { return observers_->attribution(); }
   measure::Issues* issues() { return observers_->issues(); }  // likewise
-  // These functions return null if the run does not request the counts by call or by mode, or if
-  // the guest is not ready yet.
-  measure::Calls* calls() { return observers_->calls(); }
-  measure::Modes* modes() { return observers_->modes(); }
+  measure::Calls* calls() { return observers_->calls(); }     // likewise
+  // The observers of engine/observe; empty if the guest is not ready yet.
+  const std::vector<observe::Observer*>& observers() { return observers_->started(); }
   // Returns null if the run has no region, or if the guest is not ready yet.
   Region* region() { return region_.get(); }
   // Call this before the instruction at which the region begins or ends.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // To which machine modes does the observer add the counts? For every event, the sum over the modes
 // must equal the growth of the banks.
-#include "measure/modes.hh"
+#include "observe/modes/modes.hh"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 
 namespace {
 
-using measure::Modes;
+using observe::Modes;
 using p5::MachineMode;
 
 constexpr MachineMode kModes[] = {MachineMode::Real, MachineMode::V86, MachineMode::Prot16,

@@ -23,11 +23,12 @@ ENGINE_PARTS = {
     "x87": (),
     "p5": ("base",),
     "measure": ("base", "p5"),
+    "observe": ("base", "p5"),
     "devices": ("base",),
     "restore": (),
     "vnc": (),
-    "session": ("restore", "base", "p5", "measure", "devices"),
-    "bochs": ("base", "x87", "p5", "measure", "devices", "session"),
+    "session": ("restore", "base", "p5", "measure", "observe", "devices"),
+    "bochs": ("base", "x87", "p5", "measure", "observe", "devices", "session"),
 }
 # For each package of p5lab: the other packages that it may import, at any place of a file. The
 # lowest package comes first, and a package imports only packages above it in this table. Every

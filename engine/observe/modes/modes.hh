@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "p5/pentium.hh"
+#include "observe/observer.hh"
 
-namespace measure {
+namespace observe {
 
-class Modes {
+class Modes : public Observer {
  public:
   // The counts of one mode in one bank, and how control reached each vector.
   struct Counts {
@@ -31,23 +31,20 @@ class Modes {
 
   explicit Modes(p5::Pentium& model);
 
-  // Call this after the model's state may have changed.
-  void arrive() {
+  void start() override;
+  void arrive() override {
     if (model_.state().mode != place_.second || &model_.bank() != place_.first) move();
   }
-  // An interrupt or exception is delivered in the current mode.
-  void delivered(p5::Entry entry, uint8_t vector);
-
-  // Call begin() when a bracket begins, and end() when it ends, while the marker is written. stop()
-  // ends the brackets that are still open.
-  void begin(uint32_t phase);
-  void end();
-  void stop();
+  void delivered(p5::Entry entry, uint8_t vector) override;
+  void begin(uint32_t phase) override;
+  void end() override;
+  void stop() override;
+  std::string differs() const override;
+  // modes.jsonl (docs/reference/formats.md): the counts of each phase by address space, ring and
+  // machine mode.
+  std::string text(const std::vector<uint32_t>& counted) const override;
 
   const std::map<uint32_t, Phase>& phases() const { return phases_; }
-  // Compares the sum over the modes with the growth of the banks. Returns the name of the first
-  // event with a difference, or an empty text.
-  std::string differs() const;
 
  private:
   void move();
@@ -61,4 +58,4 @@ class Modes {
   std::vector<Phase*> open_;  // the open brackets, nested; each of them gets the counts
 };
 
-}  // namespace measure
+}  // namespace observe
