@@ -24,7 +24,7 @@ from p5stats import (
     crossings,
     intervals,
     known_calls,
-    modes,
+    observers,
     phase_names,
     record,
     tidy,
@@ -57,6 +57,7 @@ class Dimension:
 
 
 EVICTING = "--attribute misses"
+PLUGGED = observers.dimensions()
 DIMENSIONS = {
     "phase": Dimension("name of the bracket"),
     "iteration": Dimension("number of the bracket in its phase"),
@@ -64,7 +65,6 @@ DIMENSIONS = {
     "space": Dimension("address space: its program, or the value of CR3"),
     COMPONENT: Dimension("component of the CPI stack, of busy cycles", "--cpi"),
     VECTOR: Dimension("interrupt or exception that was delivered"),
-    "mode": Dimension("machine mode", "--modes"),
     "call": Dimension("system call, interrupt or exception", "--calls"),
     "kind": Dimension("kind of call", "--calls"),
     "function": Dimension("function", "--attribute functions"),
@@ -81,6 +81,11 @@ DIMENSIONS = {
     "interval": Dimension("number of the interval", "--interval"),
     "part": Dimension("part of the system that runs between crossings", "--trace crossings"),
     "step": Dimension("what ends the time of this part", "--trace crossings"),
+    **{
+        name: Dimension(meaning, f"--{observer}")
+        for observer, own in PLUGGED.items()
+        for name, meaning in own.items()
+    },
 }
 # The units of the events that only an observer has. `mode_changes` and `crossings` are the sums of
 # the events with these names.
@@ -252,11 +257,17 @@ def _markers(directory: Path) -> Counted:
     return Counted(own, tuple(frame["event"].unique()))
 
 
-def _modes(directory: Path) -> Counted:
-    found = modes.read(directory / MODES)
-    frame = found.frame()
-    frame = frame.assign(space=frame["space"].map("{:#010x}".format))
-    return Counted(frame, tuple(dict.fromkeys((*found.events, *frame["event"]))))
+def _plugged(name: str) -> Observer:
+    """The observer of engine/observe with this name."""
+    own = tuple(PLUGGED[name])
+
+    def read_file(directory: Path) -> Counted:
+        found = observers.read(directory / f"{name}.jsonl", own)
+        frame = found.frame.assign(space=found.frame["space"].map("{:#010x}".format))
+        return Counted(frame, tuple(dict.fromkeys((*found.events, *frame["event"]))))
+
+    by = ", ".join(own)
+    return Observer(f"counts by {by}", f"{name}.jsonl", (*own, "ring", "space"), read_file, BOTH)
 
 
 def _intervals(directory: Path) -> Counted:
@@ -324,7 +335,7 @@ def _crossings(directory: Path) -> Counted:
 
 
 # The files are outputs of the engine (engine/session/outputs.toml).
-MODES, INTERVALS, ATTRIBUTION = "modes.jsonl", "intervals.jsonl", "attribution.jsonl"
+INTERVALS, ATTRIBUTION = "intervals.jsonl", "attribution.jsonl"
 CALLS, CROSSINGS = "calls.jsonl", "crossings.jsonl"
 FUNCTIONS = ("function", "module", "line", "caller", "crossing", "ring", "space")
 PAIRS = ("loser", "lost", "winner", "won", "colour")
@@ -337,7 +348,7 @@ BY_FUNCTION = Observer(
 OBSERVERS = (
     Observer("counts", tidy.COUNTS, ("iteration", "ring"), _markers, BOTH),
     BY_FUNCTION,
-    Observer("counts by mode", MODES, ("mode", "ring", "space"), _modes, BOTH),
+    *map(_plugged, PLUGGED),
     Observer("counts", tidy.COUNTS, ("iteration", "ring", "space"), _markers, BOTH),
     Observer("counts by call", CALLS, ("call", "kind"), _calls),
     Observer("counts by interval", INTERVALS, ("interval", "ring"), _intervals, (COMPONENT,)),

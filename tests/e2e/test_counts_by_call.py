@@ -14,7 +14,7 @@ from boot_sector import assembled, bootable, new_runs
 
 from p5lab.cli import main as cli
 from p5lab.describe import markers
-from p5stats import calls, events, modes
+from p5stats import calls, events, observers
 
 HERE = Path(__file__).parent
 ROUNDS = 10
@@ -166,7 +166,7 @@ def test_machine_modes(sector, own_lab, capsys):
     name, directory, words = sector
     made = run(own_lab, *words, "--modes")
     assert (made / "events.jsonl").read_bytes() == (directory / "events.jsonl").read_bytes()
-    frame = modes.read(made / "modes.jsonl").frame()
+    frame = observers.read(made / "modes.jsonl", ("mode",)).frame
     by_marker = brackets(made)
     for (phase, event), count in frame.groupby(["phase", "event"])["count"].sum().items():
         if not event.startswith("vector."):

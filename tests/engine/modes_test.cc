@@ -32,7 +32,7 @@ class System : public Bench {
   uint64_t in(MachineMode mode, p5::Event event) {
     uint64_t sum = 0;
     for (const auto& [place, counts] : modes.phases().at(1).counts) {
-      if (place.second == mode) sum += counts.events[event];
+      if (place.second == uint64_t(mode)) sum += counts.events[event];
     }
     return sum;
   }
@@ -74,7 +74,7 @@ TEST_CASE("modes: a delivery belongs to the mode that it interrupts") {
   CHECK(system.in(MachineMode::V86, p5::Exceptions) == 1);
   CHECK(system.in(MachineMode::Prot32, p5::Exceptions) == 0);
   for (const auto& [place, counts] : system.modes.phases().at(1).counts) {
-    CHECK(counts.vectors.size() == (place.second == MachineMode::V86 ? 1 : 0));
+    CHECK(counts.vectors.size() == (place.second == uint64_t(MachineMode::V86) ? 1 : 0));
   }
 }
 

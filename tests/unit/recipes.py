@@ -67,7 +67,7 @@ def python(root, *arguments):
 DOCTEST = REPO / "build/tests/include"  # the C++ test framework
 
 
-def compiled_and_run(root, sources, includes=()):
+def compiled_and_run(root, sources, includes=(), options=()):
     """Returns the output of a C++ program. The program is compiled from files of the given
     checkout, and from the sources that the checkout's declarations generate.
     """
@@ -79,7 +79,15 @@ def compiled_and_run(root, sources, includes=()):
     flags = ["-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror"]
     files = [*sources, *(generated.glob("*.cc") if includes else ())]
     compiled = subprocess.run(
-        ["g++", *flags, *(f"-I{one}" for one in folders), "-o", program, *map(str, files)],
+        [
+            "g++",
+            *flags,
+            *(f"-I{one}" for one in folders),
+            "-o",
+            program,
+            *map(str, files),
+            *options,
+        ],
         cwd=root,
         capture_output=True,
         text=True,
@@ -167,6 +175,36 @@ def check_guest(lab):
     files = {lab.short(path) for path in mine.files.values()}
     assert len(files) == 3
     assert files <= planned(lab, *files)
+
+
+def add_observer(root):
+    shutil.copytree(OF_TESTS / "paging", root / "engine/observe/paging")
+
+
+def check_observer(lab):
+    """The option, the file and the dimension are available without a build, and the class
+    registers itself. The program does not observe a model, so it is linked without one.
+    """
+    shown = python(
+        lab.root,
+        "-c",
+        "from p5lab.describe import observation, outputs\n"
+        "from p5stats import dimensions\n"
+        "print([k.option for k in observation.KINDS if k.option == '--paging'])\n"
+        "print(outputs.file('paging'), dimensions.DIMENSIONS['paging'].options)\n"
+        "print([one.what for one in dimensions.observers_of(['paging', 'ring'])])\n",
+    )
+    assert shown.splitlines() == ["['--paging']", "paging.jsonl --paging", "['counts by paging']"]
+    main = lab.root / "build/main.cc"
+    main.parent.mkdir(exist_ok=True)
+    main.write_text(
+        '#include <cstdio>\n#include "observe/observer.hh"\n'
+        "int main() { for (const observe::Kind& one : observe::kinds()) std::puts(one.name); }\n"
+    )
+    places = [lab.root / "engine/observe", lab.root / "engine/observe/paging"]
+    sources = [main, *(file for place in places for file in sorted(place.glob("*.cc")))]
+    needs = "-Wl,--unresolved-symbols=ignore-all"
+    assert compiled_and_run(lab.root, sources, options=[needs]).split() == ["paging"]
 
 
 def add_device(root):
@@ -274,6 +312,7 @@ RECIPES = {
     "a workload": Recipe("my-workload", add_workload, check_workload),
     "a guest": Recipe("my-guest", add_guest, check_guest),
     "a device with keys and an event": Recipe("alarm", add_device, check_device),
+    "an observer with an option and a dimension": Recipe("paging", add_observer, check_observer),
     "an event of the model": Recipe("snoop_writes", add_event, check_event),
     "an engine": Recipe("counter", add_engine, check_engine),
 }

@@ -18,7 +18,6 @@ from p5lab.describe.observation import (
     Cpi,
     Interval,
     Intervals,
-    Modes,
     Observation,
     PowerCut,
     Region,
@@ -27,6 +26,7 @@ from p5lab.describe.observation import (
     Shadows,
     Trace,
     Vectors,
+    plugged,
 )
 from p5lab.describe.request import Filter
 from p5lab.errors import UserError
@@ -38,7 +38,7 @@ WISHES = [
     Vectors(1000),
     Attribution(("functions", "stacks")),
     Calls(),
-    Modes(),
+    plugged.KINDS["modes"](),
     Cpi(),
     Clocks(),
     Intervals(1000),

@@ -198,16 +198,19 @@ def test_a_module_reads_the_statistics_of_gem5(one, tmp_path, monkeypatch, capsy
     assert capsys.readouterr().out
 
 
-def test_the_files_of_a_new_device_are_copied(tmp_path):
+def test_the_files_of_a_new_device_and_observer_are_copied(tmp_path):
     (tmp_path / "tests").mkdir()
     shutil.copytree(REPO / "tests/templates", tmp_path / "tests/templates")
-    (tmp_path / "engine/devices").mkdir(parents=True)
+    for part in ("devices", "observe"):
+        (tmp_path / "engine" / part).mkdir(parents=True)
     commands = others("copies")
-    assert len(commands) == 2
+    assert len(commands) == 3
     for one in commands:
         subprocess.run(one.words, cwd=tmp_path, check=True)
     names = {path.name for path in (tmp_path / "engine/devices/timer").iterdir()}
     assert names == {"device.toml", "device.cc", "timer_test.cc"}
+    names = {path.name for path in (tmp_path / "engine/observe/NAME").iterdir()}
+    assert names == {"observer.toml", "paging.cc"}
 
 
 @pytest.mark.parametrize("one", others("dask"), ids=lambda one: one.text[:60])

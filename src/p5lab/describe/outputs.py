@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from p5lab.describe import tomlfile
+from p5lab.describe import observers, tomlfile
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
 FILE = "engine/session/outputs.toml"
+FORMATS = "docs/reference/formats.md"
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,12 @@ def read(path: Path) -> dict[str, Output]:
 
 
 def here() -> dict[str, Output]:
-    """The files that this checkout declares, by name: `here()["events"].file` is "events.jsonl"."""
-    return read(Lab.here().root / FILE)
+    """The files that this checkout declares, by name: `here()["events"].file` is "events.jsonl".
+    The file of an observer has the observer's name."""
+    return read(Lab.here().root / FILE) | {
+        one.name: Output(one.name, one.file, one.doc, f"--{one.name}", FORMATS)
+        for one in observers.here()
+    }
 
 
 def file(name: str) -> str:

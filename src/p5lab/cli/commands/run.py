@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from p5lab.cli import failures, media, next_steps, options, request
 from p5lab.describe.engine import capabilities
-from p5lab.describe.observation import Observation
+from p5lab.describe.observation import Observation, plugged
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import counter_method
 from p5lab.execute.build_and_run import examine, execute
@@ -58,7 +58,8 @@ GROUPS = {
     ),
     "machine": ("--ideal", "--feedback", "--model", "--clocks"),
     "count more": (
-        *("--attribute", "--region", "--calls", "--modes", "--interval", "--trace", "--accesses"),
+        *("--attribute", "--region", "--calls", "--interval", "--trace", "--accesses"),
+        *(one.option for one in plugged.KINDS.values()),
         *("--bbv", "--pcap"),
     ),
     "media of a system of your own": (

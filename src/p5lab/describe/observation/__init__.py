@@ -6,7 +6,8 @@ with one class. The class adds its options to the command line and parses them. 
 settings to run.json and reads these settings from run.json. The class also configures the engine,
 names its output files and checks the machine. So the other parts of p5lab need no code for a
 particular kind. To add a kind, add a module with a class that derives from Kind, or from Flag if
-the kind is only on or off, and add the class to KINDS.
+the kind is only on or off, and add the class to KINDS. An observer of `engine/observe` needs no
+module: its observer.toml is enough (docs/extend/observer.md).
 """
 
 import argparse
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
+from p5lab.describe.observation import plugged
 from p5lab.describe.observation.attribute import Attribution
 from p5lab.describe.observation.calls import Calls
 from p5lab.describe.observation.capture import Capture
@@ -21,7 +23,6 @@ from p5lab.describe.observation.clocks import Clocks
 from p5lab.describe.observation.cpi import Cpi
 from p5lab.describe.observation.intervals import Intervals
 from p5lab.describe.observation.kind import Conf, Kind
-from p5lab.describe.observation.modes import Modes
 from p5lab.describe.observation.power_cut import PowerCut
 from p5lab.describe.observation.region import Region
 from p5lab.describe.observation.sample import Interval, Sample
@@ -43,7 +44,6 @@ __all__ = [
     "Interval",
     "Intervals",
     "Kind",
-    "Modes",
     "Observation",
     "PowerCut",
     "Region",
@@ -61,7 +61,7 @@ KINDS: tuple[type[Kind], ...] = (
     Vectors,
     Attribution,
     Calls,
-    Modes,
+    *plugged.KINDS.values(),
     Cpi,
     Clocks,
     Intervals,

@@ -16,8 +16,9 @@ class Flag(Kind):
     help: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
-        cls.option = f"--{cls.name}"
-        cls.unasked = {cls.name: False}
+        if hasattr(cls, "name"):  # a base class of several kinds has none
+            cls.option = f"--{cls.name}"
+            cls.unasked = {cls.name: False}
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:

@@ -52,7 +52,8 @@ class Vectors(Kind):
 
     def recorded(self) -> dict[str, object]:
         """`vectors`: the length of an interval in instructions; `vector_events`, if asked for."""
-        return {"vectors": self.interval} | ({"vector_events": True} if self.events else {})
+        events: dict[str, object] = {"vector_events": True} if self.events else {}
+        return {"vectors": self.interval, **events}
 
     @property
     def label(self) -> str:

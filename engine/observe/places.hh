@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// How often did each event happen at each value of a dimension, such as a machine mode? The banks
+// of the chip do not change: at each change of the value or of the bank (ring and address space),
+// the observer adds the growth of the old bank to the old value.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "observe/observer.hh"
+
+namespace observe {
+
+class Places : public Observer {
+ public:
+  // The counts of one value in one bank, and how control reached each vector.
+  struct Counts {
+    std::array<uint64_t, p5::kEventCount> events{};
+    std::map<std::pair<p5::Entry, uint8_t>, uint64_t> vectors;
+  };
+  using Place = std::pair<const p5::Bank*, uint64_t>;
+  using Banks = std::map<const p5::Bank*, std::array<uint64_t, p5::kEventCount>>;
+  struct Phase {
+    std::vector<std::pair<Place, Counts>> counts;  // in the order of the first use
+    Banks began, grown;                            // of all banks: at the begin; in all brackets
+  };
+
+  // `dimension`: the name of the values in the file, and the type of its lines.
+  Places(p5::Pentium& model, const char* dimension) : model_(model), dimension_(dimension) {}
+
+  void start() override;
+  void arrive() override {
+    if (value() != place_.second || &model_.bank() != place_.first) move();
+  }
+  void delivered(p5::Entry entry, uint8_t vector) override;
+  void begin(uint32_t phase) override;
+  void end() override;
+  void stop() override;
+  std::string differs() const override;
+  // The counts of each phase by address space, ring and value, as in modes.jsonl
+  // (docs/reference/formats.md).
+  std::string text(const std::vector<uint32_t>& counted) const override;
+
+  const std::map<uint32_t, Phase>& phases() const { return phases_; }
+
+ protected:
+  // The value of the dimension in the model's present state.
+  virtual uint64_t value() const = 0;
+  // A value in the file.
+  virtual std::string shown(uint64_t value) const = 0;
+
+  p5::Pentium& model_;
+
+ private:
+  void move();
+  void flush();
+  Counts& here(Phase* phase);
+
+  const char* dimension_;
+  Place place_;
+  std::array<uint64_t, p5::kEventCount> seen_;  // counts of the current bank at the last flush
+  std::map<uint32_t, Phase> phases_;
+  std::vector<Phase*> open_;  // the open brackets, nested; each of them gets the counts
+};
+
+}  // namespace observe

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""The files of the observers of engine/observe: counts by ring, address space and the dimensions
+that the observer.toml of each observer declares.
+
+The sum over the values of a ring and an address space equals the counts at the markers, for each
+event. The engine checks this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from p5stats import declared, jsonl
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from p5stats.lazy import pd
+
+SCHEMA_VERSION = 1
+LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
+ENTRIES = ("soft", "irq", "fault")
+RINGS, VECTORS = 4, 256
+
+
+@dataclass(frozen=True)
+class Table:
+    """The counts of an observer. `events`: all that it counts. `frame`: a row for each count that
+    is not zero, with the columns `phase`, `ring`, `space` (the value of CR3), the dimensions,
+    `event` and `count`. The deliveries of interrupts and exceptions are events such as
+    `vector.irq.48`, as in counts.parquet: software interrupts (soft), hardware interrupts (irq) and
+    exceptions (fault), at the place of the interrupted code."""
+
+    events: list[str]
+    frame: pd.DataFrame
+
+
+@cache
+def dimensions(engine: Path = declared.ENGINE) -> Mapping[str, Mapping[str, str]]:
+    """For each observer, its dimensions with their meanings."""
+    files = sorted(engine.glob("observe/*/observer.toml"))
+    return {path.parent.name: declared.load(path).get("dimensions", {}) for path in files}
+
+
+def read(path: Path, by: Collection[str]) -> Table:
+    """Reads the file of an observer with these dimensions. StatsError if the file is malformed or
+    incomplete."""
+    events: list[str] = []
+    rows: list[tuple[Any, ...]] = []
+    seen: set[tuple[Any, ...]] = set()
+
+    def header(record: dict[str, Any]) -> None:
+        events.extend(jsonl.names(record["events"]))
+
+    def line(record: dict[str, Any]) -> None:
+        phase, space = (jsonl.whole(record[name], LIMIT) for name in ("phase", "cr3"))
+        place = (phase, jsonl.whole(record["ring"], RINGS), space, *(record[name] for name in by))
+        if not all(isinstance(one, str | int) for one in place[3:]):
+            raise ValueError(f"expected texts or numbers: {', '.join(by)}")
+        if place in seen:
+            raise ValueError("the same place twice")
+        seen.add(place)
+        counts = dict(zip(events, _counts(record["counts"], len(events)), strict=True))
+        counts |= _vectors(record.get("vectors", []))
+        rows.extend((*place, event, count) for event, count in counts.items() if count)
+
+    jsonl.between(path, "counts of an observer", SCHEMA_VERSION, header, line)
+    frame = pd.DataFrame(rows, columns=["phase", "ring", "space", *by, "event", "count"])
+    numbers = dict.fromkeys(("phase", "ring", "space", "count"), "int64")
+    return Table(events, frame.astype(numbers))
+
+
+def _counts(value: object, events: int) -> list[int]:
+    if not isinstance(value, list) or len(value) != events:
+        raise ValueError("expected a count for each event")
+    if not all(type(count) is int and abs(count) < LIMIT for count in value):
+        raise ValueError("expected whole numbers")
+    return value
+
+
+def _vectors(value: Any) -> dict[str, int]:  # noqa: ANN401
+    found: dict[str, int] = {}
+    for entry, vector, count in value:
+        name = f"vector.{entry}.{jsonl.whole(vector, VECTORS)}"
+        if entry not in ENTRIES or not jsonl.whole(count, LIMIT):
+            raise ValueError("expected vectors as [entry, vector, count]")
+        if name in found:
+            raise ValueError(f"vector {vector} twice")
+        found[name] = count
+    return found
