@@ -2,6 +2,7 @@
 """The label, note and tags of stored runs, and `compare`."""
 
 import json
+import re
 
 import pytest
 from fakelab import END, HEADER, snapshot
@@ -145,3 +146,13 @@ def test_wrong_entries_of_a_record_are_no_label(lab, run):
     for entry in (5, [], {"label": 5, "tags": "x"}, {"tags": [1]}):
         store.write(place, record(lab, name) | {named.KEY: entry})
         assert named.of(record(lab, name)).label == ""
+
+
+def test_a_page_of_a_label_compares_its_versions(lab, run, tmp_path):
+    for name in ("one", "other"):
+        run(name.encode(), "--label", "join", name=name)
+    page = tmp_path / "page.html"
+    assert cli.main(["report", "join", "--output", str(page)], lab) == 0
+    text = page.read_text()
+    assert "Time of one operation, with ratios to join: one" in text
+    assert re.search(r"join: other takes 1\.00 times the time of join: one\.", text)

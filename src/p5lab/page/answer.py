@@ -19,7 +19,8 @@ Ratios = Mapping[Question, tuple[Cell, Cell, float]]
 def of(found: Comparison, stacked: Sequence[Stored]) -> list[str]:
     """Returns the answer of a page that compares systems: the ratios to the first system, the
     benchmark with the largest ratio, and its largest cause. `stacked`: runs with a CPI stack, for
-    the cause. Empty for one system, and if nothing can be compared."""
+    the cause of a difference that is not small. Empty for one system, and if nothing can be
+    compared."""
     if len(found.systems) < 2 or found.has_shadows or not found.questions:
         return []
     names = [name.replace("\n", ", ") for name in found.names().values()]
@@ -32,9 +33,14 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[str]:
     count = max(map(len, ratios.values()))
     over = f", as geometric means over {count} benchmarks" if count > 1 else ""
     (one, mean), *others = means.items()
-    more = [f"{times(other)} times on {name}" for name, other in others]
-    parts = listed([f"{times(mean)} times the {what} of {names[0]} on {one}", *more], "and", str)
-    said = [f"One operation takes {parts}{over}."]
+    if found.compares_versions:
+        parts = [f"{name} {times(each)} times" for name, each in others]
+        takes = listed([f"{one} takes {times(mean)} times", *parts], "and", str)
+        said = [f"{takes} the {what} of {names[0]}{over}."]
+    else:
+        parts = [f"{times(each)} times on {name}" for name, each in others]
+        first = f"{times(mean)} times the {what} of {names[0]} on {one}"
+        said = [f"One operation takes {listed([first, *parts], 'and', str)}{over}."]
     name = max(means, key=lambda one: abs(math.log(means[one])))
     question = max(ratios[name], key=lambda one: abs(math.log(ratios[name][one][2])))
     first, other, ratio = ratios[name][question]
@@ -78,7 +84,7 @@ def _cause(
     explained = [
         one
         for one in explanation.between(runs[0], runs[1], names)
-        if one.first[0].phase == question.phase and one.named
+        if one.first[0].phase == question.phase and one.named and not one.is_small
     ]
     if not explained:
         return []

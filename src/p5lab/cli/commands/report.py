@@ -74,6 +74,9 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     else:
         _check_no_choice(args)
         groups = selection.groups(lab, args.experiments, args.only)
+        if not any(selection.is_group(lab, word) for word in args.experiments):
+            versions = selection.as_versions([same[0] for same in groups])
+            groups = [[one, *same[1:]] for one, same in zip(versions, groups, strict=True)]
         name = selection.name_of(lab, args.experiments, groups)
         output = args.output or lab.results / f"{name}.html"
         written = page.write_stored(lab, name, groups, output, args.export, columns, size)
