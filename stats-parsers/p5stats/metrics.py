@@ -19,6 +19,18 @@ MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "
 LONG_MODE_CHANGES = "mode_changes.64bit"  # only of engines with 64-bit code
 
 
+# The events of misses, by the names of tables about instructions and steps.
+MISSES = {
+    "L1I": "code_misses",
+    "L1D read": "data_read_misses",
+    "L1D write": "data_write_misses",
+    "L2 read": "l2_read_misses",
+    "L2 write": "l2_write_misses",
+    "ITLB": "itlb_misses",
+    "DTLB": "dtlb_misses",
+}
+
+
 class View(StrEnum):
     """A table or a figure that shows only some metrics."""
 

@@ -19,19 +19,10 @@ from p5lab.keep.store import Stored
 from p5lab.present import pipes
 from p5lab.present.tables import Grid, rows_as
 from p5lab.terminal import for_terminal, markup
+from p5stats.metrics import MISSES
 
 SCHEMA_VERSION = 1
 BUSY, TIMES = "cycles.busy", "instructions"
-# The counts of misses beside an instruction: their names in tables.
-MISSES = {
-    "code_misses": "L1I",
-    "data_read_misses": "L1D read",
-    "data_write_misses": "L1D write",
-    "itlb_misses": "ITLB",
-    "dtlb_misses": "DTLB",
-    "l2_read_misses": "L2 read",
-    "l2_write_misses": "L2 write",
-}
 
 
 @dataclass(frozen=True)
@@ -64,7 +55,7 @@ class Instruction:
     @property
     def misses(self) -> str:
         """The misses by kind."""
-        found = ((text, self.counts.get(event, 0)) for event, text in MISSES.items())
+        found = ((text, self.counts.get(event, 0)) for text, event in MISSES.items())
         return ", ".join(f"{text} {pipes.amount(count)}" for text, count in found if count)
 
     @property
@@ -265,7 +256,7 @@ def rows(code: Code) -> list[dict[str, object]]:
             "clocks": one.clocks,
             "not_in_v": "; ".join(pipes.reasons(one.counts)),
             "stalls": " ".join(f"{name}={n:g}" for name, n in pipes.stalls(one.counts).items()),
-            **{event: one.counts.get(event, 0) for event in MISSES},
+            **{event: one.counts.get(event, 0) for event in MISSES.values()},
         }
         for one in code.instructions
     ]

@@ -12,12 +12,12 @@ from p5lab.present.tables import (
     LATEX,
     MARKDOWN,
     MISSING,
-    ZERO,
     Grid,
     document,
     number,
     ratio,
     rows_as,
+    signed,
     times,
 )
 
@@ -136,10 +136,3 @@ def _several(table: Table, wanted: Column, top: int) -> Grid:
 
 def _texts(table: Table) -> set[int]:
     return set(range(1, len(table.question.by)))
-
-
-def signed(value: float) -> str:
-    """A difference as text, with its sign."""
-    if math.isnan(value):
-        return MISSING
-    return ZERO if not value else ("+" if value > 0 else "-") + number(abs(value))

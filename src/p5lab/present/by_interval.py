@@ -2,8 +2,6 @@
 """Prints the counts of each interval of a run, for `./p5lab show RUN --intervals`."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -15,6 +13,8 @@ from p5lab.present.tables import MISSING, Grid
 from p5stats import cpi
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from p5stats.intervals import Intervals
 
 SCHEMA_VERSION = 1
@@ -44,49 +44,9 @@ SHARES = (
 JOINED = " Each row contains {} intervals; --all-tables shows each interval."
 
 
-@dataclass(frozen=True)
-class Span:
-    """The counts of neighbouring intervals. `begin`, `end`: in ms since power-up. `counts`: by ring
-    and event."""
-
-    begin: float
-    end: float
-    counts: Mapping[int, Mapping[str, int]]
-
-    def of(self, *events: str) -> int:
-        """The sum of the counts of events in all rings. An event that was not counted is 0."""
-        return sum(ring.get(event, 0) for ring in self.counts.values() for event in events)
-
-    @property
-    def clocks(self) -> int:
-        """The busy and the idle cycles."""
-        return self.of(cpi.BUSY, cpi.IDLE)
-
-    @property
-    def kernel(self) -> int:
-        """The busy cycles in ring 0."""
-        return self.counts.get(0, {}).get(cpi.BUSY, 0)
-
-
 def has(stored: Stored) -> bool:
     """Whether a run with status ok has counts by interval."""
     return stored.status == "ok" and (stored.directory / INTERVALS).is_file()
-
-
-def parts(found: "Intervals", size: int) -> list[Span]:
-    """The intervals of a run, `size` neighbours together."""
-    result = []
-    for start in range(0, len(found.intervals), size):
-        joined = found.intervals[start : start + size]
-        counts: dict[int, dict[str, int]] = {}
-        for one in joined:
-            for ring, own in one.rings.items():
-                sums = counts.setdefault(ring, dict.fromkeys(found.events, 0))
-                for event, count in zip(found.events, own, strict=True):
-                    sums[event] += count
-        begin, end = (THOUSAND * at / found.clock_hz for at in (joined[0].begin, joined[-1].end))
-        result.append(Span(begin, end, counts))
-    return result
 
 
 def read(stored: Stored) -> "Intervals":
@@ -99,6 +59,39 @@ def read(stored: Stored) -> "Intervals":
     return intervals.read(path)
 
 
+def spans(found: "Intervals", size: int) -> "pd.DataFrame":
+    """A row for each `size` neighbouring intervals. Columns: `begin` and `end` in ms since
+    power-up, `clocks` (busy and idle), `kernel` (busy in ring 0), `retired`, `CPI` (NaN without
+    instructions), and the sums of MISSES per 1000 instructions and of cpi.GROUPS in clocks, by
+    their titles."""
+    frame = found.frame()
+    frame["span"] = frame["interval"] // size
+    sums = frame.pivot_table("count", "span", "event", "sum", fill_value=0)
+    titled = {title: (event,) for event, title in MISSES.values()} | cpi.GROUPS
+    wanted = [
+        cpi.BUSY,
+        cpi.IDLE,
+        cpi.INSTRUCTIONS,
+        *(one for own in titled.values() for one in own),
+    ]
+    sums = sums.reindex(columns=wanted, fill_value=0)
+    kernel = frame[(frame["ring"] == 0) & (frame["event"] == cpi.BUSY)].groupby("span")["count"]
+    times = frame.groupby("span").agg({"begin": "min", "end": "max"}) * THOUSAND / found.clock_hz
+    retired = sums[cpi.INSTRUCTIONS]
+    result = times.assign(
+        clocks=sums[cpi.BUSY] + sums[cpi.IDLE],
+        idle=sums[cpi.IDLE],
+        busy=sums[cpi.BUSY],
+        kernel=kernel.sum().reindex(sums.index, fill_value=0),
+        retired=retired,
+        CPI=sums[cpi.BUSY] / retired.where(retired > 0),
+        **{title: sums[list(own)].sum(axis="columns") for title, own in titled.items()},
+    )
+    for _, title in MISSES.values():
+        result[title] *= THOUSAND / retired.where(retired > 0)
+    return result
+
+
 def show(console: Console, stored: Stored, form: str, *, more: bool) -> None:
     """Prints a row for each interval as table or markdown. With `more`, the table has all
     intervals; without it, a row can contain several. csv and json contain all events of all
@@ -106,47 +99,43 @@ def show(console: Console, stored: Stored, form: str, *, more: bool) -> None:
     found = read(stored)
     if form == "csv":
         console.file.write(found.frame().to_csv(index=False, lineterminator="\n"))
-    elif form == "json":
+        return
+    if form == "json":
         rows = json.loads(found.frame().to_json(orient="records"))
         document = {"schema_version": SCHEMA_VERSION, "run": stored.id, "rows": rows}
         console.file.write(json.dumps(document, indent=1) + "\n")
-    else:
-        size = 1 if more else -(-len(found.intervals) // ROWS)
-        grid = _grid(found, size)
-        if form == "markdown":
-            console.file.write(grid.markdown() + "\n")
-            return
-        grid.print(console)
-        note = NOTE + (SHARES if cpi.is_in(found.events) else PER)
-        console.print(note + (JOINED.format(size) if size > 1 else ""), highlight=False)
+        return
+    size = 1 if more else max(1, -(-len(found.intervals) // ROWS))
+    grid = _grid(found, size)
+    if form == "markdown":
+        console.file.write(grid.markdown() + "\n")
+        return
+    grid.print(console)
+    note = NOTE + (SHARES if cpi.is_in(found.events) else PER)
+    console.print(note + (JOINED.format(size) if size > 1 else ""), highlight=False)
 
 
 def _grid(found: "Intervals", size: int) -> Grid:
-    columns = GROUPS if cpi.is_in(found.events) else MISSES
+    has_stack = cpi.is_in(found.events)
+    columns = GROUPS if has_stack else {head: title for head, (_, title) in MISSES.items()}
     heads = ["ms", "idle\n%", "ring 0\n%", "instruc-\ntions", "CPI", *columns]
     grid = Grid(f"intervals of {found.length:,} clocks", heads)
-    for part in parts(found, size):
-        grid.add(f"{part.end:.2f}", *_cells(found.events, part))
+    for row in spans(found, size).to_dict("records"):
+        values = [row[title] for title in columns.values()]
+        grid.add(
+            f"{row['end']:.2f}",
+            _share(row["idle"], row["clocks"]),
+            _share(row["kernel"], row["busy"]),
+            f"{row['retired']:,}",
+            _number(row["CPI"]),
+            *(_share(one, row["busy"]) if has_stack else _number(one) for one in values),
+        )
     return grid
 
 
-def _cells(events: Sequence[str], part: Span) -> list[str]:
-    """The cells of a row, except the time."""
-    busy, retired = part.of(cpi.BUSY), part.of(cpi.INSTRUCTIONS)
-    cells = [
-        _share(part.of(cpi.IDLE), part.clocks),
-        _share(part.kernel, busy),
-        f"{retired:,}",
-        f"{busy / retired:.2f}" if retired else MISSING,
-    ]
-    if cpi.is_in(events):
-        return [*cells, *(_share(part.of(*cpi.GROUPS[group]), busy) for group in GROUPS.values())]
-    return [*cells, *(_rate(part.of(event), retired) for event, _ in MISSES.values())]
-
-
-def _share(part: int, whole: int) -> str:
+def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f}" if whole else MISSING
 
 
-def _rate(misses: int, instructions: int) -> str:
-    return f"{THOUSAND * misses / instructions:.2f}" if instructions else MISSING
+def _number(value: float) -> str:
+    return f"{value:.2f}" if value == value else MISSING

@@ -24,7 +24,17 @@ from p5lab.keep.store import Stored
 from p5lab.present import cpi_stack
 from p5lab.present.breakdown import Question
 from p5lab.present.cpi_stack import Stack
-from p5lab.present.tables import LATEX, MISSING, Grid, clocks, document, number, rows_as, times
+from p5lab.present.tables import (
+    LATEX,
+    MISSING,
+    Grid,
+    clocks,
+    document,
+    number,
+    rows_as,
+    signed,
+    times,
+)
 from p5lab.terminal import for_terminal, markup
 from p5stats import cpi, declared
 from p5stats.declared import NOMINAL
@@ -236,7 +246,7 @@ def in_brief(one: Explanation) -> list[str]:
         if cause.difference:
             what = known[cause.component].counts.partition(";")[0].partition(", such as")[0]
             lines.append(
-                f"{_signed(cause.difference)} ({_share(cause.difference, change)} %)"
+                f"{signed(cause.difference, _cycles)} ({_share(cause.difference, change)} %)"
                 f" {short(cause)}: {what}"
             )
     return lines
@@ -372,7 +382,7 @@ def in_words(one: Explanation) -> str:
         largest = one.named[0]
         where = f" in {largest.place}" if largest.place else ""
         said.append(
-            f"The largest cause is {short(largest)}{where}: {_signed(largest.difference)}"
+            f"The largest cause is {short(largest)}{where}: {signed(largest.difference, _cycles)}"
             f" {one.unit} ({_share(largest.difference, change)} %)."
         )
     else:
@@ -422,7 +432,7 @@ def _grid(one: Explanation) -> Grid:
     def add(name: str, place: str, causes: Sequence[Cause], spread: str = "") -> None:
         first = sum(cause.first for cause in causes)
         second = sum(cause.second for cause in causes)
-        cells = [clocks(first), clocks(second), _signed(second - first)]
+        cells = [clocks(first), clocks(second), signed(second - first, _cycles)]
         cells += [*([spread] if ranged else []), _share(second - first, change)]
         parts = (sum(cause.rings.get(ring, 0.0) for cause in causes) for ring in rings)
         cells += [_share(part, change) for part in parts]
@@ -434,7 +444,7 @@ def _grid(one: Explanation) -> Grid:
         add(f"({len(one.rest)} others)", "", one.rest)
     add(f"busy {one.unit}", "", one.causes, clocks(_spread(one)))
     retired, others = one.instructions
-    cells = clocks(retired), clocks(others), _signed(others - retired)
+    cells = clocks(retired), clocks(others), signed(others - retired, _cycles)
     grid.add(cpi.INSTRUCTIONS, *([""] if placed else []), *cells)
     return grid
 
@@ -485,6 +495,11 @@ def short(cause: Cause) -> str:
     return cause.component.removeprefix(cpi.PREFIX)
 
 
+def _cycles(value: float) -> str:
+    """A number of cycles in a table. A part of a cycle keeps its significant digits."""
+    return (number if value < 1 else clocks)(value)
+
+
 def _more(change: float) -> str:
     return "more" if change > 0 else "fewer"
 
@@ -492,12 +507,6 @@ def _more(change: float) -> str:
 def _amount(value: float) -> str:
     """A number of cycles without its sign. A small number keeps its significant digits."""
     return number(abs(value)) if abs(value) < 10 else clocks(abs(value))
-
-
-def _signed(value: float) -> str:
-    if not value:
-        return "0"
-    return ("+" if value > 0 else "-") + (number if abs(value) < 1 else clocks)(abs(value))
 
 
 def _share(part: float, whole: float) -> str:

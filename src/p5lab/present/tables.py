@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rich import box
@@ -305,6 +305,13 @@ def number(value: float) -> str:
         return f"{value:,.0f}"
     digits = max(0, 3 - math.floor(math.log10(abs(value))))
     return f"{value:.{min(digits, 5)}f}".rstrip("0").rstrip(".") or "0"
+
+
+def signed(value: float, shown: Callable[[float], str] = number) -> str:
+    """Returns a difference as text, with its sign. `shown`: how to print its amount."""
+    if math.isnan(value):
+        return MISSING
+    return ZERO if not value else ("+" if value > 0 else "-") + shown(abs(value))
 
 
 def ratio(value: float, reference: float) -> float:

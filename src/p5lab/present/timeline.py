@@ -13,17 +13,14 @@ from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import Grid
-from p5stats import cpi, crossings, phase_names
+from p5stats import cpi, crossings, metrics, phase_names
 
 SCHEMA_VERSION = 1
 Row = dict[str, Any]  # a step, with the columns of `rows`
-# Columns of misses. Each column is the sum of some events of the trace.
+# Columns of misses: for each array, the sum of its reads and writes.
 MISSES = {
-    "L1I": ("code_misses",),
-    "L1D": ("data_read_misses", "data_write_misses"),
-    "L2": ("l2_read_misses", "l2_write_misses"),
-    "ITLB": ("itlb_misses",),
-    "DTLB": ("dtlb_misses",),
+    array: tuple(event for name, event in metrics.MISSES.items() if name.split()[0] == array)
+    for array in dict.fromkeys(name.split()[0] for name in metrics.MISSES)
 }
 # Columns of clocks, for a run with --cpi. Each column is a group of components (p5stats.cpi).
 CLOCKS = {

@@ -11,9 +11,8 @@ from p5lab.cli import options
 from p5lab.errors import STATUS_FAILED, disk_error
 from p5lab.lab import Lab
 from p5lab.present import counts, regression
-from p5lab.present.breakdown_table import signed
 from p5lab.present.regression import Checked, Limit, Moved, Parts
-from p5lab.present.tables import MISSING, number
+from p5lab.present.tables import MISSING, number, signed
 
 HELP = "fail if a number moved further than a limit"
 DESCRIPTION = (
