@@ -15,6 +15,7 @@ output     the text that the program of a run printed
 screen     the screen at the end of a boot from media
 measure    counts as numbers for one operation: cycles, microseconds, misses
 compare    each number beside a reference, with their ratio
+by         counts divided by ring, function, call and other dimensions
 stack      what the processor spends the clocks of one operation on (CPI stack)
 intervals  the counts of each interval of a run, over time
 whatif     what would make a program faster: parts and machine keys with their gain
@@ -47,44 +48,21 @@ if TYPE_CHECKING:
     from p5lab.api.tables import stack as stack
     from p5lab.errors import UserError as UserError
 
-__all__ = [
-    "UserError",
-    "annotate",
-    "by",
-    "compare",
-    "cycles",
-    "intervals",
-    "load",
-    "measure",
-    "output",
-    "plot",
-    "run",
-    "sample",
-    "screen",
-    "stack",
-    "style",
-    "whatif",
-]
-# The module of each function. A module is imported when one of its functions is first used. So
+# The functions of each module. A module is imported when one of its functions is first used. So
 # `import p5lab` does not load pandas, and a script without figures needs no Altair.
-_PLACES = {
-    "UserError": "p5lab.errors",
-    "annotate": "p5lab.api.programs",
-    "by": "p5lab.api.tables",
-    "compare": "p5lab.api.tables",
-    "cycles": "p5lab.api.fragments",
-    "intervals": "p5lab.api.tables",
-    "load": "p5lab.api.tables",
-    "measure": "p5lab.api.tables",
-    "output": "p5lab.api.tables",
-    "plot": "p5lab.api.figures",
-    "run": "p5lab.api.runs",
-    "sample": "p5lab.api.samples",
-    "screen": "p5lab.api.tables",
-    "stack": "p5lab.api.tables",
-    "style": "p5lab.api.figures",
-    "whatif": "p5lab.api.programs",
+_MODULES = {
+    "p5lab.errors": ("UserError",),
+    "p5lab.api.figures": ("plot", "style"),
+    "p5lab.api.fragments": ("cycles",),
+    "p5lab.api.programs": ("annotate", "whatif"),
+    "p5lab.api.runs": ("run",),
+    "p5lab.api.samples": ("sample",),
+    "p5lab.api.tables": (
+        *("by", "compare", "intervals", "load", "measure", "output", "screen", "stack"),
+    ),
 }
+_PLACES = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = sorted(_PLACES)  # mypy sees the imports above
 _PACKAGES = {"p5lab.api.figures": "report"}  # the group of Python packages that a module needs
 
 
