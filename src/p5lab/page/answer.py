@@ -39,8 +39,8 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[str]:
         said = [f"{takes} the {what} of {names[0]}{over}."]
     else:
         parts = [f"{times(each)} times on {name}" for name, each in others]
-        first = f"{times(mean)} times the {what} of {names[0]} on {one}"
-        said = [f"One operation takes {listed([first, *parts], 'and', str)}{over}."]
+        parts.insert(0, f"{times(mean)} times the {what} of {names[0]} on {one}")
+        said = [f"One operation takes {listed(parts, 'and', str)}{over}."]
     name = max(means, key=lambda one: abs(math.log(means[one])))
     question = max(ratios[name], key=lambda one: abs(math.log(ratios[name][one][2])))
     first, other, ratio = ratios[name][question]
