@@ -106,9 +106,16 @@ def test_events_of_the_intervals_are_those_of_the_brackets(boot):
 
 def test_blocks_alone_choose_without_the_model(aside, capsys):
     (row,) = estimates(
-        capsys, aside, "getpid", "--parameter", "iterations=400", "--interval", "5000",
-        "--features", "blocks",
-    )  # fmt: skip
+        capsys,
+        aside,
+        "getpid",
+        "--parameter",
+        "iterations=400",
+        "--interval",
+        "5000",
+        "--features",
+        "blocks",
+    )
     assert row["features"] == "blocks"
     made = json.loads(
         (aside.results / command.BLOCKS / row["runs"][command.BLOCKS] / "run.json").read_text()

@@ -63,6 +63,7 @@ REQUEST = {
 }
 # Members that later versions have added.
 LATER = {"region": "", "calls": False, "modes": False, "cpi": False, "clocks": "", "interval": 0}
+LATER |= {"vector_events": False}
 
 
 def parsed(*words):
