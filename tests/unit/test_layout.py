@@ -43,7 +43,7 @@ PACKAGES = {
     "present": ("describe", "keep"),
     "evidence": ("describe", "host", "keep", "engines", "prepare", "execute", "present"),
     "page": ("describe", "host", "keep", "execute", "present", "evidence"),
-    "api": ("describe", "host", "keep", "prepare", "execute", "present", "page"),
+    "api": ("describe", "host", "keep", "prepare", "execute", "present", "evidence", "page"),
     "cli": ("describe", "host", "keep", "prepare", "execute", "present", "evidence", "page", "api"),
 }
 ENTRANCES = ("p5lab", "p5lab.__main__")  # `import p5lab`, and `python -m p5lab`

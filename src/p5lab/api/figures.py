@@ -190,9 +190,9 @@ def _numbers(
     data = _data(rows, axes, value)
     is_ratio = value == "ratio"
     if axes.x is None:
-        chart = _bars(data, axes, label, across, is_ratio=is_ratio)
+        chart = _bars(data, label, across, is_ratio=is_ratio)
     else:
-        chart = _curve(data, axes, label, is_ratio=is_ratio)
+        chart = _curve(data, label, axes.title, is_size=axes.is_size, is_ratio=is_ratio)
     return chart, list(data["series"].unique())
 
 
@@ -221,12 +221,18 @@ def _divided(
     data = data.dropna()  # the sum of further points is no point
     data["lowest"] = data["highest"] = data["value"]
     label = f"{_named(name, str(rows['unit'].iloc[0]))} for {rows['per'].iloc[0]}"
-    axes = _Axes(own[0] if is_curve else None, own[0], False, data["row"], data["series"])
-    if is_curve:
-        chart = _curve(data, axes, label, is_ratio=False)
-    else:
-        chart = _bars(data, axes, label, across, is_ratio=False)
+    chart = drawn(data, label, own[0] if is_curve else "", across)
     return chart, list(dict.fromkeys(data["series"]))
+
+
+def drawn(data: pd.DataFrame, label: str, axis: str, across: float) -> Chart:
+    """Draws marks as `plot` does. data: the columns row, series, point, value, lowest and highest.
+    label: the name of the values. axis: the name of a curve's axis; empty for bars. across: pixels
+    of the values' axis of bars."""
+    if not axis:
+        return _bars(data, label, across, is_ratio=False)
+    is_size = bool(data["row"].map(is_bytes).all())
+    return _curve(data, label, axis, is_size=is_size, is_ratio=False)
 
 
 def _named(metric: str, unit: str) -> str:
@@ -429,22 +435,22 @@ def _data(rows: pd.DataFrame, axes: _Axes, value: str) -> pd.DataFrame:
     return found.reset_index()
 
 
-def _curve(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> Chart:
+def _curve(data: pd.DataFrame, label: str, axis: str, *, is_size: bool, is_ratio: bool) -> Chart:
     points = sorted(data["point"].unique())
-    log = bool(axes.is_size and points[0] > 0 and points[-1] / points[0] >= 4)
+    log = bool(is_size and points[0] > 0 and points[-1] / points[0] >= 4)
     # On a logarithmic axis, ticks stand at the measured sizes, and sizes that would not fit have no
     # label. A few points of another key are ticks too, because no value lies between them.
     ticks = [one for one in points if math.log2(one).is_integer()] if log else points
     x = alt.X(
         "point:Q",
-        title=axes.title,
+        title=axis,
         scale=alt.Scale(type="log", base=2, nice=False) if log else alt.Scale(zero=False),
         axis=alt.Axis(
             grid=False,
             values=ticks[:: math.ceil(len(ticks) / 12)]
             if log or len(ticks) <= TICKS
             else alt.Undefined,
-            labelExpr=BYTES if axes.is_size else LABEL,
+            labelExpr=BYTES if is_size else LABEL,
         ),
     )
     scale = _scale(data, zero=not is_ratio)
@@ -468,7 +474,7 @@ def _curve(data: pd.DataFrame, axes: _Axes, label: str, *, is_ratio: bool) -> Ch
     return _layered(layers, data, HEIGHT)
 
 
-def _bars(data: pd.DataFrame, axes: _Axes, label: str, across: float, *, is_ratio: bool) -> Chart:
+def _bars(data: pd.DataFrame, label: str, across: float, *, is_ratio: bool) -> Chart:
     order, names = list(dict.fromkeys(data["row"])), list(dict.fromkeys(data["series"]))
     spread = data[["lowest", "value"]].min(axis=None), data[["highest", "value"]].max(axis=None)
     log = spread[0] > 0 and spread[1] / spread[0] > WIDE

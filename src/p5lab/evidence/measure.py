@@ -13,6 +13,7 @@ from p5lab.evidence import (
     calls,
     counter_method,
     counts,
+    gallery,
     lower_bound,
     period,
     records,
@@ -55,16 +56,18 @@ PARTS: dict[str, Callable[[Means], Record]] = {
     "lower bound": lambda use: lower_bound.measured(use.lab, use.execute),
     "claims": _claims,
 }
-# The records whose runs need what this host may lack.
+# The records beside runs.json. The runs of most need what this host may lack.
 OTHERS: dict[str, Callable[[Means, Record], Record]] = {
     "period": lambda use, before: period.measured(use.lab, before, use.execute),
     "applications": lambda use, before: applications.measured(use.lab, before, use.execute),
     "cross-check": lambda use, before: _cross_check(use),
+    gallery.NAME: lambda use, before: gallery.measured(use.lab, use.execute),
 }
 NEEDS = {
     "period": "the user's media in P5LAB_MEDIA",
     "applications": "a disk with programs of Debian",
     "cross-check": f"gem5 in {gem5.VARIABLE}",
+    gallery.NAME: "only what p5lab builds, and some minutes",
 }
 NAMES = (RUNS, *OTHERS)
 

@@ -19,6 +19,7 @@ from p5lab.evidence import (
     calls,
     counter_method,
     counts,
+    gallery,
     lower_bound,
     matrix,
     period,
@@ -54,6 +55,7 @@ def tables(lab: Lab) -> dict[str, Make]:
         "lower bound": lambda: _text(lower_bound.grid(lower_bound.recorded(runs["lower bound"]))),
         "counts of linking": lambda: _text(counts.grid(runs["counts"]["linking"])),
         "picture of dup": lambda: calls.picture(runs["calls"]),
+        gallery.NAME: lambda: gallery.page(lab),
         "cross-check": lambda: _cross_check(own(lab.root, "cross-check")),
     }
     for call, known in runs["calls"]["steps"].items():

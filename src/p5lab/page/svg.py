@@ -61,6 +61,17 @@ def panel(one: Panel) -> str:
     return _clean(text, f"{one.title} ({one.unit})", one.description)
 
 
+def plain(chart: dict[str, Any]) -> str:
+    """Returns a chart (Vega-Lite) as a small SVG file with colours of its own: only what is
+    drawn."""
+    text = vl_convert.vegalite_to_svg(chart, vl_version=chart_files.VERSION)
+    root = ElementTree.fromstring(text)
+    _strip(root, {})
+    root.set("xmlns", NAMESPACE)
+    root.set("font-family", charts.FONT)
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
 def export(
     figures: Iterable[Figure],
     directory: Path,
@@ -118,7 +129,7 @@ def _table(figure: Figure, records: Mapping[str, Mapping[str, Any]]) -> pd.DataF
 
 def _clean(text: str, title: str, description: str) -> str:
     root = ElementTree.fromstring(text)
-    _strip(root)
+    _strip(root, COLORS)
     # The page sets the width. The view box keeps the proportions.
     for name in ("width", "height"):
         root.attrib.pop(name, None)
@@ -127,8 +138,8 @@ def _clean(text: str, title: str, description: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _strip(element: ElementTree.Element) -> None:
-    """Removes all elements and attributes that draw nothing.
+def _strip(element: ElementTree.Element, colors: Mapping[str, str]) -> None:
+    """Removes all elements and attributes that draw nothing, and replaces colours.
 
     The label of a mark becomes its title. A browser shows the title when the pointer is over the
     mark.
@@ -136,11 +147,11 @@ def _strip(element: ElementTree.Element) -> None:
     said = element.get("aria-label") if element.get("role") == "graphics-symbol" else None
     kept = {name: value for name, value in element.attrib.items() if name in ATTRIBUTES}
     element.attrib.clear()
-    element.attrib.update({name: COLORS.get(value, value) for name, value in kept.items()})
+    element.attrib.update({name: colors.get(value, value) for name, value in kept.items()})
     element.tag = element.tag.removeprefix(f"{{{NAMESPACE}}}")
     for child in list(element):
         if str(child.tag).removeprefix(f"{{{NAMESPACE}}}") in ELEMENTS:
-            _strip(child)
+            _strip(child, colors)
         else:
             element.remove(child)
     if said:

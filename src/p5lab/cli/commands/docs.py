@@ -7,6 +7,7 @@ import argparse
 from p5lab.cli import options
 from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import measure, pages, records
+from p5lab.host import packages
 from p5lab.lab import Lab
 
 HELP = "update the records and the generated tables"
@@ -53,7 +54,13 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         file = f"{records.PLACE}/{name}.json"
         new = records.text(measure.record(use, name))
         changed.append(_say(file, records.save(lab.root, name, new, check=args.check), args.check))
-    for file, differs in pages.update(lab, check=args.check):
+    packages.ensure("report")
+    from p5lab.api import gallery
+
+    for file, differs in (
+        *pages.update(lab, check=args.check),
+        *gallery.update(lab, check=args.check),
+    ):
         changed.append(_say(file, differs, args.check))
     return STATUS_FAILED if args.check and any(changed) else 0
 

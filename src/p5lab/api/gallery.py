@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The figures of the gallery (p5lab.evidence.gallery), from their record."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from p5lab.api import figures
+from p5lab.errors import disk_error
+from p5lab.evidence import gallery, records
+from p5lab.evidence.gallery import Effect
+from p5lab.evidence.records import Record
+from p5lab.files import replace_text
+from p5lab.lab import Lab
+from p5lab.page import svg
+from p5lab.page.chart_files import Chart
+
+WIDTH = 520  # pixels
+OVERVIEW = ("page-colours", "write-misses", "tlb-reach", "server", "misaligned", "pairing")
+COLUMNS, SMALL, TALL = 3, 190, 130  # of the overview: figures beside each other, and their pixels
+INDEPENDENT: Any = dict.fromkeys(("color", "shape", "strokeDash", "y", "x"), "independent")
+
+
+def update(lab: Lab, *, check: bool = False) -> Iterator[tuple[str, bool]]:
+    """Draws all figures. Yields each file, and whether it has changed. With `check`, no file is
+    written. Nothing without configs/gallery.toml. Raises UserError if a file cannot be written."""
+    if not (lab.root / gallery.FILE).is_file():
+        return
+    record = records.load(lab.root, gallery.NAME)
+    effects = {one.name: one for one in gallery.effects(lab)}
+    drawn = {name: svg.plain(_figure(one, record[name])) for name, one in effects.items()}
+    drawn["overview"] = svg.plain(_overview([effects[name] for name in OVERVIEW], record))
+    for name, text in drawn.items():
+        path = Path(lab.root / gallery.PLACE / f"{name}.svg")
+        before = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if text != before and not check:
+            try:
+                path.parent.mkdir(exist_ok=True)
+                replace_text(path, text)
+            except OSError as error:
+                raise disk_error(error, path) from None
+        yield f"{gallery.PLACE}/{path.name}", text != before
+
+
+def _chart(effect: Effect, marks: Record, across: float) -> Chart:
+    """The figure of an effect. `marks`: its part of the record."""
+    names = effect.names
+    data = pd.DataFrame(marks, columns=["row", "series", "value", "lowest", "highest"])
+    data["point"] = data["row"].map(gallery.point) if effect.axis else 0.0
+    column = "series" if effect.series else "row"
+    data[column] = data[column].map(lambda text: names.get(text, text))
+    return figures.drawn(data, effect.metric, effect.axis, across)
+
+
+def _figure(effect: Effect, marks: Record) -> dict[str, object]:
+    figures.style()
+    chart = _chart(effect, marks, WIDTH * 0.6)
+    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+    legend = alt.LegendConfig(orient="bottom", columns=2)
+    return chart.properties(width=WIDTH, autosize=fit).configure(legend=legend).to_dict()
+
+
+def _overview(effects: list[Effect], record: Record) -> dict[str, object]:
+    figures.style()
+    charts = [
+        _chart(one, record[one.name], SMALL * 0.7).properties(
+            title=one.title, width=SMALL, height=TALL
+        )
+        for one in effects
+    ]
+    rows = [
+        alt.hconcat(*charts[at : at + COLUMNS]).resolve_scale(**INDEPENDENT)
+        for at in range(0, len(charts), COLUMNS)
+    ]
+    legend = alt.LegendConfig(orient="bottom", columns=1)
+    axis = alt.AxisConfig(labelLimit=SMALL * 0.5, tickCount=3)
+    chart = alt.vconcat(*rows).resolve_scale(**INDEPENDENT)
+    return chart.configure(legend=legend, axis=axis).to_dict()

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""The gallery: well-known effects, each with the runs that show it, a figure and two sentences.
+
+configs/gallery.toml describes the effects, and docs/evidence/records/gallery.json has the numbers
+of their figures. `./p5lab docs gallery` makes both of the runs and of the page docs/gallery.md;
+p5lab.api.gallery draws the figures.
+"""
+
+import math
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from p5lab.describe import seeds, sweep, tomlfile
+from p5lab.describe.experiment import Run
+from p5lab.describe.request import Filter, Request
+from p5lab.describe.tomlfile import Table
+from p5lab.errors import UserError
+from p5lab.evidence.records import Record, short
+from p5lab.execute import runner
+from p5lab.execute.runner import Result
+from p5lab.lab import Lab
+from p5lab.prepare import prepare
+from p5stats import claims, papers, tidy
+
+Execute = Callable[[list[Run]], list[Result]]
+FILE, NAME, PLACE = "configs/gallery.toml", "gallery", "docs/gallery"
+OPTIONS = ("machines", "guests", "workloads")  # of `run`, each with one name per option
+NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Effect:
+    """An effect of the gallery. `metric`: the number of one operation. `row`: the column with the
+    names of bars, or the sizes of a curve. `axis`: the name of a curve's axis; empty for bars.
+    `series`: the column with the colours; empty for one colour. `names`: of the values of `series`,
+    or of `row` without series. `where`: what the rows must have. `only`: the rows in their order;
+    all rows if empty."""
+
+    name: str
+    title: str
+    text: str
+    request: Request
+    command: str
+    metric: str
+    row: str
+    axis: str
+    series: str
+    names: Mapping[str, str]
+    where: Mapping[str, str]
+    only: Sequence[str]
+
+
+def effects(lab: Lab) -> list[Effect]:
+    """The effects of the file, in its order. Raises UserError for a wrong entry."""
+    table = tomlfile.load(lab.root / FILE, schema_version=1)
+    table.only(("effect",))
+    return [_effect(one) for one in table.tables("effect")]
+
+
+def _effect(table: Table) -> Effect:
+    table.only(("name", "title", "text", "run", "figure"))
+    run, figure = table.table("run"), table.table("figure")
+    run.only(("experiment", *OPTIONS, "sweeps", "seeds"))
+    figure.only(("metric", "row", "axis", "series", "names", "where", "only"))
+    several = {name: tuple(run.texts(name, [])) for name in (*OPTIONS, "sweeps")}
+    chosen, experiment = run.text("seeds", ""), run.text("experiment")
+    options = [
+        word for name in OPTIONS for one in several[name] for word in (f"--{name[:-1]}", one)
+    ]
+    options += [word for one in several["sweeps"] for word in (sweep.OPTION, one)]
+    options += ["--seed", chosen] if chosen else []
+    choice = Filter(
+        machines=several["machines"],
+        guests=several["guests"],
+        workloads=several["workloads"],
+        sweeps=tuple(sweep.parse(list(several["sweeps"]))),
+        seeds=seeds.parse(chosen) if chosen else (),
+    )
+    return Effect(
+        table.text("name"),
+        table.text("title"),
+        " ".join(table.text("text").split()),
+        Request(experiment, choice),
+        shlex.join(["./p5lab", "run", experiment, *options]),
+        figure.text("metric"),
+        figure.text("row"),
+        figure.text("axis", ""),
+        figure.text("series", ""),
+        {key: str(value) for key, value in figure.table("names", {}).data.items()},
+        {key: str(value) for key, value in figure.table("where", {}).data.items()},
+        figure.texts("only", []),
+    )
+
+
+def measured(lab: Lab, execute: Execute) -> Record:
+    """The record of the effects. Raises UserError if a run fails, or if a figure has no row."""
+    return {one.name: _rows(lab, one, execute) for one in effects(lab)}
+
+
+def _rows(lab: Lab, effect: Effect, execute: Execute) -> list[Record]:
+    """The marks of a figure: row, series, mean, lowest and highest value over the seeds."""
+    runs = runner.succeeded(execute(prepare(lab, effect.request).runs))
+    keys = [name for name in (effect.row, effect.series, *effect.where) if "." in name]
+    table = tidy.of_runs([one.directory for one in runs], keys=keys or None)
+    numbers = papers.measured(table)
+    numbers = numbers[numbers["metric"] == effect.metric].dropna(subset="value")
+    for name, value in effect.where.items():
+        numbers = numbers[numbers[name].map(_text) == value]
+    rows = numbers.assign(
+        shown=numbers[effect.row].map(_text),
+        colour=numbers[effect.series].map(_text) if effect.series else "",
+    )
+    found = rows.groupby(["shown", "colour"], sort=False)["value"].agg(["mean", "min", "max"])
+    marks = [[*map(str, key), *map(short, map(float, row))] for key, row in _items(found)]
+    if effect.only:
+        marks = [mark for name in effect.only for mark in marks if mark[0] == name]
+    if not marks or (absent := set(effect.only) - {mark[0] for mark in marks}):
+        raise UserError(f"{FILE}: {effect.name}: no run has {sorted(absent)[0] if marks else 'it'}")
+    return marks
+
+
+def _items(found: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
+    return zip(found.index, found.to_numpy(), strict=True)
+
+
+def _text(value: object) -> str:
+    """The value of a column as a text. Empty if the row has no value. A whole number has no
+    fraction, also if other rows have no value."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def point(row: str) -> float:
+    """The place of a row on the axis of a curve: its size in bytes, or its first number."""
+    if claims.is_bytes(row):
+        return claims.size_of(row)
+    found = NUMBER.search(row)
+    return float(found[0]) if found else math.nan
+
+
+def page(lab: Lab) -> str:
+    """The effects as Markdown, each with its figure and its command."""
+    return (
+        "\n\n".join(
+            f"## {one.title}\n\n{one.text}\n\n![{one.title}]({NAME}/{one.name}.svg)\n\n"
+            f"```\n{one.command}\n```"
+            for one in effects(lab)
+        )
+        + "\n"
+    )
