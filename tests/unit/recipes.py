@@ -203,8 +203,8 @@ def check_observer(lab):
     )
     places = [lab.root / "engine/observe", lab.root / "engine/observe/paging"]
     sources = [main, *(file for place in places for file in sorted(place.glob("*.cc")))]
-    needs = "-Wl,--unresolved-symbols=ignore-all"
-    assert compiled_and_run(lab.root, sources, options=[needs]).split() == ["paging"]
+    needs = ("-no-pie", "-Wl,--unresolved-symbols=ignore-all")
+    assert compiled_and_run(lab.root, sources, options=needs).split() == ["paging"]
 
 
 def add_device(root):
