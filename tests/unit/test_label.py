@@ -154,5 +154,5 @@ def test_a_page_of_a_label_compares_its_versions(lab, run, tmp_path):
     page = tmp_path / "page.html"
     assert cli.main(["report", "join", "--output", str(page)], lab) == 0
     text = page.read_text()
-    assert "Time of one operation, with ratios to join: one" in text
-    assert re.search(r"join: other takes 1\.00 times the time of join: one\.", text)
+    assert "Time of one operation, with ratios to one" in text
+    assert re.search(r"other takes 1\.00 times the time of one\.", text)

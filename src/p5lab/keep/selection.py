@@ -100,7 +100,10 @@ def as_versions(runs: Sequence[Stored]) -> list[Stored]:
     found = []
     for one in runs:
         tag = f" [{program_digest(one.record)[:4]}]" if len(names) == 1 else ""
-        found.append(Stored(one.directory, {**one.record, CALLED: f"{head(one.record)}{tag}"}))
+        record = {**one.record, CALLED: f"{head(one.record)}{tag}"}
+        if len(set(labels)) == 1:
+            record.pop(named.KEY, None)  # a label of all distinguishes nothing
+        found.append(Stored(one.directory, record))
     return found
 
 

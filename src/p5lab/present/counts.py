@@ -55,8 +55,8 @@ def of(
 ) -> None:
     """Prints the counts of a comparison.
 
-    `form`: one of FORMATS. `all_tables`: also print the tables that do not fit on one screen; the
-    formats other than `table` always contain everything. `failures`: as in `notes`.
+    `form`: one of FORMATS. `all_tables`: also print the tables that do not fit on one screen, and
+    rows of zeros in LaTeX; the other formats always contain everything. `failures`: as in `notes`.
     """
     said = notes(found, failures=failures)
     papers_named = footers(found, said)
@@ -66,6 +66,8 @@ def of(
         print(as_json(found))
     elif form in (MARKDOWN, LATEX):
         tables = grids(found, NO_LIMIT)
+        if form == LATEX and not all_tables:
+            tables = [grid.without_zeros() for grid in tables]
         print(document(tables, said + about(tables, found) + papers_named, form))
     else:
         shown = grids(found, console.width)
