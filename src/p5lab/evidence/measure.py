@@ -17,6 +17,7 @@ from p5lab.evidence import (
     lower_bound,
     period,
     records,
+    topbench,
     validate,
 )
 from p5lab.evidence.records import RUNS, Record
@@ -62,12 +63,14 @@ OTHERS: dict[str, Callable[[Means, Record], Record]] = {
     "applications": lambda use, before: applications.measured(use.lab, before, use.execute),
     "cross-check": lambda use, before: _cross_check(use),
     gallery.NAME: lambda use, before: gallery.measured(use.lab, use.execute),
+    "topbench": lambda use, before: topbench.measured(use.lab, use.execute),
 }
 NEEDS = {
     "period": "the user's media in P5LAB_MEDIA",
     "applications": "a disk with programs of Debian",
     "cross-check": f"gem5 in {gem5.VARIABLE}",
     gallery.NAME: "only what p5lab builds, and some minutes",
+    "topbench": "the user's media in P5LAB_MEDIA",
 }
 NAMES = (RUNS, *OTHERS)
 

@@ -24,6 +24,7 @@ from p5lab.evidence import (
     matrix,
     period,
     records,
+    topbench,
     validate,
 )
 from p5lab.files import replace_text
@@ -64,7 +65,8 @@ def tables(lab: Lab) -> dict[str, Make]:
         made[f"services of {call}"] = _of(calls.services, calls.recorded_services(known))
     for operation in runs["method"]:
         made[f"method of {operation}"] = _of(counter_method.recorded, operation, runs["method"])
-    for module, name in ((period, "period"), (applications, "applications")):
+    shown = ((period, "period"), (applications, "applications"), (topbench, "topbench"))
+    for module, name in shown:
         for title, grid in module.tables(lab, own(lab.root, name)).items():
             made[f"{name}: {title}"] = _of(_text, grid)
     return made

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""TOPBENCH's times on boards of ours, beside those in its database.
+
+configs/topbench.toml describes the comparison. The program belongs to the user. The record
+docs/evidence/records/topbench.json has the times of the last runs. `./p5lab docs topbench` makes
+the runs again.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from p5lab.describe import guest, media, script, tomlfile
+from p5lab.describe.experiment import Run
+from p5lab.describe.request import Filter, Request, UserMedia
+from p5lab.describe.tomlfile import Table
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.evidence.records import Record
+from p5lab.execute import runner
+from p5lab.execute.runner import Result
+from p5lab.files import digest_of
+from p5lab.lab import Lab
+from p5lab.prepare import prepare
+from p5lab.present.tables import Grid
+from p5stats.claims import FAILS, FITTED, HOLDS, PREDICTED
+
+FILE = "configs/topbench.toml"
+LIMIT_SECONDS = 250  # modelled
+SCREEN = "screen.txt"
+TESTS = {
+    "MemoryTest": "memory",
+    "OpcodeTest": "opcodes",
+    "MemEATest": "effective addresses",
+    "3DGameTest": "3-D games",
+}
+ROUNDED = 0.5  # us; a printed time may be this far from the measured one
+WITHIN = 0.10  # of a published time: the bound of rounded numbers (claims.md)
+
+Execute = Callable[[list[Run]], list[Result]]
+
+
+def _load(lab: Lab) -> Table:
+    table = tomlfile.load(lab.root / FILE, schema_version=1)
+    table.only(("source", "program", "system"))
+    return table
+
+
+def measured(lab: Lab, execute: Execute) -> Record:
+    """The record of new runs. Raises UserError if the program or the guest's medium is missing or
+    has another content, and if a run fails or shows no times."""
+    table = _load(lab)
+    program = _program(table.table("program"))
+    described = table.tables("system")
+    runs = [_run(lab, table.table("program"), program, one.text("machine")) for one in described]
+    done = runner.succeeded(execute(runs))
+    return {
+        one.text("machine"): times((stored.directory / SCREEN).read_text(encoding="utf-8"))
+        for one, stored in zip(described, done, strict=True)
+    }
+
+
+def _program(table: Table) -> Path:
+    table.only(("file", "what", "sha256", "guest", "script"))
+    name, expected = table.text("file"), table.text("sha256")
+    found = media.placed(name)
+    if found is None or digest_of(found) != expected:
+        state = "missing" if found is None else f"{found}: another content than"
+        raise UserError(
+            f"{media.VARIABLE}: {state} {name} ({table.text('what')}, sha256 {expected})",
+            status=STATUS_FAILED,
+        )
+    return found
+
+
+def _run(lab: Lab, table: Table, program: Path, machine: str) -> Run:
+    name = table.text("guest")
+    absent = [one.file for one in guest.load(lab, name).media if media.placed(one.file) is None]
+    if absent:
+        raise UserError(f"{media.VARIABLE}: missing {', '.join(absent)}", status=STATUS_FAILED)
+    steps = script.load(lab.root / table.text("script"))
+    asked = UserMedia(scripts=(steps,), put=(program,))
+    choice = Filter(guests=(name,), machines=(machine,), limit=LIMIT_SECONDS)
+    (run,) = prepare(lab, Request(asked, choice)).runs
+    return run
+
+
+def times(screen: str) -> dict[str, int]:
+    """The times of the last entry that a screen shows, in microseconds. Raises UserError if one is
+    missing."""
+    found = {}
+    for test in TESTS:
+        matches = re.findall(rf"^{test}=(\d+)\s*$", screen, re.MULTILINE)
+        if not matches:
+            raise UserError(f"{SCREEN}: expected a line {test}=MICROSECONDS", status=STATUS_FAILED)
+        found[test] = int(matches[-1])
+    return found
+
+
+def error(published: float, here: float) -> float:
+    """The error of a time as a part of the published one. Both are rounded, so an error begins at
+    half a microsecond."""
+    beyond = max(abs(here - published) - ROUNDED, 0.0)
+    return beyond / published if here > published else -beyond / published
+
+
+def tables(lab: Lab, record: Record) -> dict[str, Grid]:
+    """The table of a record, by its name."""
+    heads = ["Test", "Machine", "Its PC in the database", "Published", "Here", "Error", "Role"]
+    grid = Grid("", [*heads, "Holds"], left={1, 2, 6, 7})
+    for one in _load(lab).tables("system"):
+        one.only(("machine", "title", "note", "role", "times"))
+        role = one.choice("role", (FITTED, PREDICTED))
+        machine, here = one.text("machine"), record[one.text("machine")]
+        published: dict[str, Any] = one.table("times").data
+        for test, name in TESTS.items():
+            off = error(published[test], here[test])
+            grid.add(
+                name,
+                f"`{machine}`",
+                f"{one.text('title')} ({one.text('note')})",
+                f"{published[test]} µs",
+                f"{here[test]} µs",
+                f"{100 * off:+.0f} %" if off else "0 %",
+                role,
+                HOLDS if abs(off) <= WITHIN else FAILS,
+            )
+    return {"times": grid}
