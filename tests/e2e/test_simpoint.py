@@ -70,9 +70,7 @@ def test_the_estimate_of_an_application(aside, capsys, full):
     chosen = simpoint.read_points(
         directory / "simpoint.simpoints", directory / "simpoint.weights", row["intervals"]
     )
-    counted = events.parse(vectors.with_name(EVENTS))
-    misses = simpoint.miss_clocks(counted, EMPTY, row["intervals"])
-    again = simpoint.cluster(simpoint.read_vectors(vectors), command.MAX_K, misses).points
+    again = simpoint.cluster(simpoint.read_vectors(vectors), command.MAX_K).points
     assert [one.interval for one in again] == [one.interval for one in chosen]
     assert [one.weight for one in again] == pytest.approx([one.weight for one in chosen])
 
@@ -104,24 +102,15 @@ def test_events_of_the_intervals_are_those_of_the_brackets(boot):
     assert (simpoint.miss_clocks(booted.events, EMPTY, len(lengths)).sum(axis=1) > 0).any()
 
 
-def test_blocks_alone_choose_without_the_model(aside, capsys):
-    (row,) = estimates(
-        capsys,
-        aside,
-        "getpid",
-        "--parameter",
-        "iterations=400",
-        "--interval",
-        "5000",
-        "--features",
-        "blocks",
-    )
-    assert row["features"] == "blocks"
-    made = json.loads(
-        (aside.results / command.BLOCKS / row["runs"][command.BLOCKS] / "run.json").read_text()
-    )
-    assert not made["request"]["vector_events"]
-    assert made["request"]["vectors"] == 5000
+def test_misses_stand_beside_the_blocks(aside, capsys):
+    words = "getpid --parameter iterations=400 --interval 5000 --features blocks+misses"
+    (row,) = estimates(capsys, aside, *words.split())
+    assert row["features"] == "blocks+misses"
+    made = aside.results / command.BLOCKS / row["runs"][command.BLOCKS]
+    misses = simpoint.miss_clocks(events.parse(made / EVENTS), EMPTY, row["intervals"])
+    found = simpoint.cluster(simpoint.read_vectors(made / VECTORS), command.MAX_K, misses).points
+    assert [one.interval for one in found] == [point["interval"] for point in row["points"]]
+    assert abs(row["events"][BUSY]["error"]) < 0.05
 
 
 def test_a_sample_of_everything_is_the_full_run(boot):

@@ -2,8 +2,8 @@
 """`./p5lab simpoint` estimates a long run from a few of its intervals (docs/concepts/simpoint.md).
 
 An estimate needs at most three runs. Each run has its own run directory. The first run writes
-basic-block vectors. With the model off it is faster; by default it counts the misses of each
-interval, too, which take no time there. The second run simulates the chosen intervals in detail.
+basic-block vectors, with the model off. If asked for, it counts the misses of each interval, too,
+which take no time there. The second run simulates the chosen intervals in detail.
 Before each interval, the second run warms the caches, the TLBs and the branch target buffer. The
 third run is the full run, which is executed only if the user wants the error of the estimate.
 Between the first and the second run, p5stats.simpoint or the user's own SimPoint 3.2 chooses the

@@ -53,9 +53,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--features",
         choices=sampling.FEATURES,
-        default=sampling.WITH_MISSES,
+        default=sampling.BLOCKS_ONLY,
         help="what intervals of one cluster have in common: the blocks that they execute, or also"
-        " their misses in caches and TLBs (default: %(default)s; with --simpoint only blocks)",
+        " their misses in caches and TLBs (default: %(default)s; --simpoint reads only blocks)",
     )
     parser.add_argument(
         "--max-k",
