@@ -3,9 +3,11 @@
 
 gem5 dumps and resets its statistics at each marker. A section of the statistics therefore contains
 the counts since the previous marker, and events.jsonl contains their sums. If the gem5 program of
-the run does not count an event, the header omits the event. The events of P5Tracer
-(configs/gem5/extras) are divided by ring. All other counts of gem5 are not divided by ring, and are
-written for ring 3. There is one address space, 0.
+the run does not count an event, the header omits the event. The events of P5Tracer and of the chip
+of P5CPU (configs/gem5/extras) are divided by ring. All other counts of gem5 are not divided by
+ring, and are written for ring 3. There is one address space, 0. If the run has the chip of P5CPU,
+the chip counts all events, with the same model as the embedded engine, and gem5's own counts are
+not used.
 
 `python -m p5stats.gem5_events m5out` prints the tidy table of such a run as CSV.
 """
@@ -21,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from p5stats import events, jsonl
+from p5stats import declared, events, jsonl
 from p5stats.gem5 import Section, sections
 from p5stats.gem5.names import modern
 from p5stats.gem5.section import TOTAL, full_name
@@ -31,6 +33,7 @@ SCHEMA_VERSION = 1  # of markers.jsonl
 MARKERS = "markers.jsonl"
 STATISTICS = ("stats.txt", "stats.txt.gz", "stats.h5")  # not JSON: it contains only the last dump
 ENGINE = "gem5"
+CHIP = "p5"  # the CPU model P5CPU
 TIMELESS = ("atomic",)  # CPU models that count an instruction as a cycle
 UNDIVIDED = 3  # the ring of counts that gem5 does not divide by ring
 RINGS = 4
@@ -127,6 +130,8 @@ _TRACER = re.compile(
     rf".*\.tracer\.({'|'.join(event.replace('.', '_') for event in TRACED)})::ring([0-3])"
 )
 _BY_TRACER_NAME = {event.replace(".", "_"): event for event in TRACED}
+# The events of the chip in P5CPU.
+_CHIP = re.compile(r".*\.chip\.(\w+)::ring([0-3])")
 _CLOCK = "simFreq"  # ticks a second
 TICKS = 10**12  # the value for files without simFreq
 
@@ -140,6 +145,7 @@ class _Meaning:
 
     known: frozenset[Ring]
     counts: Mapping[Ring, int]
+    of_chip: bool = False
 
 
 @dataclass(frozen=True)
@@ -152,8 +158,18 @@ class _Marker:
 
 
 @cache
+def _chip_events() -> dict[str, declared.Event]:
+    """The events that a chip can count, by gem5's name, in the order of events.jsonl."""
+    found = [*declared.events().values(), *declared.nominal().values()]
+    return {event.name.replace(".", "_"): event for event in found}
+
+
+@cache
 def _meaning(name: str) -> _Meaning:
     name = modern(name)
+    if (match := _CHIP.fullmatch(name)) and match[1] in _chip_events():
+        found = frozenset([(_chip_events()[match[1]].name, int(match[2]))])
+        return _Meaning(found, dict.fromkeys(found, 1), of_chip=True)
     if match := _TRACER.fullmatch(name):
         found = frozenset([(_BY_TRACER_NAME[match[1]], int(match[2]))])
         return _Meaning(found, dict.fromkeys(found, 1))
@@ -191,19 +207,24 @@ def lines(m5out: Path) -> list[dict[str, Any]]:
     if statistics is None:
         raise StatsError(f"{m5out}: no statistics: expected {' or '.join(STATISTICS)}")
     known: set[Ring] = set()
+    chip = header["cpu"] == CHIP
 
     def wanted(name: str) -> bool:
         meaning = _meaning(name)
-        known.update(meaning.known)
-        return name == _CLOCK or bool(meaning.counts)
+        if meaning.of_chip == chip:
+            known.update(meaning.known)
+        return name == _CLOCK or (bool(meaning.counts) and meaning.of_chip == chip)
 
     dumps, ticks = [], TICKS
     for section in sections(statistics, wanted):
         ticks = int(section.get(_CLOCK, ticks))
         dumps.append(_counts(section))
+    units = {event.name: event.unit for event in _chip_events().values()} if chip else UNITS
     if header["cpu"] in TIMELESS:
-        known = {(event, ring) for event, ring in known if UNITS[event] != "cycles"}
-    names = [event for event in UNITS if any(event == one for one, _ in known)]
+        known = {(event, ring) for event, ring in known if units[event] != "cycles"}
+    names = [event for event in units if any(event == one for one, _ in known)]
+    if chip and not names:
+        raise StatsError(f"{statistics}: expected the statistics of P5CPU's chip, found none")
     # The tracer's count by ring replaces gem5's own count of the same event.
     traced = {event for event, ring in known if ring is not None}
     found: list[dict[str, Any]] = [
@@ -213,7 +234,7 @@ def lines(m5out: Path) -> list[dict[str, Any]]:
             "engine": ENGINE,
             "clock_hz": header["clock_hz"],
             "events": names,
-            "units": [UNITS[event] for event in names],
+            "units": [units[event] for event in names],
         }
     ]
     found += [
@@ -232,7 +253,8 @@ def lines(m5out: Path) -> list[dict[str, Any]]:
             for key, value in dumps[taken].items():
                 sums[key] += value
             taken += 1
-        tsc = marker.tick * header["clock_hz"] // ticks
+        # The chip counts its own clocks. A tick of gem5 is rounded to a picosecond.
+        tsc = _clocks(sums) if chip else marker.tick * header["clock_hz"] // ticks
         found.append(
             {
                 "type": "marker",
@@ -244,6 +266,12 @@ def lines(m5out: Path) -> list[dict[str, Any]]:
             }
         )
     return [*found, _end(markers[-1], found[-1]["tsc"])]
+
+
+def _clocks(sums: Mapping[Ring, float]) -> int:
+    """The chip's clocks so far: busy and idle, of all rings."""
+    names = [f"{kind}cycles.{part}" for kind in ("", declared.NOMINAL) for part in ("busy", "idle")]
+    return round(sum(sums.get((name, ring), 0) for name in names for ring in range(RINGS)))
 
 
 def _end(last: _Marker, tsc: int) -> dict[str, Any]:

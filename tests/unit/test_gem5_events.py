@@ -182,6 +182,46 @@ def test_the_tracer_splits_by_ring(tmp_path):
     assert ("data_read_misses", 0) not in first
 
 
+def of_chip(instructions, busy, idle=0):
+    """The statistics of P5CPU's chip in a section: ring 3, and half of each in ring 0."""
+    found = {}
+    for event, number in (
+        ("cycles.busy", busy),
+        ("cycles.idle", idle),
+        ("instructions", instructions),
+        ("cpi.single.new_code", 1),
+    ):
+        for ring in range(4):
+            name = f"system.cpu.chip.{event.replace('.', '_')}::ring{ring}"
+            found[name] = {0: number // 2, 3: number}.get(ring, 0)
+    return found
+
+
+def test_the_chip_of_p5cpu_replaces_all_counts_of_gem5(tmp_path):
+    dumps = [stock(9, 9) | of_chip(n, 10 * n, 2) for n in (100, 10, 20, 40, 1)]
+    found = converted(put(tmp_path, dumps, header={**HEADER, "cpu": "p5"}))
+    names = ["cycles.busy", "cycles.idle", "instructions", "cpi.single.new_code"]
+    assert list(found.units) == names
+    assert found.units["cycles.busy"] == "cycles"
+    first, second = brackets(found)
+    assert (first["instructions", 0], first["instructions", 3]) == (10, 20)
+    assert second["cycles.busy", 3] == 400
+    # The chip's own clocks, not gem5's ticks, are the time.
+    assert found.markers[0].tsc == 1000 + 500 + 2 + 1
+
+
+def test_nominal_clocks_of_the_chip_have_names_of_their_own(tmp_path):
+    dump = {f"system.cpu.chip.nominal_cycles_busy::ring{ring}": 5 for ring in range(4)}
+    found = converted(put(tmp_path, [dump] * 5, header={**HEADER, "cpu": "p5"}))
+    assert list(found.units) == ["nominal.cycles.busy"]
+    assert found.markers[0].tsc == 20
+
+
+def test_a_run_on_the_chip_without_its_statistics_is_refused(tmp_path):
+    with pytest.raises(StatsError, match="P5CPU"):
+        converted(put(tmp_path, header={**HEADER, "cpu": "p5"}))
+
+
 def test_a_store_that_fills_no_line_is_one_write_and_no_read(tmp_path):
     # gem5 fetches the line of such a store from L2 or memory, and writes it back to L2. In each
     # section there are `n` such stores, and one of them also misses L2.

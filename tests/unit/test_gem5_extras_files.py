@@ -4,6 +4,7 @@
 import ast
 import re
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -11,11 +12,50 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from SCons.Errors import UserError
 
+from p5lab.host.compilers import cxx
 from p5stats import declared
 
 TREE = Path(__file__).parents[2]
 EXTRAS = TREE / "configs/gem5/extras"
 RELEASES = runpy.run_path(str(EXTRAS / "p5extras.py"))["RELEASES"]
+
+
+class Node:
+    """A file, as SCons names it."""
+
+    def __init__(self, path):
+        self.path = EXTRAS / path
+        self.abspath = str(self.path)
+
+    def __str__(self):
+        return self.abspath
+
+    def srcnode(self):
+        return self
+
+
+def chip(name, taken):
+    """Executes the file that builds P5CPU. Adds its own sources of the directory to `taken`."""
+
+    def source(what, append=None):
+        if isinstance(what, str):
+            taken.sources.append(what)
+        else:
+            taken.wrapped.append((what, append))
+
+    def command(target, sources, action):
+        taken.commands.append((target, sources, action))
+        return [target] if not isinstance(target, list) else target
+
+    scope = {
+        "Import": lambda _: None,
+        "File": Node,
+        "Dir": lambda path: Node(taken.made / path),
+        "env": SimpleNamespace(Command=command),
+        "Depends": lambda *_: None,
+        "Source": source,
+    }
+    exec(compile((EXTRAS / name).read_text(), name, "exec"), scope)
 
 
 @pytest.fixture
@@ -27,7 +67,9 @@ def build(tmp_path):
     def run(release=RELEASES[0], x86=True):
         version = tmp_path / "version.cc"
         version.write_text(f'const char *gem5Version = "{release}";\n')
-        taken = SimpleNamespace(sources=[], python=[], sim_objects={})
+        taken = SimpleNamespace(
+            sources=[], python=[], sim_objects={}, wrapped=[], commands=[], made=tmp_path / "made"
+        )
 
         def file(name):
             path = version if name.startswith("#") else EXTRAS / name
@@ -40,6 +82,7 @@ def build(tmp_path):
             "Source": taken.sources.append,
             "PySource": lambda _, name: taken.python.append(name),
             "SimObject": lambda name, sim_objects: taken.sim_objects.update({name: sim_objects}),
+            "SConscript": lambda name: chip(name, taken),
         }
         exec(compile((EXTRAS / "SConscript").read_text(), "SConscript", "exec"), scope)
         return taken
@@ -48,15 +91,16 @@ def build(tmp_path):
 
 
 def sim_objects():
-    """Returns the name and class attributes of each SimObject of P5Objects.py."""
+    """Returns the name and class attributes of each SimObject."""
     found = {}
-    for node in ast.parse((EXTRAS / "P5Objects.py").read_text()).body:
-        if isinstance(node, ast.ClassDef):
-            found[node.name] = {
-                statement.targets[0].id: statement.value.value
-                for statement in node.body
-                if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
-            }
+    for file in ("P5Objects.py", "P5CPU.py"):
+        for node in ast.parse((EXTRAS / file).read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                found[node.name] = {
+                    one.targets[0].id: one.value.value
+                    for one in node.body
+                    if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)
+                }
     return found
 
 
@@ -65,6 +109,43 @@ def test_the_build_takes_in_every_file(build):
     assert sorted(taken.sources) == sorted(file.name for file in EXTRAS.glob("*.cc"))
     assert {*taken.python, *taken.sim_objects} == {file.name for file in EXTRAS.glob("*.py")}
     assert {name for names in taken.sim_objects.values() for name in names} == set(sim_objects())
+
+
+def test_the_chip_is_compiled_from_the_engine_without_writing_to_it(build, monkeypatch):
+    """The build of gem5 makes the headers with nothing but Python's standard library, and compiles
+    each file of engine/p5 twice.
+    """
+    taken = build()
+    names = [file.path.name for file, append in taken.wrapped if append]
+    model = {file.name for file in (TREE / "engine/p5").glob("*.cc")}
+    assert all(names.count(name) == 2 for name in model | {"model.cc", "settings.cc"})
+    assert all(file.path.is_relative_to(taken.made) for file, _ in taken.wrapped)
+
+    monkeypatch.setattr(sys, "executable", getattr(sys, "_base_executable", sys.executable))
+    monkeypatch.setenv("PYTHONPATH", "")
+    for targets, sources, action in taken.commands:
+        targets = targets if isinstance(targets, list) else [targets]
+        sources = sources if isinstance(sources, list) else [sources]
+        for target in targets:
+            target.path.parent.mkdir(parents=True, exist_ok=True)
+        assert not action(targets, sources, None)
+        assert all(target.path.is_file() for target in targets)
+    table = (taken.made / "chip/timing_table.cc").read_text()
+    rows = (TREE / "engine/p5/timing.csv").read_text().splitlines()
+    assert all(f'R"({row})" "\\n"' in table for row in rows)
+
+
+@pytest.mark.parametrize("processor", [(), ("-DP5_X86_64",)])
+def test_the_interface_of_the_chip_compiles_beside_the_other_processor(build, processor):
+    """gem5's build renames the namespaces of the engine (chip/names.hh)."""
+    taken = build()
+    _, _, declare = taken.commands[0]
+    assert declare(None, None, None) == 0
+    paths = [f"-I{path}" for path in taken.wrapped[-1][1]["CPPPATH"]]
+    command = [cxx(), "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *processor]
+    names = ["-include", str(EXTRAS / "chip/names.hh"), str(EXTRAS / "chip/model.cc")]
+    done = subprocess.run([*command, *paths, *names], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_other_builds_of_gem5_are_refused(build):

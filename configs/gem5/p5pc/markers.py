@@ -22,6 +22,13 @@ OPS = {
     "workend": "end",
     "m5_exit instruction encountered": "exit",
     "m5_fail instruction encountered": "exit",  # with a status
+    # P5CPU: the markers of programs that call by CPUID, and the end of a program without a kernel.
+    "p5lab ready": "ready",
+    "p5lab begin": "begin",
+    "p5lab end": "end",
+    "p5lab exit": "exit",
+    "p5lab abort": "abort",
+    "exiting with last active thread context": "exit",
 }
 TIME_LIMIT = "simulate() limit reached"
 ABORT = 0x10000  # this bit in the code of m5_fail means that the marker is abort

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The events of the chip as gem5's statistics: <cpu>.chip.<event>::ring0 to ring3. The names are
+// those of engine/p5/events.toml, with an underscore for each dot.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/statistics.hh"
+#include "chip/chip.hh"
+
+namespace gem5::p5lab {
+
+class ChipStatistics : public statistics::Group {
+ public:
+  ChipStatistics(statistics::Group* parent, ::p5lab::Chip& chip);
+
+  void preDumpStats() override;
+  void resetStats() override;
+  // Clocks since the last reset.
+  uint64_t clocks() const { return chip_.clock() - clock_at_reset_; }
+
+ private:
+  static constexpr unsigned kRings = 4;
+
+  ::p5lab::Chip& chip_;
+  std::vector<std::unique_ptr<statistics::Vector>> events_;
+  std::array<std::vector<uint64_t>, kRings> at_reset_;
+  uint64_t clock_at_reset_ = 0;
+};
+
+}  // namespace gem5::p5lab

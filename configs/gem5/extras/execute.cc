@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// One instruction after the other: gem5 decodes and executes it, and the chip hears of it.
+#include <cstring>
+
+#include "arch/generic/decoder.hh"
+#include "arch/x86/generated/decoder.hh"
+#include "arch/x86/insts/static_inst.hh"
+#include "arch/x86/pcstate.hh"
+#include "arch/x86/regs/int.hh"
+#include "arch/x86/types.hh"
+#include "base/logging.hh"
+#include "p5cpu.hh"
+#include "sim/faults.hh"
+
+namespace gem5::p5lab {
+namespace {
+
+using ::p5lab::CodeMode;
+using ::p5lab::Effect;
+using X86ISA::X86StaticInst;
+namespace int_reg = X86ISA::int_reg;
+namespace misc_reg = X86ISA::misc_reg;
+
+constexpr Addr kInPage = 0xFFF;
+constexpr uint8_t kBreakpoint = 3;  // vector of INT3
+
+// Instructions that do nothing in gem5, and for which nothing is right if no x87 error is pending
+// and the x87 has just been reset.
+bool is_harmless(const std::string& name) { return name == "fwait" || name == "fninit"; }
+
+}  // namespace
+
+// --- the processor's state ----------------------------------------------------------------------
+
+RegVal P5CPU::misc(RegIndex index) const {
+  return threadInfo[0]->thread->readMiscRegNoEffect(index);
+}
+
+bool P5CPU::in_rom() const { return isRomMicroPC(threadInfo[0]->thread->pcState().microPC()); }
+
+// The state of a program of Linux. It is the same all the time.
+::p5lab::ChipState P5CPU::state() const {
+  ::p5lab::ChipState found;
+  found.cr3 = tables_->root();
+  found.ring = 3;
+  found.mode = params().cpu_isa == "x86-64" ? CodeMode::Long64 : CodeMode::Prot32;
+  found.paging = true;
+  found.user_io = true;
+  return found;
+}
+
+uint64_t P5CPU::page_table_entry(uint32_t physical) { return tables_->entry(physical); }
+
+uint32_t P5CPU::code_physical(uint64_t linear) {
+  for (const CodePage& page : pages_) {
+    if (page.linear == (linear & ~kInPage)) return page.physical | (linear & kInPage);
+  }
+  panic("%s: the chip fetches at %#x outside of the instruction", name(), linear);
+}
+
+uint16_t P5CPU::x87_control() { return misc(misc_reg::Fcw); }
+
+// RDTSC reads the chip's clock, which has left gem5's time behind during an instruction.
+void P5CPU::shift_time_stamp(uint64_t clocks) {
+  SimpleThread* thread = threadInfo[0]->thread;
+  thread->setMiscRegNoEffect(misc_reg::Tsc, misc(misc_reg::Tsc) + clocks);
+}
+
+// --- one instruction, or one delivery of an interrupt
+// -----------------------------------------------
+
+void P5CPU::step() {
+  checkPcEventQueue();
+  if (_status == Idle) return;
+  serviceInstCountEvents();
+  code_ = nullptr;
+  skipped_ = faulted_ = false;
+  modified_ = kNowhere;
+  accesses_ = 0;
+  curStaticInst = nullStaticInstPtr;
+  Fault fault = NoFault;
+  if (in_rom()) {
+    preExecute();
+  } else {
+    fault = fetch();
+    if (fault == NoFault) begin();
+  }
+  while (true) {
+    if (fault == NoFault) fault = execute();
+    if (fault != NoFault) raise(fault);
+    advancePC(fault);
+    if (!curMacroStaticInst && !in_rom()) break;
+    fault = NoFault;
+    preExecute();
+  }
+  finish();
+}
+
+// Fetches bytes until gem5's decoder has an instruction.
+Fault P5CPU::fetch() {
+  SimpleExecContext& info = *threadInfo[0];
+  SimpleThread* thread = info.thread;
+  linear_ = thread->pcState().instAddr();
+  info.fetchOffset = 0;
+  chunks_ = 0;
+  pages_[1].linear = kNowhere;
+  do {
+    ifetch_req->taskId(taskId());
+    setupFetchRequest(ifetch_req);
+    const Fault fault = thread->mmu->translateAtomic(ifetch_req, thread->getTC(), BaseMMU::Execute);
+    if (fault != NoFault) return fault;
+    const Addr page = ifetch_req->getVaddr() & ~kInPage;
+    pages_[chunks_ && page != pages_[0].linear] = {page, ifetch_req->getPaddr() & ~kInPage};
+    fetchInstMem();
+    if (chunks_ < kLongest / kChunk) {
+      std::memcpy(bytes_ + kChunk * chunks_, thread->decoder->moreBytesPtr(), kChunk);
+    }
+    chunks_++;
+    preExecute();
+  } while (info.stayAtPC);
+  return NoFault;
+}
+
+// The chip's record of the instruction that gem5 has just decoded. gem5 keeps an object for each
+// content of an instruction. Two encodings with the same object and the same length have the same
+// record, because they have the same number of prefixes.
+const P5CPU::Code* P5CPU::look_up(unsigned length) {
+  const StaticInst* object = (curMacroStaticInst ? curMacroStaticInst : curStaticInst).get();
+  static_assert(alignof(StaticInst) >= 8 || sizeof(void*) >= 8);
+  const uintptr_t key = reinterpret_cast<uintptr_t>(object) * 16 + length;
+  const Code*& found = known_[key];
+  if (!found) {
+    refuse_unimplemented();
+    found = chip_->decode(bytes_ + (linear_ & (kChunk - 1)), length, state().mode);
+  }
+  return found;
+}
+
+void P5CPU::refuse_unimplemented() const {
+  const auto* warns = dynamic_cast<const X86ISAInst::WarnUnimplemented*>(curStaticInst.get());
+  const auto* fails = dynamic_cast<const X86ISAInst::FailUnimplemented*>(curStaticInst.get());
+  if (!warns && !fails) return;
+  const std::string missing = curStaticInst->getName();
+  if (is_harmless(missing)) return;
+  if (warns && params().unimplemented == "warn") {
+    return warn("%s: gem5 does not implement the instruction %s at %#x: it does nothing", name(),
+                missing, linear_);
+  }
+  fatal("%s: gem5 does not implement the instruction %s at %#x", name(), missing, linear_);
+}
+
+// The chip hears of the instruction before its first access.
+void P5CPU::begin() {
+  SimpleThread* thread = threadInfo[0]->thread;
+  code_ = look_up(thread->pcState().as<X86ISA::PCState>().size());
+  if (stale_) {
+    refresh_state();
+    stale_ = false;
+  }
+  const bool marker = code_->effect == Effect::Marker &&
+                      MarkerCalls::is_call(uint32_t(thread->getReg(int_reg::Rax)));
+  skipped_ = marker || code_->effect == Effect::Pseudo;
+  if (marker) {
+    const auto read = [thread](const RegId& id) { return uint32_t(thread->getReg(id)); };
+    called_ = {read(int_reg::Rax), read(int_reg::Rbx), read(int_reg::Rcx), read(int_reg::Rdx)};
+  }
+  if (skipped_) return chip_->skip(*code_, linear_);
+  const bool again = linear_ == retired_;
+  retired_ = kNowhere;
+  if (!again) retire();
+}
+
+void P5CPU::retire() {
+  chip_->retire(*code_, linear_);
+  if (code_->effect == Effect::SoftInterrupt) {
+    const auto& instruction = static_cast<const X86StaticInst&>(*curStaticInst).machInst;
+    const bool breakpoint = instruction.opcode.op == 0xCC;
+    chip_->soft_interrupt(breakpoint ? kBreakpoint : uint8_t(instruction.immediate));
+  } else if (code_->effect == Effect::TimeStamp && now() > curTick()) {
+    ahead_ = (now() - curTick()) / clockPeriod();
+    shift_time_stamp(ahead_);
+  }
+}
+
+// Executes a micro-operation.
+Fault P5CPU::execute() {
+  SimpleExecContext& info = *threadInfo[0];
+  const Fault fault = curStaticInst->execute(&info, traceData);
+  if (fault == NoFault) {
+    countInst();
+    ppCommit->notify(std::make_pair(info.thread, curStaticInst));
+  } else if (traceData) {
+    traceFault();
+  }
+  postExecute();
+  // A REP ends each iteration with a branch of its microcode.
+  if (code_ && code_->repeated && accesses_ && curStaticInst->isDirectCtrl()) {
+    accesses_ = 0;
+    chip_->repeat();
+  }
+  return fault;
+}
+
+// A fault of the instruction; gem5 has not yet changed the instruction pointer. gem5 carries out
+// the system call, or gives the program its page and executes the instruction again.
+void P5CPU::raise(const Fault& fault) {
+  const bool call = dynamic_cast<const SESyscallFault*>(fault.get());
+  faulted_ = !call;
+  retired_ = call || !code_ ? kNowhere : linear_;
+  if (dynamic_cast<const SyscallRetryFault*>(fault.get())) chip_->idle(syscallRetryLatency);
+}
+
+void P5CPU::finish() {
+  if (ahead_) shift_time_stamp(-ahead_);
+  ahead_ = 0;
+  if (!code_ || faulted_) return;
+  if (skipped_) {
+    if (code_->effect == Effect::Marker) call_marker();
+    return;
+  }
+  const Addr next = threadInfo[0]->thread->pcState().instAddr();
+  if (code_->branch) {
+    const bool jumps = taken(next);
+    chip_->branch(linear_, jumps ? next : 0, jumps, code_->conditional);
+  }
+  if (code_->transfer) end_transfer();
+}
+
+// Whether the near branch has jumped. A conditional branch to the next instruction counts as not
+// taken.
+bool P5CPU::taken(Addr next) const {
+  return !code_->conditional || next != linear_ + code_->length;
+}
+
+// A far transfer, such as a system call, returns to the same ring at once.
+void P5CPU::end_transfer() {
+  const Effect effect = code_->effect;
+  if (effect == Effect::Gate || effect == Effect::FarReturn || effect == Effect::InterruptReturn) {
+    chip_->far_transfer(effect);
+  }
+  stale_ = true;
+}
+
+void P5CPU::call_marker() {
+  SimpleThread* thread = threadInfo[0]->thread;
+  const MarkerRegisters out = markers_->call(called_, uint32_t(thread->getReg(int_reg::Rsi)));
+  thread->setReg(int_reg::Rax, RegVal(out.eax));
+  thread->setReg(int_reg::Rbx, RegVal(out.ebx));
+  thread->setReg(int_reg::Rcx, RegVal(out.ecx));
+  thread->setReg(int_reg::Rdx, RegVal(out.edx));
+}
+
+}  // namespace gem5::p5lab

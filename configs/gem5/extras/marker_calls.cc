@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "marker_calls.hh"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "marker_numbers.h"
+#include "sim/sim_exit.hh"
+
+namespace gem5::p5lab {
+namespace {
+
+constexpr unsigned kRings = 4;
+
+// The cause with which gem5's event loop ends; null for a call after which the program goes on.
+const char* cause(uint32_t operation) {
+  switch (operation) {
+    case P5_OP_READY:
+      return "p5lab ready";
+    case P5_OP_BEGIN:
+      return "p5lab begin";
+    case P5_OP_END:
+      return "p5lab end";
+    case P5_OP_ABORT:
+      return "p5lab abort";
+    case P5_OP_EXIT:
+      return "p5lab exit";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+MarkerCalls::MarkerCalls(::p5lab::Chip& chip, std::string job, std::string output)
+    : chip_(chip), job_(std::move(job)), output_(std::move(output)) {}
+
+bool MarkerCalls::is_call(uint32_t eax) { return eax == P5_MARKER_LEAF; }
+
+MarkerRegisters MarkerCalls::call(const MarkerRegisters& in, uint32_t esi) {
+  const uint32_t operation = in.ecx, argument = in.edx;
+  if (const char* text = cause(operation)) {
+    exitSimLoop(text, int(argument));
+    return {1, 0, 0, 0};
+  }
+  switch (operation) {
+    case P5_OP_DETECT:
+      return {P5_MARKER_ABI, P5_MARKER_MAGIC, 0, 0};
+    case P5_OP_READ_COUNTER:
+      return counter(argument);
+    case P5_OP_JOB:
+      return job_bytes(argument);
+    case P5_OP_OUTPUT:
+      print(argument, esi & 0xFF);
+      return {1, 0, 0, 0};
+    default:
+      return {0, 0, 0, 0};
+  }
+}
+
+MarkerRegisters MarkerCalls::job_bytes(uint32_t offset) const {
+  uint32_t words[3] = {0, 0, 0};
+  if (offset < job_.size()) {
+    std::memcpy(words, job_.data() + offset, std::min(sizeof words, job_.size() - offset));
+  }
+  return {1, words[0], words[1], words[2]};
+}
+
+MarkerRegisters MarkerCalls::counter(uint32_t event) {
+  uint64_t total = 0;
+  for (unsigned ring = 0; ring < kRings && event < chip_.events().size(); ring++) {
+    total += chip_.counts(ring)[event];
+  }
+  return {uint32_t(total), 0, 0, uint32_t(total >> 32)};
+}
+
+void MarkerCalls::print(uint32_t bytes, uint32_t count) {
+  if (!file_) file_ = simout.create(output_);
+  char text[sizeof bytes];
+  std::memcpy(text, &bytes, sizeof text);
+  file_->stream()->write(text, std::min<uint32_t>(count, sizeof text));
+  file_->stream()->flush();
+}
+
+}  // namespace gem5::p5lab

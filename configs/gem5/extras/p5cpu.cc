@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Time: when does the processor run, and how does gem5's time follow the chip's clock?
+#include "p5cpu.hh"
+
+#include <algorithm>
+
+#include "base/logging.hh"
+#include "sim/full_system.hh"
+#include "sim/process.hh"
+#include "sim/system.hh"
+
+namespace p5lab {
+extern const char kTimingTable[];  // engine/p5/timing.csv (chip.scons makes timing_table.cc)
+}
+
+namespace gem5::p5lab {
+namespace {
+
+// The event gives control back to gem5 after this number of instructions, so that gem5 notices the
+// signals of its process.
+constexpr unsigned kMostInstructions = 100'000;
+// All other events of a tick come first. So gem5's event loop ends directly behind the marker that
+// ends it, and not behind the next instruction.
+constexpr Event::Priority kPriority = Event::Sim_Exit_Pri + 1;
+
+::p5lab::ChipOptions options(const P5CPUParams& params) {
+  ::p5lab::ChipOptions found;
+  for (const std::string& line : params.machine) found.machine += line + "\n";
+  found.timing_table = ::p5lab::kTimingTable;
+  found.cmov = params.cpu_isa == "pentium+cmov";
+  found.cpi = params.cpi;
+  found.clocks = params.clocks;
+  found.feedback = params.feedback;
+  return found;
+}
+
+}  // namespace
+
+P5CPU::P5CPU(const Params& params)
+    : AtomicSimpleCPU(params), run_event_([this] { run(); }, name() + ".run", false, kPriority) {
+  fatal_if(FullSystem, "%s: P5CPU runs programs with emulated system calls, not whole systems",
+           name());
+  fatal_if(numThreads != 1, "%s: expected one thread; a Pentium has no others", name());
+  const bool long_mode = params.cpu_isa == "x86-64";
+  std::string error;
+  chip_ =
+      (long_mode ? ::p5lab::x86_64::make : ::p5lab::pentium::make)(options(params), *this, &error);
+  fatal_if(!chip_, "%s: %s", name(), error);
+  const double hz = double(sim_clock::Frequency) / double(clockPeriod());
+  fatal_if(std::abs(hz / double(chip_->clock_hz()) - 1) > 1e-3,
+           "%s: the machine has %d Hz, but the clock domain has %d Hz", name(), chip_->clock_hz(),
+           uint64_t(hz));
+  statistics_ = std::make_unique<ChipStatistics>(this, *chip_);
+  markers_ = std::make_unique<MarkerCalls>(*chip_, params.job, params.output);
+}
+
+P5CPU::~P5CPU() {
+  if (run_event_.scheduled()) deschedule(run_event_);
+}
+
+void P5CPU::init() {
+  AtomicSimpleCPU::init();
+  process_ = threadContexts[0]->getProcessPtr();
+}
+
+// gem5's class has scheduled its own event, which would execute a micro-operation each clock.
+void P5CPU::replace_tick() {
+  if (tickEvent.scheduled()) deschedule(tickEvent);
+  if (_status != Running || run_event_.scheduled()) return;
+  wake();
+  schedule(run_event_, std::max(now(), clockEdge()));
+}
+
+// The processor begins to run, or goes on after HLT. The time since its last instruction is idle.
+void P5CPU::wake() {
+  const Tick edge = clockEdge();
+  if (!started_) {
+    started_ = true;
+    origin_ = edge - Tick(chip_->clock()) * clockPeriod();
+    tables_ = std::make_unique<PageTables>(*process_, params().cpu_isa == "x86-64" ? 4 : 2);
+  } else if (edge > now()) {
+    chip_->idle((edge - now()) / clockPeriod());
+  }
+}
+
+void P5CPU::activateContext(ThreadID thread) {
+  AtomicSimpleCPU::activateContext(thread);
+  replace_tick();
+}
+
+void P5CPU::suspendContext(ThreadID thread) {
+  AtomicSimpleCPU::suspendContext(thread);
+  if (_status == Idle && run_event_.scheduled()) deschedule(run_event_);
+}
+
+DrainState P5CPU::drain() {
+  const DrainState state = AtomicSimpleCPU::drain();
+  if (state == DrainState::Drained && run_event_.scheduled()) deschedule(run_event_);
+  return state;
+}
+
+void P5CPU::drainResume() {
+  AtomicSimpleCPU::drainResume();
+  stale_ = true;
+  replace_tick();
+}
+
+// Executes instructions until another event of gem5 is due.
+void P5CPU::run() {
+  EventQueue* queue = eventQueue();
+  for (unsigned i = 0; i < kMostInstructions; i++) {
+    step();
+    if (tryCompleteDrain() || _status == Idle) return;
+    const Tick next = std::max(now(), curTick());
+    if (!queue->empty() && next >= queue->nextTick()) break;
+    queue->setCurTick(next);
+  }
+  schedule(run_event_, std::max(now(), curTick()));
+}
+
+void P5CPU::preDumpStats() {
+  AtomicSimpleCPU::preDumpStats();
+  baseStats.numCycles = double(statistics_->clocks());
+}
+
+}  // namespace gem5::p5lab

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""A program on P5CPU, with gem5's emulation of Linux's system calls: no kernel and no devices."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from m5.objects import (
+    P5CPU,
+    BadAddr,
+    Process,
+    SEWorkload,
+    SimpleMemory,
+    SrcClockDomain,
+    System,
+    SystemXBar,
+    VoltageDomain,
+)
+from m5.params import AddrRange
+
+from p5lab.describe.machine import Machine
+from p5lab.engines.gem5 import chip
+
+# Memory begins behind the ranges of a PC that no cache holds.
+FIRST = 0x100000
+
+
+def system(
+    machine: Machine,
+    command: Sequence[str],
+    *,
+    isa: str,
+    cpi: bool = False,
+    feedback: bool = True,
+    unimplemented: str = "fatal",
+) -> System:
+    """A system that runs a program. `command`: the program's path and its arguments."""
+    memory = AddrRange(start=FIRST, size=int(machine.values["dram.size"]) - FIRST)
+    found = System(mem_mode="atomic", mem_ranges=[memory])
+    found.clk_domain = SrcClockDomain(clock=f"{machine.clock_hz}Hz", voltage_domain=VoltageDomain())
+    found.membus = SystemXBar(badaddr_responder=BadAddr())
+    found.membus.default = found.membus.badaddr_responder.pio
+    found.system_port = found.membus.cpu_side_ports
+    found.memory = SimpleMemory(range=memory, latency="0ns", port=found.membus.mem_side_ports)
+    found.cpu = cpu = P5CPU(
+        machine=chip.lines(machine),
+        cpu_isa=isa,
+        cpi=cpi,
+        feedback=feedback,
+        unimplemented=unimplemented,
+        workload=Process(cmd=list(command), executable=str(Path(command[0]).resolve())),
+    )
+    cpu.createThreads()
+    cpu.createInterruptController()
+    cpu.icache_port = found.membus.cpu_side_ports
+    cpu.dcache_port = found.membus.cpu_side_ports
+    cpu.interrupts[0].pio = found.membus.mem_side_ports
+    cpu.interrupts[0].int_requestor = found.membus.cpu_side_ports
+    cpu.interrupts[0].int_responder = found.membus.mem_side_ports
+    found.workload = SEWorkload.init_compatible(command[0])
+    return found

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""The parameters of P5CPU (configs/gem5/extras), which contains the chip of engine/p5.
+
+gem5's own interpreter imports this module, so it needs only the standard library.
+"""
+
+from pathlib import Path
+
+from p5lab.describe.guest import X86_64
+from p5lab.describe.keys import PARTS
+from p5lab.describe.machine import Machine
+from p5lab.errors import UserError
+
+CPU = "P5CPU"
+PENTIUM = "pentium"
+# The first bytes of an ELF file, and the class and the machine of a program.
+_ELF, _CLASS, _MACHINE = b"\x7fELF", 4, 18
+_ISA = {(1, 3): PENTIUM, (2, 62): X86_64}
+
+
+def lines(machine: Machine) -> list[str]:
+    """The machine's lines of the chip: the keys of engine/p5/keys.toml."""
+    (part,) = (part for part in PARTS if part.name == "p5")
+    conf = machine.engine_conf()
+    return [f"{key.name} = {conf[key.name]}" for key in part.keys if key.name in conf]
+
+
+def isa_of(program: Path) -> str:
+    """The instruction set of a program: pentium or x86-64. Raises UserError for a file that is no
+    static or dynamic program of Linux for these processors."""
+    try:
+        head = program.open("rb").read(_MACHINE + 2)
+    except OSError as error:
+        raise UserError(f"cannot read {program}: {error.strerror}") from None
+    isa = None
+    if head[:4] == _ELF and len(head) == _MACHINE + 2:
+        isa = _ISA.get((head[_CLASS], int.from_bytes(head[_MACHINE:], "little")))
+    if isa is None:
+        raise UserError(f"{program}: expected an ELF program for i386 or x86-64")
+    return isa

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""P5CPU (configs/gem5/extras) on a real gem5, with gem5's emulation of system calls. The embedded
+engine runs the same programs on the same chip, so user code must have the same clocks.
+"""
+
+import os
+import subprocess
+
+import pytest
+
+from p5lab.lab import Lab
+from p5stats import events, gem5_events
+
+ROOT = Lab.here().root
+PROGRAM = ROOT / "configs/gem5/program.py"
+WORKLOADS = ROOT / "build/workloads/linux"
+RING = 3
+# Without a kernel, the branch target buffer and the phase of the bus clock differ at the begin of a
+# bracket: one branch, and one clock of waiting for code.
+MOST = 4
+
+
+@pytest.fixture(scope="session")
+def gem5():
+    """Returns the gem5 of P5LAB_GEM5, which must have P5CPU."""
+    path = os.environ.get("P5LAB_GEM5")
+    if not path:
+        pytest.skip("P5LAB_GEM5 is not set")
+    return path
+
+
+@pytest.fixture
+def emulate(gem5, tmp_path):
+    """Runs a program. Returns gem5's finished process, and the directory m5out."""
+
+    def run(*arguments):
+        command = [gem5, "-d", tmp_path / "m5out", PROGRAM, *arguments]
+        ended = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if "has no P5CPU" in ended.stderr:
+            pytest.skip("P5LAB_GEM5 is a gem5 without P5CPU")
+        return ended, tmp_path / "m5out"
+
+    return run
+
+
+def counts(m5out):
+    """The counts of a run on gem5."""
+    gem5_events.convert(m5out, m5out / "events.jsonl")
+    return events.parse(m5out / "events.jsonl")
+
+
+def clocks(found):
+    """The fewest busy clocks in ring 3 of the brackets of each phase."""
+    index = list(found.units).index("cycles.busy")
+    least = {}
+    for bracket in found.brackets:
+        total = sum(
+            after[index] - bracket.begin.banks.get((space, ring), [0] * (index + 1))[index]
+            for (space, ring), after in bracket.end.banks.items()
+            if ring == RING
+        )
+        least[bracket.phase] = min(total, least.get(bracket.phase, total))
+    return least
+
+
+def test_user_code_has_the_clocks_of_the_embedded_engine(emulate, boot):
+    job = "timed-loops", "words=24", "iterations=2"
+    ended, m5out = emulate(str(WORKLOADS / job[0]), *job[1:])
+    assert ended.returncode == 0, ended.stderr
+    expected, found = clocks(boot(" ".join(job)).events), clocks(counts(m5out))
+    assert found.keys() == expected.keys() and len(found) > 20
+    apart = {phase: found[phase] - expected[phase] for phase in expected}
+    assert all(abs(clocks) <= MOST for clocks in apart.values()), apart
+    assert sum(clocks == 0 for clocks in apart.values()) > len(apart) / 2
+
+
+def test_the_components_of_the_cpi_stack_add_up(emulate):
+    ended, m5out = emulate("--cpi", str(WORKLOADS / "timed-loops"), "words=24", "iterations=1")
+    assert ended.returncode == 0, ended.stderr
+    found = counts(m5out)
+    names = list(found.units)
+    values = found.markers[-1].banks[0, RING]
+    parts = sum(value for name, value in zip(names, values, strict=True) if name.startswith("cpi."))
+    assert parts == values[names.index("cycles.busy")]
+
+
+def test_an_instruction_that_gem5_lacks_ends_the_run_with_one_line(emulate):
+    ended, _ = emulate(str(WORKLOADS / "timed-instructions"))
+    assert ended.returncode != 0
+    assert "gem5 does not implement the instruction" in ended.stderr
+
+
+def test_a_wrong_program_is_refused(emulate, tmp_path):
+    text = tmp_path / "text"
+    text.write_text("#!/bin/sh\n")
+    ended, _ = emulate(str(text))
+    assert ended.returncode == 2
+    assert "expected an ELF program" in ended.stderr
