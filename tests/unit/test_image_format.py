@@ -51,6 +51,13 @@ def zipped(**files):
     return stream.getvalue()
 
 
+def nameless():
+    """A ZIP archive whose directory has lost the name of the file."""
+    archive = zipped(a=b"")
+    name = archive.index(b"PK\1\2") + 46
+    return archive[:name] + b"\0" + archive[name + 1 :]
+
+
 def imd_file(image, cylinders, heads, sectors, *, last=b"", interleave=1):
     """An ImageDisk file of an image, by IMD.TXT of ImageDisk 1.18."""
     data = b"IMD 1.18: 28/11/2026 12:00:00\r\na floppy\x1a"
@@ -192,6 +199,7 @@ def test_other_formats_are_named_with_their_command(raw, content, name, command,
         (zipped(a_img=BOOT)[:-9], "ZIP: damaged or cut short"),
         (zipped(a_img=BOOT, b_img=BOOT), "expected one image, found a.img, b.img; `unzip my.img`"),
         (zipped(), "expected one image, found none"),
+        (nameless(), "ZIP"),
         (imd_file(BOOT, 40, 1, 8)[:-1], "cut short in cylinder 39, head 0"),
         (
             imd_file(BOOT, 40, 1, 8, last=bytes([5, 40, 0, 1, 2, 1, 0])),

@@ -147,7 +147,8 @@ def _opened(unpack: str, path: Path, where: str) -> IO[bytes]:
 def _member(path: Path, where: str) -> IO[bytes]:
     """The only image in a ZIP archive. WinImage's IMZ is such an archive."""
     archive = zipfile.ZipFile(path)
-    files = [one for one in archive.infolist() if not one.is_dir()]
+    # ZipInfo.is_dir() of Python 3.11 fails for an empty name.
+    files = [one for one in archive.infolist() if not one.filename.endswith("/")]
     images = [one for one in files if one.filename.lower().endswith(IMAGES)]
     if len(images or files) != 1:
         names = ", ".join(one.filename for one in images or files) or "none"
