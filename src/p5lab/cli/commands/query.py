@@ -33,7 +33,7 @@ EXAMPLES = (
     'query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"',
     'query "SELECT run, event, sum(value) FROM counts GROUP BY ALL"',
     'query "FROM counts" --all-rows',
-    f'query "FROM {DIVIDED} WHERE ratio > 2" before after --by function',
+    f'query "FROM {DIVIDED} WHERE ratio >= 2" before after --by function',
 )
 
 
