@@ -16,8 +16,9 @@ PROGRAM = ROOT / "configs/gem5/program.py"
 WORKLOADS = ROOT / "build/workloads/linux"
 RING = 3
 # Without a kernel, the branch target buffer and the phase of the bus clock differ at the begin of a
-# bracket: one branch, and one clock of waiting for code.
-MOST = 4
+# bracket: one branch, and one clock of waiting for code. The delay loop is long enough for a clock
+# tick of the kernel.
+MOST, SHARE = 4, 0.001
 
 
 @pytest.fixture(scope="session")
@@ -70,7 +71,8 @@ def test_user_code_has_the_clocks_of_the_embedded_engine(emulate, boot):
     expected, found = clocks(boot(" ".join(job)).events), clocks(counts(m5out))
     assert found.keys() == expected.keys() and len(found) > 20
     apart = {phase: found[phase] - expected[phase] for phase in expected}
-    assert all(abs(clocks) <= MOST for clocks in apart.values()), apart
+    for phase, difference in apart.items():
+        assert abs(difference) <= max(MOST, SHARE * expected[phase]), apart
     assert sum(clocks == 0 for clocks in apart.values()) > len(apart) / 2
 
 

@@ -11,6 +11,7 @@
 #include "base/logging.hh"
 #include "p5cpu.hh"
 #include "sim/faults.hh"
+#include "wide_arguments.hh"
 
 namespace gem5::p5lab {
 namespace {
@@ -87,8 +88,10 @@ void P5CPU::step() {
   }
   while (true) {
     if (fault == NoFault) fault = execute();
-    if (fault != NoFault) raise(fault);
-    advancePC(fault);
+    if (fault != NoFault)
+      raise(fault);
+    else
+      advancePC(fault);
     if (!curMacroStaticInst && !in_rom()) break;
     fault = NoFault;
     preExecute();
@@ -201,13 +204,16 @@ Fault P5CPU::execute() {
   return fault;
 }
 
-// A fault of the instruction; gem5 has not yet changed the instruction pointer. gem5 carries out
+// A fault of the instruction. gem5 carries out
 // the system call, or gives the program its page and executes the instruction again.
 void P5CPU::raise(const Fault& fault) {
   const bool call = dynamic_cast<const SESyscallFault*>(fault.get());
   faulted_ = !call;
   retired_ = call || !code_ ? kNowhere : linear_;
   if (dynamic_cast<const SyscallRetryFault*>(fault.get())) chip_->idle(syscallRetryLatency);
+  if (!call) return advancePC(fault);
+  const WideArguments arguments(threadContexts[0]);
+  advancePC(fault);
 }
 
 void P5CPU::finish() {
