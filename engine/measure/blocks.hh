@@ -122,7 +122,7 @@ class Blocks {
   size_t next_ = 0;
   uint64_t warm_up_ = 0;
   Snapshot snapshot_;
-  uint32_t number_ = 0;  // of the interval that is open, if inside_
+  uint32_t number_ = 0;                     // of the interval that is open, if inside_
   uint64_t cycles_ = 0, instructions_ = 0;  // at the begin of the current interval
   uint64_t weights_ = 0, weighted_ = 0;     // sums over intervals: weight; weight * clocks
   uint64_t clocks_each_ = 0;                // mean clocks of an instruction outside intervals

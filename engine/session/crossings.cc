@@ -67,8 +67,8 @@ void Crossings::crossing(const Crossed& how, const p5::State& to, const Register
   line.raw("vector", how.vector < 0 ? "null" : std::to_string(how.vector));
   line.member("tsc", model_.clock()).member("instructions", instructions);
   line.raw("ring", pair(from.ring, to.ring)).raw("cr3", pair(from.cr3, to.cr3));
-  line.raw("mode",
-           std::string("[\"") + observe::mode_name(from.mode) + "\",\"" + observe::mode_name(to.mode) + "\"]");
+  line.raw("mode", std::string("[\"") + observe::mode_name(from.mode) + "\",\"" +
+                       observe::mode_name(to.mode) + "\"]");
   line.member("eip", registers.eip).member("eax", registers.eax).member("ebx", registers.ebx);
   line.member("ecx", registers.ecx).member("edx", registers.edx).member("cr2", registers.cr2);
   file_.write(line.raw("counts", counts).line());

@@ -23,7 +23,9 @@ void EventStream::open(const std::string& path, uint64_t clock_hz) {
   file_.create(path);
   JsonLine header("header");
   header.member("schema_version", 1).member("engine", "bochs");
-  header.member("clock_hz", clock_hz).names("events", observe::event_names(counted_)).names("units", units);
+  header.member("clock_hz", clock_hz)
+      .names("events", observe::event_names(counted_))
+      .names("units", units);
   line_ = header.open();
   if (shadows_.any()) shadows_.append_header(&line_);
   file_.write(line_ + "}\n");
