@@ -5,8 +5,8 @@
 
 What runs in a guest is made with these tools, so that a kernel has the same bytes on every host.
 The tools are programs of Debian 12 in a directory of the cache, and they run with their own loader
-and libraries. They come first in PATH. HOSTCC names the host's own compiler, for programs that run
-on the host during a build.
+and libraries. They come first in PATH. HOSTCC is the command of the host's own compiler, for
+programs that run on the host during a build.
 """
 
 from __future__ import annotations
@@ -99,6 +99,13 @@ def _script(path: Path, place: Path, program: Path) -> None:
     path.chmod(0o755)
 
 
+def host_compiler() -> str:
+    """The command of the host's compiler, with the host's own linker and assembler: those of the
+    pinned tools come first in PATH, and cannot load the plugins of a newer host's compiler."""
+    compiler, linker = shutil.which(cc()) or cc(), shutil.which("ld")
+    return f"{compiler} -B{Path(linker).parent}" if linker else compiler
+
+
 def main() -> int:
     """Runs the command. Returns its exit status."""
     try:
@@ -109,7 +116,7 @@ def main() -> int:
     environment = {
         **os.environ,
         "PATH": f"{tools}:{os.environ['PATH']}",
-        "HOSTCC": shutil.which(cc()) or cc(),
+        "HOSTCC": host_compiler(),
     }
     return subprocess.run(sys.argv[1:], env=environment).returncode
 

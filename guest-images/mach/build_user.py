@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -76,7 +77,7 @@ class Mig:
         self.program = work / "migcom"
         run(
             [
-                os.environ.get("HOSTCC", "gcc"),
+                *shlex.split(os.environ.get("HOSTCC", "gcc")),
                 "-O1",
                 "-w",
                 "-std=gnu99",

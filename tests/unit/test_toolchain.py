@@ -4,6 +4,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -100,6 +101,9 @@ def test_the_compiler_uses_its_own_parts(tools, tmp_path):
 
 
 def test_programs_for_the_host_are_made_with_the_hosts_compiler(tools):
-    named = tools("sh", "-c", 'echo "$HOSTCC"; command -v gcc').stdout.split()
-    assert named[0] != named[1]
-    assert "/toolchain/" not in named[0]
+    command, pinned = tools("sh", "-c", 'echo "$HOSTCC"; command -v gcc').stdout.splitlines()
+    assert command.split()[0] != pinned
+    assert "/toolchain/" not in command
+    # Its linker, too: the plugin of a newer host's compiler needs the host's C library.
+    linker = tools("sh", "-c", "$HOSTCC -print-prog-name=ld").stdout.strip()
+    assert linker == shutil.which("ld")
