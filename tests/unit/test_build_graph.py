@@ -148,7 +148,9 @@ CHANGED = {
         "# changed\n",
         {
             ("kernel", "build/guests/linux/bzImage"),
+            ("kernel", "build/guests/linux-coloured/bzImage"),
             ("record", "build/guests/linux/guest.json"),
+            ("record", "build/guests/linux-coloured/guest.json"),
         },
     ),
     "guest-images/linux64/kernel.config": (
@@ -164,6 +166,7 @@ CHANGED = {
             ("record", "build/engine/engine.json"),
             ("record", "build/engine/engine64.json"),
             ("record", "build/guests/linux/guest.json"),
+            ("record", "build/guests/linux-coloured/guest.json"),
             ("record", "build/guests/linux-uml/guest.json"),
             ("record", "build/guests/linux64/guest.json"),
             ("record", "build/guests/mach/guest.json"),

@@ -29,7 +29,8 @@ def includes(folder: str) -> dict[str, list[str]]:
         ("p5", ("p5", "base")),
         ("measure", ("measure", "p5", "base")),
         ("devices", ("devices", "base")),
-        ("session", ("session", "devices", "measure", "p5", "base", "restore")),
+        ("observe", ("observe", "p5", "base")),
+        ("session", ("session", "devices", "observe", "measure", "p5", "base", "restore")),
     ],
 )
 def test_a_folder_includes_only_what_is_below_it(folder: str, may_use: tuple[str, ...]) -> None:

@@ -26,7 +26,11 @@ COMMANDS = printed.commands()
 FENCED = [one for one in COMMANDS if one.fenced]
 OURS = sorted({one.text for one in COMMANDS if one.text.startswith("./p5lab")})
 GEM5_DATA = REPO / "tests/data/gem5"
-SOURCES = (REPO / "configs/gem5", REPO / "src/p5lab/engines/gem5")
+SOURCES = (
+    *(REPO / "configs/gem5").rglob("*.py"),
+    *(REPO / "src/p5lab/engines/gem5").rglob("*.py"),
+    REPO / "src/p5lab/lab.py",
+)
 
 
 # --- classes --------------------------------------------------------------------------------------
@@ -276,7 +280,7 @@ def test_the_example_of_the_parser(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("document", [name for name, kind in PYTHON.items() if kind == "names"])
 def test_the_names_of_a_gem5_example_exist(document):
     """The classes, functions and keyword arguments of the examples are in our configuration."""
-    text = "\n".join(path.read_text() for place in SOURCES for path in place.rglob("*.py"))
+    text = "\n".join(path.read_text() for path in SOURCES)
     for example in examples(document):
         for node in ast.walk(ast.parse(example)):
             if isinstance(node, ast.Call):

@@ -290,7 +290,7 @@ def test_words_that_name_no_stored_run(p5lab, swept, word, message):
         assert (out, err) == ("", f"p5lab: {message}\n")
 
 
-@pytest.mark.parametrize("option", ["--attribution", "--source", "--crossings"])
+@pytest.mark.parametrize("option", ["--source", "--crossings"])
 def test_the_inside_of_several_runs_cannot_be_shown(p5lab, swept, option):
     status, _, err = p5lab("show", "tests", option)
     assert (status, err) == (2, f"p5lab: show {option}: expected one run\n")
@@ -299,10 +299,9 @@ def test_the_inside_of_several_runs_cannot_be_shown(p5lab, swept, option):
 @pytest.mark.parametrize(
     ("words", "views"),
     [
-        (("--top", "3"), "--attribution or --evictions or --calls"),
-        (("--top", "20"), "--attribution or --evictions or --calls"),  # the default
-        (("--event", "cycles.busy"), "--attribution or --source or --speedscope"),
-        (("--evictions", "--by", "function"), "--attribution"),
+        (("--top", "3"), ["--by"]),
+        (("--top", "20"), ["--by"]),  # the default
+        (("--event", "cycles.busy"), ["--by", "--source", "--speedscope"]),
     ],
 )
 def test_an_option_without_the_view_that_uses_it_is_refused(lab, p5lab, swept, words, views):
@@ -310,8 +309,9 @@ def test_an_option_without_the_view_that_uses_it_is_refused(lab, p5lab, swept, w
     (one, *_) = lab.results.glob("tests/*/run.json")
     for runs in (("tests",), (one.parent.name,)):
         status, out, err = p5lab("show", *runs, *words)
-        message = f"p5lab: show {option}: expected one run with {views}\n"
-        assert (status, out, err) == (2, "", message)
+        assert (status, out) == (2, "")
+        assert err.startswith(f"p5lab: show {option}: expected with {views[0]}")
+        assert all(view in err for view in views)
 
 
 def test_metrics_of_a_page_without_a_sweep_are_refused(lab, p5lab, swept):
