@@ -32,6 +32,9 @@ load:   movw    %si, %ax
         incw    %si
         decw    %di
         jnz     load
+        inb     $0x21, %al              # no tick comes into a bracket
+        orb     $1, %al
+        outb    %al, $0x21
         movw    $SEGMENT, %ax
         movw    %ax, %ds
         movw    %ax, %ss

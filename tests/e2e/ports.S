@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Executes a list of port accesses, which the next four sectors of the floppy have: OUT (1, port, byte),
-# IN (2, port), a delay (3, loops of the instruction LOOP), and the end (0). Ports have one byte. The
-# bytes that IN read are on the screen, as hexadecimal digits.
+# IN (2, port), a delay (3, loops of the instruction LOOP), IN until the masked byte has a value (4,
+# port, mask, value), the low half of the time-stamp counter (5), and the end (0). Ports have one byte.
+# The bytes that IN read and those of the counter are on the screen, as hexadecimal digits.
 
         .include "boot_sector.inc"
         movw    $0x0204, %ax
@@ -19,7 +20,23 @@ next:   lodsb
         jz      write
         decb    %al
         jz      read
-        lodsw
+        decb    %al
+        jz      delay
+        decb    %al
+        jz      until
+        rdtsc
+        stosl
+        jmp     next
+until:  lodsb
+        movzbw  %al, %dx
+        lodsw                                   # AL: mask, AH: value
+        movw    %ax, %bx
+1:      inb     %dx, %al
+        andb    %bl, %al
+        cmpb    %bh, %al
+        jne     1b
+        jmp     next
+delay:  lodsw
         movw    %ax, %cx
 1:      loop    1b
         jmp     next

@@ -2,17 +2,15 @@
 """Counter 2 of the timer (ports 42h, 43h and 61h), as the data sheet of the 8254 describes it
 (Intel 231164-005: mode definitions, read-back command, counter latch command, GATE).
 
-All cases are in one run: a boot sector executes the list of port accesses (ports.S).
+The second table is about port 61h as programs of 1995 used it to measure time: bit 5 is OUT of
+counter 2, bit 4 changes with each refresh, and bits 0 and 1 are read back (IBM, Personal Computer
+AT technical reference). The cases of a table are in one run (port_cases.py).
 """
 
-from pathlib import Path
-
+import port_cases
 import pytest
-from boot_sector import FLOPPY, assembled, bootable, new_runs
+from port_cases import bytes_read, passed_us
 
-from p5lab.lab import Lab
-
-HERE = Path(__file__).parent
 COUNTER, CONTROL, GATE = 0x42, 0x43, 0x61
 LATCH, STATUS, BOTH = 0x80, 0xE8, 0xC8  # of counter 2
 OUT, NULL, TWO_BYTES = 0x80, 0x40, 0x30  # bits of the status
@@ -22,26 +20,18 @@ MODES = range(6)
 NEVER_STOPPED = (1, 5)  # by GATE
 
 
-class Case:
-    """One case: port accesses that begin with GATE low, and the bytes that they read."""
+class Case(port_cases.Case):
+    """Port accesses that begin with GATE low."""
 
     def __init__(self):
-        self.program, self.reads = b"", 0
+        super().__init__()
         self.gate(0)
 
-    def out(self, port, *data):
-        for byte in data:
-            self.program += bytes([1, port, byte])
-        return self
-
-    def read(self, times=1):
-        self.program += bytes([2, COUNTER]) * times
-        self.reads += times
-        return self
+    def read(self, times=1, port=COUNTER):
+        return super().read(port, times)
 
     def wait(self, loops=DELAY):
-        self.program += b"\3" + loops.to_bytes(2, "little")
-        return self
+        return super().wait(loops)
 
     def gate(self, level):
         return self.out(GATE, level)
@@ -177,24 +167,7 @@ def cases():
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    place = tmp_path_factory.mktemp("timer")
-    table = cases()
-    program = b"".join(case.program for case in table.values()) + b"\0"
-    assert len(program) <= 4 * 512
-    image = place / "timer.img"
-    code = bootable(assembled(HERE / "ports.S", place), 512)
-    image.write_bytes((code + program).ljust(FLOPPY, b"\0"))
-    lab = Lab(Lab.here().root, results_in=place / "results")
-    words = ["--floppy", image, "--until", "the end", "--limit", 20]
-    (made,) = new_runs(lab, *words)
-    words = (made / "screen.txt").read_text().split()
-    end = words.index("end") - 1
-    count = sum(case.reads for case in table.values())
-    bytes_read = [int(word, 16) for word in words[end - count : end]]
-    read = {}
-    for name, case in table.items():
-        read[name], bytes_read = bytes_read[: case.reads], bytes_read[case.reads :]
-    return read
+    return bytes_read(cases(), tmp_path_factory.mktemp("timer"))
 
 
 def word(data, at=0):
@@ -275,3 +248,54 @@ def test_a_decimal_count(found):
     digits = f"{word(found['decimal']):04x}"
     assert digits.isdecimal()
     assert 9000 < int(digits) < 9999
+
+
+CLOCK_HZ = 1_193_182
+REFRESH = 18  # clocks of the timer; the BIOS loads counter 1 with it
+CHANGES = 100
+
+
+def port_cases_of_61h():
+    named = {f"bits {value}": Case().gate(value).read(port=GATE) for value in range(4)}
+    named["end of a count"] = (
+        Case().gate(1).control(0).count(11932).time().until(GATE, 0x20, 0x20).time()
+    )
+    square = Case().gate(1).control(3).count(2386)
+    for value in (0, 0x20, 0, 0x20):
+        square.until(GATE, 0x20, value).time()
+    named["square wave"] = square
+    refresh = Case().until(GATE, 0x10, 0).until(GATE, 0x10, 0x10).time()
+    for _ in range(CHANGES // 2):
+        refresh.until(GATE, 0x10, 0).until(GATE, 0x10, 0x10)
+    named["refresh"] = refresh.time()
+    return named
+
+
+@pytest.fixture(scope="module")
+def port_61h(tmp_path_factory):
+    return bytes_read(port_cases_of_61h(), tmp_path_factory.mktemp("port61h"))
+
+
+@pytest.mark.parametrize("value", range(4))
+def test_gate_and_speaker_data_are_read_back(port_61h, value):
+    (byte,) = port_61h[f"bits {value}"]
+    assert byte & 3 == value
+
+
+def test_out_of_counter_2_is_bit_5(port_61h):
+    """Linux and others measure the processor's clock in this way. A reading of the port takes a
+    microsecond, and the timer has steps of one."""
+    assert passed_us(port_61h["end of a count"], 0, 4) == pytest.approx(
+        11932 / CLOCK_HZ * 1e6, abs=4
+    )
+    data = port_61h["square wave"]
+    half = 2386 / 2 / CLOCK_HZ * 1e6
+    for first in (4, 8):
+        assert passed_us(data, first, first + 4) == pytest.approx(half, abs=4)
+
+
+def test_bit_4_changes_with_each_refresh(port_61h):
+    """With a period of 15 us, a hundred changes would take 9 us less."""
+    assert passed_us(port_61h["refresh"], 0, 4) == pytest.approx(
+        CHANGES * REFRESH / CLOCK_HZ * 1e6, abs=4
+    )
