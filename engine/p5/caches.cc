@@ -74,20 +74,21 @@ void Caches::locked_access(uint32_t physical, uint32_t end) {
     core_.wait(memory.uncached(read, uncached_clocks(physical, end, true)), StallRead, CpiUncached);
     return;
   }
-  if (core_.observer) core_.observer->locked(physical);
   take_from_l1d(physical);
   l1i.invalidate(physical);
   missed = kNoLine;
-  core_.wait(memory.read_single(physical, core_.clock, *core_.bank), StallRead, CpiLocked);
+  const uint64_t arrives = memory.read_single(physical, core_.clock, *core_.bank);
+  if (core_.observer) core_.observer->locked(physical);
+  core_.wait(arrives, StallRead, CpiLocked);
   memory.write_single(physical, core_.clock, Pipe::U, *core_.bank);
   core_.wait(memory.writes_done(), StallWrite, CpiLocked);
 }
 
 void Caches::table_update(uint32_t physical) {
   core_.count(LockedCycles);
-  if (core_.observer) core_.observer->table_update(physical);
   take_from_l1d(physical);
   read_table(physical, CpiPageTables);
+  if (core_.observer) core_.observer->table_update(physical);
   memory.write_single(physical, core_.clock, Pipe::U, *core_.bank);
   core_.wait(memory.writes_done(), StallWalk, CpiPageTables);
 }
@@ -98,10 +99,10 @@ void Caches::bus_master(uint32_t physical, uint32_t bytes, bool write) {
   for (uint32_t line = physical & ~(line_ - 1);; line += line_) {
     // Each line needs an inquire cycle. A modified line is written back before the bus master
     // accesses it [INTEL-DM 3, 6].
-    if (core_.observer) core_.observer->snoop(line, write);
     core_.count(Snoops);
     core_.count(SnoopHits, l1d.holds(line));
     memory.snoop(line, core_.clock, write, *core_.bank);
+    if (core_.observer) core_.observer->snoop(line, write);
     const bool dirty = l1d.dirty(line);
     if (dirty && rule(Rule::InquireModified)) write_back(line, core_.clock);
     if (write && rule(Rule::InquireWrite)) {

@@ -48,7 +48,7 @@ inline void DataPath::part(uint32_t physical, uint32_t end, DataKind kind) {
   }
   if (kind != DataKind::Write) read(physical, end);
   if (kind == DataKind::Read) return;
-  if (line_of(physical) == caches.missed) return write_again();
+  if (line_of(physical) == caches.missed) return write_again(physical, end);
   write(physical, end);
 }
 
@@ -108,19 +108,27 @@ void DataPath::read(uint32_t physical, uint32_t end) {
     return core.wait(caches.memory.uncached(core.clock, clocks), StallRead, CpiUncached);
   }
   const Fill fill_state = caches.fill_state(page_bits_);
-  if (core.observer) core.observer->read(physical, fill_state);
   const uint32_t line = line_of(physical);
   const CacheAccess access = caches.l1d.access(physical, false, fill_state);
-  if (core.observer) core.observer->used_line(physical);
+  const auto tell = [&] {
+    if (!core.observer) return;
+    core.observer->read(physical, fill_state);
+    core.observer->used_line(physical);
+  };
   if (access.hit) {
+    tell();
     // A second reference to a line that is being filled waits for the whole line [INTEL-OPT].
     if (rule(Rule::FillWhole) && line == filling_) core.wait(fill_done_, StallRead, CpiDataFill);
     return;
   }
   core.count(DataReadMisses);
   caches.l1i.invalidate(physical);  // a data read miss removes the line from L1I [INTEL-DM 3]
-  if (!access.filled) return caches.read_noncacheable(physical, StallRead);
+  if (!access.filled) {
+    caches.read_noncacheable(physical, StallRead);
+    return tell();
+  }
   const Memory::Line fill = caches.read_line(physical, Caches::Line::Data);
+  tell();
   start_fill(line, fill, access);
   caches.wait_for_line(fill.first, StallRead, CpiDataL2, CpiDataDram);
 }
@@ -151,21 +159,31 @@ void DataPath::write(uint32_t physical, uint32_t end) {
   core.count(DataWrites);
   if (!caches.cacheable(physical)) return write_uncached(physical, end);
   const Fill state = caches.write_state(page_bits_);
-  if (core.observer) core.observer->write(physical, state);
   const CacheAccess access = caches.l1d.access(physical, true, state);
-  if (core.observer) core.observer->used_line(physical);
+  const auto tell = [&] {
+    if (!core.observer) return;
+    core.observer->write(physical, state);
+    core.observer->used_line(physical);
+  };
   if (!access.hit) {
     core.count(DataWriteMisses);
   } else if (!access.through) {
     core.count(WriteHitsME);
+    tell();
     if (core.observer) core.observer->counted_write_hit();
     wait_for_writes(core, caches);
   }
-  if (access.filled) start_fill(line, caches.read_line(physical, Caches::Line::Data), access);
+  if (access.filled) {
+    const Memory::Line fill = caches.read_line(physical, Caches::Line::Data);
+    if (!access.through) tell();
+    start_fill(line, fill, access);
+  }
   if (access.through) {
     caches.l1i.invalidate(physical);  // a write on the bus removes the line from L1I [INTEL-DM 3]
-    core.wait(caches.memory.write_single(physical, core.clock, pipes.pipe(), *core.bank),
-              StallWrite);
+    const uint64_t go_on =
+        caches.memory.write_single(physical, core.clock, pipes.pipe(), *core.bank);
+    tell();
+    core.wait(go_on, StallWrite);
     // If this write has changed a cache, write_again() must not execute the next write. A cache
     // that allocates on writes has filled the line. A hit in a write-through L1D has changed the
     // replacement order.
@@ -176,9 +194,12 @@ void DataPath::write(uint32_t physical, uint32_t end) {
   }
 }
 
-void DataPath::write_again() {
+void DataPath::write_again(uint32_t physical, uint32_t end) {
   Core& core = chip().core;
   Caches& caches = chip().caches;
+  // The L2 may have read this line ahead, as a line of code.
+  caches.memory.grant_before(core.clock);
+  if (caches.missed == Caches::kNoLine) return write(physical, end);
   if (core.observer) core.observer->write(caches.missed, caches.write_state(page_bits_));
   count_again(core, caches.memory, 1);
   core.wait(caches.memory.write_again(core.clock, chip().pipes.pipe()), StallWrite);

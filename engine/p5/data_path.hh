@@ -72,7 +72,7 @@ class DataPath {
       core.count(WriteHitsME);
       wait_for_writes(core, caches);
     } else if (kind == DataKind::Write) {
-      if (line_of(physical) == caches.missed) return write_again();
+      if (line_of(physical) == caches.missed) return write_again(physical, physical + bytes);
       write(physical, physical + bytes);
     } else {
       slow(linear, physical, bytes, kind, first_piece);
@@ -100,7 +100,7 @@ class DataPath {
   void read(uint32_t physical, uint32_t end);
   void write(uint32_t physical, uint32_t end);
   // Executes another write to the line that the last write missed.
-  void write_again();
+  void write_again(uint32_t physical, uint32_t end);
   [[gnu::always_inline]] void write_uncached(uint32_t physical, uint32_t end);
   void start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access);
   uint32_t line_of(uint32_t physical) const { return physical & ~(line_ - 1); }

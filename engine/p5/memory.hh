@@ -141,10 +141,10 @@ class Memory {
   // Writes up to 8 bytes through the pipe's write buffer. Returns the core clock at which the core
   // may continue: `now`, or later if the buffer is full.
   uint64_t write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& bank);
-  // Writes again to the line of the last write_single(). No read may come in between. The write
-  // then hits or misses in the L2 like the last write. count_again() counts such writes.
+  // Writes again to the line of the last write_single(). No read may come in between, and none may
+  // wait that grant_before() would start. The write then hits or misses in the L2 like the last
+  // write. count_again() counts such writes.
   uint64_t write_again(uint64_t now, Pipe pipe) {
-    grant_before(now);
     return post_write(now, pipe, last_write_fast_ ? 0 : open_for_write(now));
   }
   void count_again(Bank& bank, uint64_t writes) const;

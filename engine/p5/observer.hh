@@ -46,7 +46,8 @@ class Observer {
   virtual void settle() {}
 
   // Accesses to cacheable memory, by physical address. `fill` has the same meaning as in
-  // Cache::access(). The call precedes the access to the chip's own cache.
+  // Cache::access(). The calls have the order in which the accesses reach the chip's L2: a line of
+  // code that the bus reads before a waiting access comes first.
   virtual void read(uint32_t /*address*/, Fill) {}
   virtual void write(uint32_t /*address*/, Fill) {}
   virtual void code(uint32_t /*address*/, Fill) {}

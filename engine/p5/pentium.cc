@@ -139,6 +139,7 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
   const bool plain = !special_ && !chip_.core.observer && !block.reads;
   for (uint32_t i = 0;; i++) {
     const uint32_t at = i * block.bytes;
+    if (i && plain) chip_.caches.memory.grant_before(chip_.core.clock);
     if (i && plain && chip_.data_path().misses_again(chip_.caches, block.to_physical + at) &&
         chip_.translation.quick_data(block.to)) {
       i = write_line_again(block, i, count, pace);
@@ -152,8 +153,8 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
 
 // Executes the writes of iteration `first`, which is not the first of the block, and of the next
 // iterations in the same line. All miss in the same way, so they need no look-up and are counted
-// together. The function stops before the clocks of the last iteration that it executes, and
-// returns its number.
+// together, until the L2 reads a line of code ahead. The function stops before the clocks of the
+// last iteration that it executes, and returns its number.
 uint32_t Pentium::write_line_again(const Block& block, uint32_t first, uint32_t count, Pace* pace) {
   Core& core = chip_.core;
   Memory& memory = chip_.caches.memory;
@@ -163,6 +164,7 @@ uint32_t Pentium::write_line_again(const Block& block, uint32_t first, uint32_t 
   chip_.pipes.access(core, physical);
   const Pipe pipe = chip_.pipes.pipe();
   uint64_t waited = 0;
+  uint32_t written = 0;
   uint32_t i = first;
   while (true) {
     const uint64_t go_on = memory.write_again(core.clock, pipe);
@@ -170,13 +172,21 @@ uint32_t Pentium::write_line_again(const Block& block, uint32_t first, uint32_t 
       waited += go_on - core.clock;
       core.clock = go_on;
     }
+    written++;
     if (i == last || !end_iteration(i, count, pace)) break;
     i++;
+    memory.grant_before(core.clock);
+    if (chip_.caches.missed == Caches::kNoLine) break;
   }
   core.count(StallWrite, waited);
   core.explained += waited;
-  chip_.data_path().count_again(core, memory, i - first + 1);
-  chip_.pipes.access(core, block.to_physical + i * block.bytes);
+  chip_.data_path().count_again(core, memory, written);
+  const uint32_t at = i * block.bytes;
+  if (written > i - first) {
+    chip_.pipes.access(core, block.to_physical + at);
+  } else {
+    data(block.to + at, block.to_physical + at, block.bytes, DataKind::Write);
+  }
   return i;
 }
 

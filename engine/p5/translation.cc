@@ -20,8 +20,8 @@ Translation::Translation(Core& core, Caches& caches)
 uint32_t Translation::data(Linear linear, bool* walked) {
   Observer* observer = core_.observer;
   if (!observer) return look_up_data(linear, walked);
-  if (!observer->knows_page(linear)) observer->data_page(linear, page_walk(linear));
   const uint32_t attributes = look_up_data(linear, walked);
+  if (!observer->knows_page(linear)) observer->data_page(linear, page_walk(linear));
   observer->used_page(linear);
   return attributes;
 }
@@ -97,15 +97,18 @@ PageWalk Translation::walk(Linear linear, bool code) {
 
 void Translation::page_fault(Linear linear, bool code, bool present) {
   Observer* observer = core_.observer;
-  if (observer) observer->page_fault(linear, code, present, page_walk(linear));
+  const auto tell = [&] {
+    if (observer) observer->page_fault(linear, code, present, page_walk(linear));
+  };
   const Linear page = linear >> 12;
   const bool hit = code ? itlb_.lookup(page)
                         : dtlb_.lookup(page) || dtlb_large_.lookup(linear >> kLargePageShift);
   if (observer) observer->used_page(linear);
-  if (hit) return;  // a protection fault on a page that the TLB holds
+  if (hit) return tell();  // a protection fault on a page that the TLB holds
   core_.count(code ? ItlbMisses : DtlbMisses);
   core_.bank->miscount[code ? ItlbMissFaults : DtlbMissFaults]++;
   const PageWalk found = walk(linear, code);
+  tell();
   if (!found.present || !present) return;
   if (code)
     insert_code(linear, found);

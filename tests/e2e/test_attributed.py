@@ -28,11 +28,10 @@ def run(boot, runs):
     """Returns a function that makes each kind of run once, and returns the same run at later
     calls."""
 
-    def once(job, attribute, system="linux", ahead=True):
-        key = job, attribute, system, ahead
+    def once(job, attribute, system="linux"):
+        key = job, attribute, system
         if key not in runs:
-            settings = {"fetch.ahead": ahead}
-            runs[key] = boot(job, attribute=attribute, system=system, settings=settings)
+            runs[key] = boot(job, attribute=attribute, system=system)
             outcome = runs[key].outcome
             assert outcome.status == "ok", outcome.reason
         return runs[key]
@@ -141,7 +140,7 @@ def test_classes_of_misses_add_up(run):
     """Every L2 miss belongs to exactly one class of misses. This is also true for every L1 miss
     that reached L2.
     """
-    booted = run(EXEC, ATTRIBUTIONS, ahead=False)
+    booted = run(EXEC, ATTRIBUTIONS)
     frame = stats.read(booted.directory / "attribution.jsonl").frame()
     totals = frame.groupby("event")["count"].sum()
     for event in ("l2_read_misses", "l2_write_misses", "code_misses", "data_read_misses"):

@@ -71,6 +71,39 @@ TEST_CASE("fetch ahead: what is written while it comes is not read from L1I") {
   CHECK(bench.grows(CodeMisses, [&] { bench.insn("f7 df"); }) >= 1);
 }
 
+// The next writes to a line that missed need no look-up, unless a line was read since.
+TEST_CASE("fetch ahead: a line that is written while it waits for the bus is then in L2") {
+  Bench bench(prefetches());
+  const auto misses_of_a_store = [&] {
+    return bench.grows(L2WriteMisses, [&] { bench.store(0x30020); });
+  };
+  bench.ip = 0x30000;
+  CHECK(misses_of_a_store() == 1);
+  for (int i = 0; i < 3; i++) bench.insn("f7 f7");  // DIV takes 41 clocks
+  CHECK(misses_of_a_store() == 0);
+}
+
+TEST_CASE("fetch ahead: a block that writes to the line ahead is the same as its single writes") {
+  for (const uint32_t bytes : {1u, 2u, 4u}) {
+    CAPTURE(bytes);
+    Bench at_once(prefetches()), single(prefetches());
+    for (Bench* bench : {&at_once, &single}) {
+      bench->ip = 0x30000;
+      bench->insn("f7 df");
+    }
+    const uint32_t to = 0x30010, count = 96 / bytes;
+    Pace pace{0, ~uint64_t(0), ~0u};
+    CHECK(at_once.model.block({false, 0, 0, to, to, bytes}, count, &pace) == count);
+    for (uint32_t i = 0; i < count; i++) {
+      single.write(to + i * bytes, bytes);
+      if (i + 1 < count) single.model.repeat();
+    }
+    CHECK(at_once.model.clock() == single.model.clock());
+    for (const Event event : {DataWrites, L2Writes, L2WriteMisses, L2Reads, DramWrites, StallWrite})
+      CHECK(at_once.count(event) == single.count(event));
+  }
+}
+
 TEST_CASE("fetch ahead: the CPI stack adds up and changes no clock and no count") {
   const auto plain = exercised(prefetches(), false), explained = exercised(prefetches(), true);
   CHECK(explained->model.clock() == plain->model.clock());
