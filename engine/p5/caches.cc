@@ -95,13 +95,14 @@ void Caches::table_update(uint32_t physical) {
 
 void Caches::bus_master(uint32_t physical, uint32_t bytes, bool write) {
   missed = kNoLine;
-  const uint32_t last = physical + bytes - 1;
+  const uint32_t end = physical + bytes, last = end - 1;
   for (uint32_t line = physical & ~(line_ - 1);; line += line_) {
     // Each line needs an inquire cycle. A modified line is written back before the bus master
     // accesses it [INTEL-DM 3, 6].
     core_.count(Snoops);
     core_.count(SnoopHits, l1d.holds(line));
-    memory.snoop(line, core_.clock, write, *core_.bank);
+    const uint32_t within = std::min(end - line, line_) - (physical > line ? physical - line : 0);
+    memory.device_access(line, within, core_.clock, write, *core_.bank);
     if (core_.observer) core_.observer->snoop(line, write);
     const bool dirty = l1d.dirty(line);
     if (dirty && rule(Rule::InquireModified)) write_back(line, core_.clock);

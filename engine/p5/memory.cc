@@ -105,13 +105,25 @@ uint64_t Memory::uncached(uint64_t now, uint32_t clocks) {
   return this->clocks(free_);
 }
 
-void Memory::snoop(uint32_t address, uint64_t now, bool write, Bank& bank) {
+void Memory::device_access(uint32_t address, uint32_t bytes, uint64_t now, bool write, Bank& bank) {
   grant_before(now);
   const uint64_t t = start(now, 0);
   if (rule(Rule::InquireBus)) {
     occupy(t, t + uint64_t(config_.snoop_clocks) * edge_, CpiBusOthers);
   }
   if (config_.l2_present && write && l2_.invalidate(address)) bank.count[DramWrites]++;
+  if (rule(Rule::DeviceMemory) && !config_.ideal_l2) move_device_data(address, bytes, t, write);
+}
+
+// The data of a device go between DRAM and the chip set's buffers, which collect a line [Intel
+// 290479, LBX], and not over the bus of the processor. Estimate: DRAM takes the time of the same
+// access by the processor, also for a line that L2 holds.
+void Memory::move_device_data(uint32_t address, uint32_t bytes, uint64_t t, bool write) {
+  refresh(t);
+  const BusPattern& pattern = write ? config_.dram_write : config_.dram_read;
+  const uint32_t single = write ? pattern.single_write : pattern.single_read;
+  const uint32_t data = bytes > 8 ? pattern.burst_total() : single;
+  dram_free_ = std::max(dram_free_, t) + uint64_t(open_page(address) + data) * edge_;
 }
 
 void Memory::use(const MemoryConfig& config) {

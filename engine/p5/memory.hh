@@ -153,9 +153,9 @@ class Memory {
   // Writes a line back. The core does not wait for the write-back.
   void write_line(uint32_t address, uint64_t now, Bank& bank);
 
-  // Another bus master accesses a line. The inquire cycle occupies the bus. If the access is a
-  // write, the line is removed from the board L2.
-  void snoop(uint32_t address, uint64_t now, bool write, Bank& bank);
+  // Another bus master accesses `bytes` of a line. The inquire cycle occupies the bus, and the data
+  // occupy DRAM. If the access is a write, the line is removed from the board L2.
+  void device_access(uint32_t address, uint32_t bytes, uint64_t now, bool write, Bank& bank);
 
   // A read gives way to the reads and writes of the executed instructions. The bus takes it at
   // clock `from` or later, when it is free and nothing else wants it. Only one read can wait.
@@ -264,6 +264,7 @@ class Memory {
     takes_address_ = false;
   }
   bool write_hits_l2(uint32_t address, Bank& bank);
+  void move_device_data(uint32_t address, uint32_t bytes, uint64_t t, bool write);
 
   MemoryConfig config_;
   Cache l2_;
@@ -283,7 +284,7 @@ class Memory {
   uint32_t last_write_ = 0;  // address of the last single write
   bool last_write_hit_ = false;
   bool last_write_fast_ = false;  // takes the time of a hit
-  uint64_t dram_free_ = 0;        // time at which DRAM completes the last posted write
+  uint64_t dram_free_ = 0;        // time at which DRAM completes posted writes and data of devices
   uint32_t page_mask_;
   uint32_t page_ = 0;  // the open DRAM page
   uint64_t next_refresh_ = kNever;

@@ -118,6 +118,7 @@ namespace p5 {
   X(PageNoCache,        "pages with PCD are not cached") \
   X(PageWriteThrough,   "pages with PWT: their lines stay shared") \
   X(InquireBus,         "other bus masters: the bus is taken for the inquire cycle") \
+  X(DeviceMemory,       "other bus masters: DRAM is taken for their data") \
   X(InquireModified,    "other bus masters: a modified line is written back first") \
   X(InquireWrite,       "other bus masters: a line that is written leaves the caches") \
   X(InquireRead,        "other bus masters: a line that is read is shared from then on") \

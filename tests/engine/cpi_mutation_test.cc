@@ -142,6 +142,7 @@ const Moves kMoves[] = {
     {Rule::PageNoCache, {}, kMemory},
     {Rule::PageWriteThrough, {}, kMemory},
     {Rule::InquireBus, {}, kBus},
+    {Rule::DeviceMemory, {}, kMemory},
     {Rule::InquireModified, {}, kMemory},
     {Rule::InquireWrite, {}, kMemory},
     {Rule::InquireRead, {}, kMemory},

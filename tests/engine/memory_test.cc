@@ -168,7 +168,7 @@ TEST_CASE("memory: the bus is busy only during a transaction") {
   CHECK(memory.busy() == 38 + 12);
   memory.read_single(0x1000, 2000, bank);  // 3
   CHECK(memory.busy() == 38 + 12 + 6);
-  memory.snoop(0x1000, 3000, false, bank);  // 2
+  memory.device_access(0x1000, 32, 3000, false, bank);  // 2
   CHECK(memory.busy() == 38 + 12 + 6 + 4);
 }
 

@@ -1237,6 +1237,20 @@ void states() {
   rule_has(Rule::InquireBus,
            {event_of("a line", even(), BusBusy, 2 * 2, nothing, master(0x300000, true))},
            {event_of("no master", even(), BusBusy, 0, load(0x4000), load(0x4000))});
+  // DRAM takes the line of the device in the time of a burst, before the processor's own access.
+  const auto behind_device = [](uint32_t at, uint32_t bytes, bool write) {
+    return [=](Memory& memory, Bank& bank) {
+      memory.device_access(0x301000, bytes, kQuiet, write, bank);
+      return memory.read_line(at, kQuiet, bank).complete - kQuiet;
+    };
+  };
+  rule_has(
+      Rule::DeviceMemory,
+      {board("read of DRAM behind a line", even(), 38 + 4 + 38, behind_device(0x310000, 32, true)),
+       board("behind a word", even(), 18 + 4 + 38, behind_device(0x310000, 4, true)),
+       board("behind a line that the device reads", even(), 38 + 4 + 38,
+             behind_device(0x310000, 32, false))},
+      {board("read of L2", even(), 4 + 4 + 18, behind_device(0x2000, 32, true))});
   rule_has(Rule::InquireModified,
            {event_of("read", even(), L1dWritebacks, 1, twice(0x4000), master(0x4000, false)),
             event_of("written", even(), L1dWritebacks, 1, twice(0x4000), master(0x4000, true))},
