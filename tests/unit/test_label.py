@@ -64,7 +64,7 @@ def test_a_label_names_a_run_everywhere(lab, run, capsys, tmp_path):
     assert rows == [("after one", "", ""), ("before", "", "")]
     page = tmp_path / "page.html"
     groups = selection.groups(lab, ["before", "after one"])
-    write_stored(lab, "two", groups, page, None, ())
+    write_stored(lab, "two", groups, page)
     assert "before: prog, toy" in page.read_text()
 
 

@@ -6,7 +6,6 @@ import html.parser
 import json
 import re
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import altair as alt
 import hostile
@@ -19,12 +18,10 @@ from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
-from p5lab.keep.store import Stored
-from p5lab.page import charts, figures, functions_figure, results, svg
+from p5lab.page import charts, figures, results, svg
 from p5lab.page.figure import COLUMNS, MODELLED, PUBLISHED
 from p5lab.present.comparison import Comparison
 from p5lab.present.figure_size import FigureSize
-from p5stats.dimensions import Counted
 
 
 class Document(html.parser.HTMLParser):
@@ -203,7 +200,9 @@ def test_same_results_give_the_same_bytes(hostile_page):
     p5lab.style()
     expansion = experiment.expand(lab, "tests")
     again = lab.root / "again"
-    page.write(lab, "tests", expansion, lab.root / "again.html", "run tests", again)
+    page.write(
+        lab, "tests", expansion, lab.root / "again.html", "run tests", page.Wish(export=again)
+    )
     assert (lab.root / "again.html").read_bytes() == output.read_bytes()
     for path in export.iterdir():
         if path.suffix != ".pdf":  # the library writes a PDF's fonts in any order
@@ -287,31 +286,6 @@ def test_a_small_effect_looks_small(drawn):
         texts = [each.text for each in ElementTree.fromstring(svg.panel(panel)).iter() if each.text]
         assert most in texts
         assert ("0.96" in texts) == (most == "1")
-
-
-def test_functions_of_a_run_have_their_cycles():
-    node = {"phase": "dup", "event": "cycles.busy"}
-    counts = pd.DataFrame(
-        [
-            {**node, "function": "dup<b>", "module": "linux", "ring": 0, "count": 40},
-            {**node, "function": "main", "module": "/bin/dup", "ring": 3, "count": 2},
-            {**node, "phase": "empty", "function": "main", "module": "", "ring": 3, "count": 9},
-        ]
-    )
-    record = {"experiment": "tests", "run": "0123456789abcdef", "label": "dup"}
-    record |= {"workload": {"name": "dup"}, "guest": {"name": "linux"}}
-    record |= {
-        "machine": {"name": "p90", "geometry": ""},
-        "parameters": {},
-        "feedback": "on",
-        "seed": 0,
-    }
-    stored = Stored(Path("0123456789abcdef"), record)
-    (figure,) = functions_figure.of(stored, Counted(counts, ("cycles.busy",)), {})
-    rows = figure.frame.set_index("series")
-    assert dict(rows["value"]) == {"dup<b> (linux, ring 0)": 40, "main (/bin/dup, ring 3)": 2}
-    assert figure.runs == ("0123456789abcdef",)
-    assert "dup&lt;b&gt; (linux, ring 0)" in svg.panel(charts.panels(figure)[0])
 
 
 def test_long_names_and_numbers_of_bars_have_room(drawn):

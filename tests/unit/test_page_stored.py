@@ -25,7 +25,6 @@ from p5lab.page import (
     charts,
     figure,
     figures,
-    functions_figure,
     intervals_figure,
     results,
     summary,
@@ -35,7 +34,6 @@ from p5lab.page import (
 from p5lab.prepare import prepare
 from p5lab.present import column
 from p5lab.present.comparison import Comparison
-from p5stats.dimensions import Counted
 
 SWEEP = ("--sweep", f"l2.size={','.join(CYCLES)}")
 KEYS = ("l2.size",)
@@ -477,45 +475,6 @@ def test_the_title_of_a_page_about_many_runs_is_short(p5lab, swept):
     output = swept.root / "page.html"
     page.write_stored(swept, "runs", groups, output)
     assert "<h1>6 runs</h1>" in output.read_text(encoding="utf-8")
-
-
-def by_line(lines=("a.c:2", "a.c:7", "")):
-    """The counts of a program by source line: in the whole program, and in a bracket inside it."""
-    node = {"phase": "whole", "ring": 3, "event": "cycles.busy", "module": "a.out"}
-    counts = pd.DataFrame(
-        [
-            {**node, "function": "main", "line": lines[0], "count": 60},
-            {**node, "function": "add", "line": lines[1], "count": 30},
-            {**node, "function": "dup", "module": "linux", "line": lines[2], "count": 10},
-        ]
-    )
-    return pd.concat([counts, counts.assign(phase="inside")])
-
-
-def test_functions_and_lines_have_their_cycles_and_their_text(p5lab, lab):
-    assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
-    (directory,) = lab.results.glob("tests/*")
-    stored = store.stored(directory)
-
-    def drawn(frame):
-        counted = Counted(frame, ("cycles.busy",))
-        return functions_figure.of(stored, counted, {"/home/x/a.c": "\n  i = <b>;\n"})
-
-    functions, lines = drawn(by_line())
-    # The bracket of the whole program contains the other brackets.
-    assert functions.frame["value"].sum() == 100
-    assert "shows all functions of guest and programs that ran, with" in functions.caption[0]
-    assert dict(zip(lines.series, lines.frame["value"], strict=True)) == {
-        "a.c:2: i = <b>;": 60,
-        "a.c:7": 30,
-    }
-    assert "All source lines together have 90.0 % of the cycles." in lines.caption[0]
-    assert "shows all source lines of the program that ran." in lines.caption[0]
-    assert len(drawn(by_line().drop(columns="line"))) == 1
-    many = [by_line((f"a.c:{number}", "b.c:1", "")) for number in range(functions_figure.MOST)]
-    _, lines = drawn(pd.concat(many))
-    assert "shows the 20 source lines of the program that took the most" in lines.caption[0]
-    assert lines.frame["value"].sum() == 90 * functions_figure.MOST
 
 
 def test_the_numbers_of_dots_have_room():

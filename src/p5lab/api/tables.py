@@ -259,7 +259,7 @@ def by(
         stored = [store.find(lab, str(run)) for run in runs["run"].unique()]
     else:
         stored = [same[0] for same in selection.groups(lab, _listed(runs))]
-    return divided(selection.as_versions(stored), question, top)
+    return divided(stored, question, top)
 
 
 def divided(

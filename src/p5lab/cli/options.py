@@ -348,6 +348,12 @@ def add_breakdown(parser: argparse.ArgumentParser) -> None:
         help="divide the counts of one or several runs by these dimensions, such as ring,function,"
         f" call or component (all: {', '.join(DIMENSIONS)})",
     )
+    add_division(parser)
+    add_per(parser)
+
+
+def add_division(parser: argparse.ArgumentParser) -> None:
+    """Adds the options beside --by that choose and name what is divided."""
     parser.add_argument(
         "--top",
         type=positive("--top"),
@@ -363,19 +369,23 @@ def add_breakdown(parser: argparse.ArgumentParser) -> None:
         " matches any text); may be repeated",
     )
     parser.add_argument(
-        "--per",
-        choices=breakdown.PER,
-        default=breakdown.OPERATION,
-        help="with --by: whether the values are for one operation (the default), for 1000"
-        " instructions of the phase, or sums over all brackets",
-    )
-    parser.add_argument(
         "--map",
         type=Path,
         metavar="FILE",
         dest="names",
         help="with --by: a TOML file with other names, so that two systems have the same name for"
         ' one thing: [call], then "INT 21h AH=3Dh open" = "open" (docs/concepts/dimensions.md)',
+    )
+
+
+def add_per(parser: argparse.ArgumentParser) -> None:
+    """Adds --per: whether values are of an operation, of 1000 instructions, or sums."""
+    parser.add_argument(
+        "--per",
+        choices=breakdown.PER,
+        default=breakdown.OPERATION,
+        help="with --by: whether the values are for one operation (the default), for 1000"
+        " instructions of the phase, or sums over all brackets",
     )
 
 
@@ -392,7 +402,7 @@ def check_no_breakdown(args: argparse.Namespace) -> None:
     given = {
         "--top": args.top,
         "--where": args.where,
-        "--per": args.per != breakdown.OPERATION,
+        "--per": getattr(args, "per", breakdown.OPERATION) != breakdown.OPERATION,
         "--map": args.names,
     }
     for option, value in given.items():

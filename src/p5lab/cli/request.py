@@ -27,7 +27,8 @@ def of(args: argparse.Namespace, lab: Lab) -> Request:
     """Returns what the command line of `run`, `plan` or `report` asks for (options.add_choice,
     options.add_only). Raises UserError for a wrong value and for options that exclude each other,
     such as an experiment and a program."""
-    options.count_by(args)
+    if args.command_name != "report":  # it divides what stored runs have counted
+        options.count_by(args)
     axes = sweep.parse(args.sweeps)
     flags = [axis for axis in axes if CFLAGS in axis.steps[0]]
     choice = Filter(

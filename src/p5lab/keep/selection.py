@@ -95,7 +95,9 @@ def as_versions(runs: Sequence[Stored]) -> list[Stored]:
     labels = [named.of(one.record).label for one in runs]
     if all(labels) and len(set(labels)) == len(runs):
         return list(runs)
-    if not own or len({(program_digest(one.record), head(one.record)) for one in runs}) == 1:
+    if not own or any(one.record.get(CALLED) for one in runs):
+        return list(runs)
+    if len({(program_digest(one.record), head(one.record)) for one in runs}) == 1:
         return list(runs)
     found = []
     for one in runs:

@@ -14,17 +14,11 @@ from p5lab.evidence import counter_method, period, published, validate
 from p5lab.execute import runner
 from p5lab.files import replace_text
 from p5lab.host import packages
-from p5lab.keep import store, swept_keys
+from p5lab.keep import selection, store, swept_keys
 from p5lab.lab import Lab
 from p5lab.page.results import Found, Results, choose, of_stored
-from p5lab.present import (
-    by_interval,
-    by_source,
-    column,
-    comparison,
-    cpi_stack,
-    timeline,
-)
+from p5lab.present import breakdown, by_interval, column, comparison, cpi_stack, timeline
+from p5lab.present.breakdown import Question
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
 from p5lab.present.figure_size import FigureSize
@@ -49,11 +43,27 @@ class Written:
 
 
 @dataclass(frozen=True)
+class Wish:
+    """What a user wants on a page. `columns`: the panels in the figures of a sweep; empty for the
+    default panels. `question`: dimensions of a figure that stands first, with its `top` rows.
+    `export`: a directory that gets each figure as SVG, PDF, PNG and CSV. `size`: of these files,
+    for a paper."""
+
+    columns: Sequence[Column] = ()
+    question: Question | None = None
+    top: int | None = None
+    export: Path | None = None
+    size: FigureSize | None = None
+
+
+NO_WISH = Wish()
+
+
+@dataclass(frozen=True)
 class _Subject:
     """What a page is about. `name`: the experiment, or a name for stored runs. `title`: the
     heading. `cannot`: the runs that a guest cannot execute. `keys`: the swept keys. `claims`: the
-    claims that the page judges. `columns`: the panels in the figures of a sweep; empty for the
-    default."""
+    claims that the page judges."""
 
     name: str
     title: str
@@ -61,7 +71,6 @@ class _Subject:
     cannot: Sequence[Cannot]
     keys: Sequence[str]
     claims: Sequence[published.Claim]
-    columns: Sequence[Column]
 
 
 def write(
@@ -70,15 +79,11 @@ def write(
     expansion: Expansion,
     output: Path,
     command: str,
-    export: Path | None = None,
-    columns: Sequence[Column] = (),
-    size: FigureSize | None = None,
+    wish: Wish = NO_WISH,
 ) -> Written:
     """Writes the page of experiment `name` to `output`. After an error, `output` is unchanged.
 
-    `command`: makes the runs, without ./p5lab. `export`: a directory that gets each figure as SVG,
-    PDF, PNG and CSV. `columns`: the panels in the figures of a sweep; empty for the default panels.
-    `size`: of the exported figures, for a paper.
+    `command`: makes the runs, without ./p5lab.
     Raises UserError if none of the experiment's runs is stored, or if a file cannot be written.
     """
     results = choose(expansion.runs, store.all_runs(lab, name))
@@ -88,8 +93,8 @@ def write(
         )
     title = PROGRAMS if name == experiment.PROGRAM else experiment.title(lab, name)
     asked = _claims(lab, name, results)
-    subject = _Subject(name, title, results, expansion.cannot, expansion.swept, asked, columns)
-    return _write(lab, subject, output, export, size, command)
+    subject = _Subject(name, title, results, expansion.cannot, expansion.swept, asked)
+    return _write(lab, subject, output, wish, command)
 
 
 def write_stored(
@@ -97,15 +102,13 @@ def write_stored(
     name: str,
     groups: Sequence[list[store.Stored]],
     output: Path,
-    export: Path | None = None,
-    columns: Sequence[Column] = (),
-    size: FigureSize | None = None,
+    wish: Wish = NO_WISH,
 ) -> Written:
     """Writes a page about stored runs to `output`. After an error, `output` is unchanged.
 
     `name`: a name for the runs. `groups`: the runs of p5lab.keep.selection.groups. Swept keys are
     those in which the runs differ (p5lab.keep.swept_keys.keys_of). The page judges no claims.
-    `export`, `columns`, `size`: as in `write`. Raises UserError if a file cannot be written.
+    Raises UserError if a file cannot be written.
     """
     records = [same[0].record for same in groups]
     keys = swept_keys.keys_of(records)
@@ -116,15 +119,14 @@ def write_stored(
     if not known and name != experiment.PROGRAM:
         names = dict.fromkeys(map(comparison.name, records))
         title = f"Runs: {'; '.join(names)}" if len(names) <= LISTED else f"{len(names)} runs"
-    return _write(lab, _Subject(name, title, results, (), keys, (), columns), output, export, size)
+    return _write(lab, _Subject(name, title, results, (), keys, ()), output, wish)
 
 
 def _write(
     lab: Lab,
     subject: _Subject,
     output: Path,
-    export: Path | None,
-    size: FigureSize | None,
+    wish: Wish,
     command: str = "",
 ) -> Written:
     # The imports are here because Altair and vl-convert take a second to load. Only this command
@@ -134,14 +136,12 @@ def _write(
 
     results = subject.results
     found = Comparison(results.shown, subject.cannot, subject.keys)
-    _check_columns(subject, found)
-    attributed, traced, timed = (
-        [stored for one in results.found if (stored := next(filter(has, one.stored), None))]
-        for has in (_is_attributed, _is_traced, by_interval.has)
+    _check_columns(subject, found, wish.columns)
+    attributed, traced, timed, stacked = (
+        [stored for one in results.found if (stored := next(filter(has, one.named), None))]
+        for has in (_is_attributed, _is_traced, by_interval.has, cpi_stack.is_in)
     )
-    drawn = _drawn(lab, subject, found)
-    newest = (cpi_stack.first_in(one.stored) for one in results.found)
-    stacked = [stored for stored in newest if stored]
+    drawn = _divided(results, wish) + _drawn(lab, subject, found, wish.columns)
     drawn += _inside(attributed, traced, stacked, timed)
     judged = [_result(one) for one in results.found if one.run]
     validation = validate.evaluate(lab, list(subject.claims), judged).results
@@ -167,23 +167,39 @@ def _write(
     except OSError as error:
         raise disk_error(error, output) from None
     records = {one.id: one.record for one in runs.values()}
-    exported = svg.export(drawn, export, records, size) if export is not None else []
+    exported = svg.export(drawn, wish.export, records, wish.size) if wish.export else []
     return Written(output, exported, results.missing)
 
 
-def _check_columns(subject: _Subject, found: Comparison) -> None:
+def _divided(results: Results, wish: Wish) -> "list[Figure]":
+    """Returns the figures of the dimensions that the user wants to see."""
+    from p5lab.page import divided_figure
+
+    if wish.question is None:
+        return []
+    question = wish.question
+    runs = [
+        next((stored for stored in one.named if breakdown.has(stored, question)), one.named[0])
+        for one in results.found
+    ]
+    return divided_figure.of(runs, question, wish.top)
+
+
+def _check_columns(subject: _Subject, found: Comparison, columns: Sequence[Column]) -> None:
     """Raises UserError if metrics were chosen for a page whose figures do not use the choice."""
     from p5lab.page import sweep_figure
 
     uses = sweep_figure.axis(found) and not found.has_shadows
-    if subject.columns and (not uses or counter_method.applies(subject.results.shown)):
+    if columns and (not uses or counter_method.applies(subject.results.shown)):
         raise UserError(
             f"report {column.OPTION}: expected a sweep over a machine key with numbers, such as"
             f" --sweep l2.size=128K,256K; the figures of {subject.name} have fixed metrics"
         )
 
 
-def _drawn(lab: Lab, subject: _Subject, found: Comparison) -> "list[Figure]":
+def _drawn(
+    lab: Lab, subject: _Subject, found: Comparison, columns: Sequence[Column]
+) -> "list[Figure]":
     """Returns the figures of the counts."""
     from p5lab.page import figures, method_figure, relative_figure
 
@@ -191,7 +207,7 @@ def _drawn(lab: Lab, subject: _Subject, found: Comparison) -> "list[Figure]":
     if counter_method.applies(shown):
         return [method_figure.of(counter_method.rows(shown), [one.id for one in shown])]
     sources = {one.name: one.source for one in workload.load(lab).values()}
-    drawn = figures.of(found, subject.claims, sources, subject.columns)
+    drawn = figures.of(found, subject.claims, sources, columns)
     if subject.name.startswith(RELATIVE):
         drawn = [*relative_figure.of(found, published.load(lab)), *drawn]
     return drawn
@@ -207,15 +223,13 @@ def _inside(
     the steps, and intervals."""
     from p5lab.page import (
         cpi_figure,
-        functions_figure,
+        divided_figure,
         intervals_figure,
         timeline_figure,
     )
 
-    drawn = cpi_figure.of(stacked)
-    for stored in attributed:
-        counted = dimensions.read(stored.directory, dimensions.BY_FUNCTION)
-        drawn += functions_figure.of(stored, counted, by_source.sources(stored) or {})
+    drawn = cpi_figure.of(selection.as_versions(stacked))
+    drawn += divided_figure.of_attributed(attributed) if attributed else []
     for stored in traced:
         drawn += timeline_figure.of(stored)
     for stored in timed:

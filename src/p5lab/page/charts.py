@@ -31,7 +31,7 @@ from p5lab.present.tables import number
 
 WIDTH = 344  # width of a panel in pixels: the narrowest phone minus two margins
 PLOT_WIDTH = 240  # width without labels, in an exported figure
-CURVE_HEIGHT, BAR_STEP, DOT_STEP = 230, 24, 19
+CURVE_HEIGHT, BAR_STEP, DOT_STEP, GROUPED_STEP = 230, 24, 19, 15
 LABEL_WIDTH, BAR_LABEL_WIDTH = 128, 190
 LETTER, LINE_HEIGHT = 6.4, 15  # mean width of a letter and height of a line, in pixels
 LABEL_LINES = 2
@@ -182,8 +182,10 @@ def _config(*, legend: bool) -> dict[str, Any]:
 
 def _bars(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     data = _shown(rows, by="series")
-    labels = _Labels(data["series"], BAR_LABEL_WIDTH)
-    y = alt.Y("series:N", sort=None, title=None, axis=alt.Axis(**labels.axis))
+    row = "benchmark" if figure.is_grouped else "series"
+    labels = _Labels(data[row], BAR_LABEL_WIDTH)
+    gap = alt.Scale(paddingInner=0.25) if figure.is_grouped else alt.Undefined
+    y = alt.Y(f"{row}:N", sort=None, title=None, axis=alt.Axis(**labels.axis), scale=gap)
     x = alt.X(
         "value:Q",
         title=None,
@@ -191,12 +193,17 @@ def _bars(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
         scale=alt.Scale(domain=[min(0.0, data["value"].min()), _top(data, labels)], nice=False),
     )
     base = _chart(data).encode(y=y, description="text:N")
+    beside = figure.is_grouped and len(figure.series) > 1
+    if beside:
+        base = base.encode(yOffset=alt.YOffset("series:N", sort=figure.series))
     color = _color(figure) if len(figure.series) <= len(SERIES) else alt.value(SERIES[0])
-    layers = [base.mark_bar(height=14).encode(x=x, color=color)]
+    bars = base.mark_bar() if beside else base.mark_bar(height=14)
+    layers = [bars.encode(x=x, color=color)]
     if _spreads(data):
         layers.append(_spread(data).encode(y=y, x="lowest seed:Q", x2="highest seed:Q"))
     layers.append(base.mark_text(align="left", dx=4, color=INK).encode(x="end:Q", text="label:N"))
-    return _layer(layers, len(data) * max(BAR_STEP, labels.height))
+    step = max(BAR_STEP, labels.height, GROUPED_STEP * len(figure.series) + 6 if beside else 0)
+    return _layer(layers, data[row].nunique() * step)
 
 
 def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:

@@ -218,7 +218,8 @@ def _warnings(results: Results, command: str) -> list[str]:
 def _drawn(figure: Figure) -> Drawn:
     frame = figure.frame
     stacked = figure.form in ("stack", "areas")
-    colored = stacked or (figure.form in ("dots", "curve") and len(figure.series) > 1)
+    several = figure.form in ("dots", "curve") or figure.is_grouped
+    colored = stacked or (several and len(figure.series) > 1)
     published = frame[frame["kind"] == PUBLISHED]
     table, left = _table(figure)
     return Drawn(

@@ -40,12 +40,12 @@ WIDE_RANGE = 32  # an axis is logarithmic from this ratio of the largest to the 
 class Figure:
     """A figure as data.
 
-    `form`: bars (a bar for each series), dots (a line for each benchmark, a colour for each
-    series), curve (`point` is on the horizontal axis), areas (the same, with a part for each
-    series; a mark lasts until the next point, so the last point only ends the marks before),
-    timeline (a row for each benchmark; each mark is a bar of the length `value` that begins at
-    `point`), waterfall (the same, with a row for each mark) or stack (a bar for each benchmark,
-    with a part for each series). `frame`: a table of
+    `form`: bars (a bar for each series, or for each benchmark and series), dots (a line for each
+    benchmark, a colour for each series), curve (`point` is on the horizontal axis), areas (the
+    same, with a part for each series; a mark lasts until the next point, so the last point only
+    ends the marks before), timeline (a row for each benchmark; each mark is a bar of the length
+    `value` that begins at `point`), waterfall (the same, with a row for each mark) or stack (a bar
+    for each benchmark, with a part for each series). `frame`: a table of
     COLUMNS with a row for each mark. A missing value is NaN, and `why` contains the reason. For a
     published value, `kind` is PUBLISHED, `claim` contains the source, and `why` contains the
     precision. A published level has a row for each phase to which the level applies. A published
@@ -73,6 +73,11 @@ class Figure:
         """The names of the modelled series, in the order of the marks."""
         modelled = self.frame[self.frame["kind"] == MODELLED]
         return list(dict.fromkeys(modelled["series"]))
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether bars stand in a group for each benchmark."""
+        return self.form == "bars" and bool(self.frame["benchmark"].nunique() > 1)
 
 
 def title_of(metric: str) -> str:

@@ -28,6 +28,15 @@ class Found:
         return selection.as_asked(self.stored[0], self.run) if self.run else self.stored[0]
 
     @property
+    def named(self) -> list[Stored]:
+        """All stored runs, called as the run that the page shows."""
+        name = self.shown.record.get(selection.CALLED)
+        if not name:
+            return self.stored
+        called = {selection.CALLED: name}
+        return [Stored(one.directory, one.record | called) for one in self.stored]
+
+    @property
     def machine_title(self) -> str:
         """The title of the machine; empty if the page is not about an experiment."""
         return str(self.run.machine.values["machine.title"]) if self.run else ""

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from p5lab.describe import tomlfile
+from p5lab.describe.experiment import PROGRAM
 from p5lab.describe.keys import readable
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.keep import selection
@@ -176,6 +177,11 @@ class Table:
         return self.benchmark if same else f"{self.benchmark}, {self.phase}"
 
     @property
+    def is_of_curve(self) -> bool:
+        """Whether the phase is a point of a curve."""
+        return bool(self.systems[0].stored[0].record["workload"].get("curve"))
+
+    @property
     def per(self) -> str:
         """What the values are for: one operation by its name, 1000 instructions, or the run."""
         if self.question.per == INSTRUCTIONS:
@@ -239,11 +245,12 @@ def _value(counts: Events, wanted: Column, stored: Stored) -> float:
 
 def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
     """Divides the counts of runs. Runs of one benchmark stand side by side, in their order; runs
-    that differ only in the seed are one system.
+    that differ only in the seed are one system. Different programs of the user are versions.
 
     The empty bracket is left out, and not subtracted. Raises UserError if a run did not count by
     one of the dimensions, and if no run has a value of `where` or a name of `names`.
     """
+    runs = selection.as_versions(runs)
     found: dict[str, dict[str, list[tuple[System, pd.DataFrame]]]] = {}
     for benchmark, systems in _systems(runs).items():
         for system in systems:
@@ -359,11 +366,26 @@ def counted(stored: Stored, question: Question) -> Counted:
     for name, texts in question.where.items():
         values = frame[name].astype(str)
         frame = frame[values.map(lambda one, t=texts: any(fnmatchcase(one, each) for each in t))]
+    own = _own_name(stored)
     for name in question.by:
-        names = question.names.get(name, {})
+        names = {**(own if name in ("module", "space") else {}), **question.names.get(name, {})}
         values = frame[name].astype(str).map(lambda one, names=names: names.get(one, one))
         frame = frame.assign(**{name: values})
     return Counted(frame, found.events)
+
+
+def _own_name(stored: Stored) -> dict[str, str]:
+    """One name for the module of the user's program in all versions that are compared."""
+    if selection.subject(stored.record) != PROGRAM or not selection.called(stored.record):
+        return {}
+    file = stored.record.get("program", {}).get("name", "").partition("@")[0]
+    return {PurePath(file).stem: PROGRAM}
+
+
+def has(stored: Stored, question: Question) -> bool:
+    """Whether a run with status ok has a file of an observer with these dimensions."""
+    files = [one.file for one in dimensions.observers_of(question.dimensions)]
+    return stored.status == "ok" and any((stored.directory / name).is_file() for name in files)
 
 
 def _observed(stored: Stored, question: Question) -> Counted:

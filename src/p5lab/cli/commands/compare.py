@@ -6,6 +6,7 @@ import argparse
 
 from p5lab.cli import options, side_by_side
 from p5lab.errors import UserError
+from p5lab.keep import selection
 from p5lab.lab import Lab
 from p5lab.present import counts, cpi_stack, explanation
 from p5lab.present.comparison import Comparison
@@ -42,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `compare`."""
-    runs = side_by_side.chosen(lab, args.words, args.only)
+    runs = selection.as_versions(side_by_side.chosen(lab, args.words, args.only))
     found = Comparison(runs)
     if len(found.systems) == 1:
         raise UserError(

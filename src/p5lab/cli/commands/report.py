@@ -20,15 +20,16 @@ DESCRIPTION = (
     "Writes one HTML file about stored results: figures, values, the machine and"
     " the runs. The page of an experiment also has published values and claims. The options"
     " select runs of an experiment as in `p5lab run`. `program` and ids of runs select stored"
-    " runs, and then the only other options are --only, --metric, --output, --export,"
-    " --width, --font-size and --json. The file needs no other file and no network. The command"
-    " makes no runs."
+    " runs, without these options. With --by, the first figure has the counts of the stored runs"
+    " by these dimensions (docs/concepts/dimensions.md). The file needs no other file and no"
+    " network. The command makes no runs."
 )
 EXAMPLES = (
     "report chen95-core",
     "report lai96-memory --output lai96.html --export figures",
     "report chen95-core --sweep l2.size=128K,256K",
     "report program",
+    "report chen95-core --by component --top 10",
     "report 3f2a91 91bc04 --output two-runs.html",
 )
 
@@ -58,19 +59,21 @@ def add(parser: argparse.ArgumentParser) -> None:
     options.add_choice(parser)
     options.add_only(parser)
     options.add_columns(parser)
+    options.add_division(parser)
+    options.add_per(parser)
     options.add_json(parser)
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `report`."""
-    columns, size = column.parse(args.metrics), options.size(args, needs="export")
+    wish = _wish(args)
     again = next_steps.again(args, "run")
     if _is_of_experiment(args, lab):
         args.experiment = args.experiments[0] if args.experiments else None
         name = args.experiment or experiment.PROGRAM
         expansion = prepare(lab, request.of(args, lab))
         output = args.output or lab.results / f"{name}.html"
-        written = page.write(lab, name, expansion, output, again, args.export, columns, size)
+        written = page.write(lab, name, expansion, output, again, wish)
     else:
         _check_no_choice(args)
         groups = selection.groups(lab, args.experiments, args.only)
@@ -79,7 +82,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             groups = [[one, *same[1:]] for one, same in zip(versions, groups, strict=True)]
         name = selection.name_of(lab, args.experiments, groups)
         output = args.output or lab.results / f"{name}.html"
-        written = page.write_stored(lab, name, groups, output, args.export, columns, size)
+        written = page.write_stored(lab, name, groups, output, wish)
     for run in written.missing:
         Progress().say(f"Not stored: {run.label}")
     if written.missing:
@@ -100,6 +103,16 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     return 0
 
 
+def _wish(args: argparse.Namespace) -> page.Wish:
+    """What the options ask for beside the runs."""
+    size = options.size(args, needs="export")
+    options.check_no_breakdown(args)
+    if args.by:
+        question = options.question(args, args.by)
+        return page.Wish((), question, args.top, args.export, size)
+    return page.Wish(column.parse(args.metrics), export=args.export, size=size)
+
+
 def _is_of_experiment(args: argparse.Namespace, lab: Lab) -> bool:
     """Whether `report` is about an experiment or about --program, and not about stored runs."""
     if not args.experiments or args.program:
@@ -112,7 +125,7 @@ def _check_no_choice(args: argparse.Namespace) -> None:
     parser = argparse.ArgumentParser(add_help=False)
     options.add_choice(parser)
     for name, default in vars(parser.parse_args([])).items():
-        if getattr(args, name) != default:
+        if name != "by" and getattr(args, name) != default:
             option = next(one.option_strings[0] for one in parser._actions if one.dest == name)
             raise UserError(
                 f"report {' '.join(args.experiments)}: {option}: expected only with one experiment;"

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Figures of counts by dimension: a bar for each row of a table, with a colour for each system."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from p5lab.keep.store import Stored
+from p5lab.page.figure import Figure, frame, identifier, mark
+from p5lab.present import breakdown, by_source
+from p5lab.present.breakdown import ALL, ORDERED, Question, Row, Table
+from p5lab.present.breakdown_table import GONE, NEW
+from p5lab.present.column import Column
+from p5lab.present.tables import MISSING
+
+MOST = 20  # rows, without the one for the rest
+BY_FUNCTION = Question(("function", "module", "ring"), per=ALL)
+WITH_LINE = Question(("line",), {"line": ("*:*",)}, per=ALL)  # other code has no source line
+CODE_LETTERS = 40  # a longer line of source is cut
+SUMS = "The rows add up to the counts between the markers; nothing is subtracted."
+Name = Callable[[str, str], str]  # of a dimension and its value
+
+
+def of(runs: Sequence[Stored], question: Question, top: int | None = None) -> list[Figure]:
+    """Returns a figure for each phase of each benchmark. `top`: the number of rows. Raises
+    UserError as breakdown.of_runs."""
+    return [_figure(one, top) for one in _tables(runs, question)]
+
+
+def of_attributed(runs: Sequence[Stored]) -> list[Figure]:
+    """Returns the figures of the functions, and of the source lines of the runs that counted by
+    line, with their text. All runs must have counts by function."""
+    found = of(runs, BY_FUNCTION)
+    texts: dict[str, str] = {}
+    lined = [one for one in runs if (own := by_source.sources(one)) and not texts.update(own)]
+    name = partial(_line, texts)
+    for one in _tables(lined, WITH_LINE) if lined else ():
+        found.append(_figure(one, None, name))
+    return found
+
+
+def _tables(runs: Sequence[Stored], question: Question) -> list[Table]:
+    """The tables. Of a curve, only the last point has one."""
+    tables = breakdown.of_runs(runs, question)
+    last = {one.benchmark: one for one in tables}
+    return [one for one in tables if not one.is_of_curve or one is last[one.benchmark]]
+
+
+def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
+    by = table.question.by
+    over = by[0] if len(by) == 1 and by[0] in ORDERED else ""
+    columns = table.columns if table.question.metrics else table.columns[:1]
+    rows = table.rows if over and top is None else table.top(top or MOST)
+    names = [_row(table, row, name or _value) for row in rows]
+    marks = [
+        one
+        for wanted in columns
+        for row, shown in zip(rows, names, strict=True)
+        for one in _marks(table, row, wanted, "" if over else shown)
+        if not over or row.key[0].isdecimal()  # the sum of further points is no point
+    ]
+    divided = f"{table.title} by {', '.join(by)}, for {table.per}"
+    system = f" ({_name(table.systems[0].name)})" if len(table.systems) == 1 else ""
+    only = "; ".join(f"{key}={','.join(v)}" for key, v in table.question.where.items())
+    sums = f"The figure shows only counts with {only}." if only else SUMS
+    if len(table.rows) > len(rows):
+        sums += f" The figure shows the {len(rows) - 1} largest rows and the sum of the others."
+    if not over:
+        order = "difference" if len(table.systems) > 1 else "value"
+        sums += f" The largest {order} comes first."
+    runs = dict.fromkeys(stored.id for system in table.systems for stored in system.stored)
+    link = identifier(f"{divided}-{next(iter(runs))[:8]}")
+    form = "curve" if over else "bars"
+    return Figure(link, divided + system, form, frame(marks), (sums,), over, runs=tuple(runs))
+
+
+def _marks(table: Table, row: Row, wanted: Column, shown: str) -> list[dict[str, Any]]:
+    """The marks of a row: one for each system."""
+    return [
+        mark(
+            benchmark=shown,
+            phase=table.phase,
+            point=float(row.key[0]) if not shown and row.key[0].isdecimal() else float("nan"),
+            series=_name(system.name),
+            metric=wanted.name,
+            unit=wanted.unit,
+            value=float("nan") if counts is None else table.value(row, place, wanted),
+            why=MISSING if counts is None else "",
+            runs=" ".join(one.id for one in system.stored),
+        )
+        for place, (system, counts) in enumerate(zip(table.systems, row.counts, strict=True))
+    ]
+
+
+def _name(system: str) -> str:
+    return system.replace("\n", ", ")
+
+
+def _row(table: Table, row: Row, name: Name) -> str:
+    """The name of a row, which says whether only the first system has it, or not the first."""
+    parts = zip(table.question.by, row.key, strict=True)
+    shown = ", ".join(text for by, value in parts if (text := name(by, value)))
+    first, *others = row.counts
+    if others and first is None:
+        return f"{shown} ({NEW})"
+    return f"{shown} ({GONE})" if others and not any(one is not None for one in others) else shown
+
+
+def _value(dimension: str, value: str) -> str:
+    """A value of a dimension as a part of a name: a number alone says nothing."""
+    return f"{dimension} {value}" if value.isdecimal() else value
+
+
+def _line(sources: Mapping[str, str], _: str, place: str) -> str:
+    """Returns the place of a line and its text, such as `a.c:7: i++;`."""
+    file, _, number = place.rpartition(":")
+    for path, text in sources.items():
+        lines = text.split("\n")
+        if f"/{path}".endswith(f"/{file}") and number.isdecimal() and 0 < int(number) <= len(lines):
+            code = " ".join(lines[int(number) - 1].split())
+            return f"{place}: {code[:CODE_LETTERS]}{'...' if len(code) > CODE_LETTERS else ''}"
+    return place
