@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The paths of the repository that the Python code uses.
 
-Machines, guests, workloads, experiments and notebooks may also lie outside of the checkout. The
-environment variable P5LAB_PATH names these other directories, separated by colons.
+Machines, guests, workloads, experiments, notebooks and observers may also lie outside of the
+checkout. The environment variable P5LAB_PATH names these other directories, separated by colons.
 """
 
 import os
@@ -14,14 +14,15 @@ from p5lab.errors import UserError
 VARIABLE = "P5LAB_PATH"
 RESULTS = "P5LAB_RESULTS"
 # The patterns of the files of each kind: first in the checkout, then in a directory of P5LAB_PATH.
-# The name of a guest or workload is the name of its directory. The name of a machine, experiment or
-# notebook is the name of its file.
+# The name of a guest, workload or observer is the name of its directory. The name of a machine,
+# experiment or notebook is the name of its file.
 PLACES = {
     "machine": ("configs/machines/*.toml", "machines/*.toml"),
     "experiment": ("configs/experiments/*.toml", "experiments/*.toml"),
     "guest": ("guest-images/*/guest.toml", "guests/*/guest.toml"),
     "workload": ("workloads/*/*/workload.toml", "workloads/*/workload.toml"),
     "notebook": ("notebooks/*.ipynb", "notebooks/*.ipynb"),
+    "observer": ("engine/observe/*/observer.toml", "observers/*/observer.toml"),
 }
 
 # A directory of P5LAB_PATH contains one or more of these directories.
@@ -33,7 +34,7 @@ class Lab:
     """A checkout of the repository.
 
     `results_in`: another directory for the results. `path`: directories with more
-    machines, guests, workloads, experiments and notebooks.
+    machines, guests, workloads, experiments, notebooks and observers.
     """
 
     root: Path

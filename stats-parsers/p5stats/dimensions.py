@@ -81,12 +81,12 @@ DIMENSIONS = {
     "interval": Dimension("number of the interval", "--interval"),
     "part": Dimension("part of the system that runs between crossings", "--trace crossings"),
     "step": Dimension("what ends the time of this part", "--trace crossings"),
-    **{
-        name: Dimension(meaning, f"--{observer}")
-        for observer, own in PLUGGED.items()
-        for name, meaning in own.items()
-    },
 }
+for _observer, _own in PLUGGED.items():
+    for _name, _meaning in _own.items():
+        if _name in DIMENSIONS:
+            raise StatsError(f"observer {_observer}: dimension {_name!r} exists already; rename it")
+        DIMENSIONS[_name] = Dimension(_meaning, f"--{_observer}")
 # The units of the events that only an observer has. `mode_changes` and `crossings` are the sums of
 # the events with these names.
 CALL_EVENTS = {

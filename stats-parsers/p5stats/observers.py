@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The files of the observers of engine/observe: counts by ring, address space and the dimensions
-that the observer.toml of each observer declares.
+"""The files of the observers of engine/observe and of P5LAB_PATH: counts by ring, address space and
+the dimensions that the observer.toml of each observer declares.
 
 The sum over the values of a ring and an address space equals the counts at the markers, for each
 event. The engine checks this.
@@ -8,6 +8,7 @@ event. The engine checks this.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -43,6 +44,8 @@ class Table:
 def dimensions(engine: Path = declared.ENGINE) -> Mapping[str, Mapping[str, str]]:
     """For each observer, its dimensions with their meanings."""
     files = sorted(engine.glob("observe/*/observer.toml"))
+    for place in filter(None, os.environ.get("P5LAB_PATH", "").split(os.pathsep)):
+        files += sorted(Path(place).glob("observers/*/observer.toml"))
     return {path.parent.name: declared.load(path).get("dimensions", {}) for path in files}
 
 

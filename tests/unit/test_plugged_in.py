@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Engines are found automatically, also outside of the checkout, and declare their capabilities."""
+"""Engines and observers are found automatically, also outside of the checkout. Engines declare
+their capabilities."""
 
 import json
+import os
+import re
 import shutil
+import subprocess
+import sys
 
 import pytest
 from fakelab import REPO, call_events
@@ -82,3 +87,46 @@ def test_a_module_without_an_engine_is_refused(counter):
     engine._modules.cache_clear()
     with pytest.raises(UserError, match=r"empty.py: expected ENGINE = the class of the engine"):
         engine.capabilities("empty")
+
+
+def observer(place, name):
+    """Writes the template of an observer with another name. Returns its directory."""
+    own = shutil.copytree(REPO / "tests/templates/paging", place / "observers" / name)
+    source = own / "paging.cc"
+    source.write_text(source.read_text().replace('"paging");', f'"{name}");'))
+    return own
+
+
+def without_class(place):
+    (observer(place, "mine") / "paging.cc").write_text("// no class is registered\n")
+
+
+def with_known_dimension(place):
+    file = observer(place, "mine") / "observer.toml"
+    file.write_text(file.read_text().replace("\npaging =", "\nring ="))
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda place: place.rmdir(), ": expected a directory; there is none"),
+        (without_class, 'mine/observer.toml: expected also a class, .*registered\\("mine"\\)'),
+        (with_known_dimension, "observer mine: dimension 'ring' exists already"),
+        (lambda place: observer(place, "modes"), "observer 'modes' has two files: .*; rename one"),
+        (lambda place: observer(place, "limit"), "--limit; rename the directory of the observer"),
+    ],
+)
+def test_a_wrong_observer_outside_of_the_checkout_is_one_line(tmp_path, make, said):
+    make(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "p5lab", "run", "--help"],
+        env={
+            **os.environ,
+            VARIABLE: str(tmp_path),
+            "PYTHONPATH": f"{REPO}/src:{REPO}/stats-parsers",
+        },
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert re.fullmatch(f"p5lab: .*{said}.*\n", done.stderr), done.stderr

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from p5lab.cli import commands
 from p5lab.errors import UserError, unknown
+from p5lab.lab import VARIABLE
 from p5lab.version import __version__
 
 LIST = "WHAT"  # the argument of `list`, for messages
@@ -106,7 +107,10 @@ def _top(chosen: Iterable[str]) -> argparse.ArgumentParser:
             description=getattr(command, "DESCRIPTION", None),
             epilog=_examples(command.EXAMPLES),
         )
-        command.add(parser)
+        try:
+            command.add(parser)
+        except argparse.ArgumentError as error:  # each option of the checkout has one name
+            raise UserError(f"{VARIABLE}: {error}; rename the directory of the observer") from None
         parser.set_defaults(command=command.run, command_name=name)
     top.epilog = f"{EXIT_STATUS}\n\n./p5lab COMMAND --help has examples."
     return top

@@ -1,28 +1,31 @@
 # SPDX-License-Identifier: MIT
-"""The observers of `engine/observe`, as the `observer.toml` of each declares them."""
+"""The observers of `engine/observe` and of P5LAB_PATH, as the `observer.toml` of each declares
+them."""
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from p5lab.describe import tomlfile
+from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
-FILES = "engine/observe/*/observer.toml"
 
 
 @dataclass(frozen=True)
 class Observer:
     """An observer that divides counts. `name`: its directory; --NAME requests it. `help`: explains
     this option. `label`: for the names of runs. `title`: of its counts. `doc`: the content of its
-    file."""
+    file. `sources`: the C++ files with its class."""
 
     name: str
     help: str
     label: str
     title: str
     doc: str
+    sources: tuple[Path, ...]
 
     @property
     def file(self) -> str:
@@ -31,18 +34,26 @@ class Observer:
 
 
 @cache
-def read(root: Path) -> tuple[Observer, ...]:
-    """The observers of a checkout, by name. Raises UserError for a wrong declaration."""
+def read(lab: Lab) -> tuple[Observer, ...]:
+    """The observers of a checkout and of its directories of P5LAB_PATH, by name. Raises UserError
+    for a wrong declaration, and for a declaration without a class."""
     found = []
-    for path in sorted(root.glob(FILES)):
+    for name, path in lab.files("observer").items():
         table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
         table.only(("schema_version", "help", "label", "title", "doc", "dimensions"))
         table.table("dimensions")  # p5stats.observers reads them
         texts = {key: table.text(key) for key in ("help", "label", "title", "doc")}
-        found.append(Observer(path.parent.name, **texts))
+        sources = tuple(sorted(path.parent.glob("**/*.cc")))
+        registers = re.compile(rf'\bRegistered<[\w:]+>\s+\w+\("{re.escape(name)}"')
+        if not any(registers.search(file.read_text(encoding="utf-8")) for file in sources):
+            raise UserError(
+                f"{path}: expected also a class, and in a .cc file of this directory the line"
+                f' `const observe::Registered<CLASS> registered("{name}");`'
+            )
+        found.append(Observer(name, **texts, sources=sources))
     return tuple(found)
 
 
 def here() -> tuple[Observer, ...]:
-    """The observers of this checkout."""
-    return read(Lab.here().root)
+    """The observers of this checkout and of P5LAB_PATH."""
+    return read(Lab.here())
