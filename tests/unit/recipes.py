@@ -253,7 +253,7 @@ def add_event(root):
     events = root / "engine/p5/events.toml"
     events.write_text(events.read_text().rstrip("\n") + f"\n{declared}\n")
     model = root / COUNTED_IN
-    before, head, after = model.read_text().partition("void Memory::snoop(")
+    before, head, after = model.read_text().partition("void Memory::device_access(")
     opened, brace, body = after.partition("{\n")
     model.write_text(f"{before}{head}{opened}{brace}  {counted}\n{body}")
 
@@ -265,7 +265,9 @@ int main() {
   config.l2.size = 1 << 18;
   p5::Memory memory(config);
   p5::Bank bank;
-  for (bool write : {true, false, true}) memory.snoop(0x1000, 0, write, bank);
+  for (bool write : {true, false, true}) {
+    memory.device_access(0x1000, 32, 0, write, bank);
+  }
   std::printf("%d", int(bank.count[p5::SnoopWrites]));
 }
 """
