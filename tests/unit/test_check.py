@@ -86,7 +86,7 @@ def test_what_moved_is_explained_by_function(p5lab, made):
     status, out, _ = p5lab("check", one.id, other.id, "--json")
     assert status == 1
     (row,) = json.loads(out)["rows"]
-    assert row["causes"] == {"function": [{"name": "main", "change": 9}]}
+    assert row["causes"] == {"function": [{"name": "main", "change": 9, "state": ""}]}
     status, out, _ = p5lab("check", one.id, other.id)
     assert "main +9" in out
 

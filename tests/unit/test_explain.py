@@ -11,7 +11,7 @@ from rich.console import Console
 from p5lab.cli.commands import explain as command
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
-from p5lab.page import charts, waterfall_figure
+from p5lab.page import charts, svg, waterfall_figure
 from p5lab.present import cpi_stack, explanation
 from p5lab.present.cpi_stack import Stack
 from p5stats import StatsError, cpi
@@ -224,9 +224,9 @@ def test_instructions_can_be_more_than_the_difference():
 def test_csv_and_json_contain_every_component():
     found = explained([{(PAIRS, 0, ""): 100.0, (WAITS, 3, ""): 1.0}], [{(PAIRS, 0, ""): 150.0}])
     lines = printed(explanation.show, [found], form="csv").splitlines()
-    assert lines[0].endswith("first,second,difference,lowest,highest,named,ring 0,ring 3")
-    assert lines[1] == "dup,cpi.pairs,,100.0,150.0,50.0,50.0,50.0,True,50.0,0.0"
-    assert lines[2] == "dup,cpi.code.l2,,1.0,0.0,-1.0,-1.0,-1.0,False,0.0,-1.0"
+    assert lines[0].endswith("second,difference,lowest,highest,named,ring 0,ring 3,state")
+    assert lines[1] == "dup,cpi.pairs,,100.0,150.0,50.0,50.0,50.0,True,50.0,0.0,"
+    assert lines[2] == "dup,cpi.code.l2,,1.0,0.0,-1.0,-1.0,-1.0,False,0.0,-1.0,"
     assert lines[3].startswith("dup,cycles.busy,,101.0,150.0,49.0,")
     assert lines[5].startswith("dup,instructions,,100.0,300.0,200.0,")
 
@@ -250,6 +250,40 @@ def test_a_waterfall_goes_from_one_system_to_the_other():
     assert figure.caption[0].startswith("dup: mach takes 10.0 busy cycles more than linux")
     (panel,) = charts.panels(figure)
     assert "data.dram, fewer cycles: -38 cycles (-39 to -37)" in panel.description
+
+
+def test_a_component_has_its_places_below_it():
+    """The parts of a component add up to it. A place that only one system has says so."""
+    before = {(PAIRS, 0, "main"): 100.0, (DRAM, 0, "main"): 10.0, (PAIRS, 0, "sort"): 30.0}
+    after = {(PAIRS, 0, "main"): 140.0, (PAIRS, 0, "copy"): 2.0, (PAIRS, 0, "find"): 300.0}
+    after |= {(PAIRS, 0, f"f{n}"): 5.0 for n in range(4)}
+    found = explained([before], [after])
+    states = {cause.place: cause.state for cause in found.causes}
+    assert (states["main"], states["sort"], states["find"]) == ("", "gone", "new")
+    rows = waterfall_figure.of(found).frame
+    steps = rows[rows["series"] != waterfall_figure.PART]
+    assert steps["value"].iloc[1:-1].sum() == found.cycles[1] - found.cycles[0]
+    parts = rows[rows["series"] == waterfall_figure.PART]
+    assert list(parts["benchmark"]) == [
+        "pairs: find (new)",
+        "pairs: main",
+        "pairs: (6 others)",
+    ]
+    assert parts["value"].sum() == steps["value"].iloc[1]
+    assert parts["point"].iloc[0] == steps["point"].iloc[1]
+    drawing = svg.panel(charts.panels(waterfall_figure.of(found))[0])
+    assert "· find (new)" in drawing
+    (only,) = explanation._named(found.causes, 1)
+    assert only.place == "find"
+
+
+def test_steps_that_the_busy_cycles_would_hide_stand_alone():
+    before = {(PAIRS, 0, ""): 1000.0, (DRAM, 0, ""): 40.0}
+    rows = waterfall_figure.of(explained([before], [{**before, (DRAM, 0, ""): 80.0}])).frame
+    assert rows[["benchmark", "point", "value"]].to_numpy().tolist() == [
+        ["data.dram", 0, 40],
+        [waterfall_figure.DIFFERENCE, 0, 40],
+    ]
 
 
 def test_explain_exports_its_figures(tmp_path, capsys):

@@ -8,7 +8,7 @@ letters have the same size in the two layouts.
 import json
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,6 +19,7 @@ import pandas as pd
 from p5lab.page import chart_files
 from p5lab.page.figure import (
     MODELLED,
+    PART,
     PUBLISHED,
     TIMES,
     WIDE_RANGE,
@@ -364,7 +365,9 @@ def _waterfall(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     high = rows["point"] + rows["highest seed"].fillna(rows["value"])
     right = pd.concat([rows["point"], data["end"], high], axis="columns").max(axis="columns")
     data = data.assign(low=low, high=high, right=right)
-    labels = _Labels(data["benchmark"], BAR_LABEL_WIDTH)
+    below = rows[rows["series"] == PART]["benchmark"]  # a part has its place below its component
+    shown = {name: f"· {name.partition(': ')[2]}" for name in below}
+    labels = _Labels(data["benchmark"], BAR_LABEL_WIDTH, shown)
     y = alt.Y("benchmark:N", sort=None, title=None, axis=alt.Axis(**labels.axis))
     least = min(0.0, low.min(), data["end"].min())
     end = _end(right.max(), 0.0, _part(data, labels))
@@ -381,16 +384,21 @@ def _waterfall(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
 class _Labels:
     """The names beside an axis. A long name continues on a second line."""
 
-    def __init__(self, names: pd.Series, limit: int) -> None:
-        """`limit`: the maximum length of a line in pixels."""
-        self._limit = limit
-        self._lines = {name: _wrapped(name, round(limit / LETTER)) for name in names.unique()}
+    def __init__(
+        self, names: pd.Series, limit: int, shown: Mapping[str, str] | None = None
+    ) -> None:
+        """`limit`: the maximum length of a line in pixels. `shown`: other texts of names."""
+        self._limit, self._shown = limit, shown or {}
+        self._lines = {
+            name: _wrapped(self._shown.get(name, name), round(limit / LETTER))
+            for name in names.unique()
+        }
 
     @property
     def axis(self) -> dict[str, Any]:
         """The arguments for alt.Axis."""
         axis: dict[str, Any] = {"labelLimit": self._limit}
-        if self.height:
+        if self.height or self._shown:
             axis["labelExpr"] = f"({json.dumps(self._lines)})[datum.label]"
         return axis
 

@@ -33,6 +33,7 @@ COLUMNS = (
     "runs",
 )
 NAMES = ("benchmark", "phase", "series", "claim")  # COLUMNS with texts that may come from a user
+PART = "a part of the step above"  # the series of a waterfall's marks below a step
 WIDE_RANGE = 32  # an axis is logarithmic from this ratio of the largest to the smallest value
 
 

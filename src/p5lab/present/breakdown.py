@@ -251,11 +251,7 @@ def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
     one of the dimensions, and if no run has a value of `where` or a name of `names`.
     """
     runs = selection.as_versions(runs)
-    found: dict[str, dict[str, list[tuple[System, pd.DataFrame]]]] = {}
-    for benchmark, systems in _systems(runs).items():
-        for system in systems:
-            for phase, counts in _mean([_of_run(one, question) for one in system.stored]).items():
-                found.setdefault(benchmark, {}).setdefault(phase, []).append((system, counts))
+    found = _paired(_systems(runs), question)
     if not found:
         wanted = " ".join(f"--where {name}={','.join(v)}" for name, v in question.where.items())
         raise UserError(
@@ -263,12 +259,19 @@ def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
             f"{_known_values(runs, question) if question.where else ''}",
             status=STATUS_FAILED,
         )
-    _check_names(runs, question)
-    return [
-        _table(benchmark, phase, question, own)
-        for benchmark, phases in found.items()
-        for phase, own in phases.items()
-    ]
+    check_names(runs, question)
+    return found
+
+
+def _paired(benchmarks: Mapping[str, Sequence[System]], question: Question) -> list[Table]:
+    """Puts the systems of each benchmark side by side: phases, and the values of the dimensions,
+    with the same name stand together. All comparisons by dimension pair rows here."""
+    found: dict[tuple[str, str], list[tuple[System, pd.DataFrame]]] = {}
+    for benchmark, systems in benchmarks.items():
+        for system in systems:
+            for phase, counts in _mean([_of_run(one, question) for one in system.stored]).items():
+                found.setdefault((benchmark, phase), []).append((system, counts))
+    return [_table(*key, question, own) for key, own in found.items()]
 
 
 def _meant(question: Question) -> str:
@@ -279,14 +282,9 @@ def _meant(question: Question) -> str:
 def between(first: Stored, second: Stored, question: Question) -> list[Table]:
     """Two runs side by side, whatever they measure. Phases of the same name stand together. Raises
     UserError as `of_runs`."""
-    name = selection.subject(second.record)
-    own, other = _of_run(first, question), _of_run(second, question)
     systems = System("before", (first,)), System("after", (second,))
-    return [
-        _table(name, phase, question, list(zip(systems, (own[phase], other[phase]), strict=True)))
-        for phase in own
-        if phase in other
-    ]
+    tables = _paired({selection.subject(second.record): systems}, question)
+    return [one for one in tables if len(one.systems) == len(systems)]
 
 
 def side_by_side(runs: Sequence[Stored]) -> list[System]:
@@ -480,7 +478,7 @@ def _default(own: Sequence[tuple[System, pd.DataFrame]], several: bool) -> tuple
     return tuple(Column(name, known[name], name in OWN) for name in chosen)
 
 
-def _check_names(runs: Sequence[Stored], question: Question) -> None:
+def check_names(runs: Sequence[Stored], question: Question) -> None:
     """Raises UserError for a name in the file of names that no run has."""
     for name, others in question.names.items():
         if not others or name not in question.by:

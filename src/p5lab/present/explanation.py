@@ -10,7 +10,7 @@ not named as a cause.
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,8 +21,9 @@ from p5lab.describe.observation.clocks import is_nominal
 from p5lab.errors import UserError
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
-from p5lab.present import cpi_stack
+from p5lab.present import breakdown, cpi_stack
 from p5lab.present.breakdown import Question
+from p5lab.present.breakdown_table import GONE, NEW
 from p5lab.present.cpi_stack import Stack
 from p5lab.present.tables import (
     LATEX,
@@ -59,7 +60,8 @@ SINGLE = " One seed: there are no ranges, and a small difference can be chance."
 class Cause:
     """A component, and a place if the runs are compared by place (p5lab.present.cpi_stack.Stack).
     `first`, `second`: the mean cycles of one operation. `low`, `high`: the range of the difference
-    over all pairs of seeds. `rings`: the mean difference in each ring."""
+    over all pairs of seeds. `rings`: the mean difference in each ring. `state`: NEW if only the
+    second system has the place, GONE if only the first one has it, otherwise empty."""
 
     component: str
     place: str
@@ -68,6 +70,12 @@ class Cause:
     low: float
     high: float
     rings: ByRing
+    state: str = ""
+
+    @property
+    def where(self) -> str:
+        """The place, with its state."""
+        return f"{self.place} ({self.state})" if self.state else self.place
 
     @property
     def difference(self) -> float:
@@ -153,22 +161,27 @@ def between(
     second: Sequence[Stored],
     names: tuple[str, str],
     question: Question | None = None,
+    top: int | None = None,
 ) -> Iterator[Explanation]:
     """Explains each phase that both systems have. `first`, `second`: the runs of each system, with
     one run for each workload and seed. `question`: divides each component further, as in
-    p5lab.present.cpi_stack.of_places. Raises UserError for a run without a CPI stack, for a run
-    without counts by place, and if only one system has nominal clocks."""
+    p5lab.present.cpi_stack.of_places. `top`: how many causes are named, at most; without it, as
+    many as NAMED asks for. Raises UserError for a run without a CPI stack, for a run without counts
+    by place, for a name of the question that no run has, and if only one system has nominal
+    clocks."""
     if len({is_nominal(stored.record) for stored in (*first, *second)}) > 1:
         raise UserError(
             f"{names[0]} and {names[1]}: one has nominal cycles, and the other has cycles of a"
             " Pentium; expected two systems with the same clocks"
         )
+    if question:
+        breakdown.check_names([*first, *second], question)
     one, other = _by_phase(first, question), _by_phase(second, question)
     for (what, phase), stacks in one.items():
         if (what, phase) in other:
             several = sum(known == what for known, _ in one) > 1
             title = f"{what}, {phase}" if several else what
-            yield _explained(title, names, tuple(stacks), tuple(other[what, phase]))
+            yield _explained(title, names, tuple(stacks), tuple(other[what, phase]), top)
 
 
 def _by_phase(
@@ -186,15 +199,23 @@ def _stacks(stored: Stored, question: Question | None) -> list[Stack]:
 
 
 def _explained(
-    what: str, names: tuple[str, str], first: tuple[Stack, ...], second: tuple[Stack, ...]
+    what: str,
+    names: tuple[str, str],
+    first: tuple[Stack, ...],
+    second: tuple[Stack, ...],
+    top: int | None = None,
 ) -> Explanation:
     one, other = [_by_ring(stack) for stack in first], [_by_ring(stack) for stack in second]
+    before, after = ({place for run in runs for _, place in run} for runs in (one, other))
     causes = [
-        _cause(*key, [own.get(key, {}) for own in one], [own.get(key, {}) for own in other])
+        replace(
+            _cause(*key, [own.get(key, {}) for own in one], [own.get(key, {}) for own in other]),
+            state="" if key[1] in before & after else NEW if key[1] in after else GONE,
+        )
         for key in dict.fromkeys(key for own in (*one, *other) for key in own)
     ]
     causes.sort(key=lambda cause: -abs(cause.difference))
-    return Explanation(what, names, first, second, tuple(causes), _named(causes))
+    return Explanation(what, names, first, second, tuple(causes), _named(causes, top))
 
 
 def _by_ring(stack: Stack) -> dict[tuple[str, str], ByRing]:
@@ -217,9 +238,11 @@ def _cause(component: str, place: str, one: Sequence[ByRing], other: Sequence[By
     return Cause(component, place, sum(a) / len(a), sum(b) / len(b), low, high, rings)
 
 
-def _named(causes: Sequence[Cause]) -> tuple[Cause, ...]:
+def _named(causes: Sequence[Cause], top: int | None = None) -> tuple[Cause, ...]:
     """The causes with the largest differences. Their sum is at least the part NAMED of all changes,
-    unless the ranges of too many causes include zero."""
+    unless the ranges of too many causes include zero. `top`: the number of causes instead."""
+    if top is not None:
+        return tuple([cause for cause in causes if cause.is_certain][:top])
     wanted = NAMED * sum(abs(cause.difference) for cause in causes)
     named: list[Cause] = []
     for cause in causes:
@@ -439,7 +462,7 @@ def _grid(one: Explanation) -> Grid:
         grid.add(name, *([place] if placed else []), *cells)
 
     for cause in one.named:
-        add(short(cause), cause.place, [cause], clocks(cause.spread))
+        add(short(cause), cause.where, [cause], clocks(cause.spread))
     if one.rest:
         add(f"({len(one.rest)} others)", "", one.rest)
     add(f"busy {one.unit}", "", one.causes, clocks(_spread(one)))
@@ -462,7 +485,9 @@ def _rows(one: Explanation, rings: Sequence[int]) -> list[dict[str, object]]:
         rows.append(_row(one, prefix + cause.component, cause.place, (cause.first, cause.second)))
         rows[-1] |= {"lowest": cause.low, "highest": cause.high, "named": one.is_named(cause)}
         rows[-1] |= {f"ring {ring}": cause.rings.get(ring, 0.0) for ring in rings}
-    empty = {"lowest": "", "highest": "", "named": ""} | {f"ring {ring}": "" for ring in rings}
+        rows[-1] |= {"state": cause.state}
+    empty = dict.fromkeys(["lowest", "highest", "named", *(f"ring {at}" for at in rings)], "")
+    empty |= {"state": ""}
     rows += [_row(one, name, "", values) | empty for name, values in totals.items()]
     return rows
 

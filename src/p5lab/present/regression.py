@@ -20,7 +20,7 @@ from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.keep import selection, store
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
-from p5lab.present import breakdown, column
+from p5lab.present import breakdown, breakdown_table, column
 from p5lab.present.breakdown import Question
 from p5lab.present.column import Column
 from p5lab.terminal import for_terminal
@@ -38,7 +38,7 @@ FREE = ("engine", "machine", "geometry", "feedback", "guest", "parameters", "see
 EXPLAINED, CAUSES = 10, 3  # the largest moves are explained, each by its largest causes
 DIVIDED_BY = ("component", "function", "call")
 Key = tuple[str, ...]
-Parts = Sequence[tuple[str, float]]  # names with their differences
+Parts = Sequence[tuple[str, float, str]]  # names with their differences, and NEW or GONE
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def _explained(one: Moved, baseline: Side, new: Side, place: int) -> Moved:
     return replace(one, causes={by: parts for by, parts in found.items() if parts})
 
 
-def _causes(first: Stored, second: Stored, question: Question) -> Iterator[tuple[str, float]]:
+def _causes(first: Stored, second: Stored, question: Question) -> Iterator[tuple[str, float, str]]:
     """The parts of a dimension with the largest differences. Nothing if a run did not count by it,
     or if the parts do not add up to the number: the parts of a ratio explain nothing."""
     try:
@@ -272,4 +272,4 @@ def _causes(first: Stored, second: Stored, question: Question) -> Iterator[tuple
                 return
         for row, (a, b) in list(zip(table.rows, every, strict=True))[:CAUSES]:
             if a != b:
-                yield row.key[0], b - a
+                yield row.key[0], b - a, breakdown_table.state(row, 1)

@@ -95,7 +95,10 @@ def _change(one: Moved) -> str:
 
 
 def _parts(parts: Parts) -> str:
-    return ", ".join(f"{name} {signed(change)}" for name, change in parts)
+    return ", ".join(
+        " ".join(filter(None, (name, signed(change), state and f"({state})")))
+        for name, change, state in parts
+    )
 
 
 def _document(found: Checked) -> dict[str, object]:
@@ -113,7 +116,10 @@ def _document(found: Checked) -> dict[str, object]:
             "change": plain(one.after - one.before),
             "runs": list(one.runs),
             "causes": {
-                by: [{"name": name, "change": change} for name, change in parts]
+                by: [
+                    {"name": name, "change": change, "state": state}
+                    for name, change, state in parts
+                ]
                 for by, parts in one.causes.items()
             },
         }

@@ -24,6 +24,7 @@ from p5stats.dimensions import COMPONENT
 
 SEEDS = 5  # the smallest number of placement seeds, without --single
 PAIR = 2  # systems
+EARLIER, LATER = "the earlier run", "the later run"  # the names of two runs of one system
 HELP = "show why one system needs more cycles than another"
 DESCRIPTION = (
     "Divides the difference in busy cycles between two systems by component of the"
@@ -61,13 +62,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         " entering the kernel (docs/concepts/dimensions.md). The runs need --cpi and the option"
         " that counts by the dimension. The empty bracket is then not subtracted",
     )
-    parser.add_argument(
-        "--where",
-        action="append",
-        default=[],
-        metavar="DIMENSION=VALUE,...",
-        help="with --by: only what has one of these values, such as ring=0; may be repeated",
-    )
+    options.add_division(parser)
     parser.add_argument(
         "--export",
         type=Path,
@@ -85,7 +80,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     size = options.size(args, needs="export")
     first, second, names = _systems(lab, args)
     question = _question(args)
-    found = list(explanation.between(first, second, names, question))
+    found = list(explanation.between(first, second, names, question, args.top))
     if not found:
         a, b = (", ".join(dict.fromkeys(explanation.measured(own))) for own in (first, second))
         raise UserError(
@@ -106,11 +101,10 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
 
 def _question(args: argparse.Namespace) -> breakdown.Question | None:
     """The dimensions of --by, and the ring."""
+    options.check_no_breakdown(args)
     if not args.by:
-        if args.where:
-            raise UserError("explain --where: expected with --by DIMENSION,...")
         return None
-    asked = breakdown.ask([args.by], args.where)
+    asked = breakdown.ask([args.by], args.where, names=args.names)
     if COMPONENT in asked.dimensions:
         raise UserError(f"explain --by {COMPONENT}: every explanation is by component already")
     breakdown.ask([args.by, COMPONENT, cpi_stack.RING], args.where)  # no dimension excludes these
@@ -198,7 +192,9 @@ def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored
     a, b = _name(first), _name(second)
     if a == b:
         a, b = selection.called(first.record), selection.called(second.record)
-    return [first], [second], (a, b) if a != b else (first.id[:8], second.id[:8])
+    if a == b:
+        a, b = (EARLIER, LATER) if first.started < second.started else (LATER, EARLIER)
+    return [first], [second], (a, b)
 
 
 def _words(stored: Stored) -> set[str]:
