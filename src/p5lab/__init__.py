@@ -16,6 +16,7 @@ screen     the screen at the end of a boot from media
 measure    counts as numbers for one operation: cycles, microseconds, misses
 compare    each number beside a reference, with their ratio
 by         counts divided by ring, function, call and other dimensions
+explore    a figure with a choice of benchmark, dimension, event, system and kind of value
 stack      what the processor spends the clocks of one operation on (CPI stack)
 intervals  the counts of each interval of a run, over time
 whatif     what would make a program faster: parts and machine keys with their gain
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING
 from p5lab.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from p5lab.api.exploring import explore as explore
     from p5lab.api.figures import plot as plot
     from p5lab.api.figures import style as style
     from p5lab.api.fragments import cycles as cycles
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 # `import p5lab` does not load pandas, and a script without figures needs no Altair.
 _MODULES = {
     "p5lab.errors": ("UserError",),
+    "p5lab.api.exploring": ("explore",),
     "p5lab.api.figures": ("plot", "style"),
     "p5lab.api.fragments": ("cycles",),
     "p5lab.api.programs": ("annotate", "whatif"),
@@ -63,7 +66,8 @@ _MODULES = {
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = sorted(_PLACES)  # mypy sees the imports above
-_PACKAGES = {"p5lab.api.figures": "report"}  # the group of Python packages that a module needs
+# The group of Python packages that a module needs.
+_PACKAGES = {"p5lab.api.exploring": "report", "p5lab.api.figures": "report"}
 
 
 def __getattr__(name: str) -> object:

@@ -13,7 +13,9 @@ each event that the observer has (not for intervals, which are not divided by ph
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +175,16 @@ def of_run(directory: Path, observer: Observer, dimensions: Collection[str]) -> 
 
 
 def read(directory: Path, observer: Observer) -> Counted:
-    """All counts of an observer, with the names of phases. StatsError for a damaged file."""
+    """All counts of an observer, with the names of phases. The last few files are kept. StatsError
+    for a damaged file."""
+    files = (path.stat() for path in (directory / observer.file, directory / tidy.RECORD))
+    with suppress(FileNotFoundError):
+        return _read(directory, observer, tuple((one.st_mtime_ns, one.st_size) for one in files))
+    return _read.__wrapped__(directory, observer, ())
+
+
+@lru_cache(maxsize=16)
+def _read(directory: Path, observer: Observer, _: tuple[tuple[int, int], ...]) -> Counted:
     found = observer.read(directory)
     path = directory / tidy.RECORD
     names = phase_names.of(record.read(path)) if path.exists() else {}
@@ -275,13 +286,24 @@ def _intervals(directory: Path) -> Counted:
     return Counted(found.frame().assign(phase=WHOLE_RUN), tuple(found.events))
 
 
+def _by_function(directory: Path) -> attribution.Attribution:
+    """The counts by function. The last file is kept, because two observers read it."""
+    path = directory / ATTRIBUTION
+    return _functions(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=2)
+def _functions(path: Path, _: int) -> attribution.Attribution:
+    return attribution.read(path)
+
+
 def _attribution(directory: Path) -> Counted:
-    found = attribution.read(directory / ATTRIBUTION)
+    found = _by_function(directory)
     return Counted(found.frame(callers=found.stacks), tuple(found.events))
 
 
 def _evictions(directory: Path) -> Counted:
-    found = attribution.read(directory / ATTRIBUTION)
+    found = _by_function(directory)
     if not any(event.endswith(CAUSES) for event in found.events):
         raise NotCounted("evictions")
     frame = found.eviction_frame()

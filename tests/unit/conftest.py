@@ -6,6 +6,8 @@ import hostile
 import pytest
 from hypothesis import HealthCheck, settings
 
+import p5lab as p5lab_functions
+from p5lab.api import checkout
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.describe.machine import load
@@ -28,6 +30,20 @@ settings.load_profile("p5lab")
 def lab(tmp_path):
     """Returns a miniature checkout with a scripted engine (fakelab.py)."""
     return fakelab.make(tmp_path / "lab")
+
+
+@pytest.fixture
+def here(lab, monkeypatch):
+    """Returns the miniature checkout, in which the functions of p5lab work."""
+    monkeypatch.setattr(checkout, "here", lambda: lab)
+    return lab
+
+
+@pytest.fixture
+def sweep(here):
+    """Returns the table of a sweep over three sizes of the L2."""
+    sizes = {"l2.size": ["128K", "256K", "512K"]}
+    return p5lab_functions.run("tests", workload="call", sweep=sizes, build=False)
 
 
 @pytest.fixture

@@ -13,23 +13,9 @@ import pytest
 from fakelab import INTERVALS, REPO, written
 
 import p5lab
-from p5lab.api import checkout
 from p5stats import StatsError, tidy
 
 SIZES = ["128K", "256K", "512K"]
-
-
-@pytest.fixture
-def here(lab, monkeypatch):
-    """Returns the miniature checkout, in which the functions of p5lab work."""
-    monkeypatch.setattr(checkout, "here", lambda: lab)
-    return lab
-
-
-@pytest.fixture
-def sweep(here):
-    """Returns the table of a sweep over three sizes of the L2."""
-    return p5lab.run("tests", workload="call", sweep={"l2.size": SIZES}, build=False)
 
 
 def test_the_document_names_every_argument_of_run():

@@ -8,18 +8,10 @@ from fakelab import END, HEADER, snapshot
 from test_program import elf
 
 import p5lab
-from p5lab.api import checkout
 from p5lab.describe.markers import WHOLE_PHASE
 from p5stats import StatsError
 
 VARIANTS = {"as it is": {}, "write allocate": {"l1d.write_allocate": True}}
-
-
-@pytest.fixture
-def here(lab, monkeypatch):
-    """Returns the miniature checkout, in which the functions of p5lab work."""
-    monkeypatch.setattr(checkout, "here", lambda: lab)
-    return lab
 
 
 def texts(chart):

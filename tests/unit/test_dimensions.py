@@ -153,7 +153,7 @@ def test_dimensions_that_exclude_each_other_are_named():
 
 
 @pytest.fixture
-def stored(made, p5lab, lab):
+def stored(lab):
     """The only run of the workload `call`, with counts by function, mode and interval."""
     lab.behave()
     Runner(lab).run_all(experiment.load(lab, "tests"))

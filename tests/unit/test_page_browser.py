@@ -15,6 +15,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 from p5lab.cli import main as cli
 
@@ -221,3 +222,47 @@ def test_the_page_of_a_profile_is_used_without_a_mouse(browser, profile_address,
     assert press(Keys.ESCAPE).startswith("all ")
     rows = browser.find_elements(By.CSS_SELECTOR, "#rows tr")
     assert [row.text.split()[0] for row in rows] == ["sys_dup", "memcpy", "main", "(idle)"]
+
+
+@pytest.fixture(scope="module")
+def explore_address(results_by_size, tmp_path_factory):
+    """Returns the address of a page of `report --explore` about two systems."""
+    lab = fakelab.make(tmp_path_factory.mktemp("explore") / "lab")
+    shutil.copytree(results_by_size, lab.results, dirs_exist_ok=True)
+    runs = sorted(path.name for path in lab.results.glob("tests/*"))[:4]
+    page = lab.root / "explore.html"
+    assert cli.main(["report", *runs, "--explore", "--output", str(page)], lab) == 0
+    return page.as_uri()
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
+def test_a_choice_changes_the_figure_and_its_python_line(browser, explore_address, size, scheme):
+    width, height = SIZES[size]
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
+    )
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get_log("performance")
+    browser.get_log("browser")
+    browser.get(explore_address)
+    WebDriverWait(browser, 30).until(lambda one: one.find_elements(By.CSS_SELECTOR, "svg[role]"))
+    assert {url for url in requested(browser) if not url.startswith("data:")} == {explore_address}
+    assert browser.get_log("browser") == []
+    assert browser.execute_script(OVERFLOW) == 0
+
+    def line():
+        return browser.find_element(By.ID, "line").text
+
+    assert line().startswith("p5lab.plot(p5lab.by(['") and "kind" not in line()
+    before = browser.find_element(By.CSS_SELECTOR, "#figure svg").get_attribute("aria-label")
+    browser.find_element(By.ID, "dimension").send_keys("space")
+    browser.find_element(By.ID, "kind").send_keys("difference")
+    assert "'space'" in line() and line().endswith(', kind="difference")')
+    WebDriverWait(browser, 30).until(
+        lambda one: (
+            one.find_element(By.CSS_SELECTOR, "#figure svg").get_attribute("aria-label")
+            not in (None, before)
+        )
+    )

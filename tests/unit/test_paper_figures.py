@@ -10,7 +10,6 @@ from fakelab import END, HEADER, snapshot
 from test_program import elf
 
 import p5lab
-from p5lab.api import checkout
 from p5lab.cli import main as cli
 from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.errors import UserError
@@ -18,20 +17,6 @@ from p5lab.present import figure_size
 
 WIDTH = ("--width", "3.3in", "--font-size", "8")
 POINTS = 3.3 * 72
-
-
-@pytest.fixture
-def here(lab, monkeypatch):
-    """Returns the miniature checkout, in which the functions of p5lab work."""
-    monkeypatch.setattr(checkout, "here", lambda: lab)
-    return lab
-
-
-@pytest.fixture
-def sweep(here):
-    """Returns the table of a sweep over two sizes of the L2."""
-    sizes = {"l2.size": ["128K", "256K"]}
-    return p5lab.run("tests", workload="call", sweep=sizes, build=False)
 
 
 @pytest.fixture

@@ -19,12 +19,15 @@ from p5lab.page.charts import BYTES, FONT, GRID, INK, LETTER, MUTED, NUMBER, SER
 from p5lab.page.figure import title_of
 from p5lab.present import figure_size
 from p5lab.present.breakdown import ORDERED
-from p5lab.present.breakdown_table import AFTER, BEFORE
+from p5lab.present.breakdown_table import AFTER, BEFORE, KINDS_OF_VALUE
 from p5lab.present.figure_size import FigureSize
 from p5stats import cpi, papers, tidy
 from p5stats.claims import is_bytes, size_of
 
 METRIC = "busy cycles"
+ABSOLUTE, RATIO, DIFFERENCE = KINDS_OF_VALUE
+# The column of a table of `by` with each kind of value.
+KINDS = {ABSOLUTE: "value", RATIO: "ratio", DIFFERENCE: "difference"}
 WIDTH, HEIGHT = 460, 260  # pixels of a curve
 STEP, DOT_STEP = 20, 18  # pixels of one bar and of one mark
 LABEL_WIDTH, TEXT_GAP = 260, 8
@@ -113,12 +116,14 @@ def plot(
     title: str | None = None,
     width: str | None = None,
     font_size: float | None = None,
+    kind: str = ABSOLUTE,
 ) -> Chart:
     """Draws one number of each run as an Altair chart. A notebook shows the chart, and
     `chart.save("name.png")` writes it to a file (also .svg, .pdf and .html).
 
     table: the result of `run`, `load`, `measure`, `compare`, `by` or `stack`. A table of `by` has a
-    bar for each row and system, or a curve over intervals or iterations. A stack is drawn as one
+    bar for each row and system, or a curve over intervals or iterations; with kind "ratio" or
+    "difference", the figure shows these to the first system. A stack is drawn as one
     bar for each row, with the largest components as colours. After `compare` the figure shows
     ratios. metric: the number; several numbers only after `compare`, because ratios have no unit.
     x: the column of the horizontal axis of a curve, or `"phase"` for sizes. Without `x`, it is the
@@ -135,7 +140,9 @@ def plot(
     size = figure_size.parse(width, font_size, "plot")
     across = WIDTH if size is None else size.units * (1 - LABEL_SHARE)
     if {"system", "state"} <= set(table):
-        chart, names = _divided(table, metric, across)
+        chart, names = _divided(table, metric, across, kind)
+    elif kind != ABSOLUTE:
+        raise UserError(f"plot kind={kind!r}: expected a table of by")
     elif "component" in table:
         chart, names = _stack(table, series)
     else:
@@ -197,42 +204,60 @@ def _numbers(
 
 
 def _divided(
-    table: pd.DataFrame, metric: str | Sequence[str], across: float
+    table: pd.DataFrame, metric: str | Sequence[str], across: float, kind: str
 ) -> tuple[Chart, list[str]]:
-    """The chart of a table of `by`, and the names of its systems."""
+    """The chart of a table of `by`, and the names of its systems. A row that is new or gone says
+    so."""
+    if kind not in KINDS:
+        raise unknown("kind", kind, KINDS, where="plot")
     known = list(dict.fromkeys(table["metric"]))
     name = metric if isinstance(metric, str) else ", ".join(metric)
     if name == METRIC and name not in known:
         name = known[0]
     if name not in known:
         raise unknown("metric", name, known, where="plot")
-    rows = table[table["metric"] == name].dropna(subset="value")
+    rows = table[table["metric"] == name].dropna(subset=KINDS[kind])
+    label = f"{_named(name, str(rows['unit'].iloc[0]))} for {rows['per'].iloc[0]}"
+    if kind != ABSOLUTE:
+        first = rows["system"].iloc[0]
+        rows = rows[rows["system"] != first]
+        label = f"{label}, {kind} to {first}"
+        if rows.empty:
+            raise UserError(f"plot kind={kind!r}: expected a table of two or more systems")
     own = [one for one in table if one not in (*BEFORE, *AFTER, "difference", "ratio", "state")]
     shown = [one for one in ("benchmark", "phase") if rows[one].nunique() > 1]
     is_curve = len(own) == 1 and own[0] in ORDERED and not shown
     data = pd.DataFrame(
         {
-            "row": "" if is_curve else _joined(rows, [*shown, *own]),
+            "row": "" if is_curve else _with_state(rows, _joined(rows, [*shown, *own])),
             "series": rows["system"],
             "point": pd.to_numeric(rows[own[0]], errors="coerce") if is_curve else 0,
-            "value": rows["value"].astype(float),
+            "value": rows[KINDS[kind]].astype(float),
         }
     )
     data = data.dropna()  # the sum of further points is no point
     data["lowest"] = data["highest"] = data["value"]
-    label = f"{_named(name, str(rows['unit'].iloc[0]))} for {rows['per'].iloc[0]}"
-    chart = drawn(data, label, own[0] if is_curve else "", across)
+    is_ratio = kind == RATIO
+    chart = drawn(data, label, own[0] if is_curve else "", across, is_ratio=is_ratio)
     return chart, list(dict.fromkeys(data["series"]))
 
 
-def drawn(data: pd.DataFrame, label: str, axis: str, across: float) -> Chart:
+def _with_state(rows: pd.DataFrame, names: pd.Series) -> pd.Series:
+    """The names of rows, with `new` or `gone` if a system has this state in the row."""
+    states = {name: state for name, state in zip(names, rows["state"], strict=True) if state}
+    return names.map(lambda name: f"{name} ({states[name]})" if name in states else name)
+
+
+def drawn(
+    data: pd.DataFrame, label: str, axis: str, across: float, *, is_ratio: bool = False
+) -> Chart:
     """Draws marks as `plot` does. data: the columns row, series, point, value, lowest and highest.
     label: the name of the values. axis: the name of a curve's axis; empty for bars. across: pixels
     of the values' axis of bars."""
     if not axis:
-        return _bars(data, label, across, is_ratio=False)
+        return _bars(data, label, across, is_ratio=is_ratio)
     is_size = bool(data["row"].map(is_bytes).all())
-    return _curve(data, label, axis, is_size=is_size, is_ratio=False)
+    return _curve(data, label, axis, is_size=is_size, is_ratio=is_ratio)
 
 
 def _named(metric: str, unit: str) -> str:

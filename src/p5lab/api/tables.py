@@ -254,12 +254,15 @@ def by(
     chosen = _listed(dimensions)
     texts = [f"{name}={','.join(map(str, _listed(one)))}" for name, one in (where or {}).items()]
     question = breakdown.ask(chosen, texts, _listed(metric), per, names)
-    lab = checkout.here()
-    if isinstance(runs, pd.DataFrame):
-        stored = [store.find(lab, str(run)) for run in runs["run"].unique()]
-    else:
-        stored = [same[0] for same in selection.groups(lab, _listed(runs))]
+    stored = [same[0] for same in grouped(checkout.here(), runs)]
     return divided(stored, question, top)
+
+
+def grouped(lab: Lab, runs: str | Sequence[str] | pd.DataFrame) -> list[list[store.Stored]]:
+    """The stored runs that `by` and `explore` take, by kind, the newest of each kind first."""
+    if isinstance(runs, pd.DataFrame):
+        return [[store.find(lab, str(run))] for run in runs["run"].unique()]
+    return selection.groups(lab, _listed(runs))
 
 
 def divided(

@@ -6,8 +6,6 @@ policy of the page allows only the page's own style sheet and icon. The charts a
 scripts, so a browser executes no code from the page.
 """
 
-import base64
-import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +21,7 @@ from p5lab.describe.papers import Paper
 from p5lab.evidence import counter_method, validate
 from p5lab.keep import named
 from p5lab.keep.store import Stored
-from p5lab.page import answer, charts, screens, summary, svg
+from p5lab.page import answer, charts, offline, screens, summary, svg
 from p5lab.page.figure import MODELLED, PUBLISHED, Figure, title_of
 from p5lab.page.results import Results
 from p5lab.present import counts, several_systems
@@ -96,7 +94,6 @@ class Page:
 def render(page: Page) -> str:
     """Returns the HTML of a page. The same page always gives the same HTML."""
     style = (HERE / "page.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
         autoescape=True,
@@ -111,7 +108,7 @@ def render(page: Page) -> str:
         run_heads=RUN_HEADS,
         version=__version__,
         style=Markup(style),
-        style_digest=f"sha256-{digest}",
+        style_digest=offline.digest(style),
         lines=_lines,
         capital=_capital,
     )

@@ -8,28 +8,21 @@ content security policy allows no other.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-import jinja2
-from markupsafe import Markup
 
 from p5lab.describe.observation.attribute import ATTRIBUTION
 from p5lab.errors import UserError
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
+from p5lab.page import offline
 from p5lab.present.breakdown import System
 from p5lab.terminal import for_terminal
 from p5stats import attribution, cpi, declared, phase_names, tidy
 from p5stats.attribution import Attribution, Node
 
-HERE = Path(__file__).parent
 ROOT = "all"
 FIRST = (cpi.BUSY, declared.NOMINAL + cpi.BUSY, cpi.INSTRUCTIONS)  # the first events of the choice
 Names = tuple[str, ...]
@@ -194,23 +187,4 @@ def _merged(trees: Sequence[Tree], events: Sequence[str]) -> list[list[Any]]:
 
 def render(profile: Profile) -> str:
     """The HTML of a page. The same profile always gives the same HTML."""
-    style, script = (
-        (HERE / name).read_text(encoding="utf-8") for name in ("flame.css", "flame.js")
-    )
-    # In HTML, a script ends at the first </, also inside a text of JSON.
-    data = json.dumps(profile.data, separators=(",", ":")).replace("<", "\\u003c")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    return environment.get_template("flame.html").render(
-        profile=profile,
-        style=Markup(style),
-        style_digest=_digest(style),
-        script=Markup(script),
-        script_digest=_digest(script),
-        data=Markup(data),
-    )
-
-
-def _digest(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+    return offline.render("flame.html", ["flame.css"], "flame.js", profile.data, profile=profile)

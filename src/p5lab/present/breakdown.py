@@ -57,6 +57,8 @@ OWN_SHOWN = (
     *(dimensions.CLOCKS, dimensions.DELIVERIES, "evictions"),
     *("calls", NO_RETURN, "total/call", "waited/call"),
 )
+_UNITS = {**OWN, **{metric.name: metric.unit for metric in compare.metrics(0)}}
+_KNOWN = [Column(name, _UNITS[name], name in OWN) for name in (*shown_in(View.PARTS), *OWN_SHOWN)]
 
 
 @dataclass(frozen=True)
@@ -204,6 +206,27 @@ class Table:
             for place in range(len(self.systems))
         )
         return Row((name, *[""] * (len(self.question.by) - 1)), sums)
+
+    @property
+    def known(self) -> tuple[Column, ...]:
+        """The metrics of View.PARTS and of observers that the systems have."""
+        events = dict.fromkeys((event for own in self.total.counts for event in own or ()), 1.0)
+        values = {one: _value(events, one, self.systems[0].stored[0]) for one in _KNOWN}
+        return tuple(one for one, value in values.items() if value == value)
+
+    def ordered(self, columns: tuple[Column, ...]) -> Table:
+        """The same rows in their order by the first of these columns."""
+        table = replace(self, columns=columns)
+
+        def place(row: Row) -> tuple[object, ...]:
+            if self.question.by[0] in ORDERED:
+                return int(row.key[0]), row.key
+            values = [one if one == one else 0.0 for one in table.values(row, columns[0])]
+            is_several = len(values) > 1
+            order = max(abs(one - values[0]) for one in values) if is_several else values[0]
+            return -order, row.key
+
+        return replace(table, rows=tuple(sorted(self.rows, key=place)))
 
     def top(self, number: int) -> list[Row]:
         """The first rows, and one row for the rest."""
@@ -444,38 +467,13 @@ def _table(
     ]
     keys = list(dict.fromkeys(key for one in counts for key in one))
     rows = [Row(key, tuple(one.get(key) for one in counts)) for key in keys]
-    columns = question.metrics or _default(own, len(systems) > 1)
-    table = Table(benchmark, phase, question, systems, columns, tuple(rows))
-
-    def place(row: Row) -> tuple[object, ...]:
-        if question.by[0] in ORDERED:
-            return int(row.key[0]), row.key
-        values = [one if one == one else 0.0 for one in table.values(row, columns[0])]
-        is_several = len(values) > 1
-        order = max(abs(one - values[0]) for one in values) if is_several else values[0]
-        return -order, row.key
-
-    ordered = sorted(rows, key=place)
-    return Table(benchmark, phase, question, systems, columns, tuple(ordered))
+    table = Table(benchmark, phase, question, systems, (), tuple(rows))
+    several = len(systems) > 1
+    return table.ordered(question.metrics or table.known[: 1 if several else None])
 
 
 def _tuple(key: object) -> tuple[object, ...]:
     return key if isinstance(key, tuple) else (key,)
-
-
-def _default(own: Sequence[tuple[System, pd.DataFrame]], several: bool) -> tuple[Column, ...]:
-    """The columns without a wish."""
-    events = {str(event) for _, frame in own for event in frame.columns}
-    known = {**OWN, **{metric.name: metric.unit for metric in compare.metrics(0)}}
-
-    def has(name: str) -> bool:
-        counts = dict.fromkeys(events, 1.0)
-        value = _value(counts, Column(name, known[name], name in OWN), own[0][0].stored[0])
-        return value == value
-
-    found = [name for name in (*shown_in(View.PARTS), *OWN_SHOWN) if has(name)]
-    chosen = found[:1] if several else found
-    return tuple(Column(name, known[name], name in OWN) for name in chosen)
 
 
 def check_names(runs: Sequence[Stored], question: Question) -> None:

@@ -24,6 +24,7 @@ from p5lab.present.tables import (
 SCHEMA_VERSION = 1
 # The columns of `rows` before and after those of the dimensions.
 BEFORE, AFTER = ("benchmark", "phase", "system", "runs"), ("metric", "unit", "per", "value")
+KINDS_OF_VALUE = ("absolute", "ratio", "difference")  # of a figure
 ROWS = 20
 NEW, GONE = "new", "gone"  # the ratio of a row that only a later or only the first system has
 TOTAL = "total"

@@ -12,6 +12,7 @@ from p5lab.host import packages
 from p5lab.lab import Lab, shown
 from p5lab.present import breakdown_table
 from p5lab.present.breakdown import ORDERED
+from p5lab.present.breakdown_table import KINDS_OF_VALUE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +66,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="draw ratios to the first guest, or to the first value of a swept key, machine, label"
         " or program",
     )
+    parser.add_argument(
+        "--kind",
+        choices=KINDS_OF_VALUE,
+        default=KINDS_OF_VALUE[0],
+        help="with --by: draw values (the default), or their ratio or difference to the first"
+        " system",
+    )
     parser.add_argument("--workload", action="append", default=[], help="only this workload")
     parser.add_argument("--guest", action="append", default=[], help="only this guest")
     parser.add_argument("--x", metavar="KEY", help="the machine key of the horizontal axis")
@@ -81,6 +89,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     if args.ratio and args.cpi:
         raise UserError("--ratio: expected without --cpi")
     options.check_no_breakdown(args)
+    if args.kind != KINDS_OF_VALUE[0] and not args.by:
+        raise UserError("plot --kind: expected with --by DIMENSION,...")
     if args.by:
         return _by_dimension(args, lab)
     packages.ensure("report")
@@ -121,6 +131,7 @@ def _by_dimension(args: argparse.Namespace, lab: Lab) -> int:
         title=args.title,
         width=args.width,
         font_size=args.font_size,
+        kind=args.kind,
     )
     chart.save(args.output)
     print(f"Figure: {shown(args.output)}")

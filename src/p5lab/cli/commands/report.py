@@ -9,6 +9,7 @@ from p5lab import page
 from p5lab.cli import next_steps, options, request
 from p5lab.describe import experiment
 from p5lab.errors import UserError
+from p5lab.host import packages
 from p5lab.host.progress import Progress
 from p5lab.keep import gc, selection
 from p5lab.lab import Lab, shown
@@ -29,6 +30,7 @@ EXAMPLES = (
     "report lai96-memory --output lai96.html --export figures",
     "report chen95-core --sweep l2.size=128K,256K",
     "report program",
+    "report program --explore --output explore.html",
     "report chen95-core --by component --top 10",
     "report 3f2a91 91bc04 --output two-runs.html",
 )
@@ -55,6 +57,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="also write each figure as SVG, PDF, PNG and CSV into this directory",
     )
+    parser.add_argument(
+        "--explore",
+        action="store_true",
+        help="write a page with a script, on which a choice of benchmark, dimension, event, system"
+        " and kind of value changes the figure, as p5lab.explore shows it in a notebook",
+    )
     options.add_size(parser)
     options.add_choice(parser)
     options.add_only(parser)
@@ -67,6 +75,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `report`."""
     wish = _wish(args)
+    if args.explore:
+        return _explore(args, lab)
     again = next_steps.again(args, "run")
     if _is_of_experiment(args, lab):
         args.experiment = args.experiments[0] if args.experiments else None
@@ -90,8 +100,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     if args.form == "json":
         options.print_json(
             {
-                "page": lab.short(output.resolve()),
-                "bytes": output.stat().st_size,
+                **_written(lab, output),
                 "exported": [lab.short(path.resolve()) for path in written.exported],
                 "missing": [run.label for run in written.missing],
             }
@@ -101,6 +110,31 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     if args.export is not None:
         print(f"Figures: {len(written.exported)} files in {args.export}")
     return 0
+
+
+def _explore(args: argparse.Namespace, lab: Lab) -> int:
+    """Writes the page with a choice."""
+    if args.by or args.export:
+        raise UserError("report --explore: expected without --by and --export")
+    if not args.experiments or args.program:
+        raise UserError("report --explore: expected an experiment, runs, a label or `program`")
+    _check_no_choice(args)
+    groups = selection.groups(lab, args.experiments, args.only)
+    name = selection.name_of(lab, args.experiments, groups)
+    output = args.output or lab.results / f"{name}-explore.html"
+    packages.ensure("report")
+    from p5lab.page import explorer
+
+    explorer.of(groups, explorer.title_of(groups)).save(output)
+    if args.form == "json":
+        options.print_json(_written(lab, output))
+    else:
+        print(f"Page: {shown(output)}, {gc.human(output.stat().st_size)}")
+    return 0
+
+
+def _written(lab: Lab, output: Path) -> dict[str, object]:
+    return {"page": lab.short(output.resolve()), "bytes": output.stat().st_size}
 
 
 def _wish(args: argparse.Namespace) -> page.Wish:

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""A figure of stored runs with a choice of benchmark, dimension, event, system and kind of value:
+a page for a browser or a notebook (`p5lab.explore`).
+
+The page has the marks of all its figures, and a Python line for each of them. explore.js shows what
+the reader chooses; the library Vega draws it. The page needs no other file and no network.
+"""
+
+import html
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+from markupsafe import Markup
+
+from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.files import replace_text
+from p5lab.keep import selection
+from p5lab.keep.store import Stored
+from p5lab.page import charts, offline
+from p5lab.present import breakdown, breakdown_table
+from p5lab.present.breakdown import ORDERED, Question, Table
+from p5lab.present.breakdown_table import KINDS_OF_VALUE, ROWS
+from p5lab.terminal import for_terminal
+from p5stats.dimensions import DIMENSIONS
+
+ALL = "all, side by side"
+NAMED = 4  # benchmarks in a title
+HEIGHT = 900  # pixels, in a notebook
+ID = 10  # characters of a run's id that a line has
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One figure. `marks`: row, system, value, difference, ratio and state of each mark. `line`:
+    the Python expression that draws the values."""
+
+    benchmark: str
+    dimension: str
+    metric: str
+    system: str
+    unit: str
+    per: str
+    ordered: bool
+    marks: Sequence[Sequence[Any]]
+    line: str
+
+    def python(self, kind: str) -> str:
+        """The Python line that draws this kind of value. explore.js makes the same."""
+        return self.line if kind == KINDS_OF_VALUE[0] else f'{self.line[:-1]}, kind="{kind}")'
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """The figures of stored runs. A notebook shows their page, and `save` writes it."""
+
+    title: str
+    figures: Sequence[Shown]
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.page(), quote=True)
+        return (
+            f'<iframe title="{html.escape(self.title)}" srcdoc="{page}" width="100%"'
+            f' height="{HEIGHT}" style="border: 0"></iframe>'
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Writes the page. Raises UserError if the file cannot be written."""
+        try:
+            replace_text(Path(path), self.page())
+        except OSError as error:
+            raise disk_error(error, Path(path)) from None
+
+    def page(self) -> str:
+        """The HTML of the page."""
+        library = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # all of Vega
+        data = {
+            "figures": [vars(one) for one in self.figures],
+            "meanings": {name: one.meaning for name, one in DIMENSIONS.items()},
+            "colors": charts.SERIES,
+            "kinds": KINDS_OF_VALUE,
+        }
+        return offline.render(
+            "explore.html",
+            ["flame.css", "explore.css"],
+            "explore.js",
+            data,
+            title=self.title,
+            library=Markup(library),
+            library_digest=offline.digest(library),
+        )
+
+
+def of(groups: Sequence[Sequence[Stored]], title: str) -> Explorer:
+    """The figures of runs. `groups`: the runs of one kind, the newest first
+    (p5lab.keep.selection.groups). Each dimension takes the newest runs that counted by it. Raises
+    UserError if no run has counts."""
+    figures: list[Shown] = []
+    for dimension in sorted(DIMENSIONS, key=ORDERED.__contains__):
+        question = Question((dimension,))
+        runs = [
+            one for same in groups if (one := next((x for x in same if _has(x, question)), None))
+        ]
+        benchmarks: dict[str, list[Stored]] = {}
+        for one in selection.as_versions(runs):
+            benchmarks.setdefault(selection.subject(one.record), []).append(one)
+        for own in benchmarks.values():
+            ids = {one.id for one in own}
+            with suppress(UserError):  # a run without such counts
+                figures += _figures([one for one in runs if one.id in ids], question)
+    if not figures:
+        raise UserError(f"{title}: no run has counts", status=STATUS_FAILED)
+    return Explorer(title, figures)
+
+
+def title_of(groups: Sequence[Sequence[Stored]]) -> str:
+    """What the runs measure, and on which guests."""
+    records = [same[0].record for same in groups]
+    benchmarks = dict.fromkeys(selection.head(record) for record in records)
+    guests = dict.fromkeys(str(record["guest"]["name"]) for record in records)
+    what = ", ".join(benchmarks) if len(benchmarks) <= NAMED else f"{len(benchmarks)} benchmarks"
+    return f"{what} on {', '.join(guests)}"
+
+
+def _has(stored: Stored, question: Question) -> bool:
+    return question.by[0] != "phase" and breakdown.has(stored, question)
+
+
+def _figures(runs: Sequence[Stored], question: Question) -> Iterator[Shown]:
+    """The figures of a benchmark: of all systems side by side, and of each alone."""
+    tables = breakdown.of_runs(runs, question)
+    phases = {one.phase for one in tables}
+    # Alone, a run is no version of a program, so it has other names.
+    plain = {one.id: one for one in runs}
+    for table in tables:
+        yield from _of_table(table, ALL if len(table.systems) > 1 else "", phases)
+        for system in table.systems if len(table.systems) > 1 else ():
+            own = [plain[one.id] for one in system.stored]
+            for one in breakdown.of_runs(own, question):
+                if one.phase == table.phase:
+                    named = replace(one, benchmark=table.benchmark)
+                    yield from _of_table(named, system.name, phases)
+
+
+def _of_table(table: Table, system: str, phases: Collection[str]) -> Iterator[Shown]:
+    (dimension,) = table.question.by
+    ordered = dimension in ORDERED
+    if ordered and len(table.rows) == 1:
+        return
+    where = {"where": {"phase": table.phase}} if len(phases) > 1 else {}
+    ids = [one.id[:ID] for of in table.systems for one in of.stored]
+    for wanted in table.known:
+        own = table.ordered((wanted,))
+        rows = breakdown_table.rows(own, None if ordered else ROWS)
+        asked = {**where, "metric": wanted.name, **({} if ordered else {"top": ROWS})}
+        words = ", ".join(f"{name}={value!r}" for name, value in asked.items())
+        yield Shown(
+            for_terminal(table.title),
+            dimension,
+            wanted.name,
+            _name(system or table.systems[0].name),
+            wanted.unit,
+            table.per,
+            ordered,
+            [
+                [
+                    row[dimension],
+                    row["system"],
+                    *(row[name] for name in ("value", "difference", "ratio", "state")),
+                ]
+                for row in rows
+                if row["state"] != breakdown_table.TOTAL and row["value"] is not None
+            ],
+            f"p5lab.plot(p5lab.by({ids!r}, {dimension!r}, {words}))",
+        )
+
+
+def _name(system: str) -> str:
+    return for_terminal(system.replace("\n", ", "))
