@@ -94,7 +94,7 @@ TUTORIAL = "docs/start/tutorial.md"  # e2e/tutorial.py runs all commands of this
 # for a minute. `shown`: nothing of p5lab is in the command, or the program is not on the host.
 OTHERS = {
     r"python (guest-images|workloads|tools)/.*": "scripts",
-    r"gem5\.opt .*configs/gem5/(run|program)\.py .*": "scripts",
+    r"gem5\.opt .*configs/gem5/(run|program|library)\.py .*": "scripts",
     r"(\.venv/bin/)?python -m (p5stats|p5lab)\..*": "modules",
     r"cc -O2 .*|\./getpid .*": "host",
     r"openssl .*": "host",

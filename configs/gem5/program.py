@@ -94,6 +94,8 @@ def run(args: argparse.Namespace) -> int:
             "deviations": DEVIATIONS,
         },
     )
+    m5.simulate(1)  # gem5 writes no statistics at tick 0
+    recorder.mark("ready", 0)
     end = markers.run(recorder, args.limit)
     if end.op == "limit":
         print(f"p5lab: more than {args.limit} s of modelled time (--limit)", file=sys.stderr)

@@ -29,9 +29,11 @@ from m5.objects import Root  # noqa: E402
 from p5pc import extras, intervals, markers  # noqa: E402
 from p5pc.board import PentiumBoard  # noqa: E402
 from p5pc.cache_hierarchy import BootHierarchy, PentiumCacheHierarchy  # noqa: E402
-from p5pc.processor import PentiumProcessor  # noqa: E402
+from p5pc.processor import ChipProcessor, PentiumProcessor  # noqa: E402
 
-from p5lab.engines.gem5 import checkpoint, direct, parameters, simpoints, versions, workload  # noqa: E402
+from p5lab.describe.guest import X86_64  # noqa: E402
+from p5lab.describe.machine import Machine  # noqa: E402
+from p5lab.engines.gem5 import checkpoint, chip, direct, parameters, simpoints, versions, workload  # noqa: E402
 from p5lab.engines.gem5.ending import reason  # noqa: E402
 from p5lab.engines.gem5.setup import EXTRAS, Setup  # noqa: E402
 from p5lab.errors import UserError  # noqa: E402
@@ -81,10 +83,10 @@ def main() -> int:
     try:
         args = arguments()
         outdir = Path(m5.options.outdir).absolute()
-        if reason := versions.why_not(VERSION):
-            if not args.untested:
-                raise UserError(f"{reason}; --untested uses it anyway")
-            m5.util.warn(reason)
+        if (reason := versions.why_not(VERSION)) and not args.untested:
+            raise UserError(f"{reason}; --untested uses it anyway")
+        if remark := versions.remark(VERSION):
+            m5.util.warn(remark)
         setup = Setup.read(args.setup) if args.setup else from_names(args, outdir)
         setup.check()
         if reason := versions.why_no_cpu(VERSION, setup.cpu, dir(m5.objects)):
@@ -157,6 +159,12 @@ def arguments() -> argparse.Namespace:
         help="our SimObjects: use them if this gem5 has them (auto), require them (on), or never"
         " use them (off)",
     )
+    add(
+        "--clocks",
+        choices=("nominal",),
+        help="with --cpu p5: nominal clocks; without this option each instruction takes one clock",
+    )
+    add("--cpi", action="store_true", help="with --clocks: count the components of the CPI stack")
     add("--seed", type=int, default=0, metavar="N", help="seed of page placement in the guest")
     add(
         "--limit",
@@ -187,7 +195,7 @@ def arguments() -> argparse.Namespace:
     add(
         "--untested",
         action="store_true",
-        help=f"accept a gem5 other than {' or '.join(versions.TESTED)}",
+        help=f"accept a gem5 that is older than {versions.TESTED[0]}",
     )
     add(
         "--bbv",
@@ -212,6 +220,8 @@ def arguments() -> argparse.Namespace:
     args = parser.parse_args()
     if not args.setup and (args.workload is None) == (args.program is None):
         parser.error("expected --workload NAME or --program FILE")
+    if (args.clocks and args.cpu != versions.CHIP) or (args.cpi and not args.clocks):
+        parser.error("--clocks needs --cpu p5, and --cpi needs --clocks nominal")
     for option in ("bbv", "interval", "warm_up"):
         number = getattr(args, option)
         if number is not None and number < (option != "warm_up"):
@@ -247,6 +257,8 @@ def from_names(args: argparse.Namespace, outdir: Path) -> Setup:
         extras=args.extras,
         limit_seconds=args.limit,
         checkpoints=str(args.checkpoints or found.cache / "gem5/checkpoints"),
+        nominal=args.clocks is not None,
+        cpi=args.cpi,
     )
 
 
@@ -333,7 +345,13 @@ def full_board(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
 ) -> PentiumBoard:
     """Return a board that has caches and the CPU of the setup. The board has our SimObjects if
-    `ours` is true."""
+    `ours` is true. P5CPU has caches of its own."""
+    if setup.cpu == versions.CHIP:
+        parts = {"clocks": setup.nominal, "feedback": setup.nominal, "cpi": setup.cpi}
+        processor = ChipProcessor(Machine("", dict(setup.machine)), X86_64, **parts)
+        board = PentiumBoard(machine, processor, BootHierarchy())
+        board.load(setup, outdir)
+        return board
     processor = PentiumProcessor(machine, setup.cpu, extras=ours, tracer=ours)
     board = PentiumBoard(machine, processor, PentiumCacheHierarchy(machine, extras=ours))
     board.load(setup, outdir)
@@ -366,7 +384,9 @@ def restore_and_run(
             "clock_hz": machine.core_hz,
             "extras": ours,
             "cpu": setup.cpu,
-            "deviations": parameters.deviations(setup.machine, cpu=setup.cpu, extras=ours),
+            "deviations": chip.DEVIATIONS
+            if setup.cpu == versions.CHIP
+            else parameters.deviations(setup.machine, cpu=setup.cpu, extras=ours),
         },
     )
     instantiate(board, ready)

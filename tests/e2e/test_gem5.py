@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from p5lab import engines
 from p5lab.cli import main as cli
 from p5lab.lab import Lab
 from p5stats import tidy
@@ -100,19 +101,21 @@ def test_bad_input_is_one_line_and_status_2(gem5, tmp_path, arguments, message):
 
 def test_help_names_everything(gem5):
     text = gem5("--help").stdout
-    for word in ("--machine", "--cpu {timing,atomic,minor,o3}", "markers.jsonl", "exit status"):
+    for word in ("--machine", "--cpu {timing,atomic,minor,o3,p5}", "markers.jsonl", "exit status"):
         assert word in text
 
 
+@pytest.mark.parametrize("engine", ["gem5", "gem5_classic"])
 @pytest.mark.parametrize("feedback", ["on", "off"])
-def test_p5lab_runs_an_experiment_on_it(tmp_path, capsys, feedback):
+def test_p5lab_runs_an_experiment_on_it(tmp_path, capsys, feedback, engine):
     lab = Lab(ROOT, tmp_path)
-    words = ["run", "chen95-core", "--engine", "gem5", "--guest", "linux64"]
+    words = ["run", "chen95-core", "--engine", engine, "--guest", "linux64"]
     words += ["--workload", "getpid", "--feedback", feedback]
     assert cli.main([*words, "--format", "json"], lab) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {row["workload"] for row in rows} == {"getpid"}
     frame = tidy.load(lab.results / "chen95-core")
-    assert set(frame["engine"]) == {"gem5"}
+    has_chip = engines.get("gem5").instead(lab)
+    assert set(frame["engine"]) == {has_chip if has_chip and engine == "gem5" else engine}
     counted = frame[frame["event"] == "instructions"].groupby(["phase", "iteration"])["value"].sum()
     assert (counted > 0).all()

@@ -4,6 +4,7 @@ engine runs the same programs on the same chip, so user code must have the same 
 """
 
 import os
+import statistics
 import subprocess
 
 import pytest
@@ -16,9 +17,11 @@ PROGRAM = ROOT / "configs/gem5/program.py"
 WORKLOADS = ROOT / "build/workloads/linux"
 RING = 3
 # Without a kernel, the branch target buffer and the phase of the bus clock differ at the begin of a
-# bracket: one branch, and one clock of waiting for code. The delay loop is long enough for a clock
-# tick of the kernel.
-MOST, SHARE = 4, 0.001
+# bracket: one branch, and one clock of waiting for code.
+MOST = 4
+# An iteration of the delay loop takes one clock or five, which depends on the entry of the branch
+# target buffer that the loop finds.
+DELAY = 30
 
 
 @pytest.fixture(scope="session")
@@ -70,9 +73,8 @@ def test_user_code_has_the_clocks_of_the_embedded_engine(emulate, boot):
     assert ended.returncode == 0, ended.stderr
     expected, found = clocks(boot(" ".join(job)).events), clocks(counts(m5out))
     assert found.keys() == expected.keys() and len(found) > 20
-    apart = {phase: found[phase] - expected[phase] for phase in expected}
-    for phase, difference in apart.items():
-        assert abs(difference) <= max(MOST, SHARE * expected[phase]), apart
+    apart = {phase: found[phase] - expected[phase] for phase in expected if phase != DELAY}
+    assert all(abs(difference) <= MOST for difference in apart.values()), apart
     assert sum(clocks == 0 for clocks in apart.values()) > len(apart) / 2
 
 
@@ -98,3 +100,54 @@ def test_a_wrong_program_is_refused(emulate, tmp_path):
     ended, _ = emulate(str(text))
     assert ended.returncode == 2
     assert "expected an ELF program" in ended.stderr
+
+
+def medians(found, phase):
+    """The median of each event in the brackets of a phase, of all rings."""
+    brackets = [bracket for bracket in found.brackets if bracket.phase == phase]
+    totals = [
+        [_sum(one.end, i) - _sum(one.begin, i) for one in brackets] for i in range(len(found.units))
+    ]
+    return dict(zip(found.units, map(statistics.median, totals), strict=True))
+
+
+def _sum(marker, index):
+    """The count of an event in all banks. Zeros at the end of a bank are left out."""
+    return sum(bank[index] for bank in marker.banks.values() if index < len(bank))
+
+
+@pytest.mark.usefixtures("built64")
+def test_a_whole_system_has_the_counts_of_the_embedded_engine(gem5, boot, tmp_path):
+    """The markers of gem5 are in another function of the program, so a few reads of code and
+    branches beside a bracket differ.
+    """
+    command = [gem5, "-d", tmp_path / "m5out", ROOT / "configs/gem5/run.py", "--guest", "linux64"]
+    command += ["--cpu", "p5", "--clocks", "nominal", "--cpi", "--workload", "dup"]
+    ended = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if "built without P5CPU" in ended.stderr:
+        pytest.skip("P5LAB_GEM5 is a gem5 without P5CPU")
+    assert ended.returncode == 0, ended.stderr
+    found = counts(tmp_path / "m5out")
+    how = {"system": "linux64", "clocks": "nominal", "conf": ("run.cpi = true",)}
+    embedded = boot("dup iterations=50 warmup=5", **how).events
+    expected, measured = medians(embedded, 0), medians(found, 0)
+    both = expected.keys() & measured.keys()
+    assert expected.keys() - both == {event for event in expected if ".disk." in event}
+    apart = {event: (expected[event], measured[event]) for event in both}
+    assert not {event: pair for event, pair in apart.items() if abs(pair[0] - pair[1]) > MOST}
+    assert sum(one == other for one, other in apart.values()) > 0.9 * len(apart)
+    assert measured["nominal.cycles.busy"] == sum(
+        value for event, value in measured.items() if event.startswith("nominal.cpi.")
+    )
+
+
+def test_a_script_of_gem5s_library_runs_a_program(gem5, tmp_path):
+    script = ROOT / "configs/gem5/library.py"
+    command = [gem5, "-d", tmp_path / "m5out", script, WORKLOADS / "timed-loops"]
+    command += ["words=24", "iterations=1"]
+    ended = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if "P5CPU" in ended.stderr:
+        pytest.skip("P5LAB_GEM5 is a gem5 without P5CPU")
+    assert ended.returncode == 0, ended.stderr
+    statistics_text = (tmp_path / "m5out/stats.txt").read_text()
+    assert "board.processor.cores.core.chip.cycles_busy::ring3" in statistics_text

@@ -156,6 +156,11 @@ TEST_CASE("P5CPU's chip: what an instruction does beyond its accesses") {
   CHECK(effect({0xCD, 0x80}) == Effect::SoftInterrupt);
   CHECK(effect({0xCF}) == Effect::InterruptReturn);
   CHECK(effect({0xCB}) == Effect::FarReturn);
+  CHECK(effect({0x0F, 0x22, 0xD8}) == Effect::LoadCr3);
+  CHECK(effect({0x0F, 0x22, 0xC0}) == Effect::ChangeMode);
+  CHECK(effect({0x0F, 0x01, 0x38}) == Effect::InvalidatePage);
+  CHECK(effect({0x0F, 0x01, 0xF8}) == Effect::None);  // SWAPGS
+  CHECK(effect({0x0F, 0x09}) == Effect::WriteBack);
   CHECK(effect({0x0F, 0x04, 0x5A, 0x00}) == Effect::Pseudo);
   CHECK(effect({0xFF, 0x28}) == Effect::Gate);
   CHECK(effect({0xFF, 0x20}) == Effect::None);

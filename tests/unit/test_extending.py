@@ -262,7 +262,7 @@ def test_a_directory_of_another_structure_is_refused(lab, tmp_path, capsys):
     assert cli.main(["list", "machines"], replace(lab, path=(tmp_path,))) == 2
     assert capsys.readouterr().err == (
         f"p5lab: P5LAB_PATH: {tmp_path}: expected one or more of the directories experiments,"
-        " guests, machines, notebooks, workloads, engines in it; found none\n"
+        " guests, machines, notebooks, observers, workloads, engines in it; found none\n"
     )
 
 

@@ -167,7 +167,7 @@ def test_the_ram_disk_is_at_the_end_of_memory(tmp_path, kernel):
     initramfs = tmp_path / "initramfs.cpio"
     initramfs.write_bytes(b"x" * 5000)
     place = workload.layout(kernel, initramfs, 32 << 20)
-    assert place.initramfs_address == (32 << 20) - 8192
+    assert place.initramfs_address == (32 << 20) - 0x20000 - 8192  # below the BIOS's tables
     assert place.header_address == 0x90410
     # boot.rst: type_of_loader, then at 0x218 ramdisk_image and ramdisk_size
     assert place.header[0] == 0xFF and len(place.header) == 16
@@ -398,7 +398,8 @@ def test_releases_and_cpus_that_are_not_taken():
     assert "gem5 23.1.0.0: these configurations are tested with 24.0" in versions.why_not(
         "23.1.0.0"
     )
-    assert versions.why_not("[DEVELOP-FOR-24.1]")
+    for newer in ("[DEVELOP-FOR-24.1]", "24.1.0.0", "25.0.0.0"):
+        assert not versions.why_not(newer) and "tested with 24.0" in versions.remark(newer)
     assert "microcode" in versions.why_no_cpu("24.0.0.1", "minor", cpus)
     assert "built without X86O3CPU" in versions.why_no_cpu("24.0.0.1", "o3", cpus[:1])
     assert versions.why_no_cpu("24.0.0.1", "timing", cpus) == ""

@@ -10,7 +10,7 @@ import test_gem5_events as sample
 
 from p5lab import engines
 from p5lab.describe import experiment
-from p5lab.describe.observation import Observation, Shadow, Shadows, Trace
+from p5lab.describe.observation import Clocks, Cpi, Observation, Shadow, Shadows, Trace
 from p5lab.engines.gem5 import engine as gem5
 from p5lab.engines.gem5.setup import Setup
 from p5lab.errors import UserError
@@ -192,6 +192,32 @@ def test_without_feedback_gem5_uses_the_cpu_that_waits_for_no_access(lab, run, f
     engines.get("gem5").examine(lab, [own])
     plan = engines.get("gem5").prepare(lab, own, lab.results / "tests/run")
     assert json.loads(plan.write["gem5.json"])["cpu"] == plan.settings["cpu"] == cpu
+
+
+@pytest.mark.parametrize("cpus, chosen", [(CPUS, "gem5"), ([*CPUS, "P5CPU"], "gem5_chip")])
+def test_a_gem5_with_p5cpu_uses_it(lab, run, fake, cpus, chosen):
+    fake(cpus=cpus)
+    found = engines.get("gem5").instead(lab) or "gem5"
+    assert found == chosen and not engines.get("gem5_classic").instead(lab)
+    fake(cpus=[*CPUS, "P5CPU"], no_extras="built without tracing")
+    assert not engines.get("gem5").instead(lab)
+
+
+@pytest.mark.parametrize("nominal", [False, True])
+def test_the_chip_has_the_clocks_that_the_run_asks_for(lab, run, fake, nominal):
+    fake(cpus=[*CPUS, "P5CPU"])
+    observation = Observation.of(Clocks(), Cpi()) if nominal else Observation()
+    own = replace(run, engine="gem5_chip", observation=observation)
+    engines.get("gem5_chip").examine(lab, [own])
+    plan = engines.get("gem5_chip").prepare(lab, own, lab.results / "tests/run")
+    setup = json.loads(plan.write["gem5.json"])
+    assert (setup["cpu"], setup["nominal"], setup["cpi"]) == ("p5", nominal, nominal)
+
+
+def test_the_chip_needs_p5cpu(lab, run, fake):
+    fake()
+    with pytest.raises(UserError, match=r"expected a gem5 with P5CPU: .* gem5_classic"):
+        engines.get("gem5_chip").examine(lab, [replace(run, engine="gem5_chip")])
 
 
 def test_a_guest_of_another_isa_is_refused_first(lab, run, monkeypatch):

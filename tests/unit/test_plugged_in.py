@@ -38,7 +38,7 @@ def counter(tmp_path, monkeypatch):
 
 
 def test_the_engines_of_the_checkout_are_found():
-    assert engine.names() == ["bochs", "gem5", "native"]
+    assert engine.names() == ["bochs", "gem5", "gem5_chip", "gem5_classic", "native"]
     for name in engine.names():
         assert isinstance(engines.get(name), engines.Engine)
         assert engines.get(name).can is engine.capabilities(name)
@@ -46,7 +46,7 @@ def test_the_engines_of_the_checkout_are_found():
 
 
 def test_an_engine_outside_of_the_checkout_is_one_file(lab, counter, capsys):
-    assert engine.names() == ["bochs", "counter", "gem5", "native"]
+    assert engine.names() == ["bochs", "counter", "gem5", "gem5_chip", "gem5_classic", "native"]
     lab._put("prepared.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
     words = ["run", "tests", "--workload", "call", "--engine", "counter", "--no-build", "--json"]
     assert cli.main(words, lab) == 0
@@ -75,7 +75,7 @@ def test_a_record_of_an_engine_that_is_gone_is_still_read(lab, counter, monkeypa
     asked = experiment.load(lab, "tests", Filter(engine="counter", workloads=("call",)))
     (result,) = Runner(lab).run_all(asked)
     monkeypatch.delenv(VARIABLE)
-    assert engine.names() == ["bochs", "gem5", "native"]
+    assert engine.names() == ["bochs", "gem5", "gem5_chip", "gem5_classic", "native"]
     assert cli.main(["show", result.id], lab) == 0
     assert "counter" in capsys.readouterr().out
     assert cli.main(["rerun", result.id, "--no-build"], lab) == 2

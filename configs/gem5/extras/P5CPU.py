@@ -3,8 +3,17 @@
 
 from m5.objects.BaseAtomicSimpleCPU import BaseAtomicSimpleCPU
 from m5.objects.X86CPU import X86CPU
+from m5.objects.X86ISA import X86ISA
 from m5.objects.X86MMU import X86MMU
 from m5.params import Param, VectorParam
+
+
+class P5ISA(X86ISA):
+    """gem5's ISA, which tells P5CPU what others write to memory."""
+
+    type = "P5ISA"
+    cxx_class = "gem5::p5lab::P5ISA"
+    cxx_header = "p5isa.hh"
 
 
 class P5CPU(BaseAtomicSimpleCPU, X86CPU):
@@ -14,6 +23,7 @@ class P5CPU(BaseAtomicSimpleCPU, X86CPU):
     cxx_class = "gem5::p5lab::P5CPU"
     cxx_header = "p5cpu.hh"
 
+    ArchISA = P5ISA
     mmu = X86MMU()
 
     machine = VectorParam.String("lines `key = value` of a machine (engine/p5/keys.toml)")

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Which accesses of gem5's micro-operations does the chip see, and as what?
 #include "arch/x86/ldstflags.hh"
+#include "arch/x86/regs/misc.hh"
 #include "arch/x86/regs/segment.hh"
+#include "arch/x86/x86_traits.hh"
 #include "p5cpu.hh"
+#include "sim/system.hh"
 
 namespace gem5::p5lab {
 namespace {
 
 constexpr Addr kPage = 0x1000, kInPage = kPage - 1;
 
-// Registers that microcode accesses by address.
+// Ports, and registers that microcode accesses by address.
 bool is_internal(Request::Flags flags) {
   return (Request::FlagsType(flags) & X86ISA::SegmentFlagMask) == X86ISA::segment_idx::Ms;
 }
@@ -27,7 +30,7 @@ Fault P5CPU::readMem(Addr address, uint8_t* data, unsigned size, Request::Flags 
                      const std::vector<bool>& byte_enable) {
   packets_ = false;
   const Fault fault = AtomicSimpleCPU::readMem(address, data, size, flags, byte_enable);
-  if (fault == NoFault && packets_ && !is_internal(flags)) report(address, size, flags, false);
+  if (fault == NoFault && (packets_ || is_internal(flags))) report(address, size, flags, false);
   return fault;
 }
 
@@ -35,7 +38,7 @@ Fault P5CPU::writeMem(uint8_t* data, unsigned size, Addr address, Request::Flags
                       uint64_t* result, const std::vector<bool>& byte_enable) {
   packets_ = false;
   const Fault fault = AtomicSimpleCPU::writeMem(data, size, address, flags, result, byte_enable);
-  if (fault == NoFault && packets_ && !is_internal(flags)) report(address, size, flags, true);
+  if (fault == NoFault && (packets_ || is_internal(flags))) report(address, size, flags, true);
   return fault;
 }
 
@@ -43,6 +46,8 @@ Fault P5CPU::writeMem(uint8_t* data, unsigned size, Addr address, Request::Flags
 // the write then needs no report of its own.
 void P5CPU::report(Addr address, unsigned size, Request::Flags flags, bool write) {
   if (skipped_ || flags.isSet(Request::PREFETCH)) return;
+  if (is_internal(flags)) return report_port(address, size, write);
+  if (only_checks()) return;
   using ::p5lab::Access;
   if (write && address == modified_) {
     modified_ = kNowhere;
@@ -54,11 +59,40 @@ void P5CPU::report(Addr address, unsigned size, Request::Flags flags, bool write
   accesses_++;
   const unsigned in_page = kPage - (address & kInPage);
   if (size <= in_page) {
-    chip_->data(address, first_packet_, size, kind, false);
+    chip_->data(address, physical(first_packet_), size, kind, false);
   } else {
-    chip_->data(address, first_packet_, in_page, kind, true);
-    chip_->data(address + in_page, last_packet_ & ~kInPage, size - in_page, kind, false);
+    chip_->data(address, physical(first_packet_), in_page, kind, true);
+    chip_->data(address + in_page, physical(last_packet_) & ~kInPage, size - in_page, kind, false);
   }
 }
+
+// gem5 moves the registers of the local APIC to an address beyond 32 bits.
+uint32_t P5CPU::physical(Addr packet) const {
+  if (packet >> 32 == 0) return uint32_t(packet);
+  return uint32_t((misc(X86ISA::misc_reg::ApicBase) & ~kInPage) | (packet & kInPage));
+}
+
+// The other internal addresses are those of registers.
+void P5CPU::report_port(Addr address, unsigned size, bool write) {
+  if ((address >> 3 & X86ISA::IntAddrPrefixMask) != X86ISA::IntAddrPrefixIO) return;
+  chip_->port(uint16_t(address), write, size);
+}
+
+// The page walker of gem5 sets accessed bits. All other writes are those of bus masters; gem5 shows
+// the processor no reads of bus masters.
+void P5CPU::hear_write(const Packet& packet) {
+  if (packet.getAddr() >> 32) return;  // a message between the devices and the local APIC
+  const std::string& from = system->getRequestorName(packet.req->requestorId());
+  const std::string walker = ".walker";
+  const auto address = uint32_t(packet.getAddr());
+  if (from.size() > walker.size() &&
+      !from.compare(from.size() - walker.size(), walker.npos, walker))
+    return chip_->table_update(address);
+  chip_->bus_master(address, packet.getSize(), true);
+}
+
+// Before the microcode of a delivery writes the stack frame, it reads both ends of the frame with
+// the intent to write. A Pentium does not.
+bool P5CPU::only_checks() const { return in_rom() && curStaticInst->getName() == "ldst"; }
 
 }  // namespace gem5::p5lab

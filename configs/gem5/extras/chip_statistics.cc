@@ -6,7 +6,10 @@
 namespace gem5::p5lab {
 
 ChipStatistics::ChipStatistics(statistics::Group* parent, ::p5lab::Chip& chip)
-    : Group(parent, "chip"), chip_(chip) {
+    : Group(parent, "chip"),
+      chip_(chip),
+      warmed_(this, "warmed", statistics::units::Count::get(),
+              "instructions of the chip, from cold, before the last reset") {
   for (const ::p5lab::Counted& event : chip.events()) {
     std::string name = event.name;
     std::replace(name.begin(), name.end(), '.', '_');
@@ -18,6 +21,7 @@ ChipStatistics::ChipStatistics(statistics::Group* parent, ::p5lab::Chip& chip)
     for (unsigned ring = 0; ring < kRings; ring++) {
       vector->subname(ring, "ring" + std::to_string(ring));
     }
+    if (event.name == "instructions") instructions_ = events_.size();
     events_.push_back(std::move(vector));
   }
   for (auto& counts : at_reset_) counts.assign(events_.size(), 0);
@@ -25,6 +29,9 @@ ChipStatistics::ChipStatistics(statistics::Group* parent, ::p5lab::Chip& chip)
 
 void ChipStatistics::preDumpStats() {
   Group::preDumpStats();
+  uint64_t warmed = 0;
+  for (const auto& counts : at_reset_) warmed += counts[instructions_];
+  warmed_ = double(warmed);
   for (unsigned ring = 0; ring < kRings; ring++) {
     const std::vector<uint64_t> now = chip_.counts(ring);
     for (size_t i = 0; i < now.size(); i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The events of the chip as gem5's statistics: <cpu>.chip.<event>::ring0 to ring3. The names are
-// those of engine/p5/events.toml, with an underscore for each dot.
+// those of engine/p5/events.toml, with an underscore for each dot. <cpu>.chip.warmed says how warm
+// the chip was at the last reset of the statistics.
 #pragma once
 
 #include <array>
@@ -27,6 +28,8 @@ class ChipStatistics : public statistics::Group {
 
   ::p5lab::Chip& chip_;
   std::vector<std::unique_ptr<statistics::Vector>> events_;
+  statistics::Scalar warmed_;
+  size_t instructions_ = 0;  // index of this event
   std::array<std::vector<uint64_t>, kRings> at_reset_;
   uint64_t clock_at_reset_ = 0;
 };

@@ -11,6 +11,7 @@
 #include "base/logging.hh"
 #include "p5cpu.hh"
 #include "sim/faults.hh"
+#include "sim/system.hh"
 #include "wide_arguments.hh"
 
 namespace gem5::p5lab {
@@ -23,7 +24,10 @@ namespace int_reg = X86ISA::int_reg;
 namespace misc_reg = X86ISA::misc_reg;
 
 constexpr Addr kInPage = 0xFFF;
-constexpr uint8_t kBreakpoint = 3;  // vector of INT3
+// Vectors.
+constexpr uint8_t kDebug = 1, kBreakpoint = 3, kOverflow = 4, kPageFault = 14;
+// Where gem5's microcode for a delivery keeps the vector and the error code.
+const RegId kVector = X86ISA::intRegMicro(1), kErrorCode = X86ISA::intRegMicro(15);
 
 // Instructions that do nothing in gem5, and for which nothing is right if no x87 error is pending
 // and the x87 has just been reset.
@@ -39,18 +43,42 @@ RegVal P5CPU::misc(RegIndex index) const {
 
 bool P5CPU::in_rom() const { return isRomMicroPC(threadInfo[0]->thread->pcState().microPC()); }
 
-// The state of a program of Linux. It is the same all the time.
 ::p5lab::ChipState P5CPU::state() const {
   ::p5lab::ChipState found;
-  found.cr3 = tables_->root();
-  found.ring = 3;
-  found.mode = params().cpu_isa == "x86-64" ? CodeMode::Long64 : CodeMode::Prot32;
-  found.paging = true;
-  found.user_io = true;
+  if (process_) {  // a program of Linux, whose state is the same all the time
+    found.cr3 = tables_->root();
+    found.ring = 3;
+    found.mode = params().cpu_isa == "x86-64" ? CodeMode::Long64 : CodeMode::Prot32;
+    found.paging = found.large_pages = found.user_io = true;
+    return found;
+  }
+  const X86ISA::HandyM5Reg mode = misc(misc_reg::M5Reg);
+  const X86ISA::CR0 cr0 = misc(misc_reg::Cr0);
+  const X86ISA::CR4 cr4 = misc(misc_reg::Cr4);
+  found.cr3 = misc(misc_reg::Cr3);
+  found.ring = mode.cpl;
+  found.mode = code_mode();
+  found.paging = cr0.pg;
+  found.large_pages = mode.mode == X86ISA::LongMode || cr4.pse;
+  found.global_pages = cr4.pge;
+  found.caching = !cr0.cd;
+  found.user_io = mode.cpl > (misc(misc_reg::Rflags) >> 12 & 3);
   return found;
 }
 
-uint64_t P5CPU::page_table_entry(uint32_t physical) { return tables_->entry(physical); }
+CodeMode P5CPU::code_mode() const {
+  const X86ISA::HandyM5Reg mode = misc(misc_reg::M5Reg);
+  const X86ISA::SegAttr code = misc(misc_reg::CsAttr);
+  if (mode.submode == X86ISA::SixtyFourBitMode) return CodeMode::Long64;
+  if (mode.submode == X86ISA::RealMode) return CodeMode::Real;
+  if (mode.submode == X86ISA::Virtual8086Mode) return CodeMode::V86;
+  return code.defaultSize ? CodeMode::Prot32 : CodeMode::Prot16;
+}
+
+uint64_t P5CPU::page_table_entry(uint32_t physical) {
+  if (tables_) return tables_->entry(physical);
+  return system->physProxy.read<uint64_t>(physical);  // of x86-64
+}
 
 uint32_t P5CPU::code_physical(uint64_t linear) {
   for (const CodePage& page : pages_) {
@@ -67,8 +95,7 @@ void P5CPU::shift_time_stamp(uint64_t clocks) {
   thread->setMiscRegNoEffect(misc_reg::Tsc, misc(misc_reg::Tsc) + clocks);
 }
 
-// --- one instruction, or one delivery of an interrupt
-// -----------------------------------------------
+// --- one instruction, or one delivery of an interrupt -------------------------------------------
 
 void P5CPU::step() {
   checkPcEventQueue();
@@ -79,6 +106,7 @@ void P5CPU::step() {
   modified_ = kNowhere;
   accesses_ = 0;
   curStaticInst = nullStaticInstPtr;
+  take_interrupt();
   Fault fault = NoFault;
   if (in_rom()) {
     preExecute();
@@ -97,6 +125,18 @@ void P5CPU::step() {
     preExecute();
   }
   finish();
+}
+
+// gem5 sets the instruction pointer to the microcode that delivers the interrupt.
+void P5CPU::take_interrupt() {
+  if (!checkInterrupts(curThread)) return;
+  SimpleThread* thread = threadInfo[0]->thread;
+  const Addr resume = thread->pcState().instAddr();
+  checkForInterrupts();
+  if (!in_rom()) return;
+  if (stale_) refresh_state();
+  chip_->hard_interrupt(uint8_t(thread->getReg(kVector)), resume);
+  stale_ = true;
 }
 
 // Fetches bytes until gem5's decoder has an instruction.
@@ -133,7 +173,7 @@ const P5CPU::Code* P5CPU::look_up(unsigned length) {
   const uintptr_t key = reinterpret_cast<uintptr_t>(object) * 16 + length;
   const Code*& found = known_[key];
   if (!found) {
-    refuse_unimplemented();
+    if (process_) refuse_unimplemented();
     found = chip_->decode(bytes_ + (linear_ & (kChunk - 1)), length, state().mode);
   }
   return found;
@@ -204,9 +244,16 @@ Fault P5CPU::execute() {
   return fault;
 }
 
-// A fault of the instruction. gem5 carries out
-// the system call, or gives the program its page and executes the instruction again.
+// A fault of the instruction. In a whole system, gem5 sets the instruction pointer to the microcode
+// that delivers the exception. Otherwise gem5 carries out the system call, or gives the program its
+// page and executes the instruction again.
 void P5CPU::raise(const Fault& fault) {
+  if (!process_) {
+    faulted_ = true;
+    advancePC(fault);
+    if (in_rom()) deliver();
+    return;
+  }
   const bool call = dynamic_cast<const SESyscallFault*>(fault.get());
   faulted_ = !call;
   retired_ = call || !code_ ? kNowhere : linear_;
@@ -216,10 +263,25 @@ void P5CPU::raise(const Fault& fault) {
   advancePC(fault);
 }
 
+void P5CPU::deliver() {
+  SimpleThread* thread = threadInfo[0]->thread;
+  if (stale_) refresh_state();
+  const auto vector = uint8_t(thread->getReg(kVector));
+  if (vector == kPageFault) {
+    chip_->page_fault(misc(misc_reg::Cr2), !code_, thread->getReg(kErrorCode) & 1);
+  }
+  const bool trap = vector == kDebug || vector == kBreakpoint || vector == kOverflow;
+  chip_->exception(vector, code_ && !trap, linear_);
+}
+
+// The instruction has ended, or the delivery of an interrupt or exception.
 void P5CPU::finish() {
   if (ahead_) shift_time_stamp(-ahead_);
   ahead_ = 0;
-  if (!code_ || faulted_) return;
+  if (!code_ || faulted_) {
+    stale_ = stale_ || !process_;
+    return;
+  }
   if (skipped_) {
     if (code_->effect == Effect::Marker) call_marker();
     return;
@@ -229,7 +291,8 @@ void P5CPU::finish() {
     const bool jumps = taken(next);
     chip_->branch(linear_, jumps ? next : 0, jumps, code_->conditional);
   }
-  if (code_->transfer) end_transfer();
+  if (code_->effect != Effect::None) apply_effect();
+  stale_ = stale_ || code_->system;
 }
 
 // Whether the near branch has jumped. A conditional branch to the next instruction counts as not
@@ -238,13 +301,48 @@ bool P5CPU::taken(Addr next) const {
   return !code_->conditional || next != linear_ + code_->length;
 }
 
-// A far transfer, such as a system call, returns to the same ring at once.
-void P5CPU::end_transfer() {
-  const Effect effect = code_->effect;
-  if (effect == Effect::Gate || effect == Effect::FarReturn || effect == Effect::InterruptReturn) {
-    chip_->far_transfer(effect);
+void P5CPU::apply_effect() {
+  switch (code_->effect) {
+    case Effect::Gate:
+    case Effect::FarReturn:
+    case Effect::InterruptReturn:
+      return chip_->far_transfer(code_->effect);
+    case Effect::LoadCr3:
+      return chip_->load_cr3(misc(misc_reg::Cr3));
+    case Effect::ChangeMode:
+      return chip_->serialize();
+    case Effect::InvalidatePage:
+      return chip_->invalidate_page(operand_address());
+    case Effect::WriteBack:
+    case Effect::Invalidate:
+      return chip_->flush_caches(code_->effect == Effect::WriteBack);
+    default:
+      return;
   }
-  stale_ = true;
+}
+
+// The address of the operand in memory of the present instruction, in 64-bit mode without a segment
+// base. The instruction has not changed a general register.
+Addr P5CPU::operand_address() const {
+  constexpr unsigned kSib = 4, kNoBase = 5, kUpper = 8;
+  SimpleThread* thread = threadInfo[0]->thread;
+  const auto& instruction = static_cast<const X86StaticInst&>(*curStaticInst).machInst;
+  const auto general = [thread](unsigned number) {
+    return Addr(thread->getReg(X86ISA::intRegClass[number]));
+  };
+  const X86ISA::ModRM modrm = instruction.modRM;
+  const X86ISA::Sib sib = instruction.sib;
+  const X86ISA::Rex rex = instruction.rex;
+  Addr address = instruction.displacement;
+  const unsigned base = modrm.rm == kSib ? sib.base : modrm.rm;
+  if (modrm.mod || base != kNoBase) {
+    address += general(base + kUpper * rex.b);
+  } else if (modrm.rm == kNoBase) {
+    address += linear_ + code_->length;
+  }
+  const unsigned index = sib.index + kUpper * rex.x;
+  if (modrm.rm == kSib && index != kSib) address += general(index) << sib.scale;
+  return address;
 }
 
 void P5CPU::call_marker() {

@@ -13,19 +13,21 @@ namespace {
 
 constexpr unsigned kRings = 4;
 
-// The cause with which gem5's event loop ends; null for a call after which the program goes on.
-const char* cause(uint32_t operation) {
+constexpr uint32_t kAbort = 0x10000;  // this bit in the code of m5_fail: the marker is abort
+
+// The cause with which gem5's event loop ends, as gem5's own operations give it; null for a call
+// after which the program goes on.
+const char* cause(uint32_t operation, uint32_t argument) {
   switch (operation) {
-    case P5_OP_READY:
-      return "p5lab ready";
     case P5_OP_BEGIN:
-      return "p5lab begin";
+      return "workbegin";
     case P5_OP_END:
-      return "p5lab end";
-    case P5_OP_ABORT:
-      return "p5lab abort";
+      return "workend";
     case P5_OP_EXIT:
-      return "p5lab exit";
+      if (!argument) return "m5_exit instruction encountered";
+      [[fallthrough]];
+    case P5_OP_ABORT:
+      return "m5_fail instruction encountered";
     default:
       return nullptr;
   }
@@ -40,11 +42,13 @@ bool MarkerCalls::is_call(uint32_t eax) { return eax == P5_MARKER_LEAF; }
 
 MarkerRegisters MarkerCalls::call(const MarkerRegisters& in, uint32_t esi) {
   const uint32_t operation = in.ecx, argument = in.edx;
-  if (const char* text = cause(operation)) {
-    exitSimLoop(text, int(argument));
+  if (const char* text = cause(operation, argument)) {
+    exitSimLoop(text, int(argument | (operation == P5_OP_ABORT ? kAbort : 0)));
     return {1, 0, 0, 0};
   }
   switch (operation) {
+    case P5_OP_READY:
+      return {1, 0, 0, 0};
     case P5_OP_DETECT:
       return {P5_MARKER_ABI, P5_MARKER_MAGIC, 0, 0};
     case P5_OP_READ_COUNTER:

@@ -3,8 +3,9 @@
 // with CPUID. gem5's own instructions do the same for 64-bit programs. Static 32-bit programs of
 // p5lab know only CPUID.
 //
-// A begin, end, exit or abort marker ends gem5's event loop with the cause "p5lab begin" and so on,
-// and the argument as its code. A configuration script then writes the statistics.
+// A begin, end, exit or abort marker ends gem5's event loop with the cause that gem5's own
+// operation gives (work begin, work end, exit, fail), and the argument as its code. So the scripts
+// of gem5's library reset and write the statistics at these markers.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/logging.hh"
+#include "p5isa.hh"
 #include "sim/full_system.hh"
 #include "sim/process.hh"
 #include "sim/system.hh"
@@ -38,14 +39,14 @@ constexpr Event::Priority kPriority = Event::Sim_Exit_Pri + 1;
 
 P5CPU::P5CPU(const Params& params)
     : AtomicSimpleCPU(params), run_event_([this] { run(); }, name() + ".run", false, kPriority) {
-  fatal_if(FullSystem, "%s: P5CPU runs programs with emulated system calls, not whole systems",
-           name());
   fatal_if(numThreads != 1, "%s: expected one thread; a Pentium has no others", name());
   const bool long_mode = params.cpu_isa == "x86-64";
   std::string error;
   chip_ =
       (long_mode ? ::p5lab::x86_64::make : ::p5lab::pentium::make)(options(params), *this, &error);
   fatal_if(!chip_, "%s: %s", name(), error);
+  // gem5's microcode delivers no interrupt in the legacy modes.
+  fatal_if(FullSystem && !long_mode, "%s: cpu_isa: expected x86-64 for a whole system", name());
   const double hz = double(sim_clock::Frequency) / double(clockPeriod());
   fatal_if(std::abs(hz / double(chip_->clock_hz()) - 1) > 1e-3,
            "%s: the machine has %d Hz, but the clock domain has %d Hz", name(), chip_->clock_hz(),
@@ -60,7 +61,10 @@ P5CPU::~P5CPU() {
 
 void P5CPU::init() {
   AtomicSimpleCPU::init();
-  process_ = threadContexts[0]->getProcessPtr();
+  if (!FullSystem) process_ = threadContexts[0]->getProcessPtr();
+  auto* isa = dynamic_cast<P5ISA*>(threadContexts[0]->getIsaPtr());
+  fatal_if(!isa, "%s: isa: expected P5ISA", name());
+  isa->listen([this](const Packet& packet) { hear_write(packet); });
 }
 
 // gem5's class has scheduled its own event, which would execute a micro-operation each clock.
@@ -77,7 +81,8 @@ void P5CPU::wake() {
   if (!started_) {
     started_ = true;
     origin_ = edge - Tick(chip_->clock()) * clockPeriod();
-    tables_ = std::make_unique<PageTables>(*process_, params().cpu_isa == "x86-64" ? 4 : 2);
+    const unsigned levels = params().cpu_isa == "x86-64" ? 4 : 2;
+    if (process_) tables_ = std::make_unique<PageTables>(*process_, levels);
   } else if (edge > now()) {
     chip_->idle((edge - now()) / clockPeriod());
   }

@@ -70,8 +70,11 @@ class P5CPU : public AtomicSimpleCPU, private ::p5lab::Surroundings {
   void retire();
   Fault execute();
   void raise(const Fault& fault);
+  void take_interrupt();
+  void deliver();
   void finish();
-  void end_transfer();
+  void apply_effect();
+  Addr operand_address() const;
   void call_marker();
   const Code* look_up(unsigned length);
   void refuse_unimplemented() const;
@@ -80,19 +83,24 @@ class P5CPU : public AtomicSimpleCPU, private ::p5lab::Surroundings {
   bool in_rom() const;
   RegVal misc(RegIndex index) const;
   ::p5lab::ChipState state() const;
+  ::p5lab::CodeMode code_mode() const;
   void refresh_state() { chip_->set_state(state()); }
   void shift_time_stamp(uint64_t clocks);
 
   // --- accesses (accesses.cc)
 
   void report(Addr address, unsigned size, Request::Flags flags, bool write);
+  void report_port(Addr address, unsigned size, bool write);
+  bool only_checks() const;
+  uint32_t physical(Addr packet) const;
+  void hear_write(const Packet& packet);
 
   static constexpr unsigned kChunk = 8;             // bytes that gem5's decoder takes at once
   static constexpr unsigned kLongest = 4 * kChunk;  // an instruction of 15 bytes, and its chunks
   static constexpr Addr kNowhere = ~Addr(0);
 
   EventFunctionWrapper run_event_;
-  Process* process_ = nullptr;
+  Process* process_ = nullptr;  // null: a whole system
   std::unique_ptr<PageTables> tables_;
   std::unique_ptr<::p5lab::Chip> chip_;
   std::unique_ptr<ChipStatistics> statistics_;
@@ -105,7 +113,7 @@ class P5CPU : public AtomicSimpleCPU, private ::p5lab::Surroundings {
   Addr linear_ = 0;
   bool skipped_ = false;  // no part of the program
   bool faulted_ = false;
-  bool stale_ = true;         // the chip does not know the state, or a far transfer is under way
+  bool stale_ = true;         // ring, mode or address space may have changed
   Addr retired_ = kNowhere;   // an instruction at this address is executed again, and has retired
   uint64_t ahead_ = 0;        // clocks by which the time-stamp counter is shifted
   unsigned accesses_ = 0;     // in the present iteration of a REP

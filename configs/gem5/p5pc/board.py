@@ -25,7 +25,9 @@ from .memory import PentiumMemory
 
 # Types of a range in the BIOS's map of memory (ACPI specification, system address map interfaces).
 USABLE, RESERVED = 1, 2
-BIOS_DATA, HIGH_MEMORY = 0x9FC00, 0x100000
+# The BIOS of the embedded engine reports these sizes: the kernel maps the same memory with pages of
+# the same size (rombios.c, INT 15h, E820h; rombios.h: ACPI_DATA_SIZE).
+BIOS_DATA, HIGH_MEMORY, TABLES = 0x9F000, 0x100000, 0x10000
 PCI_SPACE = 0xC0000000  # the bridge to the devices forwards addresses from here on
 M5OPS, TOP = 0xFFFF0000, 1 << 32  # addresses of gem5's operations
 HEADER_FILE = "bootparams.bin"
@@ -39,8 +41,8 @@ def memory_map(memory: int) -> list[tuple[int, int, int]]:
     return [
         (0, BIOS_DATA, USABLE),
         (BIOS_DATA, HIGH_MEMORY, RESERVED),
-        (HIGH_MEMORY, memory, USABLE),
-        (memory, PCI_SPACE, RESERVED),
+        (HIGH_MEMORY, memory - TABLES, USABLE),
+        (memory - TABLES, PCI_SPACE, RESERVED),
         (M5OPS, TOP, RESERVED),
     ]
 

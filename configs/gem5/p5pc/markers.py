@@ -22,12 +22,7 @@ OPS = {
     "workend": "end",
     "m5_exit instruction encountered": "exit",
     "m5_fail instruction encountered": "exit",  # with a status
-    # P5CPU: the markers of programs that call by CPUID, and the end of a program without a kernel.
-    "p5lab ready": "ready",
-    "p5lab begin": "begin",
-    "p5lab end": "end",
-    "p5lab exit": "exit",
-    "p5lab abort": "abort",
+    # The end of a program without a kernel.
     "exiting with last active thread context": "exit",
 }
 TIME_LIMIT = "simulate() limit reached"

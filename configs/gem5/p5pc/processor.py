@@ -8,10 +8,12 @@ from gem5.components.processors.base_cpu_processor import BaseCPUProcessor
 from gem5.isas import ISA
 from m5.objects import BaseCPU
 
+from p5lab.describe.machine import Machine
+from p5lab.engines.gem5 import chip
 from p5lab.engines.gem5.parameters import Parameters
 from p5lab.engines.gem5.versions import CPUS
 
-from .mmu import mmu
+from .mmu import mmu, translations
 
 
 class PentiumCore(BaseCPUCore):
@@ -34,4 +36,15 @@ class PentiumProcessor(BaseCPUProcessor):
         core = getattr(m5.objects, CPUS[cpu])(mmu=mmu(parameters, extras=extras))
         if tracer:
             core.tracer = m5.objects.P5Tracer()
+        super().__init__(cores=[PentiumCore(core)])
+
+
+class ChipProcessor(BaseCPUProcessor):
+    """One P5CPU, whose chip has its own caches, TLBs and memory timing. `more`: other parameters of
+    P5CPU."""
+
+    def __init__(self, machine: Machine, isa: str, **more: object) -> None:
+        core = m5.objects.P5CPU(
+            machine=chip.lines(machine), cpu_isa=isa, mmu=translations(), **more
+        )
         super().__init__(cores=[PentiumCore(core)])

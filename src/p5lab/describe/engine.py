@@ -18,7 +18,7 @@ from typing import Any
 
 from p5lab.describe.observation import Kind, Observation
 from p5lab.errors import UserError, unknown
-from p5lab.lab import VARIABLE
+from p5lab.lab import VARIABLE, Lab
 
 DEFAULT = "bochs"  # without --engine; the claims are about its model
 PACKAGE = "p5lab.engines"
@@ -79,6 +79,11 @@ def plugged_in(name: str) -> Any:  # noqa: ANN401
         raise UserError(
             f"{module.__file__}: expected ENGINE = the class of the engine (see p5lab/engines)"
         ) from None
+
+
+def chosen(name: str, lab: Lab) -> str:
+    """The name of the engine that makes the runs of the engine `name` on this host."""
+    return plugged_in(name)().instead(lab) or name
 
 
 def capabilities(name: str) -> Capabilities:

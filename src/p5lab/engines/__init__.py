@@ -56,6 +56,11 @@ class Engine(ABC):
         places = {place for place in places if not Path(place).is_absolute()}  # outside: P5LAB_PATH
         return tuple(sorted(places))
 
+    def instead(self, lab: Lab) -> str:
+        """The name of another engine that makes the runs, because this host lacks something that
+        only this engine needs. Empty, as by default: this engine makes them."""
+        return ""
+
     def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
         """Checks runs before the build. Raises UserError for a run that the engine cannot make.
         Returns remarks for the user, one line each."""

@@ -3,7 +3,7 @@
 
 from dataclasses import replace
 
-from p5lab.describe import experiment, ideal
+from p5lab.describe import engine, experiment, ideal
 from p5lab.describe.experiment import Expansion
 from p5lab.describe.observation.clocks import NOMINAL, Clocks
 from p5lab.describe.request import Request, UserMedia, UserProgram
@@ -20,7 +20,8 @@ def prepare(lab: Lab, request: Request) -> Expansion:
     Raises UserError for a wrong name or value, and if the request selects no run.
     """
     axes = (*request.choice.sweeps, *ideal.parse(request.ideal))
-    choice = replace(request.choice, sweeps=axes)
+    by_host = engine.chosen(request.choice.engine, lab)
+    choice = replace(request.choice, sweeps=axes, engine=by_host)
     match request.what:
         case UserProgram() | tuple():
             expansion = program.runs(lab, request.what, choice)

@@ -31,7 +31,8 @@ struct ChipState {
   uint64_t cr3 = 0;
   uint8_t ring = 0;
   CodeMode mode = CodeMode::Real;
-  bool paging = false;
+  bool paging = false, large_pages = false, global_pages = false;
+  bool caching = true;
   bool user_io = false;  // CPL > IOPL
 };
 
@@ -46,6 +47,11 @@ enum class Effect : uint8_t {
   Gate,
   FarReturn,
   InterruptReturn,
+  LoadCr3,
+  ChangeMode,  // MOV to CR0 or CR4, LMSW, CLTS, WRMSR: serialising, and the state may change
+  InvalidatePage,
+  WriteBack,   // WBINVD
+  Invalidate,  // INVD
 };
 
 enum class Access : uint8_t { Read, Write, ReadWrite };
@@ -56,7 +62,7 @@ struct Code {
   bool branch = false;       // near
   bool conditional = false;  // a branch that may fall through
   bool repeated = false;     // a string instruction with REP
-  bool transfer = false;     // far: its effect is SoftInterrupt, Gate, FarReturn or InterruptReturn
+  bool system = false;       // the state may be different after it
   Effect effect = Effect::None;
 };
 
@@ -78,11 +84,23 @@ class Chip {
                     bool first_piece) = 0;
   virtual void branch(uint64_t linear, uint64_t target, bool taken, bool conditional) = 0;
   virtual void repeat() = 0;
+  virtual void port(uint16_t port, bool write, unsigned bytes) = 0;
 
   virtual void soft_interrupt(uint8_t vector) = 0;
+  virtual void hard_interrupt(uint8_t vector, uint64_t resume) = 0;
+  // `fault`: the current instruction did not complete and is not counted.
+  virtual void exception(uint8_t vector, bool fault, uint64_t resume) = 0;
+  virtual void page_fault(uint64_t linear, bool code, bool present) = 0;
   virtual void far_transfer(Effect how) = 0;
 
   virtual void set_state(const ChipState& state) = 0;
+  virtual void serialize() = 0;
+  virtual void load_cr3(uint64_t value) = 0;
+  virtual void invalidate_page(uint64_t linear) = 0;
+  virtual void flush_caches(bool write_back) = 0;
+  // The page unit sets an accessed bit at this physical address.
+  virtual void table_update(uint32_t physical) = 0;
+  virtual void bus_master(uint32_t physical, unsigned bytes, bool write) = 0;
   virtual void idle(uint64_t clocks) = 0;
 
   const uint64_t& clock() const { return *clock_; }  // core clocks since power-up

@@ -34,14 +34,28 @@ p5::DataKind data_kind(Access kind) {
 constexpr unsigned kPseudoBytes = 4;
 
 // The effect of an instruction of the map 0F.
-Effect two_byte_effect(uint8_t opcode) {
+Effect two_byte_effect(uint8_t opcode, uint8_t modrm) {
+  const unsigned reg = modrm >> 3 & 7;
   switch (opcode) {
-    case 0x05:  // SYSCALL
-    case 0x34:  // SYSENTER
+    case 0x01:
+      if (reg == 7 && modrm < 0xC0) return Effect::InvalidatePage;
+      return reg == 6 ? Effect::ChangeMode : Effect::None;  // LMSW
+    case 0x05:                                              // SYSCALL
+    case 0x34:                                              // SYSENTER
       return Effect::Gate;
     case 0x07:  // SYSRET
     case 0x35:  // SYSEXIT
       return Effect::InterruptReturn;
+    case 0x06:  // CLTS
+    case 0x30:  // WRMSR
+      return Effect::ChangeMode;
+    case 0x08:
+      return Effect::Invalidate;
+    case 0x09:
+      return Effect::WriteBack;
+    case 0x22:
+      if (reg == 3) return Effect::LoadCr3;
+      return reg == 0 || reg == 4 ? Effect::ChangeMode : Effect::None;
     case 0x31:
       return Effect::TimeStamp;
     case 0xA2:
@@ -115,7 +129,19 @@ class Model final : public Chip, private p5::Platform {
     pentium_.branch(p5::Linear(linear), p5::Linear(target), taken, conditional);
   }
   void repeat() override { pentium_.repeat(); }
+  void port(uint16_t port, bool write, unsigned bytes) override {
+    pentium_.port(port, write, bytes);
+  }
   void soft_interrupt(uint8_t vector) override { pentium_.soft_interrupt(vector); }
+  void hard_interrupt(uint8_t vector, uint64_t resume) override {
+    pentium_.hard_interrupt(vector, p5::Linear(resume));
+  }
+  void exception(uint8_t vector, bool fault, uint64_t resume) override {
+    pentium_.exception(vector, fault, p5::Linear(resume));
+  }
+  void page_fault(uint64_t linear, bool code, bool present) override {
+    pentium_.page_fault(p5::Linear(linear), code, present);
+  }
   void far_transfer(Effect how) override {
     pentium_.far_transfer(how == Effect::InterruptReturn ? p5::Crossing::Iret
                           : how == Effect::FarReturn     ? p5::Crossing::Far
@@ -128,9 +154,19 @@ class Model final : public Chip, private p5::Platform {
     now.ring = state.ring;
     now.mode = machine_mode(state.mode);
     now.paging = state.paging;
-    now.caching = true;
+    now.large_pages = state.large_pages;
+    now.global_pages = state.global_pages;
+    now.caching = state.caching;
     now.user_io = state.user_io;
     pentium_.set_state(now);
+  }
+  void serialize() override { pentium_.serialize(); }
+  void load_cr3(uint64_t value) override { pentium_.load_cr3(p5::Space(value)); }
+  void invalidate_page(uint64_t linear) override { pentium_.invalidate_page(p5::Linear(linear)); }
+  void flush_caches(bool write_back) override { pentium_.flush_caches(write_back); }
+  void table_update(uint32_t physical) override { pentium_.page_table_update(physical); }
+  void bus_master(uint32_t physical, unsigned bytes, bool write) override {
+    pentium_.bus_master(physical, bytes, write);
   }
   void idle(uint64_t clocks) override { pentium_.idle(clocks); }
 
@@ -179,11 +215,9 @@ class Model final : public Chip, private p5::Platform {
     record->branch = insn.flags & p5::kBranch;
     record->conditional = insn.flags & p5::kConditional;
     record->repeated = insn.flags & p5::kRep;
-    record->effect =
-        insn.map == 1 ? two_byte_effect(insn.opcode) : one_byte_effect(insn.opcode, insn.modrm);
-    const Effect effect = record->effect;
-    record->transfer = effect == Effect::SoftInterrupt || effect == Effect::Gate ||
-                       effect == Effect::FarReturn || effect == Effect::InterruptReturn;
+    record->effect = insn.map == 1 ? two_byte_effect(insn.opcode, insn.modrm)
+                                   : one_byte_effect(insn.opcode, insn.modrm);
+    record->system = insn.flags & (p5::kFar | p5::kSystem | p5::kSerializing);
   }
 
   Surroundings& around_;

@@ -13,6 +13,13 @@ from p5lab.errors import UserError
 
 CPU = "P5CPU"
 PENTIUM = "pentium"
+# The differences of a whole system on P5CPU from the embedded engine.
+DEVIATIONS = [
+    "the chip is cold at the ready marker; the code before the first begin warms it",
+    "gem5 sets accessed and dirty bits; the chip does not see these writes",
+    "the chip does not see the data of bus masters, and they keep its lines",
+    "the devices are gem5's, with a local APIC",
+]
 # The first bytes of an ELF file, and the class and the machine of a program.
 _ELF, _CLASS, _MACHINE = b"\x7fELF", 4, 18
 _ISA = {(1, 3): PENTIUM, (2, 62): X86_64}

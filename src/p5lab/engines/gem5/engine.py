@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The user's own gem5 (P5LAB_GEM5) with the configurations of configs/gem5.
 
+The processor, TLBs and classic caches are gem5's own. If this gem5 has P5CPU (configs/gem5/extras),
+the engine gem5_chip makes the runs instead. The engine gem5_classic is this one, always.
+
 gem5 boots x86-64 guests only. A run restores a checkpoint that was made at the guest's ready
 marker. The first run of a machine and guest makes the checkpoint (p5lab.engines.gem5.checkpoint).
 """
@@ -20,6 +23,7 @@ from p5lab.describe import delivery
 from p5lab.describe import outputs as files
 from p5lab.describe.engine import DEVIATIONS, Capabilities
 from p5lab.describe.guest import X86_64
+from p5lab.describe.observation import Clocks, Cpi
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.engines.gem5 import checkpoint, direct, parameters, versions, workload
@@ -38,6 +42,7 @@ STATS, MARKERS = f"{M5OUT}/stats.txt", f"{M5OUT}/markers.jsonl"
 OUTPUT, SERIAL = f"{M5OUT}/{files.file('output')}", f"{M5OUT}/board.pc.com_1.device"
 # gem5's CPU models. On the atomic CPU, which also boots the guest, no access takes time.
 TIMING, ATOMIC = "timing", "atomic"
+CHIP = "gem5_chip"  # the engine
 # Exit statuses of configs/gem5/run.py.
 PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
 PROBE_SECONDS = 60
@@ -51,6 +56,7 @@ class Binary:
     digest: str
     version: str
     no_extras: str  # why our SimObjects are unusable; empty if usable
+    cpus: tuple[str, ...] = ()  # gem5's names of its CPU models
 
     @property
     def extras(self) -> bool:
@@ -70,21 +76,29 @@ class Gem5(Engine):
     )
     outputs = (EVENTS, STATS, MARKERS, OUTPUT, SERIAL, CONSOLE)
 
+    def instead(self, lab: Lab) -> str:
+        """gem5_chip if this gem5 has P5CPU."""
+        try:
+            return CHIP if has_chip(binary(lab)) else ""
+        except UserError:
+            return ""  # examine() gives the reason
+
     def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
-        """Returns a remark if gem5 lacks our SimObjects. Raises UserError for a guest that gem5
-        cannot boot, and for a machine that gem5 cannot model."""
+        """Returns a remark if gem5 lacks our SimObjects or was not tested. Raises UserError for a
+        guest that gem5 cannot boot, and for a machine that gem5 cannot model."""
         for run in runs:
             if why := direct.why_not(run.guest):
                 raise UserError(f"--engine gem5: {why}")
             parameters.derive(run.machine.values)
         super().examine(lab, runs)
         gem5 = binary(lab)
+        remarks = [one] if (one := versions.remark(gem5.version)) else []
         if gem5.no_extras:
-            return [
+            remarks.append(
                 f"gem5 {gem5.version} without our SimObjects: {gem5.no_extras}. The header"
                 f" of {MARKERS} of each run lists the consequences."
-            ]
-        return []
+            )
+        return remarks
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         """The plan of a run: the setup and the job in the run directory, and gem5's command. Raises
@@ -106,7 +120,9 @@ class Gem5(Engine):
             machine=run.machine.values,
             files={**names, "job": JOB},
             command_line=workload.command_line(run.guest.cmdline, machine.core_hz, run.seed),
-            cpu=TIMING if run.feedback else ATOMIC,
+            cpu=self.cpu(run),
+            nominal=Clocks() in run.observation,
+            cpi=Cpi() in run.observation,
             extras="on" if gem5.extras else "off",
             limit_seconds=run.limit_seconds,
             checkpoints=str(cache_directory() / "gem5/checkpoints"),
@@ -123,6 +139,7 @@ class Gem5(Engine):
                 "command line": setup.command_line,
                 "cpu": setup.cpu,
                 "extras": setup.extras,
+                **({"nominal": True, "cpi": setup.cpi} if setup.nominal else {}),
                 "limit_seconds": run.limit_seconds,
                 "job": {"run.job": run.job},
             },
@@ -132,6 +149,10 @@ class Gem5(Engine):
             versions={"gem5": gem5.version},
             built_from={"guest": run.guest.record},
         )
+
+    def cpu(self, run: Run) -> str:
+        """The CPU model of a run."""
+        return TIMING if run.feedback else ATOMIC
 
     def collect(self, directory: Path, status: int) -> Outcome:
         """Converts gem5's statistics into events. Returns the outcome, from the exit status and the
@@ -162,6 +183,11 @@ class Gem5(Engine):
     def last_output(self, directory: Path) -> str:
         """The last line of the workload's output, safe for a terminal."""
         return last_line(directory / OUTPUT)
+
+
+def has_chip(gem5: Binary) -> bool:
+    """Whether a gem5 has P5CPU."""
+    return gem5.extras and versions.CPUS[versions.CHIP] in gem5.cpus
 
 
 def configurations(lab: Lab) -> Path:
@@ -207,7 +233,7 @@ def _binary(configs: Path, path: Path, changed: int, size: int) -> Binary:
     for cpu in (TIMING, ATOMIC):
         if reason := versions.why_not(version) or versions.why_no_cpu(version, cpu, said["cpus"]):
             raise UserError(f"{where}: {reason}")
-    return Binary(path, digest, version, said["no_extras"])
+    return Binary(path, digest, version, said["no_extras"], tuple(said["cpus"]))
 
 
 def _probe(configs: Path, path: Path) -> dict[str, Any]:

@@ -28,6 +28,10 @@ class Setup:
     extras: str
     limit_seconds: int  # modelled, after the ready marker
     checkpoints: str  # the directory of all checkpoints
+    # Of the CPU model p5: whether instructions have nominal clocks, and not one clock each
+    # (docs/concepts/nominal-clocks.md); whether the chip counts the components of the CPI stack.
+    nominal: bool = False
+    cpi: bool = False
 
     def path(self, role: str) -> Path:
         """The path of the file that has this role, such as `kernel`. Raises KeyError if no file has

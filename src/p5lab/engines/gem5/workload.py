@@ -12,6 +12,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from p5lab.engines.bochs.boot import TOP_RESERVED
 from p5lab.errors import UserError
 
 BOOT_PARAMETERS = 0x90200
@@ -35,10 +36,10 @@ class Layout:
 
 
 def layout(kernel: Path, initramfs: Path | None, memory: int) -> Layout:
-    """Places the RAM disk, if the guest has one, at the end of memory. Raises UserError if the RAM
-    disk does not fit."""
+    """Places the RAM disk, if the guest has one, where the embedded engine places it. Raises
+    UserError if the RAM disk does not fit."""
     size = initramfs.stat().st_size if initramfs else 0
-    address = (memory - size) & ~(PAGE - 1)
+    address = (memory - TOP_RESERVED - size) & ~(PAGE - 1)
     end = kernel_end(kernel)
     if address < end:
         raise UserError(
