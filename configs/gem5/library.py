@@ -24,10 +24,12 @@ from p5lab.lab import Lab  # noqa: E402
 program, *arguments = sys.argv[1:]
 machine = machines.load(Lab.here(), "p90-premiere2")  # a file of configs/machines
 isa = chip.isa_of(Path(program))
+# Pages of a program are also placed where a PC has its BIOS.
+machine = machine.with_set({"cpu.isa": isa, "memory.uncached": []}, program)
 board = SimpleBoard(
     clk_freq=f"{machine.clock_hz}Hz",
-    processor=ChipProcessor(machine.with_set({"cpu.isa": isa}, program), isa, cpi=True),
-    memory=SingleChannelSimpleMemory("0ns", "0ns", "0GiB/s", "64MiB"),  # it only stores
+    processor=ChipProcessor(machine, isa, cpi=True),
+    memory=SingleChannelSimpleMemory("0ns", "0ns", "0GiB/s", f"{machine.values['dram.size']}B"),
     cache_hierarchy=NoCache(),
 )
 board.set_se_binary_workload(BinaryResource(program), arguments=arguments)
