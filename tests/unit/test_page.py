@@ -19,7 +19,7 @@ from p5lab.describe import experiment
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.page import charts, figures, results, svg
-from p5lab.page.figure import COLUMNS, MODELLED, PUBLISHED
+from p5lab.page.figure import COLUMNS, MODELLED, PUBLISHED, TIMES
 from p5lab.present.comparison import Comparison
 from p5lab.present.figure_size import FigureSize
 
@@ -134,7 +134,8 @@ def test_every_chart_is_described(document):
     for drawing in drawings:
         assert drawing["role"] == "img"
         assert re.match(
-            r".+\. (Bars|Dots|Curves over .+), .+ in .+: .*[0-9].*\.", drawing["aria-label"]
+            r".+\. (Bars|Bars from 1|Dots|Curves over .+), .+ in .+: .*[0-9].*\.",
+            drawing["aria-label"],
         )
     assert len(document.of("figcaption")) == len(document.of("figure")) == 5
     captions = " ".join(document.texts)
@@ -241,7 +242,7 @@ def test_figures_are_exported_with_their_numbers(hostile_page):
         modelled = table[table["kind"] == MODELLED]
         assert set(modelled["machine"]) == {"p90-premiere2"}
         named = modelled[modelled["series"].isin(["toy", "other"])]  # here guests are the series
-        assert len(named)
+        assert len(named) or stem == "ratios"
         assert (named["guest"] == named["series"]).all()
         assert table.loc[table["kind"] != MODELLED, ["machine", "guest"]].isna().all(axis=None)
 
@@ -281,7 +282,7 @@ def test_a_small_effect_looks_small(drawn):
     curve = drawn["curve"]
     one = curve.frame[(curve.frame["metric"] == "busy cycles") & (curve.frame["series"] == "toy")]
     for values, most in ((1.0, 0.9996), "1"), ((1.0, 1.5), "1.5"):
-        frame = one[one["kind"] == MODELLED].assign(value=values, unit=figures.TIMES)
+        frame = one[one["kind"] == MODELLED].assign(value=values, unit=TIMES)
         panel = charts.panels(dataclasses.replace(curve, frame=frame))[0]
         texts = [each.text for each in ElementTree.fromstring(svg.panel(panel)).iter() if each.text]
         assert most in texts

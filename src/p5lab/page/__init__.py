@@ -141,7 +141,7 @@ def _write(
         [stored for one in results.found if (stored := next(filter(has, one.named), None))]
         for has in (_is_attributed, _is_traced, by_interval.has, cpi_stack.is_in)
     )
-    drawn = _divided(results, wish) + _drawn(lab, subject, found, wish.columns)
+    drawn = _divided(results, wish) + _drawn(lab, subject, found, wish.columns, stacked)
     drawn += _inside(attributed, traced, stacked, timed)
     judged = [_result(one) for one in results.found if one.run]
     validation = validate.evaluate(lab, list(subject.claims), judged).results
@@ -198,7 +198,11 @@ def _check_columns(subject: _Subject, found: Comparison, columns: Sequence[Colum
 
 
 def _drawn(
-    lab: Lab, subject: _Subject, found: Comparison, columns: Sequence[Column]
+    lab: Lab,
+    subject: _Subject,
+    found: Comparison,
+    columns: Sequence[Column],
+    stacked: Sequence[store.Stored],
 ) -> "list[Figure]":
     """Returns the figures of the counts."""
     from p5lab.page import figures, method_figure, relative_figure
@@ -207,7 +211,7 @@ def _drawn(
     if counter_method.applies(shown):
         return [method_figure.of(counter_method.rows(shown), [one.id for one in shown])]
     sources = {one.name: one.source for one in workload.load(lab).values()}
-    drawn = figures.of(found, subject.claims, sources, columns)
+    drawn = figures.of(found, subject.claims, sources, columns, stacked)
     if subject.name.startswith(RELATIVE):
         drawn = [*relative_figure.of(found, published.load(lab)), *drawn]
     return drawn

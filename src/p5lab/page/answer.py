@@ -3,16 +3,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from p5lab.errors import listed
+from p5lab.errors import UserError, listed
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
-from p5lab.present import explanation
+from p5lab.present import breakdown, cpi_stack, explanation
 from p5lab.present.comparison import Cell, Comparison, Question
 from p5lab.present.several_systems import COSTS, last_points
 from p5lab.present.tables import times
 from p5stats import declared
 
+# Where a component can be, and the least share that makes a place worth naming.
+PLACES, LARGE = ("function", "crossing", "module"), 0.25
 Ratios = Mapping[Question, tuple[Cell, Cell, float]]
 
 
@@ -24,13 +27,13 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[str]:
     if len(found.systems) < 2 or found.has_shadows or not found.questions:
         return []
     names = [name.replace("\n", ", ") for name in found.names().values()]
-    ratios = {name: _ratios(found, at) for at, name in enumerate(names) if at}
-    ratios = {name: own for name, own in ratios.items() if own}
-    if not ratios:
+    by_name = {name: ratios(found, at) for at, name in enumerate(names) if at}
+    by_name = {name: own for name, own in by_name.items() if own}
+    if not by_name:
         return []
     what = COSTS[found.cost][0].lower()
-    means = {name: _mean([ratio for *_, ratio in own.values()]) for name, own in ratios.items()}
-    count = max(map(len, ratios.values()))
+    means = {name: _mean([ratio for *_, ratio in own.values()]) for name, own in by_name.items()}
+    count = max(map(len, by_name.values()))
     over = f", as geometric means over {count} benchmarks" if count > 1 else ""
     (one, mean), *others = means.items()
     if found.compares_versions:
@@ -42,16 +45,16 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[str]:
         parts.insert(0, f"{times(mean)} times the {what} of {names[0]} on {one}")
         said = [f"One operation takes {listed(parts, 'and', str)}{over}."]
     name = max(means, key=lambda one: abs(math.log(means[one])))
-    question = max(ratios[name], key=lambda one: abs(math.log(ratios[name][one][2])))
-    first, other, ratio = ratios[name][question]
+    question = max(by_name[name], key=lambda one: abs(math.log(by_name[name][one][2])))
+    first, other, ratio = by_name[name][question]
     if count > 1:
         said.append(
             f"The largest difference of {name} is in {found.label(question)}: {times(ratio)} times."
         )
-    return said + _cause(first, other, question, (names[0], name), stacked)
+    return said + _cause(first, other, question, (names[0], name), Causes(stacked))
 
 
-def _ratios(found: Comparison, at: int) -> Ratios:
+def ratios(found: Comparison, at: int) -> Ratios:
     """The cells of the first system and of the system `at`, with their ratio, for each benchmark
     that both have."""
     result = {}
@@ -68,32 +71,58 @@ def _mean(ratios: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
+@dataclass(frozen=True)
+class Causes:
+    """The explanations of differences between cells. `stacked`: runs with a CPI stack."""
+
+    stacked: Sequence[Stored]
+
+    def between(
+        self,
+        first: Cell,
+        other: Cell,
+        question: Question,
+        names: tuple[str, str],
+        by: Sequence[str] = (),
+    ) -> explanation.Explanation | None:
+        """The explanation of the difference between two cells, if both have runs with a CPI stack
+        (and with counts `by` these dimensions)."""
+        wanted = [_same(cell.seeds[0].stored) for cell in (first, other)]
+        runs = [[one for one in self.stacked if _same(one) == same] for same in wanted]
+        asked = breakdown.Question((*by, cpi_stack.RING)) if by else None
+        if not all(runs) or (
+            asked and not all(breakdown.has(x, asked) for own in runs for x in own)
+        ):
+            return None
+        try:
+            found = explanation.between(runs[0], runs[1], names, asked)
+            return next((one for one in found if one.first[0].phase == question.phase), None)
+        except UserError:  # other clocks, or no counts by these dimensions
+            return None
+
+
 def _cause(
-    first: Cell,
-    other: Cell,
-    question: Question,
-    names: tuple[str, str],
-    stacked: Sequence[Stored],
+    first: Cell, other: Cell, question: Question, names: tuple[str, str], causes: Causes
 ) -> list[str]:
-    """The component with the largest part of the difference of a benchmark, if both systems have a
-    CPI stack."""
-    wanted = [_same(cell.seeds[0].stored) for cell in (first, other)]
-    runs = [[one for one in stacked if _same(one) == same] for same in wanted]
-    if not all(runs):
+    """The component with the largest part of the difference of a benchmark, and the first of
+    PLACES with a large part of this component, if both systems have counted them."""
+    found = causes.between(first, other, question, names)
+    if found is None or found.is_small or not found.named:
         return []
-    explained = [
-        one
-        for one in explanation.between(runs[0], runs[1], names)
-        if one.first[0].phase == question.phase and one.named and not one.is_small
-    ]
-    if not explained:
-        return []
-    cause, (before, after) = explained[0].named[0], explained[0].cycles
+    cause, (before, after) = found.named[0], found.cycles
     share = 100 * cause.difference / (after - before)
     counts = declared.events()[cause.component].counts.partition(";")[0]
+    where = ""
+    for dimension in PLACES:
+        placed = causes.between(first, other, question, names, (dimension,))
+        parts = [one for one in placed.causes if one.component == cause.component] if placed else []
+        part = parts[0].difference / cause.difference if parts else 0
+        if part >= LARGE:
+            where = f"; {100 * min(part, 1):.0f} % of it in {parts[0].where}"
+            break
     return [
         f"The largest part of the difference of {names[1]}, {share:.0f} %, belongs to the component"
-        f" {explanation.short(cause)}: {counts}."
+        f" {explanation.short(cause)}: {counts}{where}."
     ]
 
 

@@ -80,6 +80,7 @@ def panels(figure: Figure) -> list[Panel]:
 def _panels(figure: Figure) -> list[Panel]:
     draw = {
         "bars": _bars,
+        "ratios": _ratios,
         "dots": _dots,
         "curve": _curve,
         "areas": _areas,
@@ -205,6 +206,29 @@ def _bars(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     layers.append(base.mark_text(align="left", dx=4, color=INK).encode(x="end:Q", text="label:N"))
     step = max(BAR_STEP, labels.height, GROUPED_STEP * len(figure.series) + 6 if beside else 0)
     return _layer(layers, data[row].nunique() * step)
+
+
+def _ratios(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
+    data = _shown(rows, by="benchmark")
+    labels = _Labels(data["benchmark"], LABEL_WIDTH)
+    low, high = min(1.0, data["value"].min()), max(1.0, data["value"].max())
+    log = low > 0 and high / low > WIDE_RANGE
+    data = data.assign(end=data["value"].clip(lower=1.0))
+    y = alt.Y("benchmark:N", sort=None, title=None, axis=alt.Axis(**labels.axis))
+    begin = _power_below(low) if log else 0.0
+    scale = alt.Scale(
+        type="log" if log else "linear",
+        domain=[begin, _end(high, begin, _part(data, labels))],
+        nice=False,
+    )
+    x = alt.X("point:Q", title=None, axis=_few_ticks(), scale=scale)
+    base = _chart(data).encode(y=y, description="text:N")
+    layers = [
+        base.mark_bar(height=14).encode(x=x, x2="value:Q", color=_color(figure)),
+        base.mark_text(align="left", dx=4, color=INK).encode(x="end:Q", text="label:N"),
+        _chart(data.head(1)).mark_rule(color=INK).encode(x="point:Q"),
+    ]
+    return _layer(layers, data["benchmark"].nunique() * max(BAR_STEP, labels.height))
 
 
 def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
@@ -496,7 +520,8 @@ def _text(row: pd.Series) -> str:
     if row["kind"] == PUBLISHED:
         return f"published: {row['claim']}, {row['why']} {what}"
     if row["why"] and not math.isnan(row["value"]):
-        what += f", until {row['why']}"  # a step of a timeline
+        # A step of a timeline, or the largest component of a ratio.
+        what += f", mostly {row['why']}" if row["unit"] == TIMES else f", until {row['why']}"
     if row["lowest seed"] < row["highest seed"]:
         what += f" ({number(row['lowest seed'])} to {number(row['highest seed'])})"
     return f"{', '.join(where)}: {what}"
@@ -523,6 +548,7 @@ def _description(figure: Figure, rows: pd.DataFrame) -> str:
     shapes = {
         "bars": "Bars",
         "dots": "Dots",
+        "ratios": "Bars from 1",
         "areas": f"Parts over {figure.axis}",
         "timeline": "Steps from left to right",
         "stack": "Bars with parts",
@@ -542,7 +568,7 @@ def _spreads(data: pd.DataFrame) -> bool:
 
 
 def _color(figure: Figure) -> alt.Color:
-    colors = [SERIES[number % len(SERIES)] for number in range(len(figure.series))]
+    colors = [SERIES[number % len(SERIES)] for number in figure.colors.values()]
     return alt.Color("series:N", scale=alt.Scale(domain=figure.series, range=colors), title=None)
 
 

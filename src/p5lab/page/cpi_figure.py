@@ -19,9 +19,12 @@ CAPTION = (
 
 
 def of(runs: Sequence[Stored]) -> list[Figure]:
-    """Returns a figure for each phase of each workload, with a bar for each run. All runs must have
-    a CPI stack."""
-    stacks = [stack for stored in runs for stack in cpi_stack.of_run(stored)]
+    """Returns a figure for each phase of each workload, with a bar for each run. Of a curve, only
+    the last point has one. All runs must have a CPI stack."""
+    stacks = []
+    for stored in runs:
+        of_run = cpi_stack.of_run(stored)
+        stacks += of_run[-1:] if stored.record["workload"].get("curve") else of_run
     return [_figure(title, found) for title, found in cpi_stack.by_phase(stacks).items()]
 
 

@@ -33,6 +33,7 @@ from p5stats.claims import INPUT, UNTESTABLE
 
 HERE = Path(__file__).parent
 GLYPHS = ("●", "■", "▲", "◆", "▼", "✚")  # the characters for charts.SHAPES
+FLAT = 5  # the largest number of figures of which none is folded
 PART = "■"  # a part of a bar
 RUN_HEADS = ("run", "what", "engine", "status", "versions", "events, SHA-256")
 
@@ -65,6 +66,7 @@ class Drawn:
     published: Sequence[str]
     table: Grid
     left: int
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,26 @@ class Page:
     runs: Sequence[tuple[str, Sequence[str]]]
 
     @property
+    def _answers(self) -> int:
+        """How many figures stand beside the answer: up to the one with the ratios."""
+        return next((at for at, one in enumerate(self.figures, 1) if one.form == "ratios"), 0)
+
+    @property
+    def first(self) -> Sequence[Drawn]:
+        """The figures that stand beside the answer."""
+        return self.figures[: self._answers]
+
+    @property
+    def rest(self) -> Sequence[Drawn]:
+        """All other figures."""
+        return self.figures[self._answers :]
+
+    @property
     def contents(self) -> list[tuple[str, str]]:
         """The identifier and title of each section, for the table of contents."""
         parts = [("summary", "At a glance")] if self.summary else []
         parts += [("screens", "Screens")] if self.screens else []
-        parts += [("figures", "Figures")] if self.figures else []
+        parts += [("figures", "Figures")] if self.rest else []
         return [*parts, *((one.id, one.title) for one in self.sections), ("runs", "Runs")]
 
 
@@ -151,7 +168,7 @@ def make(
         warnings=_warnings(results, command),
         summary=[] if by_method else summary.of(found),
         screens=screens.of(results.shown),
-        figures=[_drawn(figure) for figure in figures],
+        figures=_folded([_drawn(figure) for figure in figures], several=several),
         sections=[section for section in sections if section],
         runs=[(stored.id, _run(stored)) for stored in runs],
     )
@@ -212,9 +229,18 @@ def _warnings(results: Results, command: str) -> list[str]:
     return lines
 
 
+def _folded(figures: list[Drawn], *, several: bool) -> list[Drawn]:
+    """The figures of a page. If it compares systems and has many figures, all after the first ones
+    are folded: the overview answers first."""
+    if not several or len(figures) <= FLAT:
+        return figures
+    shown = next((at for at, one in enumerate(figures, 1) if one.form == "ratios"), 0)
+    return [*figures[:shown], *(replace(one, folded=True) for one in figures[shown:])]
+
+
 def _drawn(figure: Figure) -> Drawn:
     frame = figure.frame
-    stacked = figure.form in ("stack", "areas")
+    stacked = figure.form in ("stack", "areas", "ratios")
     several = figure.form in ("dots", "curve") or figure.is_grouped
     colored = stacked or (several and len(figure.series) > 1)
     published = frame[frame["kind"] == PUBLISHED]
@@ -230,8 +256,8 @@ def _drawn(figure: Figure) -> Drawn:
             for one in charts.panels(figure)
         ],
         legend=[
-            (name, i % len(charts.SERIES), PART if stacked else GLYPHS[i % len(GLYPHS)])
-            for i, name in enumerate(figure.series if colored else ())
+            (name, color % len(charts.SERIES), PART if stacked else GLYPHS[i % len(GLYPHS)])
+            for i, (name, color) in enumerate(figure.colors.items() if colored else ())
         ],
         published=[
             _published(rows)
@@ -334,7 +360,8 @@ def _cell(row: pd.Series) -> str:
 def _events(found: Comparison) -> Section | None:
     tables = several_systems.events(found, counts.NO_LIMIT)
     text = ["The counts are for one operation of each benchmark. Ratios refer to the first system."]
-    return Section("events", "Single events", text, tables) if tables else None
+    folded = [(grid.title, [_untitled(grid)]) for grid in tables]
+    return Section("events", "Single events", text, folded=folded) if tables else None
 
 
 def _method(runs: Sequence[Stored]) -> Section | None:

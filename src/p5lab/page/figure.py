@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A figure as data, before it is drawn."""
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from p5lab.terminal import for_terminal
-from p5stats import compare
+from p5stats import compare, cpi
 
 BANDWIDTH = "MB/s"
 TITLES = {metric.name: metric.shown.title or metric.name for metric in compare.metrics(0)}
@@ -41,12 +42,13 @@ WIDE_RANGE = 32  # an axis is logarithmic from this ratio of the largest to the 
 class Figure:
     """A figure as data.
 
-    `form`: bars (a bar for each series, or for each benchmark and series), dots (a line for each
-    benchmark, a colour for each series), curve (`point` is on the horizontal axis), areas (the
-    same, with a part for each series; a mark lasts until the next point, so the last point only
-    ends the marks before), timeline (a row for each benchmark; each mark is a bar of the length
-    `value` that begins at `point`), waterfall (the same, with a row for each mark) or stack (a bar
-    for each benchmark, with a part for each series). `frame`: a table of
+    `form`: bars (a bar for each series, or for each benchmark and series), ratios (a bar from 1 for
+    each benchmark), dots (a line for each benchmark, a colour for each series), curve (`point` is
+    on the horizontal axis), areas (the same, with a part for each series; a mark lasts until the
+    next point, so the last point only ends the marks before), timeline (a row for each benchmark;
+    each mark is a bar of the length `value` that begins at `point`), waterfall (the same, with a
+    row for each mark) or stack (a bar for each benchmark, with a part for each series). `frame`: a
+    table of
     COLUMNS with a row for each mark. A missing value is NaN, and `why` contains the reason. For a
     published value, `kind` is PUBLISHED, `claim` contains the source, and `why` contains the
     precision. A published level has a row for each phase to which the level applies. A published
@@ -74,6 +76,15 @@ class Figure:
         """The names of the modelled series, in the order of the marks."""
         modelled = self.frame[self.frame["kind"] == MODELLED]
         return list(dict.fromkeys(modelled["series"]))
+
+    @property
+    def colors(self) -> dict[str, int]:
+        """The number of the colour of each series. A group of components has the same colour in
+        all figures."""
+        groups = {name: at for at, name in enumerate(cpi.GROUPS)}
+        taken = {groups[name] for name in self.series if name in groups}
+        free = (at for at in itertools.count() if at not in taken)
+        return {name: groups[name] if name in groups else next(free) for name in self.series}
 
     @property
     def is_grouped(self) -> bool:

@@ -19,8 +19,9 @@ from typing import Any
 
 from p5lab.describe.observation import Region
 from p5lab.keep import swept_keys
-from p5lab.page import figure, sweep_figure
-from p5lab.page.figure import TIMES, WIDE_RANGE, Figure, title_of
+from p5lab.keep.store import Stored
+from p5lab.page import figure, overview_figure, sweep_figure
+from p5lab.page.figure import WIDE_RANGE, Figure
 from p5lab.page.marks import Marks
 from p5lab.page.sweep_figure import Axis
 from p5lab.present.column import Column, of_metric
@@ -39,6 +40,7 @@ def of(
     published: Sequence[Claim] = (),
     sources: dict[str, str] | None = None,
     columns: Sequence[Column] = (),
+    stacked: Sequence[Stored] = (),
 ) -> list[Figure]:
     """Returns all figures of a comparison.
 
@@ -47,8 +49,9 @@ def of(
     `sources`: the origin of each workload, by the name of the workload.
     `columns`: the panels in the figures of a sweep over a machine key; empty for the default
     panels.
+    `stacked`: the runs with a CPI stack.
     """
-    return list(_Maker(found, published, sources or {}, columns).figures())
+    return list(_Maker(found, published, sources or {}, columns, stacked).figures())
 
 
 @dataclass
@@ -57,6 +60,7 @@ class _Maker:
     published: Sequence[Claim]
     sources: dict[str, str]
     columns: Sequence[Column] = ()
+    stacked: Sequence[Stored] = ()
     _ids: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -78,7 +82,7 @@ class _Maker:
         if axis:
             yield self._effect(axis)
         elif len(self.found.systems) > 1:
-            yield from self._ratios()
+            yield from overview_figure.of(self.found, self.stacked)
         if len(single) > 1 and axis is None:
             yield self._overview(single)
         if unswept:
@@ -129,35 +133,6 @@ class _Maker:
     ) -> Figure:
         made = self._figure(title, title, "curve", rows, caption, questions, axis.title, axis.log)
         return replace(made, is_size=axis.is_size)
-
-    def _ratios(self) -> Iterator[Figure]:
-        """Yields a figure of all benchmarks, relative to the first system."""
-        first, *others = self.found.systems
-        name = self.found.cost
-        questions = last_points(self.found)
-        what = f"{title_of(name)} relative to {self.marks.names[first]}"
-        rows = [
-            figure.mark(
-                benchmark=self.found.label(question),
-                phase=question.phase,
-                series=self.marks.names[system],
-                metric=what,
-                unit=TIMES,
-                value=cell.mean(name) / reference.mean(name),
-                runs=cell.runs,
-            )
-            for question in questions
-            for system in others
-            if (cell := self.found.cell(question, system)) and cell.has(name)
-            if (reference := self.found.cell(question, first)) and reference.mean(name)
-        ]
-        if rows:
-            said = (
-                "The values are ratios for one operation of each benchmark. At 1, the two systems"
-                f" are equal. The axis is logarithmic if its values span more than a factor of"
-                f" {WIDE_RANGE}."
-            )
-            yield self._figure("ratios", f"Ratios: {what}", "dots", rows, [said], questions)
 
     def _overview(self, questions: Sequence[Question]) -> Figure:
         views = (View.OVERVIEW,) if len(self.found.systems) > 1 else (View.OVERVIEW, View.RATES)

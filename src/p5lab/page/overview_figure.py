@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""The first figure of a page that compares systems: the ratio of each benchmark and system to the
+first system, with the colour of the component that has the largest part of the difference."""
+
+from collections.abc import Sequence
+
+from p5lab.keep.store import Stored
+from p5lab.page import answer
+from p5lab.page.figure import TIMES, WIDE_RANGE, Figure, frame, mark, title_of
+from p5lab.present import explanation
+from p5lab.present.comparison import Comparison
+from p5lab.present.several_systems import last_points
+from p5stats import cpi
+
+SMALL = f"a difference below {100 * explanation.SMALL:.0f} %"
+UNKNOWN = "component not counted"
+UNCERTAIN = "no component for certain"
+
+
+def of(found: Comparison, stacked: Sequence[Stored]) -> list[Figure]:
+    """Returns the figure, or nothing if no benchmark has two systems. `stacked`: the runs with a
+    CPI stack, for the colours; a group of components has one colour."""
+    names = [name.replace("\n", ", ") for name in found.names().values()]
+    what = f"{title_of(found.cost)} relative to {names[0]}"
+    causes = answer.Causes(stacked)
+    by_system = {name: answer.ratios(found, at) for at, name in enumerate(names) if at}
+    marks = []
+    for question in last_points(found):
+        for name in (one for one in by_system if question in by_system[one]):
+            first, other, ratio = by_system[name][question]
+            is_small = abs(ratio - 1) < explanation.SMALL
+            one = None if is_small else causes.between(first, other, question, (names[0], name))
+            label = found.label(question)
+            marks.append(
+                mark(
+                    benchmark=label if len(by_system) == 1 else f"{label}, {name}",
+                    phase=question.phase,
+                    point=1.0,
+                    series=SMALL if is_small else _series(one),
+                    metric=what,
+                    unit=TIMES,
+                    value=ratio,
+                    why="" if one is None or not one.named else explanation.short(one.named[0]),
+                    runs=other.runs,
+                )
+            )
+    if not marks:
+        return []
+    said = (
+        "A bar goes from 1, where the systems are equal, to the ratio for one operation. Its colour"
+        " is the group of components with the largest part of the difference in busy cycles. The"
+        f" axis is logarithmic if the ratios span more than a factor of {WIDE_RANGE}."
+    )
+    if any(row["series"] == UNKNOWN for row in marks):
+        said += " Components need runs with --cpi."
+    runs = tuple(dict.fromkeys(run for row in marks for run in str(row["runs"]).split()))
+    return [Figure("ratios", f"Ratios: {what}", "ratios", frame(marks), (said,), runs=runs)]
+
+
+def _series(one: explanation.Explanation | None) -> str:
+    """The group of the largest cause."""
+    if one is None:
+        return UNKNOWN
+    if not one.named:
+        return UNCERTAIN
+    component = one.named[0].component
+    return next(group for group, parts in cpi.GROUPS.items() if component in parts)
