@@ -108,7 +108,8 @@ def of_places(stored: Stored, question: Question) -> list[Stack]:
         values: dict[tuple[str, int, str], float] = {}
         sums = rows.groupby(["event", RING, *dimensions])["count"].sum()
         for (event, ring, *place), value in sums.items():
-            values[cpi.plain(str(event)), int(ring), ", ".join(place)] = float(value) / each
+            key = cpi.plain(str(event)), int(ring), ", ".join(filter(None, place))
+            values[key] = values.get(key, 0.0) + float(value) / each
         stacks.append(_stack(stored, str(phase), values))
     return stacks
 

@@ -189,7 +189,10 @@ def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored
     first, second = selection.as_versions([selection.find(lab, word) for word in words])
     if first.id == second.id:
         raise UserError(f"{' '.join(words)}: expected two different runs, found one run twice")
-    a, b = _name(first), _name(second)
+    parts = [pair for pair in zip(_parts(first), _parts(second), strict=True) if len({*pair}) > 1]
+    a, b = (" ".join(filter(None, own)) for own in zip(*parts, strict=True)) if parts else ("", "")
+    if not a or not b:
+        a, b = _name(first), _name(second)
     if a == b:
         a, b = selection.called(first.record), selection.called(second.record)
     if a == b:
@@ -207,6 +210,9 @@ def _words(stored: Stored) -> set[str]:
 
 def _name(stored: Stored) -> str:
     """The guest, the machine and the overlay of a run."""
+    return " ".join(filter(None, _parts(stored)))
+
+
+def _parts(stored: Stored) -> tuple[str, str, str]:
     machine = stored.record["machine"]
-    parts = stored.record["guest"]["name"], machine["name"], readable(machine["geometry"])
-    return " ".join(filter(None, parts))
+    return stored.record["guest"]["name"], machine["name"], readable(machine["geometry"])
