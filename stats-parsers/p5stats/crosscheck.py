@@ -61,6 +61,7 @@ QUANTITIES = (
     Quantity("L2 reads", MODELLED, ("l2_reads",)),
     Quantity("L2 read misses", MODELLED, ("l2_read_misses",)),
     Quantity("L2 writes", MODELLED, ("l2_writes",)),
+    Quantity("nominal cycles", MODELLED, ("nominal.cycles.busy",)),
     *_of(MODELLED, "branches", "locked_cycles", INTERRUPTS),
 )
 

@@ -3,12 +3,15 @@
 engine runs the same programs on the same chip, so user code must have the same clocks.
 """
 
+import json
 import os
 import statistics
 import subprocess
 
 import pytest
 
+from p5lab import engines
+from p5lab.cli import main as cli
 from p5lab.lab import Lab
 from p5stats import events, gem5_events
 
@@ -151,3 +154,15 @@ def test_a_script_of_gem5s_library_runs_a_program(gem5, tmp_path):
     assert ended.returncode == 0, ended.stderr
     statistics_text = (tmp_path / "m5out/stats.txt").read_text()
     assert "board.processor.cores.core.chip.cycles_busy::ring3" in statistics_text
+
+
+@pytest.mark.usefixtures("built64")
+def test_the_cross_check_of_one_chip(gem5, tmp_path, capsys):
+    lab = Lab(ROOT, tmp_path)
+    if engines.get("gem5").instead(lab) != "gem5_chip":
+        pytest.skip("P5LAB_GEM5 is a gem5 without P5CPU")
+    assert cli.main(["cross-check", "--chip", "--workload", "getpid", "--json"], lab) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    apart = {row["quantity"] for row in rows if row["first"] != row["second"]}
+    assert "nominal cycles" in {row["quantity"] for row in rows} and "nominal cycles" not in apart
+    assert len(apart) < len(rows) / 4

@@ -18,6 +18,7 @@ from p5lab.describe import experiment, machine
 from p5lab.describe.request import Filter
 from p5lab.engines.gem5 import parameters
 from p5lab.engines.gem5.engine import Gem5
+from p5lab.errors import UserError
 from p5lab.evidence import agreement
 from p5lab.evidence.agreement import Ask
 from p5lab.execute.runner import Result
@@ -111,7 +112,7 @@ class Engines:
             "".join(json.dumps(line) + "\n" for line in fakelab.call_events())
         )
         record = {"notes": [], "after_boot_seconds": 0.5}
-        if run.engine == "gem5":
+        if run.engine == "gem5_classic":
             record = {"notes": [{"what": "gem5 differs", "reason": "a TLB of another kind"}]}
             dump = STATISTICS.format("hostSeconds 2 # real time (Second)\n")
             (directory / "m5out/stats.txt").write_text(dump * 3)
@@ -211,9 +212,15 @@ def test_a_count_that_was_zero_and_is_zero_has_no_difference():
 # --- runs -----------------------------------------------------------------------------------------
 
 
+def test_the_same_chip_on_both_has_nominal_clocks(lab):
+    """The guest of these tests is not for x86-64."""
+    with pytest.raises(UserError, match="--clocks nominal: expected a guest for x86-64"):
+        agreement.expansions(lab, replace(ASK, chip=True))
+
+
 def test_the_same_on_both(lab, engines):
     found = agreement.check(lab, ASK, engines)
-    assert engines.asked == [[("bochs", ""), ("gem5", "")]]
+    assert engines.asked == [[("bochs", ""), ("gem5_classic", "")]]
     said = verdicts(found)
     assert said["instructions"] == said["L1D read misses"] == AGREES
     assert said["DTLB misses"] == UNBOUND
@@ -233,13 +240,13 @@ class WriteAllocate(Engines):
     """gem5 has fewer misses than the machine if only gem5 allocates lines on writes."""
 
     def counts(self, run):
-        less = run.engine == "gem5" and "write_allocate" not in run.machine.geometry
+        less = run.engine == "gem5_classic" and "write_allocate" not in run.machine.geometry
         return {**COUNTS, "data_read_misses": 20 if less else 40, "instructions": 1000}
 
 
 class Wrong(Engines):
     def counts(self, run):
-        return {**COUNTS, "instructions": 1100 if run.engine == "gem5" else 1000}
+        return {**COUNTS, "instructions": 1100 if run.engine == "gem5_classic" else 1000}
 
 
 def test_an_experiment_explains_what_it_removes(lab, engines):
@@ -261,7 +268,7 @@ class Ticks(Engines):
     """Clock ticks add instructions if memory takes time on gem5."""
 
     def counts(self, run):
-        ticks = 300 if run.engine == "gem5" and run.feedback else 0
+        ticks = 300 if run.engine == "gem5_classic" and run.feedback else 0
         return {**COUNTS, "instructions": 100 * run.parameters["loads"] + ticks}
 
 
@@ -284,7 +291,7 @@ def test_what_no_experiment_removes_stays(lab, engines):
 
 
 def test_a_run_that_fails(lab, engines):
-    engines.failing = ("gem5",)
+    engines.failing = ("gem5_classic",)
     found = agreement.check(lab, ASK, engines)
     assert [result.reason for result in found.failed] == ["it did not work"]
     assert found.rows.empty

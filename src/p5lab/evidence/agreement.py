@@ -23,6 +23,7 @@ from rich.console import Console
 from p5lab import engines
 from p5lab.describe import experiment, machine
 from p5lab.describe.experiment import Cannot, Expansion, Filter, Run
+from p5lab.describe.observation import Clocks, Observation
 from p5lab.engines import EVENTS
 from p5lab.engines.gem5.engine import STATS
 from p5lab.errors import unknown
@@ -44,7 +45,8 @@ else:
     from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
-BOCHS, GEM5 = ENGINES = ("bochs", "gem5")
+BOCHS, GEM5 = ENGINES = ("bochs", "gem5")  # names in the tables
+CLASSIC, CHIP = "gem5_classic", "gem5_chip"  # the engines that gem5 can be
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
 Executor = Callable[[list[Run]], list[Result]]
 
@@ -131,7 +133,9 @@ EXPLANATIONS = (
 class Ask:
     """The guest, machine, workloads, seeds and experiment to compare.
 
-    If `workloads` is empty, all workloads of the experiment are compared.
+    If `workloads` is empty, all workloads of the experiment are compared. `chip`: whether gem5's
+    processor is P5CPU, with the same chip and nominal clocks as on the embedded engine. Otherwise
+    gem5 has its own processor and caches.
     """
 
     guest: str = GUEST
@@ -139,6 +143,7 @@ class Ask:
     workloads: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
     experiment: str = EXPERIMENT
+    chip: bool = False
 
 
 @dataclass
@@ -183,11 +188,12 @@ def expansions(lab: Lab, ask: Ask, one: Explanation | None = None) -> list[Expan
                 workloads=ask.workloads,
                 seeds=ask.seeds,
                 settings=tuple(values.items()),
-                feedback=False if one else None,
+                feedback=False if one and not ask.chip else None,
+                observation=Observation.of(Clocks()) if ask.chip else Observation(),
                 engine=engine,
             ),
         )
-        for engine in ENGINES
+        for engine in (BOCHS, CHIP if ask.chip else CLASSIC)
     ]
 
 
@@ -252,7 +258,8 @@ def _compare(lab: Lab, ask: Ask, execute: Executor, one: Explanation | None = No
     for before, run in zip(whole, runs, strict=True):
         parameters[_name(run)] = before.parameter_text
         shares[_name(before)] = _operations(run) / _operations(before)
-    engines.get(GEM5).examine(lab, [run for run in runs if run.engine == GEM5])
+    on_gem5 = [run for run in runs if run.engine != BOCHS]
+    engines.get(on_gem5[0].engine if on_gem5 else CLASSIC).examine(lab, on_gem5)
     results = execute(runs)
     tables: dict[str, list[pd.DataFrame]] = {engine: [] for engine in ENGINES}
     hosts, deviations = [], []
@@ -261,7 +268,7 @@ def _compare(lab: Lab, ask: Ask, execute: Executor, one: Explanation | None = No
             continue
         run = result.run
         table, _ = tidy.read_run(result.directory)
-        tables[run.engine].append(table.assign(parameters=parameters[_name(run)]))
+        tables[_shown(run)].append(table.assign(parameters=parameters[_name(run)]))
         hosts.append(_host(result))
         deviations += _deviations(result)
     if all(tables.values()):
@@ -290,6 +297,11 @@ def _compare(lab: Lab, ask: Ask, execute: Executor, one: Explanation | None = No
     )
 
 
+def _shown(run: Run) -> str:
+    """The name of a run's simulator in the tables."""
+    return BOCHS if run.engine == BOCHS else GEM5
+
+
 def _name(run: Run) -> tuple[str, str]:
     return run.workload.name, run.parameter_text
 
@@ -301,7 +313,7 @@ def _operations(run: Run) -> int:
 def _host(result: Result) -> tuple[object, ...]:
     run, record = result.run, store.read(result.directory) or {}
     after = record.get("after_boot_seconds", math.nan)
-    if run.engine == GEM5:
+    if run.engine != BOCHS:
         # Each dump of gem5 contains the host time since the previous dump. The first dump is made
         # at the ready marker, so the host time of the first dump is left out.
         spans = sections(result.directory / STATS, lambda name: name == "hostSeconds")
@@ -310,7 +322,7 @@ def _host(result: Result) -> tuple[object, ...]:
         run.workload.name,
         run.parameter_text,
         run.seed,
-        run.engine,
+        _shown(run),
         result.wall_seconds,
         after,
         _instructions(result.directory / EVENTS),
@@ -338,7 +350,7 @@ def _deviations(result: Result) -> list[str]:
     return [
         str(note["reason"])
         for note in record.get("notes", [])
-        if result.run.engine == GEM5 and "reason" in note
+        if result.run.engine != BOCHS and "reason" in note
     ]
 
 

@@ -20,6 +20,7 @@ DESCRIPTION = (
 EXAMPLES = (
     "cross-check --explain",
     "cross-check micro --workload dup",
+    "cross-check --chip",
 )
 
 
@@ -34,6 +35,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--guest", default=agreement.GUEST, help="default: %(default)s")
     parser.add_argument("--machine", default=agreement.MACHINE, help="default: %(default)s")
     options.add_workloads_and_seeds(parser, "seeds of the page placement")
+    parser.add_argument(
+        "--chip",
+        action="store_true",
+        help="compare the functional simulators: the same chip on both, with nominal clocks"
+        " (gem5 with P5CPU); without this option, gem5 has its own processor and caches",
+    )
     parser.add_argument(
         "--explain",
         nargs="*",
@@ -52,7 +59,9 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `cross-check`."""
     run = options.executor(args, lab)
     explanations = agreement.choose(args.explain) if args.explain is not None else []
-    ask = agreement.Ask(args.guest, args.machine, tuple(args.workload), args.seeds, args.experiment)
+    ask = agreement.Ask(
+        args.guest, args.machine, tuple(args.workload), args.seeds, args.experiment, args.chip
+    )
     found = agreement.check(lab, ask, run, None if args.explain == [] else explanations)
     agreement.show(counts.stdout(), found, args.form)
     failed = failures.report(found.failed)

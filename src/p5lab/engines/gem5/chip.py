@@ -16,8 +16,8 @@ PENTIUM = "pentium"
 # The differences of a whole system on P5CPU from the embedded engine.
 DEVIATIONS = [
     "the chip is cold at the ready marker; the code before the first begin warms it",
-    "gem5 sets accessed and dirty bits; the chip does not see these writes",
-    "the chip does not see the data of bus masters, and they keep its lines",
+    "gem5 sets no dirty bits in page tables",
+    "the chip does not see reads of bus masters, and the data of bus masters occupy no DRAM",
     "the devices are gem5's, with a local APIC",
 ]
 # The first bytes of an ELF file, and the class and the machine of a program.
