@@ -114,27 +114,35 @@ class BochsPlatform : public session::Emulator {
 
 session::Session the_run;
 
-measure::Attribution* attribution;          // null: not requested, or the guest is not ready yet
 measure::Blocks* blocks;                    // null: not requested
-measure::Calls* calls;                      // null: not requested, or the guest is not ready yet
 std::vector<observe::Observer*> observers;  // of engine/observe; empty before the guest is ready
+std::vector<observe::Observer*> each;       // those of them that see each instruction
 measure::Issues* issues;                    // null: not requested, or the guest is not ready yet
 // The session wants to look at the run after this time, in core clocks.
 Bit64u next_look;
 session::Region* region;  // null: not requested, or the guest is not ready yet
-bool branches_watched;    // attribution or blocks is not null
-bool each_watched;        // attribution, region, calls or issues is not null
+bool branches_watched;    // blocks is not null, or `each` is not empty
+bool each_watched;        // region or issues is not null, or there are observers
 
 // Takes the observers that the run has now.
 void take_observers() {
-  attribution = the_run.attribution();
   blocks = the_run.blocks();
-  calls = the_run.calls();
   observers = the_run.observers();
+  each.clear();
+  for (observe::Observer* one : observers) {
+    if (one->sees_each()) each.push_back(one);
+  }
   issues = the_run.issues();
   region = the_run.region();
-  branches_watched = blocks || attribution;
-  each_watched = attribution || region || calls || issues;
+  branches_watched = blocks || !each.empty();
+  each_watched = region || issues || !observers.empty();
+}
+
+// Reports an event to all observers. Then they take the values of the others.
+template <class Report>
+void tell(Report report) {
+  for (observe::Observer* one : observers) report(*one);
+  for (observe::Observer* one : observers) one->join();
 }
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
@@ -242,7 +250,7 @@ Linear stack_pointer() { return Linear(general_register(4)); }
 
 // Returns the place at which the code continues if it executes no further instruction. `stack`: the
 // value of the stack pointer.
-measure::Calls::Place place(bx_address rip, bx_address stack) {
+observe::Position place(bx_address rip, bx_address stack) {
   const auto& segment = cpu()->sregs[BX_SEG_REG_SS].cache.u.segment;
 #if BX_SUPPORT_X86_64
   if (cpu()->long64_mode()) return {code_linear(rip), stack};
@@ -250,9 +258,7 @@ measure::Calls::Place place(bx_address rip, bx_address stack) {
   return {code_linear(rip), Linear(segment.base + (segment.d_b ? stack : stack & 0xFFFF))};
 }
 
-measure::Calls::Place here() {
-  return place(cpu()->get_instruction_pointer(), general_register(4));
-}
+observe::Position here() { return place(cpu()->get_instruction_pointer(), general_register(4)); }
 
 // Returns the base address of the thread-local data, by which the region knows its thread.
 Linear thread_base() {
@@ -272,7 +278,7 @@ p5::MachineMode machine_mode() {
 
 // Returns the cause of the last change of state. For a system call of Linux the result also
 // contains the number of the call.
-measure::Attribution::Entrance entrance() {
+observe::Entrance entrance() {
   const std::string_view kind = crossed.kind ? crossed.kind : "";
   const bool call = kind == "gate" || (kind == "int" && crossed.vector == 0x80);
   return {crossed.kind, crossed.vector, call ? general_register(0) : 0};
@@ -322,12 +328,13 @@ void refresh_state() {
   }
   if (blocks) blocks->leave();
   model.set_state(state);
-  const Linear linear = code_linear(cpu()->get_instruction_pointer());
-  if (attribution) attribution->state(entrance(), linear, stack_pointer());
+  if (!observers.empty()) {
+    const observe::Entrance how = entrance();
+    const observe::Position at = here();
+    tell([&](observe::Observer& one) { one.arrive(how, at, stack_pointer()); });
+  }
   crossed = {};
-  if (calls) calls->arrive(here());
-  for (observe::Observer* one : observers) one->arrive();
-  if (blocks) blocks->enter(linear);
+  if (blocks) blocks->enter(code_linear(cpu()->get_instruction_pointer()));
 }
 
 #if !BX_SUPPORT_X86_64
@@ -381,7 +388,7 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
     i->p5.flags = p5::kUncommon;
   }
   if (the_run.config().machine.ideal.pairing) p5::pair_always(&i->p5);
-  if (attribution) attribution->decoded(Bit32u(cpu()->pAddrFetchPage));
+  for (observe::Observer* one : each) one->decoded(Bit32u(cpu()->pAddrFetchPage));
   if (p5::kX86_64) return;
   // Even if Bochs emulates an older processor, Bochs decodes some instructions of later processors.
   // These instructions must raise #UD.
@@ -389,17 +396,18 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
   if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
 }
 
-// Attribution, region and issues see each instruction before its execution. They take the model off
-// its fast path. The observer of calls needs only far instructions. Far instructions never take the
+// Region, issues and the observers in `each` see each instruction before its execution. They take
+// the model off its fast path. The other observers need only far instructions, which never take the
 // fast path.
 static __attribute__((noinline)) void watch(const p5::Insn& insn, Linear linear) {
   const Linear stack = stack_pointer();
-  if (attribution) attribution->at(linear, stack);
+  for (observe::Observer* one : each) one->at(linear, stack);
   if (issues) issues->at(linear);
   if (region) the_run.cross_region(region->at(model.state(), linear, stack, thread_base()));
-  if (calls && insn.flags & p5::kFar) {
+  if (insn.flags & p5::kFar) {
     const bx_address next = cpu()->get_instruction_pointer() + insn.length;
-    calls->before(place(next, general_register(4)), Bit32u(general_register(0)));
+    const observe::Position after = place(next, general_register(4));
+    for (observe::Observer* one : observers) one->before_far(after, Bit32u(general_register(0)));
   }
   last_class = insn.cls;
 }
@@ -461,7 +469,7 @@ static __attribute__((noinline)) void p5_branch_watched(bx_address rip, bx_addre
                                                         bool taken, bool conditional) {
   model.branch(code_linear(rip), code_linear(target), taken, conditional);
   if (blocks) blocks->branch(code_linear(taken ? target : cpu()->get_instruction_pointer()));
-  if (attribution) attribution->branch(last_class, stack_pointer());
+  for (observe::Observer* one : each) one->branch(last_class, stack_pointer());
 }
 
 // Not inline: without nominal clocks, p5_branch() of an x86-64 processor needs no addresses.
@@ -620,15 +628,18 @@ static void far_transfer(p5::Crossing how, const char* kind) {
   model.far_transfer(how);
 }
 
-// Reports to the observer of calls which kind of far transfer has taken place.
+// Reports to the observers which kind of far transfer has taken place.
 static __attribute__((noinline)) void watch_far(unsigned what) {
-  if (what == BX_INSTR_IS_SYSCALL || what == BX_INSTR_IS_SYSENTER) return calls->gate();
-  if (what != BX_INSTR_IS_INT) calls->moved();
+  const bool gate = what == BX_INSTR_IS_SYSCALL || what == BX_INSTR_IS_SYSENTER;
+  if (gate)
+    tell([](observe::Observer& one) { one.gate(); });
+  else if (what != BX_INSTR_IS_INT)
+    tell([](observe::Observer& one) { one.moved(); });
 }
 
 void p5_far_branch(unsigned what) {
   state_stale = true;
-  if (__builtin_expect(calls != nullptr, 0)) watch_far(what);
+  if (__builtin_expect(!observers.empty(), 0)) watch_far(what);
   switch (what) {
     case BX_INSTR_IS_RET:
       far_transfer(p5::Crossing::Far, "far");
@@ -649,7 +660,7 @@ void p5_far_branch(unsigned what) {
 void p5_call_gate(unsigned parameters) {
   model.call_gate(parameters);
   const bool call = last_class == p5::Class::CallFar || last_class == p5::Class::CallFarMem;
-  if (calls && call) calls->gate();
+  if (call) tell([](observe::Observer& one) { one.gate(); });
 }
 
 void p5_task_switch(bool wide, bool v86) {
@@ -677,9 +688,10 @@ static void program_enters(unsigned vector, unsigned error, bx_address at, bool 
   the_run.program_entered(std::move(entry), with_stack);
 }
 
-// Reports the delivery of an interrupt or exception to the observers.
-static void report(p5::Entry entry, unsigned vector) {
-  for (observe::Observer* one : observers) one->delivered(entry, Bit8u(vector));
+// Reports the delivery of an interrupt or exception to the observers. `back`: where the code
+// continues after a return.
+static void report(p5::Entry entry, unsigned vector, observe::Position back) {
+  tell([&](observe::Observer& one) { one.delivered(entry, Bit8u(vector), back); });
 }
 
 void p5_interrupt(unsigned vector) {
@@ -687,8 +699,7 @@ void p5_interrupt(unsigned vector) {
   if (!delivery_known) {
     if (vector == kLinuxCall) program_enters(vector, 0, cpu()->prev_rip, sends_signal());
     crossed = {"int", int(vector)};
-    if (calls) calls->interrupt(Bit8u(vector));
-    report(p5::Entry::Soft, vector);
+    report(p5::Entry::Soft, vector, {0, 0});
     model.soft_interrupt(Bit8u(vector));
   }
   delivery_known = false;
@@ -720,8 +731,7 @@ void p5_hwinterrupt(unsigned vector) {
     if (the_run.may_be_endless(cr3)) the_run.program_state(registers(), cr3);
   }
   crossed = {"interrupt", int(vector)};
-  if (calls) calls->hardware(Bit8u(vector), here());
-  report(p5::Entry::Irq, vector);
+  report(p5::Entry::Irq, vector, here());
   model.hard_interrupt(Bit8u(vector), code_linear(cpu()->get_instruction_pointer()));
   delivery_known = true;
   state_stale = true;
@@ -772,12 +782,9 @@ void p5_exception(unsigned vector, unsigned error_code) {
   const bool trap =
       vector == BX_DB_EXCEPTION || vector == BX_BP_EXCEPTION || vector == BX_OF_EXCEPTION;
   crossed = {"exception", int(vector)};
-  if (calls) {
-    const bx_address stack = cpu()->speculative_rsp ? cpu()->prev_rsp : general_register(4);
-    const bx_address next = trap ? cpu()->get_instruction_pointer() : cpu()->prev_rip;
-    calls->exception(Bit8u(vector), place(next, stack));
-  }
-  report(p5::Entry::Fault, vector);
+  const bx_address stack = cpu()->speculative_rsp ? cpu()->prev_rsp : general_register(4);
+  const bx_address next = trap ? cpu()->get_instruction_pointer() : cpu()->prev_rip;
+  report(p5::Entry::Fault, vector, place(next, stack));
   model.exception(Bit8u(vector), !trap && last_linear == at, at);
   delivery_known = true;
   state_stale = true;
@@ -823,7 +830,7 @@ void p5_tick(void) {
 static void stand_still(Bit64u clocks) {
   model.idle(clocks);
   if (blocks) blocks->idle(clocks);
-  if (calls) calls->idle(clocks);
+  for (observe::Observer* one : observers) one->idle(clocks);
   p5_tick();
 }
 

@@ -1,32 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "devices/device.hh"
 
-#include <algorithm>
-
 #include "base/declared.hh"
 
 namespace device {
-namespace {
-
-// Each kind of device registers itself by a static object in another file. The list is therefore
-// created at its first use.
-std::vector<Kind>& list() {
-  static std::vector<Kind> kinds;
-  return kinds;
-}
-
-}  // namespace
-
-void enter(const Kind& kind) {
-  const auto before = [](const Kind& a, const Kind& b) { return a.part < b.part; };
-  list().insert(std::upper_bound(list().begin(), list().end(), kind, before), kind);
-}
-
-const std::vector<Kind>& kinds() { return list(); }
 
 Devices Devices::all() {
   Devices all;
-  for (const Kind& kind : kinds()) all.known_.push_back({kind.part, kind.make()});
+  for (const Kind& kind : base::registry<Kind>()) all.known_.push_back({kind.part, kind.make()});
   return all;
 }
 

@@ -15,6 +15,7 @@
 #include "base/agenda.hh"
 #include "base/clock.hh"
 #include "base/events.hh"
+#include "base/registry.hh"
 #include "base/settings.hh"
 
 namespace device {
@@ -178,21 +179,19 @@ class Device {
 struct Kind {
   base::events::Part part;  // the build derives this name from the folder: scsi -> Scsi
   std::unique_ptr<Device> (*make)();
+
+  bool operator<(const Kind& other) const { return part < other.part; }
 };
 
 // Registers a kind. Each device has one static object:
 //
 //   const device::Registered<Disks> registered(base::events::Part::Scsi);
-void enter(const Kind& kind);
 template <class Type>
 struct Registered {
   explicit Registered(base::events::Part part) {
-    enter({part, [] { return std::unique_ptr<Device>(std::make_unique<Type>()); }});
+    base::enter(Kind{part, [] { return std::unique_ptr<Device>(std::make_unique<Type>()); }});
   }
 };
-
-// All kinds, sorted by the `order` in their device.toml.
-const std::vector<Kind>& kinds();
 
 // The devices of one machine.
 class Devices {

@@ -1,30 +1,103 @@
 // SPDX-License-Identifier: MIT
 // How does an observer plug into the engine? An observer divides the counts of a run, for example
-// by machine mode. It is a folder engine/observe/NAME with a class that derives from Observer, and
-// one line that registers the class (Registered). No other file of the engine names it: a run with
-// the key run.NAME, the path of a file, gets the observer, and the file gets its counts.
+// by machine mode. It is a folder engine/observe/NAME, or observers/NAME in a directory of
+// P5LAB_PATH, with a class that derives from Observer, and one line that registers the class
+// (Registered). No other file of the engine names it: a run with the key run.NAME, the path of a
+// file, gets the observer, and the file gets its counts.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "base/json.hh"
+#include "base/registry.hh"
+#include "base/settings.hh"
+#include "measure/miss_classes.hh"
+#include "p5/insn.hh"
 #include "p5/pentium.hh"
 
 namespace observe {
+
+// The interface through which observers read the guest's memory.
+class Guest {
+ public:
+  virtual ~Guest() = default;
+  // Finds the physical address of code. Returns false if the code is not in memory. `fetched`: the
+  // processor has just fetched from the page of this code.
+  virtual bool code(p5::Linear linear, bool fetched, uint32_t* physical) = 0;
+  // Returns 4 KB of memory, or null if there is no memory at this address.
+  virtual const uint8_t* page(uint32_t physical) = 0;
+};
+
+// A place in the code: the linear addresses of the next instruction and of the stack.
+struct Position {
+  p5::Linear address, stack;
+};
+
+// Why the processor entered a ring: the kind of entrance (null: unknown), the vector (-1: none),
+// and the number of a system call.
+struct Entrance {
+  const char* kind = nullptr;
+  int vector = -1;
+  uint64_t number = 0;
+  bool operator<(const Entrance& other) const {
+    return std::tie(kind, vector, number) < std::tie(other.kind, other.vector, other.number);
+  }
+};
 
 class Observer {
  public:
   virtual ~Observer() = default;
 
   // The guest is ready, or a guest with its own media is reset. No other call comes before this
-  // one, except text().
+  // one, except text() and sees_each().
   virtual void start() = 0;
-  // The model's state may have changed: its ring, address space or machine mode.
-  virtual void arrive() = 0;
-  // An interrupt or exception is delivered in the present state.
-  virtual void delivered(p5::Entry, uint8_t /*vector*/) {}
+  // Whether the observer needs the calls of at(), branch() and decoded(). They take the model off
+  // its fast path.
+  virtual bool sees_each() const { return false; }
+
+  // --- what the processor does
+
+  // The model's state may have changed: its ring, address space or machine mode. The code goes on
+  // at `here`, and `stack` is the stack pointer without its segment.
+  virtual void arrive(const Entrance& how, Position here, p5::Linear stack) = 0;
+  // An INT, a gate, SYSCALL, or another far instruction follows; `next` is the place after it.
+  virtual void before_far(Position /*next*/, uint32_t /*eax*/) {}
+  // An interrupt or exception is delivered in the present state. `back`: where the code continues
+  // after a return, except for Entry::Soft.
+  virtual void delivered(p5::Entry, uint8_t /*vector*/, Position /*back*/) {}
+  // The far instruction calls a gate, or it is SYSCALL.
+  virtual void gate() {}
+  // A far transfer that is not a delivery has taken place.
+  virtual void moved() {}
+  // The processor was halted for this time.
+  virtual void idle(uint64_t /*clocks*/) {}
+
+  // --- joint counts (joint.hh)
+
+  // The value of the observer's dimensions now, and the members of a line that show a value.
+  virtual uint64_t value() const { return 0; }
+  virtual void members(uint64_t /*value*/, base::JsonLine* /*line*/) const {}
+  // All observers have seen what the processor does, so the values of others may have changed.
+  virtual void join() {}
+
+  // --- each instruction
+
+  // Call this before each instruction.
+  void at(p5::Linear linear, p5::Linear stack) {
+    if (__builtin_expect(linear - first_ >= bytes_, 0)) move(linear, stack);
+  }
+  // A near branch of class `cls` has taken place.
+  virtual void branch(p5::ClassId /*cls*/, p5::Linear /*stack*/) {}
+  // Code in a physical page has changed or is decoded for the first time.
+  virtual void decoded(uint32_t /*physical*/) {}
+
+  // --- brackets
 
   // A bracket begins or ends, while its marker is written. Brackets can be nested. stop() ends the
   // brackets that are still open.
@@ -32,29 +105,53 @@ class Observer {
   virtual void end() = 0;
   virtual void stop() = 0;
 
+  // --- results
+
   // Compares the sums over all values with the growth of the model's counts. Returns the first
   // difference in words, or an empty text.
   virtual std::string differs() const = 0;
   // Returns the file. `counted`: the events that the run writes, in their order.
   virtual std::string text(const std::vector<uint32_t>& counted) const = 0;
+
+ protected:
+  // The code leaves the range of `bytes_` bytes from `first_` on. With 0 bytes, every instruction
+  // does.
+  virtual void move(p5::Linear /*linear*/, p5::Linear /*stack*/) {}
+  p5::Linear first_ = 0, bytes_ = 0;
 };
 
+// What an observer can use.
+struct Machine {
+  p5::Pentium& model;
+  Guest& guest;
+  measure::MissClasses* classes;  // null: the run does not classify misses
+  // Returns the observer of the run with this name. All of them exist when start() is called.
+  std::function<Observer*(const std::string&)> observer;
+};
+using Make = std::function<std::unique_ptr<Observer>(const Machine&)>;
+
+// `keys`: the keys of the parameter file that the observer reads, beside run.NAME. read() checks
+// them if the run has the observer; `settings` keeps the first error.
 struct Kind {
   const char* name;
-  std::unique_ptr<Observer> (*make)(p5::Pentium& model);
+  std::vector<const char*> keys;
+  Make (*read)(base::Settings& settings);
+
+  bool operator<(const Kind& other) const { return std::strcmp(name, other.name) < 0; }
 };
 
-void enter(const Kind& kind);
-// All kinds, by name.
-const std::vector<Kind>& kinds();
-
-// One static object of this class registers the observer T.
+// One static object of this class registers the observer T. With `keys`, T::read() is the function
+// `read` of the kind.
 template <class T>
 struct Registered {
-  explicit Registered(const char* name) {
-    enter({name, [](p5::Pentium& model) -> std::unique_ptr<Observer> {
-             return std::make_unique<T>(model);
-           }});
+  explicit Registered(const char* name) { base::enter(Kind{name, {}, make}); }
+  Registered(const char* name, std::vector<const char*> keys) {
+    base::enter(Kind{name, std::move(keys), T::read});
+  }
+
+ private:
+  static Make make(base::Settings&) {
+    return [](const Machine& machine) { return std::make_unique<T>(machine.model); };
   }
 };
 

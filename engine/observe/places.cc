@@ -49,7 +49,6 @@ void Places::move() {
   seen_ = model_.bank().count;
 }
 
-// Adds the growth of the current bank since the last flush to the current value.
 void Places::flush() {
   model_.settle();
   const auto& now = place_.first->count;
@@ -61,15 +60,12 @@ void Places::flush() {
 }
 
 Places::Counts& Places::here(Phase* phase) {
-  auto& counts = phase->counts;
-  const auto known = std::find_if(counts.begin(), counts.end(),
-                                  [this](const auto& one) { return one.first == place_; });
-  if (known != counts.end()) return known->second;
-  counts.push_back({place_, {}});
-  return counts.back().second;
+  const auto [known, is_new] = phase->numbers.insert({place_, phase->counts.size()});
+  if (is_new) phase->counts.push_back({place_, {}});
+  return phase->counts[known->second].second;
 }
 
-void Places::delivered(p5::Entry entry, uint8_t vector) {
+void Places::delivered(p5::Entry entry, uint8_t vector, Position) {
   for (Phase* phase : open_) here(phase).vectors[{entry, vector}]++;
 }
 
@@ -125,7 +121,7 @@ std::string Places::text(const std::vector<uint32_t>& counted) const {
       JsonLine line(dimension_);
       line.member("phase", number).member("cr3", place.first->cr3);
       line.member("ring", place.first->ring);
-      line.member(dimension_, shown(place.second));
+      members(place.second, &line);
       line.raw("counts", events(counts, counted));
       text += line.raw("vectors", vectors(counts)).line();
     }

@@ -26,6 +26,7 @@ class Places : public Observer {
   using Banks = std::map<const p5::Bank*, std::array<uint64_t, p5::kEventCount>>;
   struct Phase {
     std::vector<std::pair<Place, Counts>> counts;  // in the order of the first use
+    std::map<Place, size_t> numbers;               // their places in `counts`
     Banks began, grown;                            // of all banks: at the begin; in all brackets
   };
 
@@ -33,10 +34,10 @@ class Places : public Observer {
   Places(p5::Pentium& model, const char* dimension) : model_(model), dimension_(dimension) {}
 
   void start() override;
-  void arrive() override {
+  void arrive(const Entrance&, Position, p5::Linear) override {
     if (value() != place_.second || &model_.bank() != place_.first) move();
   }
-  void delivered(p5::Entry entry, uint8_t vector) override;
+  void delivered(p5::Entry entry, uint8_t vector, Position back) override;
   void begin(uint32_t phase) override;
   void end() override;
   void stop() override;
@@ -49,20 +50,24 @@ class Places : public Observer {
 
  protected:
   // The value of the dimension in the model's present state.
-  virtual uint64_t value() const = 0;
+  uint64_t value() const override = 0;
   // A value in the file.
-  virtual std::string shown(uint64_t value) const = 0;
+  virtual std::string shown(uint64_t value) const { return std::to_string(value); }
+  void members(uint64_t value, base::JsonLine* line) const override {
+    line->member(dimension_, shown(value));
+  }
+  // Adds the growth of the current bank since the last flush to the current place.
+  void flush();
 
   p5::Pentium& model_;
+  Place place_;
+  std::array<uint64_t, p5::kEventCount> seen_;  // counts of the current bank at the last flush
 
  private:
   void move();
-  void flush();
   Counts& here(Phase* phase);
 
   const char* dimension_;
-  Place place_;
-  std::array<uint64_t, p5::kEventCount> seen_;  // counts of the current bank at the last flush
   std::map<uint32_t, Phase> phases_;
   std::vector<Phase*> open_;  // the open brackets, nested; each of them gets the counts
 };

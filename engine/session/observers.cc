@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "session/observers.hh"
 
+#include <algorithm>
 #include <utility>
-
-#include "session/attribution_file.hh"
-#include "session/calls_file.hh"
 
 namespace session {
 
-Observers::Observers(p5::Pentium& model, RunConfig& config, measure::Attribution::Guest& guest)
+Observers::Observers(p5::Pentium& model, const RunConfig& config, observe::Guest& guest)
     : model_(model), config_(config), guest_(guest) {
   if (!config.shadows.empty()) {
     use(std::make_unique<measure::Shadows>(config.shadows, config.fast_paths));
@@ -32,14 +30,15 @@ void Observers::use(std::unique_ptr<measure::Shadows> shadows) {
 
 void Observers::open(const Interval& interval) {
   if (!config_.accesses.empty()) accesses_.create(config_.accesses);
-  if (!config_.attribution.empty()) attributed_.create(config_.attribution);
-  if (!config_.calls.empty()) called_.create(config_.calls);
-  for (const observe::Kind& kind : observe::kinds()) {
-    const auto wanted = config_.observed.find(kind.name);
-    if (wanted == config_.observed.end()) continue;
+  const auto find = [this](const std::string& name) {
+    const auto is_it = [&](const auto& one) { return one->name == name; };
+    return (*std::find_if(plugged_.begin(), plugged_.end(), is_it))->observer.get();
+  };
+  for (const RunConfig::Observed& one : config_.observed) {
     plugged_.push_back(std::make_unique<Plugged>());
-    plugged_.back()->file.create(wanted->second);
-    plugged_.back()->observer = kind.make(model_);
+    plugged_.back()->file.create(one.file);
+    plugged_.back()->name = one.name;
+    plugged_.back()->observer = one.make({model_, guest_, classes_.get(), find});
   }
   if (!config_.issues.empty()) issued_.create(config_.issues);
   if (config_.media.on) observe_system();
@@ -55,7 +54,6 @@ void Observers::open(const Interval& interval) {
 
 void Observers::observe_system() {
   if (config_.cpi) model_.explain_clocks();
-  if (called_ && !calls_) calls_ = std::make_unique<measure::Calls>(model_, config_.call_table);
   if (!started_.empty()) return;
   for (const auto& one : plugged_) {
     one->observer->start();
@@ -69,23 +67,16 @@ void Observers::ready(const std::vector<uint32_t>& counted) {
     issues_ =
         std::make_unique<measure::Issues>(model_, counted, issued_.file(), config_.issue_limit);
   }
-  if (!attributed_ || attribution_) return;
-  attribution_ = std::make_unique<measure::Attribution>(
-      model_, guest_, std::move(config_.functions), config_.stacks, classes_.get());
 }
 
 void Observers::begin(uint32_t phase, const Brackets& brackets) {
-  if (attribution_) attribution_->begin(phase);
-  if (calls_) calls_->begin(phase);
   for (observe::Observer* one : started_) one->begin(phase);
   if (issues_) issues_->measure(true);
   measure_blocks(brackets);
   if (accesses_) trace_accesses(brackets);
 }
 
-void Observers::end(uint32_t phase, const Brackets& brackets) {
-  if (attribution_) attribution_->end(phase);
-  if (calls_) calls_->end();
+void Observers::end(const Brackets& brackets) {
   for (observe::Observer* one : started_) one->end();
   if (issues_) issues_->measure(brackets.inside());
   measure_blocks(brackets);
@@ -117,16 +108,6 @@ void Observers::finish(const std::vector<uint32_t>& counted) {
   if (blocks_) blocks_->finish();
   if (vectors_) vectors_.finish();
   if (issued_) issued_.finish();
-  if (attributed_) {
-    attributed_.write(
-        AttributionFile(counted, config_.stacks, classes_.get()).text(attribution_.get()));
-    attributed_.finish();
-  }
-  if (called_) {
-    if (calls_) calls_->stop();
-    called_.write(calls_text(calls_.get()));
-    called_.finish();
-  }
   for (const auto& one : plugged_) {
     if (!started_.empty()) one->observer->stop();
     one->file.write(one->observer->text(counted));
@@ -139,10 +120,6 @@ void Observers::finish(const std::vector<uint32_t>& counted) {
 }
 
 std::string Observers::differs() const {
-  const std::string event = attribution_ ? attribution_->differs() : "";
-  if (!event.empty()) return "the sum over all functions differs from the count of " + event;
-  const std::string phase = calls_ ? calls_->differs() : "";
-  if (!phase.empty()) return "the sum over all calls differs from the cycles of " + phase;
   for (const observe::Observer* one : started_) {
     const std::string difference = one->differs();
     if (!difference.empty()) return difference;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What observes the model in this run? The possible observers are shadows (other geometries), the
-// trace of accesses, the trace of issues, the classes of misses, basic blocks, attribution, calls
-// and the observers of engine/observe. An observer exists only if the run requests this observer.
+// trace of accesses, the trace of issues, the classes of misses, basic blocks and the observers of
+// engine/observe. An observer exists only if the run requests this observer.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "measure/access_trace.hh"
-#include "measure/attribution.hh"
 #include "measure/blocks.hh"
-#include "measure/calls.hh"
 #include "measure/issues.hh"
 #include "measure/miss_classes.hh"
 #include "measure/shadow.hh"
@@ -30,31 +28,27 @@ class Observers {
   // A function that Observers calls at the beginning and at the end of each sampled interval.
   using Interval = std::function<void(const char* op, uint32_t number)>;
 
-  // `config` must exist longer than this object. The attribution moves the table of functions out
-  // of `config`.
-  Observers(p5::Pentium& model, RunConfig& config, measure::Attribution::Guest& guest);
+  // `config` must exist longer than this object.
+  Observers(p5::Pentium& model, const RunConfig& config, observe::Guest& guest);
 
   // Creates the files.
   void open(const Interval& interval);
-  // The guest is ready. Attribution, calls, the observers of
-  // engine/observe and the CPI stack start here. For a guest that
-  // boots from its own media, all except attribution and the trace of issues start in open().
-  // `counted`: the events of the trace of issues.
+  // The guest is ready. The observers of engine/observe and the CPI stack start here. For a guest
+  // that boots from its own media, they start in open(). `counted`: the events of the trace of
+  // issues.
   void ready(const std::vector<uint32_t>& counted);
   // Call begin() after the begin marker of a phase, when `brackets` contains the phase. Call end()
   // after the end marker, when `brackets` no longer contains the phase.
   void begin(uint32_t phase, const Brackets& brackets);
-  void end(uint32_t phase, const Brackets& brackets);
-  // Writes all files at the end of the run. `counted`: the events that the attribution reports.
+  void end(const Brackets& brackets);
+  // Writes all files at the end of the run. `counted`: the events in them.
   void finish(const std::vector<uint32_t>& counted);
 
   // Compares the sums over all functions, calls and other places with the model's counts. Returns
   // the first difference in words, or an empty text.
   std::string differs() const;
   measure::Blocks* blocks() { return blocks_.get(); }
-  measure::Attribution* attribution() { return attribution_.get(); }
   measure::Issues* issues() { return issues_.get(); }
-  measure::Calls* calls() { return calls_.get(); }
   // The observers of engine/observe; empty before the guest is ready.
   const std::vector<observe::Observer*>& started() const { return started_; }
   measure::Shadows* shadows() { return shadows_.get(); }
@@ -69,17 +63,16 @@ class Observers {
   void listen(measure::AccessListener* listener);
 
   p5::Pentium& model_;
-  RunConfig& config_;
-  measure::Attribution::Guest& guest_;
-  Output accesses_, vectors_, attributed_, called_, issued_;
+  const RunConfig& config_;
+  observe::Guest& guest_;
+  Output accesses_, vectors_, issued_;
   std::unique_ptr<measure::Shadows> shadows_;  // observes the model
   std::unique_ptr<measure::AccessTrace> access_trace_;
   std::unique_ptr<measure::Blocks> blocks_;
   std::unique_ptr<measure::MissClasses> classes_;
-  std::unique_ptr<measure::Attribution> attribution_;
   std::unique_ptr<measure::Issues> issues_;
-  std::unique_ptr<measure::Calls> calls_;
   struct Plugged {
+    std::string name;
     Output file;
     std::unique_ptr<observe::Observer> observer;
   };

@@ -20,7 +20,8 @@
 #include <utility>
 
 #include "base/settings.hh"
-#include "measure/attribution.hh"
+#include "measure/functions.hh"
+#include "observe/observer.hh"
 #include "p5/isa.hh"
 #include "p5/state.hh"
 
@@ -44,7 +45,7 @@ class Region {
   // calls, because a file with the snapshots of a million calls would be too large.
   static constexpr uint64_t kMeasured = 1000;
   enum class Step : uint8_t { None, Enter, Leave };
-  using Guest = measure::Attribution::Guest;
+  using Guest = observe::Guest;
 
   Region(RegionPlace place, Guest& guest)
       : place_(std::move(place)), guest_(guest), mask_(place_.fixed ? ~p5::Linear(0) : kOffset) {}

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "session/run_config.hh"
 
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "base/declared.hh"
-#include "observe/observer.hh"
 
 namespace session {
 
@@ -28,8 +25,8 @@ RunConfig RunConfig::read(Settings& settings) {
   c.server = settings.has("run.server") && settings.flag("run.server");
   c.read_shadows(settings);
   c.read_blocks(settings);
-  c.read_attribution(settings);
-  c.read_calls(settings);
+  c.read_classes(settings);
+  c.read_observers(settings);
   c.media = MediaConfig::read(settings);
   if (kX86_64) {
     if (!c.shadows.empty() || !c.accesses.empty()) {
@@ -49,13 +46,15 @@ RunConfig RunConfig::read(Settings& settings) {
 const std::set<std::string>& RunConfig::own_keys() {
   static const std::set<std::string> keys = [] {
     std::set<std::string> all = {
-        "run.access_limit",  "run.accesses", "run.attribution", "run.attribution_stacks",
-        "run.call_table",    "run.calls",    "run.cpi",         "run.crossings",
-        "run.functions",     "run.interval", "run.intervals",   "run.issue_limit",
-        "run.issues",        "run.sample",   "run.vectors",     "run.vector_interval",
-        "run.vector_events", "run.warm_up",
+        "run.access_limit",    "run.accesses",      "run.cpi",     "run.crossings",
+        "run.interval",        "run.intervals",     "run.issues",  "run.issue_limit",
+        "run.sample",          "run.vector_events", "run.vectors", "run.warm_up",
+        "run.vector_interval",
     };
-    for (const observe::Kind& kind : observe::kinds()) all.insert(std::string("run.") + kind.name);
+    for (const observe::Kind& kind : base::registry<observe::Kind>()) {
+      all.insert(std::string("run.") + kind.name);
+      all.insert(kind.keys.begin(), kind.keys.end());
+    }
     return all;
   }();
   return keys;
@@ -133,35 +132,23 @@ void RunConfig::read_blocks(Settings& settings) {
   }
 }
 
-void RunConfig::read_attribution(Settings& settings) {
-  if (!settings.has("run.attribution")) return;
-  attribution = settings.text("run.attribution");
-  stacks = settings.flag("run.attribution_stacks");
+void RunConfig::read_classes(Settings& settings) {
   classes = settings.has("run.attribution_misses") && settings.flag("run.attribution_misses");
-  if (!sample.empty()) settings.fail("run.attribution", "expected no run.sample in the same run");
   if (classes && (kX86_64 || !shadow_names.empty() || settings.has("run.accesses"))) {
     settings.fail("run.attribution_misses",
                   "expected no shadows or run.accesses in the same run, and not x86-64");
   }
-  const std::string path = settings.text("run.functions");
-  std::ifstream file(path, std::ios::binary);
-  std::string error;
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file)
-    settings.fail("run.functions", path + " cannot be read");
-  else if (!functions.parse(text, path, &error))
-    settings.fail("run.functions", error);
 }
 
-void RunConfig::read_calls(Settings& settings) {
+void RunConfig::read_observers(Settings& settings) {
   cpi = settings.has("run.cpi") && settings.flag("run.cpi");
   if (cpi && kX86_64 && !nominal) {
     settings.fail("run.cpi", "expected a Pentium, or run.clocks = nominal on x86-64");
   }
   if (cpi && !sample.empty()) settings.fail("run.cpi", "expected no run.sample in the same run");
-  for (const observe::Kind& kind : observe::kinds()) {
+  for (const observe::Kind& kind : base::registry<observe::Kind>()) {
     const std::string key = std::string("run.") + kind.name;
-    if (settings.has(key)) observed[kind.name] = settings.text(key);
+    if (settings.has(key)) observed.push_back({kind.name, kind.read(settings), settings.text(key)});
   }
   if (settings.has("run.intervals")) {
     intervals = settings.text("run.intervals");
@@ -171,13 +158,6 @@ void RunConfig::read_calls(Settings& settings) {
   if (settings.has("run.issues")) {
     issues = settings.text("run.issues");
     issue_limit = settings.number("run.issue_limit");
-  }
-  if (!settings.has("run.calls")) return;
-  calls = settings.text("run.calls");
-  if (!sample.empty()) settings.fail("run.calls", "expected no run.sample in the same run");
-  std::string error;
-  if (!call_table.parse(settings.text("run.call_table"), &error)) {
-    settings.fail("run.call_table", error);
   }
 }
 

@@ -5,15 +5,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/settings.hh"
 #include "measure/blocks.hh"
-#include "measure/call_table.hh"
-#include "measure/functions.hh"
+#include "observe/observer.hh"
 #include "p5/config.hh"
 #include "session/media.hh"
 
@@ -36,10 +34,14 @@ struct RunConfig {
   bool server = false;            // after the ready marker, serve runs that share the boot
 
   // Paths of output files. An empty path means that the run does not write this file.
-  std::string events, output, crossings, accesses, vectors, attribution, calls, intervals;
-  std::string issues;
-  // The paths of the files of the observers that the run requests, by the observer's name.
-  std::map<std::string, std::string> observed;
+  std::string events, output, crossings, accesses, vectors, intervals, issues;
+  // The observers of engine/observe that the run requests, and the paths of their files.
+  struct Observed {
+    std::string name;
+    observe::Make make;
+    std::string file;
+  };
+  std::vector<Observed> observed;
 
   uint64_t interval = 0;      // core clocks, of the file `intervals`
   uint64_t issue_limit = 0;   // instructions that the trace of issues may hold
@@ -54,12 +56,8 @@ struct RunConfig {
   uint64_t vector_interval = 0, warm_up = 0;
   bool vector_events = false;
   std::vector<measure::Blocks::Interval> sample;
-  // Attribution (attribution.hh). `stacks`: the run records the calls. `classes`: the run records
-  // the classes of misses. `functions` is the table of the guest's functions.
-  bool stacks = false, classes = false;
-  measure::Functions functions;
-  measure::CallTable call_table;  // of the observer of calls (calls.hh)
-  MediaConfig media;              // of a guest that boots from its own media
+  bool classes = false;  // the run records the classes of misses
+  MediaConfig media;     // of a guest that boots from its own media
 
   // Reads all keys of a run; `settings` keeps the first error.
   static RunConfig read(base::Settings& settings);
@@ -74,8 +72,8 @@ struct RunConfig {
   void read_shadows(base::Settings& settings);
   void read_shadow(base::Settings& settings, const std::string& prefix);
   void read_blocks(base::Settings& settings);
-  void read_attribution(base::Settings& settings);
-  void read_calls(base::Settings& settings);
+  void read_classes(base::Settings& settings);
+  void read_observers(base::Settings& settings);
 };
 
 }  // namespace session

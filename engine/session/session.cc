@@ -299,7 +299,7 @@ void Session::end(uint32_t phase) {
   if (crossings_ && phase != kEmpty) crossings_->bracket("end", phase);
   events_->marker("marker", "end", phase);
   brackets_.close();
-  observers_->end(phase, brackets_);
+  observers_->end(brackets_);
 }
 
 void Session::abort(uint32_t code) {

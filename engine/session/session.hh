@@ -14,7 +14,6 @@
 #include "base/clock.hh"
 #include "base/settings.hh"
 #include "devices/device.hh"
-#include "measure/attribution.hh"
 #include "p5/pentium.hh"
 #include "p5/timing.hh"
 #include "session/brackets.hh"
@@ -42,10 +41,7 @@
 namespace session {
 
 // The session's view of the emulator, which executes the instructions.
-class Emulator : public p5::Platform,
-                 public measure::Attribution::Guest,
-                 public Console,
-                 public GuestMemory {
+class Emulator : public p5::Platform, public observe::Guest, public Console, public GuestMemory {
  public:
   // Copies bytes into the guest's memory. Returns false if there is no memory at this address.
   virtual bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) = 0;
@@ -95,10 +91,8 @@ class Session {
   bool traces_crossings() const { return crossings_ && brackets_.measures(); }
   Crossings& crossings() { return *crossings_; }
   measure::Blocks* blocks() { return observers_->blocks(); }  // null: not requested
-  // Returns null if the run does not request attribution, or if the guest is not ready yet.
-  measure::Attribution* attribution() { return observers_->attribution(); }
-  measure::Issues* issues() { return observers_->issues(); }  // likewise
-  measure::Calls* calls() { return observers_->calls(); }     // likewise
+  // Returns null if the run does not request the issues, or if the guest is not ready yet.
+  measure::Issues* issues() { return observers_->issues(); }
   // The observers of engine/observe; empty if the guest is not ready yet.
   const std::vector<observe::Observer*>& observers() { return observers_->started(); }
   // Returns null if the run has no region, or if the guest is not ready yet.

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from p5stats import cpi, jsonl
+from p5stats import cpi, jsonl, observers
 from p5stats.crossings import CALLS, PAGE_FAULT, SYSTEM_CALL
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ COLUMNS = ["phase", "function", "module", "ring", "space", "crossing", "event", 
 LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
 _TEXTS = ("type", "name", "module", "kind", "lost", "won")
 _LISTS = ("counts",)
+_NODE = ("type", "id", "parent", "function", "cr3", "ring", "entrance")  # others are dimensions
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ class Node:
     """A function in a ring of an address space (`cr3`).
 
     crossing: the reason why execution entered this ring. parent: the node that called this node, or
-    None if the run did not record stacks or the caller is unknown.
+    None if the run did not record stacks or the caller is unknown. others: the values of the
+    dimensions of other observers (joint counts).
     """
 
     parent: int | None
@@ -72,6 +74,7 @@ class Node:
     cr3: int
     ring: int
     crossing: str
+    others: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -140,8 +143,10 @@ class Attribution:
         the run counted by source line, the column `line` follows `module`. It contains
         `FILE:LINE`, where FILE is the end of the path that distinguishes the file from all others.
         The text is empty for code without a source line. With `callers`, the column `caller` has
-        the name of the function that called the function, or an empty text.
+        the name of the function that called the function, or an empty text. Joint counts have a
+        column for each dimension of the other observers.
         """
+        others = dict.fromkeys(name for node in self.nodes.values() for name in node.others)
         spaces = self.spaces()
         files = short_names({node.function.file for node in self.nodes.values()} - {""})
         sums: dict[tuple[Any, ...], int] = defaultdict(int)
@@ -157,12 +162,13 @@ class Attribution:
                     node.ring,
                     spaces[node.cr3],
                     node.crossing,
+                    *(node.others.get(name, observers.REST) for name in others),
                 )
                 for event, count in zip(self.events, counts, strict=True):
                     if count:
                         sums[(*where, event)] += count
         more = [*(["line"] if files else []), *(["caller"] if callers else [])]
-        columns = [*COLUMNS[:3], *more, *COLUMNS[3:]]
+        columns = [*COLUMNS[:3], *more, *COLUMNS[3:-2], *others, *COLUMNS[-2:]]
         frame = pd.DataFrame([(*key, count) for key, count in sums.items()], columns=columns)
         return frame.astype({"phase": "int64", "ring": "int64", "count": "int64"})
 
@@ -279,6 +285,8 @@ def _check(record: dict[str, Any]) -> None:
     for key, value in record.items():
         if key in _TEXTS:
             fits = isinstance(value, str) or (key == "kind" and value is None)
+        elif record["type"] == "node" and key not in _NODE:
+            fits = isinstance(value, str | int)
         elif key in _LISTS:
             fits = isinstance(value, list)
         else:
@@ -311,7 +319,8 @@ def _node(
     ring = int(record["ring"])
     # For code in ring 3, the cause of an entry to the kernel has no meaning.
     crossing = "" if ring == USER_RING else crossings[record["entrance"]]
-    return Node(parent, functions[record["function"]], int(record["cr3"]), ring, crossing)
+    others = observers.named({name: record[name] for name in record if name not in _NODE})
+    return Node(parent, functions[record["function"]], int(record["cr3"]), ring, crossing, others)
 
 
 def _add_counts(found: Attribution, record: dict[str, Any]) -> None:

@@ -31,6 +31,7 @@ from p5stats import (
     record,
     tidy,
 )
+from p5stats.observers import OUTSIDE, OUTSIDE_CALLS
 from p5stats.problems import StatsError
 
 if TYPE_CHECKING:
@@ -103,7 +104,6 @@ CALL_EVENTS = {
     "total.crossings": "events",
 }
 OWN_EVENTS = {CLOCKS: "cycles", DELIVERIES: "events", "evictions": "events", **CALL_EVENTS}
-OUTSIDE, OUTSIDE_CALLS = "outside", "outside of any call"  # the kind and the name of other code
 # Ratios of these events, for each call that returned: the events that are divided by `returned`.
 PER_CALL = {
     "total/call": "total.cycles",
@@ -271,14 +271,16 @@ def _markers(directory: Path) -> Counted:
 def _plugged(name: str) -> Observer:
     """The observer of engine/observe with this name."""
     own = tuple(PLUGGED[name])
+    file = f"{name}.jsonl"
+    what = f"counts by {', '.join(own)}"
+    return Observer(what, file, (*own, "ring", "space"), lambda at: _table(at / file, own), BOTH)
 
-    def read_file(directory: Path) -> Counted:
-        found = observers.read(directory / f"{name}.jsonl", own)
-        frame = found.frame.assign(space=found.frame["space"].map("{:#010x}".format))
-        return Counted(frame, tuple(dict.fromkeys((*found.events, *frame["event"]))))
 
-    by = ", ".join(own)
-    return Observer(f"counts by {by}", f"{name}.jsonl", (*own, "ring", "space"), read_file, BOTH)
+def _table(path: Path, by: Collection[str] = ()) -> Counted:
+    """The counts of an observer of engine/observe, or joint counts."""
+    found = observers.read(path, by)
+    frame = found.frame.assign(space=found.frame["space"].map("{:#010x}".format))
+    return Counted(frame, tuple(dict.fromkeys((*found.events, *frame["event"]))))
 
 
 def _intervals(directory: Path) -> Counted:
@@ -312,8 +314,18 @@ def _evictions(directory: Path) -> Counted:
 
 def _calls(directory: Path) -> Counted:
     """Exclusive counts. `returned`, `waited` and the events that begin with `total` are of the
-    calls that returned; `total` includes nested calls, so its sum means nothing."""
-    return counts_by_call(calls.read(directory / CALLS))
+    calls that returned; `total` includes nested calls, so its sum means nothing. The run also
+    counted all other events by call if it has joint counts."""
+    found = counts_by_call(calls.read(directory / CALLS))
+    for one in (JOINT, JOINT_BY_FUNCTION):
+        if not (directory / one.file).is_file():
+            continue
+        joint = one.read(directory)
+        if "call" in joint.frame:
+            more = joint.frame[~joint.frame["event"].isin(found.events)]
+            frame = pd.concat([found.frame, more[found.frame.columns]], ignore_index=True)
+            return Counted(frame, tuple(dict.fromkeys((*found.events, *joint.events))))
+    return found
 
 
 def counts_by_call(phases: Mapping[int, calls.Phase]) -> Counted:
@@ -356,14 +368,28 @@ def _crossings(directory: Path) -> Counted:
     return Counted(pd.DataFrame(rows, columns=columns), tuple(events))
 
 
+def _joint(directory: Path) -> Counted:
+    return _table(directory / JOINT_COUNTS)
+
+
 # The files are outputs of the engine (engine/session/outputs.toml).
 INTERVALS, ATTRIBUTION = "intervals.jsonl", "attribution.jsonl"
-CALLS, CROSSINGS = "calls.jsonl", "crossings.jsonl"
+CALLS, CROSSINGS, JOINT_COUNTS = "calls.jsonl", "crossings.jsonl", "joint.jsonl"
 FUNCTIONS = ("function", "module", "line", "caller", "crossing", "ring", "space")
 PAIRS = ("loser", "lost", "winner", "won", "colour")
 BOTH = (COMPONENT, VECTOR)
 BY_FUNCTION = Observer(
     "counts by function", ATTRIBUTION, FUNCTIONS, _attribution, (COMPONENT, CAUSE)
+)
+# What joint counts can divide by, with or without functions.
+OTHERS = ("call", "kind", *(name for own in PLUGGED.values() for name in own))
+JOINT = Observer("joint counts", JOINT_COUNTS, (*OTHERS, "ring", "space"), _joint, BOTH)
+JOINT_BY_FUNCTION = Observer(
+    "joint counts by function",
+    ATTRIBUTION,
+    (*FUNCTIONS, *OTHERS),
+    _attribution,
+    (COMPONENT, CAUSE),
 )
 # In the order of preference. Counts by function know the programs of address spaces, so they come
 # before the other files with address spaces.
@@ -372,10 +398,12 @@ OBSERVERS = (
     BY_FUNCTION,
     *map(_plugged, PLUGGED),
     Observer("counts", tidy.COUNTS, ("iteration", "ring", "space"), _markers, BOTH),
-    Observer("counts by call", CALLS, ("call", "kind"), _calls),
+    Observer("counts by call", CALLS, ("call", "kind"), _calls, BOTH),
     Observer("counts by interval", INTERVALS, ("interval", "ring"), _intervals, (COMPONENT,)),
     Observer(
         "trace of crossings", CROSSINGS, ("iteration", "part", "step"), _crossings, (COMPONENT,)
     ),
     Observer("evictions", ATTRIBUTION, PAIRS, _evictions),
+    JOINT,
+    JOINT_BY_FUNCTION,
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The calls that engine/measure/calls.toml declares: names for people, and facts for the engine."""
+"""The calls of engine/observe/calls/calls.toml: names for people, and facts for the engine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from typing import Any
 from p5stats import crossings, declared
 from p5stats.problems import StatsError
 
-FILE = Path(__file__).resolve().parents[2] / "engine/measure/calls.toml"
+FILE = Path(__file__).resolve().parents[2] / "engine/observe/calls/calls.toml"
 REGISTERS = {"": "", "ah": "AH", "ax": "AX", "eax": "EAX"}
 KINDS = ("int", "gate", "hardware", "exception")
 INT, GATE, HARDWARE, EXCEPTION = KINDS
@@ -67,7 +67,7 @@ class Known:
         return own or self.name(kind, vector, function)
 
     def engine_text(self) -> str:
-        """The facts that the engine needs, as one text (engine/measure/call_table.hh)."""
+        """The facts that the engine needs, as one text (engine/observe/calls/call_table.hh)."""
         words = []
         for vector, one in sorted(self.interrupts.items()):
             words += _words(f"{vector:x}", one)

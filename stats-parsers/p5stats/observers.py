@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from p5stats import declared, jsonl
+from p5stats import declared, jsonl, known_calls
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,11 @@ SCHEMA_VERSION = 1
 LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
 ENTRIES = ("soft", "irq", "fault")
 RINGS, VECTORS = 4, 256
+PLAIN = ("type", "phase", "cr3", "ring", "counts", "vectors")  # the members that are no dimension
+START, END = ("phase", "ring", "space"), ("event", "count")  # columns
+REST = "(rest)"  # the value of a combination beyond the limit of the engine
+# The kind and the name of code outside of any call.
+OUTSIDE, OUTSIDE_CALLS = "outside", "outside of any call"
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,20 @@ class Table:
     frame: pd.DataFrame
 
 
+def named(members: Mapping[str, Any]) -> dict[str, Any]:
+    """The dimensions of joint counts with their values. `members`: those of a line. A call has two
+    dimensions. Raises ValueError for a value of the wrong form."""
+    found = dict(members)
+    if (call := found.pop("call", None)) is not None:
+        kind, *numbers = str(call).split(":")
+        vector, function = (int(one) if one else None for one in numbers or ("", ""))
+        name = (
+            OUTSIDE_CALLS if kind == OUTSIDE else known_calls.read().short(kind, vector, function)
+        )
+        found |= {"call": name, "kind": kind}
+    return found
+
+
 @cache
 def dimensions(engine: Path = declared.ENGINE) -> Mapping[str, Mapping[str, str]]:
     """For each observer, its dimensions with their meanings."""
@@ -49,11 +68,11 @@ def dimensions(engine: Path = declared.ENGINE) -> Mapping[str, Mapping[str, str]
     return {path.parent.name: declared.load(path).get("dimensions", {}) for path in files}
 
 
-def read(path: Path, by: Collection[str]) -> Table:
-    """Reads the file of an observer with these dimensions. StatsError if the file is malformed or
-    incomplete."""
+def read(path: Path, by: Collection[str] = ()) -> Table:
+    """Reads the file of an observer with these dimensions, or joint counts with those of the file.
+    StatsError if the file is malformed or incomplete."""
     events: list[str] = []
-    rows: list[tuple[Any, ...]] = []
+    rows: list[dict[str, Any]] = []
     seen: set[tuple[Any, ...]] = set()
 
     def header(record: dict[str, Any]) -> None:
@@ -61,20 +80,24 @@ def read(path: Path, by: Collection[str]) -> Table:
 
     def line(record: dict[str, Any]) -> None:
         phase, space = (jsonl.whole(record[name], LIMIT) for name in ("phase", "cr3"))
-        place = (phase, jsonl.whole(record["ring"], RINGS), space, *(record[name] for name in by))
-        if not all(isinstance(one, str | int) for one in place[3:]):
-            raise ValueError(f"expected texts or numbers: {', '.join(by)}")
+        own = {name: record[name] for name in by or record if name not in PLAIN}
+        if not all(isinstance(one, str | int) for one in own.values()):
+            raise ValueError(f"expected texts or numbers: {', '.join(own)}")
+        where = {"phase": phase, "ring": jsonl.whole(record["ring"], RINGS), "space": space}
+        place = (*where.values(), *own.items())
         if place in seen:
             raise ValueError("the same place twice")
         seen.add(place)
+        where |= named(own)
         counts = dict(zip(events, _counts(record["counts"], len(events)), strict=True))
         counts |= _vectors(record.get("vectors", []))
-        rows.extend((*place, event, count) for event, count in counts.items() if count)
+        rows.extend({**where, "event": event, "count": n} for event, n in counts.items() if n)
 
     jsonl.between(path, "counts of an observer", SCHEMA_VERSION, header, line)
-    frame = pd.DataFrame(rows, columns=["phase", "ring", "space", *by, "event", "count"])
+    own = dict.fromkeys(name for row in rows for name in row if name not in (*START, *END))
+    frame = pd.DataFrame(rows, columns=[*START, *own, *END])
     numbers = dict.fromkeys(("phase", "ring", "space", "count"), "int64")
-    return Table(events, frame.astype(numbers))
+    return Table(events, frame.fillna(REST).astype(numbers))
 
 
 def _counts(value: object, events: int) -> list[int]:

@@ -15,10 +15,12 @@ ALL = ("--cpi", "--calls", "--modes", "--attribute", "stacks", "--attribute", "m
 
 @pytest.fixture(scope="module")
 def runs(own_lab):
-    """Runs of three benchmarks with every observer. Crossings and misses need runs of their own."""
+    """Runs of two benchmarks with every observer, jointly with and without functions. Crossings
+    need runs of their own."""
     words = ("smoke", "--workload", "dup", "--workload", "exec-static")
     return [
-        *new_runs(own_lab, *words, *ALL),
+        *new_runs(own_lab, *words, *ALL, "--joint", "attribute,calls,modes"),
+        *new_runs(own_lab, *words, "--cpi", "--by", "call,mode"),
         *new_runs(own_lab, *words, "--cpi", "--trace", "crossings"),
     ]
 
@@ -36,7 +38,23 @@ def test_the_sums_over_any_two_dimensions_are_the_counts_at_the_markers(runs):
             for observer, counted in read:
                 if observer.has(pair) and check(counted, pair, marked):
                     checked.add(pair)
-    assert len(checked) >= 40
+    assert len(checked) >= 60
+    assert {("call", "function"), ("call", "mode"), ("function", "mode")} <= checked
+
+
+def test_joint_counts_by_call_are_the_counts_by_call(runs):
+    """The cycles of calls come from the clock, and those of joint counts from the banks."""
+    found = 0
+    for directory in runs:
+        for joint in (dimensions.JOINT, dimensions.JOINT_BY_FUNCTION):
+            if not (directory / joint.file).exists() or not (directory / "calls.jsonl").exists():
+                continue
+            calls = dimensions.counts_by_call(dimensions.calls.read(directory / "calls.jsonl"))
+            own = read(directory, joint)
+            for event in ("cycles.busy", "cycles.idle"):
+                assert by_call(calls.frame, event) == by_call(own, event)
+                found += len(by_call(own, event))
+    assert found > 20
 
 
 def check(counted, pair, marked):
@@ -51,3 +69,14 @@ def check(counted, pair, marked):
         if event in found.events and event not in OWN_EVENTS and phase in phases:
             assert sums.get((phase, event), 0) == count, (pair, phase, event)
     return True
+
+
+def read(directory, observer):
+    return dimensions.read(directory, observer).frame
+
+
+def by_call(frame, event):
+    """The counts of an event by phase, kind and call that are not zero."""
+    rows = frame[frame["event"] == event]
+    sums = rows.groupby(["kind", "call"])["count"].sum()
+    return {key: count for key, count in sums.items() if count}

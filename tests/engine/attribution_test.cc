@@ -2,7 +2,7 @@
 // To which nodes does the attribution add the counts? For every event, the sum over the nodes must
 // equal the growth of the banks. The tests also check entrances and stacks. The stack pointer
 // identifies a stack.
-#include "measure/attribution.hh"
+#include "observe/attribution/attribution.hh"
 
 #include <doctest/doctest.h>
 
@@ -14,20 +14,22 @@
 
 namespace {
 
-using measure::Attribution;
-using measure::Functions;
+using observe::Attribution;
+using observe::Entrance;
+using observe::Functions;
 using p5::Class;
 using p5::Linear;
 
 constexpr uint32_t kMain = 0xC0001000, kLeaf = 0xC0002000, kEntry = 0xC0003000,
                    kHandler = 0xC0004000, kFork = 0xC0005000, kUser = 0x08000000;
 
-class System : public Bench, public Attribution::Guest {
+class System : public Bench, public observe::Guest {
  public:
   explicit System(bool stacks) : attribution(model, *this, table(), stacks, nullptr) {
+    attribution.start();
     ip = kMain;
     change([](p5::State& state) { state.cr3 = 0x1000; });
-    attribution.state({}, ip, esp);
+    attribution.arrive({}, {ip, esp}, esp);
   }
 
   bool code(Linear linear, bool, uint32_t* physical) override {
@@ -67,11 +69,11 @@ class System : public Bench, public Attribution::Guest {
     ip = target;
   }
   // Changes ring, stack and address.
-  void cross(const Attribution::Entrance& how, uint8_t ring, uint32_t target, uint32_t stack) {
+  void cross(const Entrance& how, uint8_t ring, uint32_t target, uint32_t stack) {
     change([ring](p5::State& state) { state.ring = ring; });
     ip = target;
     esp = stack;
-    attribution.state(how, ip, esp);
+    attribution.arrive(how, {ip, esp}, esp);
   }
 
   // Returns the number of instructions in phase 1 for each text "outermost;...;function entrance".
@@ -128,14 +130,14 @@ TEST_CASE("attribution: the counts of functions equal the growth of the banks") 
       system.cross({"int", 0x80, 41}, 0, kEntry, 0xC1001000);
       system.step();
       system.change([i](p5::State& state) { state.cr3 = 0x1000u << (i % 3); });
-      system.attribution.state({"cr3", -1, 0}, system.ip, system.esp);
+      system.attribution.arrive({"cr3", -1, 0}, {system.ip, system.esp}, system.esp);
       system.jump(kMain);
     }
     if (i % 50 == 0) system.ip = kMain + 0xFC;  // continues into the next function
     if (i % 50 == 2) system.ip = kMain;
   }
   system.model.counters();
-  system.attribution.end(1);
+  system.attribution.end();
   CHECK(system.attribution.differs() == "");
   const auto& phase = system.attribution.phases().at(1);
   uint64_t cycles = 0, misses = 0;
@@ -154,7 +156,7 @@ TEST_CASE("attribution: a count outside of all functions is detected") {
   System system(false);
   system.attribution.begin(1);
   system.step();
-  system.attribution.end(1);
+  system.attribution.end();
   CHECK(system.attribution.differs() == "");
   // An event is added to the bank, and also to the copy of the bank from the beginning of the
   // bracket. So the attribution adds the event to a node, but the growth of the bank does not
@@ -163,8 +165,9 @@ TEST_CASE("attribution: a count outside of all functions is detected") {
   system.attribution.begin(1);
   const_cast<p5::Bank&>(bank).count[p5::Flops]++;
   const_cast<Attribution::Phase&>(system.attribution.phases().at(1)).began.back()[p5::Flops]++;
-  system.attribution.end(1);
-  CHECK(system.attribution.differs() == "flops of phase 1");
+  system.attribution.end();
+  CHECK(system.attribution.differs() ==
+        "the sum over all functions differs from the count of flops of phase 1");
 }
 
 TEST_CASE("attribution: the stack pointer identifies stacks") {
@@ -184,7 +187,7 @@ TEST_CASE("attribution: the stack pointer identifies stacks") {
   system.jump(kEntry);  // a tail call replaces main
   system.step();
   system.model.counters();
-  system.attribution.end(1);
+  system.attribution.end();
   const auto found = system.instructions();
   CHECK(found.at("main") == 4);       // with CALL and JMP
   CHECK(found.at("main;leaf") == 3);  // with RET
@@ -211,7 +214,7 @@ TEST_CASE("attribution: the kernel's stack continues the program's, and each tas
   system.ret();
   system.step();
   system.model.counters();
-  system.attribution.end(1);
+  system.attribution.end();
   const auto found = system.instructions();
   CHECK(found.at("[unknown]") == 1);
   CHECK(found.at("[unknown];entry int") == 2);
@@ -227,13 +230,13 @@ TEST_CASE(
   system.step();
   system.attribution.begin(2);
   system.step();
-  system.attribution.end(2);
+  system.attribution.end();
   system.cross({"iret", -1, 0}, 3, kUser + 0x1000, 0x7000);  // its first instruction page-faults
   system.model.exception(14, false, system.ip);
   system.cross({"exception", 14, 0}, 0, kHandler, 0xC1001000);
   system.step();
   system.model.counters();
-  system.attribution.end(1);
+  system.attribution.end();
   CHECK(system.attribution.differs() == "");
   const auto found = system.instructions();
   CHECK(found.at("main") == 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where do calls begin and end, and to which call do the cycles belong? In each test the sum over
 // all rows must equal the growth of the counters.
-#include "measure/calls.hh"
+#include "observe/calls/calls.hh"
 
 #include <doctest/doctest.h>
 
@@ -12,10 +12,10 @@
 
 namespace {
 
-using measure::CallKey;
-using measure::CallKind;
-using measure::Calls;
-using measure::CallTable;
+using observe::CallKey;
+using observe::CallKind;
+using observe::Calls;
+using observe::CallTable;
 using p5::MachineMode;
 
 constexpr uint32_t kProgram = 0x08000000, kKernel = 0xC0000000, kDos = 0x1000;
@@ -43,28 +43,28 @@ class System : public Bench {
   }
   // A software interrupt to `handler` that uses `bytes` of the stack.
   void interrupt(uint8_t vector, uint32_t eax, uint32_t handler, uint32_t bytes = 6) {
-    calls.before({ip + 2, esp}, eax);
+    calls.before_far({ip + 2, esp}, eax);
     insn("cd 80");
-    calls.interrupt(vector);
+    calls.delivered(p5::Entry::Soft, vector, {0, 0});
     model.soft_interrupt(vector);
     arrive(handler, esp - bytes);
   }
   // The same, from ring 3 to a kernel.
   void system_call(uint32_t eax, uint32_t kernel_stack = kKernelStack) {
-    calls.before({ip + 2, esp}, eax);
+    calls.before_far({ip + 2, esp}, eax);
     insn("cd 80");
-    calls.interrupt(0x80);
+    calls.delivered(p5::Entry::Soft, 0x80, {0, 0});
     model.soft_interrupt(0x80);
     set(MachineMode::Prot32, 0);
     arrive(kKernel, kernel_stack);
   }
   void hardware(uint8_t vector, uint32_t handler, uint32_t bytes = 6) {
-    calls.hardware(vector, {ip, esp});
+    calls.delivered(p5::Entry::Irq, vector, {ip, esp});
     model.hard_interrupt(vector, ip);
     arrive(handler, esp - bytes);
   }
   void exception(uint8_t vector, uint32_t handler, uint32_t bytes = 6) {
-    calls.exception(vector, {ip, esp});
+    calls.delivered(p5::Entry::Fault, vector, {ip, esp});
     model.exception(vector, false, ip);
     arrive(handler, esp - bytes);
   }
@@ -77,7 +77,7 @@ class System : public Bench {
   }
   // IRET from a kernel to ring 3.
   void to_user(uint32_t target, uint32_t stack) {
-    calls.before({ip + 1, esp}, 0);
+    calls.before_far({ip + 1, esp}, 0);
     insn("cf");
     calls.moved();
     model.far_transfer(p5::Crossing::Iret);
@@ -99,12 +99,12 @@ class System : public Bench {
   void arrive(uint32_t address, uint32_t stack) {
     ip = address;
     esp = stack;
-    calls.arrive({ip, esp});
+    calls.arrive({}, {ip, esp}, esp);
   }
 
   // Ends the bracket and returns the counts of a row.
   const Calls::Counts& row(CallKind kind, uint8_t vector,
-                           uint32_t function = measure::kNoFunction) {
+                           uint32_t function = observe::kNoFunction) {
     finish();
     const auto& phase = calls.phases().at(1);
     for (uint32_t one = 1; one < phase.rows.size(); one++) {
@@ -441,9 +441,9 @@ TEST_CASE("calls: INT3 ends when a debugger takes it, and the call around it wai
   const uint32_t back = kernel.ip + 2, stack = kernel.esp;
   kernel.system_call(7);
   kernel.to_user(kProgram + 0x1000, kUserStack - 0x1000);  // a handler of signals
-  kernel.calls.before({kernel.ip + 1, kernel.esp}, 0);
+  kernel.calls.before_far({kernel.ip + 1, kernel.esp}, 0);
   kernel.insn("cc");
-  kernel.calls.interrupt(3);
+  kernel.calls.delivered(p5::Entry::Soft, 3, {0, 0});
   kernel.model.soft_interrupt(3);
   kernel.set(MachineMode::Prot32, 0);
   kernel.arrive(kKernel, kKernelStack);
@@ -479,7 +479,7 @@ TEST_CASE("calls: a handler of signals is inside the call, until the call return
 
 TEST_CASE("calls: a gate releases its parameters, and idle time is counted apart") {
   Kernel kernel;
-  kernel.calls.before({kernel.ip + 7, kernel.esp}, 42);
+  kernel.calls.before_far({kernel.ip + 7, kernel.esp}, 42);
   const uint32_t back = kernel.ip + 7, stack = kernel.esp;
   kernel.insn("9a 00 00 00 00 00 00");
   kernel.calls.gate();
@@ -531,7 +531,7 @@ TEST_CASE("calls: words of the table") {
   CHECK(table.key(CallKind::Int, 0x21, 0x12345678).function == 0x56);
   CHECK(table.key(CallKind::Int, 0x2F, 0x12345678).function == 0x5678);
   CHECK(table.key(CallKind::Int, 0x80, 0x12345678).function == 0x12345678);
-  CHECK(table.key(CallKind::Hardware, 0x21, 0x12345678).function == measure::kNoFunction);
+  CHECK(table.key(CallKind::Hardware, 0x21, 0x12345678).function == observe::kNoFunction);
   CHECK(table.properties({CallKind::Int, 0x80, 0xFC}) == CallTable::kEnds);
   for (const char* wrong :
        {"21", "21:bx", "100:ah", ":ah", "80/1", "80/x:ends", "80/1:end", "19@"}) {

@@ -20,7 +20,7 @@ namespace {
 
 std::vector<base::events::Part> parts() {
   std::vector<base::events::Part> parts;
-  for (const Kind& kind : kinds()) parts.push_back(kind.part);
+  for (const Kind& kind : base::registry<Kind>()) parts.push_back(kind.part);
   return parts;
 }
 

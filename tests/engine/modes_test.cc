@@ -26,7 +26,7 @@ class System : public Bench {
       state.ring = ring;
       state.cr3 = cr3;
     });
-    modes.arrive();
+    modes.arrive({}, {0, 0}, 0);
   }
   // Returns the sum of an event over all banks of a mode, in phase 1.
   uint64_t in(MachineMode mode, p5::Event event) {
@@ -67,7 +67,7 @@ TEST_CASE("modes: a delivery belongs to the mode that it interrupts") {
   System system;
   system.modes.begin(1);
   system.go(MachineMode::V86, 3);
-  system.modes.delivered(p5::Entry::Fault, 6);
+  system.modes.delivered(p5::Entry::Fault, 6, {0, 0});
   system.model.exception(6, false, system.ip);
   system.go(MachineMode::Prot32, 0);
   system.modes.stop();

@@ -192,14 +192,16 @@ def check_observer(lab):
         "from p5stats import dimensions\n"
         "print([k.option for k in observation.KINDS if k.option == '--paging'])\n"
         "print(outputs.file('paging'), dimensions.DIMENSIONS['paging'].options)\n"
-        "print([one.what for one in dimensions.observers_of(['paging', 'ring'])])\n",
+        "print(dimensions.observers_of(['paging', 'ring'])[0].what)\n",
     )
-    assert shown.splitlines() == ["['--paging']", "paging.jsonl --paging", "['counts by paging']"]
+    assert shown.splitlines() == ["['--paging']", "paging.jsonl --paging", "counts by paging"]
     main = lab.root / "build/main.cc"
     main.parent.mkdir(exist_ok=True)
     main.write_text(
         '#include <cstdio>\n#include "observe/observer.hh"\n'
-        "int main() { for (const observe::Kind& one : observe::kinds()) std::puts(one.name); }\n"
+        "int main() {\n"
+        "  for (const auto& one : base::registry<observe::Kind>()) std::puts(one.name);\n"
+        "}\n"
     )
     places = [lab.root / "engine/observe", lab.root / "engine/observe/paging"]
     sources = [main, *(file for place in places for file in sorted(place.glob("*.cc")))]

@@ -41,7 +41,7 @@ LINES = [
 
 def test_the_counts_by_call_have_all_counts_and_what_is_outside(tmp_path):
     written(tmp_path / "calls.jsonl", LINES)
-    (observer,) = dimensions.observers_of(["call"])
+    observer = dimensions.observers_of(["call"])[0]
     found = dimensions.of_run(tmp_path, observer, ["call"])
     assert set(found.frame["event"]) == set(found.events)
     rows = found.frame.pivot(index="call", columns="event", values="count")

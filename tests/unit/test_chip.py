@@ -29,7 +29,7 @@ def includes(folder: str) -> dict[str, list[str]]:
         ("p5", ("p5", "base")),
         ("measure", ("measure", "p5", "base")),
         ("devices", ("devices", "base")),
-        ("observe", ("observe", "p5", "base")),
+        ("observe", ("observe", "measure", "p5", "base")),
         ("session", ("session", "devices", "observe", "measure", "p5", "base", "restore")),
     ],
 )

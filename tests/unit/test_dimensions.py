@@ -61,9 +61,11 @@ def attribution(draw, banks):
     lines.append({"type": "entrance", "id": 1, "number": 41, "kind": "int", "vector": 128})
     nodes = draw(st.integers(2, 6))
     rings = [0, 3, *(draw(st.sampled_from([0, 3])) for _ in range(nodes - 2))]
+    is_joint = draw(st.booleans())
     for number, ring in enumerate(rings, 1):
         node = {
             "type": "node",
+            **(others(draw) if is_joint else {}),
             "id": number,
             "parent": draw(st.integers(0, number - 1)),
             "function": draw(st.integers(1, len(FUNCTIONS))),
@@ -81,6 +83,27 @@ def attribution(draw, banks):
                 counts[number].append(count)
     for number, own in counts.items():
         lines.append({"type": "counts", "phase": PHASE, "node": number, "counts": own})
+    return [*lines, {"type": "end"}]
+
+
+def others(draw):
+    """The values of the observers of calls and modes; none beyond the engine's limit."""
+    call = draw(st.sampled_from(["outside", "int:128:41", "hardware:48:", "gate::5"]))
+    return draw(st.sampled_from([{}, {"call": call, "mode": "real"}]))
+
+
+def joint(draw, banks):
+    """The lines of random joint counts with the same counts as the markers."""
+    events = events_of(banks)
+    lines = [{"type": "header", "schema_version": 1, "events": events}]
+    combinations = {tuple(others(draw).items()) for _ in range(3)}
+    for ring in (0, 3):
+        own = [parts(draw, banks.get((ring, event), 0), len(combinations)) for event in events]
+        ticks = int(banks.get((ring, "vector.irq.48"), 0))
+        for place, members in enumerate(sorted(combinations)):
+            line = {"type": "joint", "phase": PHASE, "cr3": CR3, "ring": ring, **dict(members)}
+            vectors = [["irq", 48, ticks]] if ticks and not place else []
+            lines.append({**line, "counts": [one[place] for one in own], "vectors": vectors})
     return [*lines, {"type": "end"}]
 
 
@@ -121,8 +144,8 @@ def test_the_sum_over_any_dimensions_is_the_count_at_the_markers(made, data):
     """For each observer and any two of its dimensions, and for each event that it counts."""
     directory = made[1].directory
     banks = {key: int(count) for key, count in marked(directory).items()}
-    for name, lines in (("attribution", attribution), ("modes", modes), ("calls", calls)):
-        written(directory / f"{name}.jsonl", lines(data.draw, banks))
+    for lines in (attribution, modes, calls, joint):
+        written(directory / f"{lines.__name__}.jsonl", lines(data.draw, banks))
     pair = data.draw(st.sets(st.sampled_from(sorted({*DIMENSIONS} - {"component"})), max_size=2))
     for observer in OBSERVERS:
         if not (directory / observer.file).exists() or not observer.has(pair):
@@ -130,8 +153,9 @@ def test_the_sum_over_any_dimensions_is_the_count_at_the_markers(made, data):
         try:
             found = dimensions.of_run(directory, observer, sorted(pair))
         except dimensions.NotCounted as error:
-            # No function has a source line, and nothing counted misses by cause.
-            assert error.dimension in ("line", "evictions", "cause")
+            # No function has a source line, nothing counted misses by cause, and not each file has
+            # joint counts.
+            assert error.dimension in ("line", "evictions", "cause", "call", "kind", "mode")
             continue
         rows = found.frame[found.frame["phase"] == "call"]
         sums = rows.groupby("event")["count"].sum()
@@ -142,9 +166,13 @@ def test_the_sum_over_any_dimensions_is_the_count_at_the_markers(made, data):
 
 
 def test_dimensions_that_exclude_each_other_are_named():
-    assert [one.what for one in dimensions.observers_of(["ring", "mode"])] == ["counts by mode"]
-    with pytest.raises(StatsError, match="call and function exclude each other"):
-        dimensions.observers_of(["ring", "call", "function"][1:])
+    assert dimensions.observers_of(["ring", "mode"])[0].what == "counts by mode"
+    assert [one.what for one in dimensions.observers_of(["call", "mode"])] == [
+        "joint counts",
+        "joint counts by function",
+    ]
+    with pytest.raises(StatsError, match="call and interval exclude each other"):
+        dimensions.observers_of(["call", "interval"])
     for one, other in itertools.combinations(DIMENSIONS, 2):
         try:
             assert dimensions.observers_of([one, other])
@@ -301,10 +329,10 @@ def test_what_only_one_system_has_is_new_or_gone(p5lab, lab, stored):
     ("words", "status", "said"),
     [
         (("--by", "funktion"), 2, ("funktion", "function")),
-        (("--by", "call,function"), 2, ("call", "function", "exclude")),
+        (("--by", "call,interval"), 2, ("call", "interval", "exclude")),
         (("--by", "mode"), 1, ("mode", "run tests --modes")),
         (("--by", "line"), 1, ("line", "--attribute lines")),
-        (("--by", "function,component"), 1, ("component", "--cpi")),
+        (("--by", "function,component"), 1, ("component", "--by function,component")),
         (("--by", "ring", "--where", "ring"), 2, ("--where", "ring=0")),
         (("--by", "ring", "--where", "rang=0"), 2, ("rang", "ring")),
         (("--by", "function", "--where", "function=sysdup"), 1, ("sysdup", "sys_dup")),

@@ -23,7 +23,7 @@ ENGINE_PARTS = {
     "x87": (),
     "p5": ("base",),
     "measure": ("base", "p5"),
-    "observe": ("base", "p5"),
+    "observe": ("base", "p5", "measure"),
     "devices": ("base",),
     "restore": (),
     "vnc": (),

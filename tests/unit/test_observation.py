@@ -8,6 +8,7 @@ import argparse
 import pytest
 
 from p5lab.cli import main as cli
+from p5lab.cli import options
 from p5lab.describe import experiment, observation
 from p5lab.describe.observation import (
     KINDS,
@@ -18,6 +19,7 @@ from p5lab.describe.observation import (
     Cpi,
     Interval,
     Intervals,
+    Joint,
     Observation,
     PowerCut,
     Region,
@@ -39,6 +41,7 @@ WISHES = [
     Attribution(("functions", "stacks")),
     Calls(),
     plugged.KINDS["modes"](),
+    Joint(("attribute", "calls", "modes")),
     Cpi(),
     Clocks(),
     Intervals(1000),
@@ -63,7 +66,7 @@ REQUEST = {
 }
 # Members that later versions have added.
 LATER = {"region": "", "calls": False, "modes": False, "cpi": False, "clocks": "", "interval": 0}
-LATER |= {"vector_events": False}
+LATER |= {"vector_events": False, "joint": []}
 
 
 def parsed(*words):
@@ -126,8 +129,8 @@ def test_a_wish_that_sets_a_run_apart_does_so_by_its_lines(lab):
     (run,) = experiment.load(lab, "tests", Filter(workloads=("call",)))
     for wish in WISHES:
         lines = wish.conf() | wish.job()
-        # These two have a key only for what they record.
-        assert lines.keys() >= set(wish.apart) or isinstance(wish, Trace | Attribution)
+        # These have a key only for what they record.
+        assert lines.keys() >= set(wish.apart) or isinstance(wish, Trace | Attribution | Joint)
         record = {"identity": {"settings": {"engine.conf": wish.conf(), "job": wish.job()}}}
         assert bool(observation.apart(record)) == bool(wish.apart)
     assert (
@@ -166,3 +169,47 @@ def test_a_machine_or_guest_that_lacks_something(lab, capsys, words, said):
     lab._put("guest-images/wide/guest.toml", wide)
     assert cli.main(["run", "tests", "--no-build", *words], lab) == 2
     assert said in capsys.readouterr().err
+
+
+def counted(*words):
+    """Returns the observations of a command line of `run`."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--by", default="")
+    observation.add_options(parser)
+    args = parser.parse_args(words)
+    options.count_by(args)
+    return Observation.parse(args)
+
+
+@pytest.mark.parametrize(
+    ("by", "of"),
+    [
+        ("ring", ()),
+        ("mode,ring", ()),
+        ("function,component", ()),
+        ("call", ("calls",)),
+        ("call,mode", ("calls", "modes")),
+        ("call,line,ring", ("attribute", "calls")),
+    ],
+)
+def test_dimensions_of_several_observers_are_counted_jointly(by, of):
+    found = counted("--by", by).get(Joint)
+    assert (found.of if found else ()) == of
+    if found:
+        lines = found.job()
+        others = " ".join(name for name in of if name != "attribute")
+        own = {"run.joint": "joint.jsonl", "run.joint_of": others}
+        assert lines == ({"run.attribution_joint": others} if "attribute" in of else own)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--joint", "cals"), "cals.*calls"),
+        (("--joint", "calls,modes", "--calls"), "expected also --modes"),
+        (("--joint", "attribute", "--attribute", "functions"), "a second option"),
+    ],
+)
+def test_wrong_joint_counts(words, said):
+    with pytest.raises(UserError, match=said):
+        counted(*words)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from p5lab.describe import engine, experiment, ideal, observation, program_files, seeds
 from p5lab.describe.experiment_file import LIMIT_SECONDS
+from p5lab.describe.observation import joint
 from p5lab.describe.observation.kind import positive
 from p5lab.describe.run import Run
 from p5lab.errors import UserError, unknown
@@ -114,11 +115,13 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def count_by(args: argparse.Namespace) -> None:
-    """Sets the options of observations in `args` that count by the dimensions of --by. Raises
-    UserError for an unknown dimension, and for `interval` without --interval."""
+    """Sets the options of observations in `args` that count by the dimensions of --by, all at once
+    if they can be joint. Raises UserError for an unknown dimension, and for `interval` without
+    --interval."""
     parser = argparse.ArgumentParser(add_help=False)
     observation.add_options(parser)
     plain = vars(parser.parse_args([]))
+    counted: set[str] = set()
     for name in filter(None, args.by.split(",")):
         if name not in DIMENSIONS:
             raise unknown("dimension", name, DIMENSIONS, where="--by")
@@ -131,6 +134,11 @@ def count_by(args: argparse.Namespace) -> None:
             if value != plain[key]:
                 both = [*getattr(args, key), *value] if isinstance(value, list) else value
                 setattr(args, key, both)
+                counted.add(key)
+    # Counts by call alone have few events of their own.
+    counted &= set(joint.KNOWN)
+    if len(counted) > 1 or joint.CALLS in counted:
+        args.joint = args.joint or ",".join(sorted(counted))
 
 
 def with_values(words: Sequence[str]) -> list[str]:

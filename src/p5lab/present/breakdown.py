@@ -423,7 +423,8 @@ def _observed(stored: Stored, question: Question) -> Counted:
             except NotCounted:
                 continue
     options = dict.fromkeys(filter(None, (DIMENSIONS[name].options for name in wanted)))
-    raise selection.without(stored, f"counts by {', '.join(wanted)}", " ".join(options))
+    both = f"--by {','.join(wanted)}" if len(options) > 1 else ""
+    raise selection.without(stored, f"counts by {', '.join(wanted)}", both or " ".join(options))
 
 
 def _divisors(stored: Stored, question: Question, counts: Counted) -> dict[str, float]:

@@ -60,6 +60,7 @@ GROUPS = {
     "count more": (
         *("--attribute", "--region", "--calls", "--interval", "--trace", "--accesses"),
         *(one.option for one in plugged.KINDS.values()),
+        "--joint",
         *("--bbv", "--pcap"),
     ),
     "media of a system of your own": (

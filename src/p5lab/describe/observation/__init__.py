@@ -22,6 +22,7 @@ from p5lab.describe.observation.capture import Capture
 from p5lab.describe.observation.clocks import Clocks
 from p5lab.describe.observation.cpi import Cpi
 from p5lab.describe.observation.intervals import Intervals
+from p5lab.describe.observation.joint import Joint
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.describe.observation.power_cut import PowerCut
 from p5lab.describe.observation.region import Region
@@ -43,6 +44,7 @@ __all__ = [
     "Cpi",
     "Interval",
     "Intervals",
+    "Joint",
     "Kind",
     "Observation",
     "PowerCut",
@@ -62,6 +64,7 @@ KINDS: tuple[type[Kind], ...] = (
     Attribution,
     Calls,
     *plugged.KINDS.values(),
+    Joint,
     Cpi,
     Clocks,
     Intervals,

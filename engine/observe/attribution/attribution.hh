@@ -22,38 +22,35 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "measure/functions.hh"
 #include "measure/miss_classes.hh"
-#include "p5/insn.hh"
-#include "p5/pentium.hh"
+#include "observe/joint.hh"
+#include "observe/observer.hh"
 
-namespace measure {
+namespace observe {
 
-class Attribution {
+using measure::Functions;
+using measure::MissClasses;
+
+class Attribution : public Observer {
  public:
   // The counts of one node: the events, then the classes of misses.
   static constexpr size_t kCounts = p5::kEventCount + MissClasses::kCounts;
   using Counts = std::array<uint64_t, kCounts>;
 
-  // Why the processor entered a ring: the kind of entrance (null: unknown), the vector (-1: none),
-  // and the number of a system call.
-  struct Entrance {
-    const char* kind = nullptr;
-    int vector = -1;
-    uint64_t number = 0;
-    bool operator<(const Entrance& other) const {
-      return std::tie(kind, vector, number) < std::tie(other.kind, other.vector, other.number);
-    }
-  };
   // One function in one ring of one address space, with the entrance to this ring. `parent` is the
-  // node of the caller. 0: the caller is unknown, or stacks are not recorded.
+  // node of the caller. 0: the caller is unknown, or stacks are not recorded. `joint`: the
+  // combination of the values of other observers (joint.hh).
   struct Node {
-    uint32_t parent, function, bank, entrance;
+    uint32_t parent, function, bank, entrance, joint;
+    bool operator==(const Node& o) const {
+      return parent == o.parent && function == o.function && bank == o.bank &&
+             entrance == o.entrance && joint == o.joint;
+    }
   };
   using Grown = decltype(p5::Bank::count);
   // One phase: the counts of each node (null: none), and the growth of each bank between the
@@ -63,57 +60,48 @@ class Attribution {
     std::vector<Grown> began, grown;
   };
 
-  // The interface through which the attribution reads the guest's memory.
-  class Guest {
-   public:
-    virtual ~Guest() = default;
-    // Finds the physical address of code. Returns false if the code is not in memory. `fetched`:
-    // the processor has just fetched from the page of this code.
-    virtual bool code(p5::Linear linear, bool fetched, uint32_t* physical) = 0;
-    // Returns 4 KB of memory, or null if there is no memory at this address.
-    virtual const uint8_t* page(uint32_t physical) = 0;
-  };
-
   // With `stacks`, each node contains the node of its caller. `classes` counts the classes of
-  // misses; null: no classes.
+  // misses; null: no classes. `joint`: the nodes also divide by the values of these observers.
   Attribution(p5::Pentium& model, Guest& guest, Functions functions, bool stacks,
-              MissClasses* classes);
+              MissClasses* classes, Joint joint = {});
+  static Make read(base::Settings& settings);
 
-  // Call this function at the start of each instruction.
-  void at(p5::Linear linear, p5::Linear stack) {
-    if (__builtin_expect(linear - first_ >= bytes_, 0)) move(linear, stack);
-  }
-  // Call this after a near branch of class `cls`.
-  void branch(p5::ClassId cls, p5::Linear stack) {
+  void start() override;
+  bool sees_each() const override { return true; }
+  void branch(p5::ClassId cls, p5::Linear stack) override {
     if (cls == p5::Class::Call || cls == p5::Class::CallInd)
       call(stack);
     else if (cls == p5::Class::Ret || cls == p5::Class::RetImm)
       look_ = Look::Return, bytes_ = 0;
   }
-  // Call this after the model's state has changed, or after control has moved to `linear` without a
-  // near branch.
-  void state(const Entrance& how, p5::Linear linear, p5::Linear stack);
-  // Call this when code in a physical page has changed or is decoded for the first time.
-  void decoded(uint32_t physical);
-
-  // Call begin() when a bracket begins, and end() when the bracket ends, while the marker is
-  // written.
-  void begin(uint32_t phase);
-  void end(uint32_t phase);
+  void arrive(const Entrance& how, Position here, p5::Linear stack) override;
+  void before_far(Position, uint32_t) override;
+  void delivered(p5::Entry entry, uint8_t vector, Position back) override;
+  void join() override;
+  void decoded(uint32_t physical) override;
+  void begin(uint32_t phase) override;
+  void end() override;
+  void stop() override;
+  std::string differs() const override;
+  std::string text(const std::vector<uint32_t>& counted) const override;
 
   const Functions& functions() const { return functions_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Entrance>& entrances() const { return entrances_; }
   const p5::Bank& bank(uint32_t number) const { return *banks_[number].bank; }
   const std::map<uint32_t, Phase>& phases() const { return phases_; }
-  // Compares the sum over the nodes with the growth of the banks. Returns the name of the first
-  // event with a difference, or an empty text.
-  std::string differs() const;
+  bool stacks() const { return stacks_; }
+  const MissClasses* classes() const { return classes_; }
+  const Joint& joint() const { return joint_; }
+
+ protected:
+  void move(p5::Linear linear, p5::Linear stack) override;
 
  private:
   static constexpr uint32_t kNone = ~0u;
   static constexpr unsigned kStackShift = p5::kX86_64 ? 14 : 13;
   static constexpr uint32_t kDeepest = 200;  // calls; a deeper call gets the parent of its caller
+  static constexpr size_t kMostJoint = 1 << 17;  // nodes; further ones have no values of others
 
   struct Frame {
     p5::Linear stack;  // address of the return address; all ones: outermost frame
@@ -129,17 +117,10 @@ class Attribution {
     Grown count;
   };
   enum class Look : uint8_t { Jump, Call, Return };
-  struct Key {
-    uint32_t parent, function, bank, entrance;
-    bool operator==(const Key& o) const {
-      return parent == o.parent && function == o.function && bank == o.bank &&
-             entrance == o.entrance;
-    }
-  };
   struct Hash {
-    size_t operator()(const Key& key) const {
+    size_t operator()(const Node& key) const {
       uint64_t hash = (uint64_t(key.parent) << 32 | key.function) * 0x9E3779B97F4A7C15u;
-      hash ^= (uint64_t(key.bank) << 32 | key.entrance) * 0xC2B2AE3D27D4EB4Fu;
+      hash ^= (uint64_t(key.bank ^ key.joint << 12) << 32 | key.entrance) * 0xC2B2AE3D27D4EB4Fu;
       return size_t(hash ^ hash >> 29);
     }
   };
@@ -149,11 +130,10 @@ class Attribution {
     Functions::Place place{};
   };
   struct Recent {
-    Key key{kNone, 0, 0, 0};
+    Node key{kNone, 0, 0, 0, 0};
     uint32_t node = 0;
   };
 
-  void move(p5::Linear linear, p5::Linear stack);
   void call(p5::Linear stack);
   void look_up(p5::Linear linear, bool fetched);
   uint32_t page_in(uint32_t frame);
@@ -170,7 +150,7 @@ class Attribution {
   }
   uint32_t number_of(const p5::Bank& bank);
   void use_node();
-  uint32_t node_of(const Key& key);
+  uint32_t node_of(const Node& key);
   uint32_t entrance_of(const Entrance& how);
   void flush();
 
@@ -179,12 +159,12 @@ class Attribution {
   Functions functions_;
   const bool stacks_;
   MissClasses* classes_;
+  Joint joint_;
 
   // The current position: `function_` covers `bytes_` bytes, and `first_` is the address of the
   // first of these bytes. If `bytes_` is 0, the function must be looked up again.
-  p5::Linear first_ = 0, bytes_ = 0;
   uint32_t function_ = Functions::kUnknown;
-  uint32_t bank_ = 0, node_ = 0;
+  uint32_t bank_ = 0, node_ = 0, joined_ = Joint::kRest;
   uint8_t ring_ = 0;
   Look look_ = Look::Jump;
   std::vector<Known> known_{4096};
@@ -192,9 +172,9 @@ class Attribution {
 
   std::vector<Seen> banks_;
   std::unordered_map<const p5::Bank*, uint32_t> bank_numbers_;
-  std::vector<Node> nodes_{{0, Functions::kUnknown, 0, 0}};
+  std::vector<Node> nodes_{{0, Functions::kUnknown, 0, 0, 0}};
   std::vector<uint32_t> depths_{0};
-  std::unordered_map<Key, uint32_t, Hash> node_numbers_;
+  std::unordered_map<Node, uint32_t, Hash> node_numbers_;
   std::vector<Recent> recent_{4096};
   std::vector<Entrance> entrances_{{}};
   std::map<Entrance, uint32_t> entrance_numbers_{{{}, 0}};
@@ -208,4 +188,4 @@ class Attribution {
   std::array<uint64_t, MissClasses::kCounts> classes_seen_{};
 };
 
-}  // namespace measure
+}  // namespace observe

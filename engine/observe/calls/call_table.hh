@@ -13,7 +13,7 @@
 
 #include "p5/isa.hh"
 
-namespace measure {
+namespace observe {
 
 // The causes of a call. A gate is a call gate, or SYSCALL on x86-64.
 enum class CallKind : uint8_t { Int, Gate, Hardware, Exception };
@@ -67,4 +67,4 @@ class CallTable {
   std::map<unsigned, p5::Linear> ends_at_;
 };
 
-}  // namespace measure
+}  // namespace observe

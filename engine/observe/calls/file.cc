@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "session/calls_file.hh"
+#include "observe/calls/file.hh"
 
 #include "base/json.hh"
 
-namespace session {
+namespace observe {
 namespace {
 
 using base::JsonLine;
-using measure::CallKind;
-using measure::Calls;
 
 const char* kind_name(CallKind kind) {
   switch (kind) {
@@ -33,8 +31,8 @@ std::string numbers(const Calls::Sum& sum) {
   return text + "]";
 }
 
-std::string row(uint32_t phase, const measure::CallKey& key, const Calls::Counts& counts) {
-  const bool gate = key.kind == CallKind::Gate, plain = key.function == measure::kNoFunction;
+std::string row(uint32_t phase, const CallKey& key, const Calls::Counts& counts) {
+  const bool gate = key.kind == CallKind::Gate, plain = key.function == kNoFunction;
   JsonLine line("call");
   line.member("phase", phase).member("kind", kind_name(key.kind));
   line.raw("vector", gate ? "null" : std::to_string(key.vector));
@@ -46,24 +44,29 @@ std::string row(uint32_t phase, const measure::CallKey& key, const Calls::Counts
 
 }  // namespace
 
-std::string calls_text(const Calls* found) {
+std::string call_text(const CallKey* key) {
+  if (!key) return "outside";
+  const std::string vector = key->kind == CallKind::Gate ? "" : std::to_string(key->vector);
+  const std::string function = key->function == kNoFunction ? "" : std::to_string(key->function);
+  return std::string(kind_name(key->kind)) + ":" + vector + ":" + function;
+}
+
+std::string calls_text(const Calls& found) {
   JsonLine header("header");
   std::string text = header.member("schema_version", 1).line();
-  if (found) {
-    for (const auto& [number, phase] : found->phases()) {
-      const Calls::Sum outside = phase.rows.empty() ? Calls::Sum() : phase.rows[0].own;
-      JsonLine line("phase");
-      line.member("phase", number).member("cycles", phase.cycles);
-      text += line.raw("outside", numbers(outside)).line();
-      for (uint32_t one = 1; one < phase.rows.size(); one++) {
-        const Calls::Counts& counts = phase.rows[one];
-        const Calls::Sum& own = counts.own;
-        if (!counts.calls && !own.cycles && !own.mode_changes && !own.crossings) continue;
-        text += row(number, found->rows()[one], counts);
-      }
+  for (const auto& [number, phase] : found.phases()) {
+    const Calls::Sum outside = phase.rows.empty() ? Calls::Sum() : phase.rows[0].own;
+    JsonLine line("phase");
+    line.member("phase", number).member("cycles", phase.cycles);
+    text += line.raw("outside", numbers(outside)).line();
+    for (uint32_t one = 1; one < phase.rows.size(); one++) {
+      const Calls::Counts& counts = phase.rows[one];
+      const Calls::Sum& own = counts.own;
+      if (!counts.calls && !own.cycles && !own.mode_changes && !own.crossings) continue;
+      text += row(number, found.rows()[one], counts);
     }
   }
   return text + JsonLine("end").line();
 }
 
-}  // namespace session
+}  // namespace observe

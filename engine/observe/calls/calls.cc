@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: MIT
-#include "measure/calls.hh"
+#include "observe/calls/calls.hh"
 
 #include <algorithm>
 
-namespace measure {
+#include "observe/calls/file.hh"
 
-Calls::Calls(p5::Pentium& model, const CallTable& table)
-    : model_(model), table_(table), state_(model.state()), last_(model.clock()) {
+namespace observe {
+namespace {
+
+const Registered<Calls> registered("calls", {"run.call_table"});
+
+}  // namespace
+
+Make Calls::read(base::Settings& settings) {
+  if (settings.has("run.sample"))
+    settings.fail("run.calls", "expected no run.sample in the same run");
+  CallTable table;
+  std::string error;
+  if (!table.parse(settings.text("run.call_table"), &error)) settings.fail("run.call_table", error);
+  return [table](const Machine& machine) { return std::make_unique<Calls>(machine.model, table); };
+}
+
+Calls::Calls(p5::Pentium& model, const CallTable& table) : model_(model), table_(table) {
+  start();
   frames_.push_back({});
   frames_[kOutside].open = true;
   rows_.push_back({CallKind::Int, 0, kNoFunction});  // row 0 has no key
@@ -14,14 +30,17 @@ Calls::Calls(p5::Pentium& model, const CallTable& table)
 
 // --- entries ------------------------------------------------------------------------------------
 
-void Calls::before(Place next, uint32_t eax) { before_ = {model_.clock(), next, eax}; }
-
-void Calls::hardware(uint8_t vector, Place back) {
-  enter(CallKind::Hardware, vector, {model_.clock(), back, 0});
+void Calls::start() {
+  state_ = model_.state();
+  last_ = model_.clock();
 }
 
-void Calls::exception(uint8_t vector, Place back) {
-  enter(CallKind::Exception, vector, {model_.clock(), back, 0});
+void Calls::before_far(Position next, uint32_t eax) { before_ = {model_.clock(), next, eax}; }
+
+void Calls::delivered(p5::Entry entry, uint8_t vector, Position back) {
+  if (entry == p5::Entry::Soft) return enter(CallKind::Int, vector, before_);
+  const CallKind kind = entry == p5::Entry::Irq ? CallKind::Hardware : CallKind::Exception;
+  enter(kind, vector, {model_.clock(), back, 0});
 }
 
 void Calls::enter(CallKind kind, uint8_t vector, const Before& from) {
@@ -114,7 +133,7 @@ void Calls::count(const Sum& grown) {
 
 // --- changes of the state -----------------------------------------------------------------------
 
-void Calls::arrive(Place here) {
+void Calls::arrive(const Entrance&, Position here, p5::Linear) {
   const p5::State& now = model_.state();
   flush(model_.clock());
   const bool mode = now.mode != state_.mode, ring = now.ring != state_.ring;
@@ -232,7 +251,7 @@ bool Calls::in_place(const Frame& frame) const {
 }
 
 // Whether the stack is as after a return of this call.
-bool Calls::is_back(const Frame& frame, Place here) const {
+bool Calls::is_back(const Frame& frame, Position here) const {
   if (!in_place(frame)) return false;
   const p5::Linear released = here.stack - frame.back.stack;
   if (released == 0) return true;
@@ -242,7 +261,7 @@ bool Calls::is_back(const Frame& frame, Place here) const {
 }
 
 // A far transfer has gone to `here`.
-void Calls::land(Place here) {
+void Calls::land(Position here) {
   const auto found = back_at_.find(here.address);
   if (found != back_at_.end()) {
     const auto& open = found->second;
@@ -264,7 +283,7 @@ void Calls::land(Place here) {
 // A kernel has gone to a program that does not continue after a call: to a new program, to a
 // handler of signals, or to an earlier place of the program (longjmp). Closes the calls that the
 // program can no longer return from.
-void Calls::leave_program(Place here) {
+void Calls::leave_program(Position here) {
   while (current_ != kOutside) {
     const Frame& frame = frames_[current_];
     const bool above = in_place(frame) && here.stack > frame.back.stack;
@@ -347,13 +366,21 @@ uint64_t Calls::cycles() {
   return counters.total(p5::CyclesBusy) + counters.total(p5::CyclesIdle);
 }
 
+std::string Calls::text(const std::vector<uint32_t>&) const { return calls_text(*this); }
+
+void Calls::members(uint64_t row, base::JsonLine* line) const {
+  line->member("call", call_text(row ? &rows_[row] : nullptr));
+}
+
 std::string Calls::differs() const {
   for (const auto& [number, phase] : phases_) {
     uint64_t sum = 0;
     for (const Counts& row : phase.rows) sum += row.own.cycles;
-    if (sum != phase.cycles) return "phase " + std::to_string(number);
+    if (sum != phase.cycles) {
+      return "the sum over all calls differs from the cycles of phase " + std::to_string(number);
+    }
   }
   return "";
 }
 
-}  // namespace measure
+}  // namespace observe

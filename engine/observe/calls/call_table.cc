@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "measure/call_table.hh"
+#include "observe/calls/call_table.hh"
 
 #include <charconv>
 #include <sstream>
 
-namespace measure {
+namespace observe {
 namespace {
 
 bool hexadecimal(const std::string& text, uint32_t* number) {
@@ -87,4 +87,4 @@ p5::Linear CallTable::ends_at(const CallKey& key) const {
   return found == ends_at_.end() ? kNoAddress : found->second;
 }
 
-}  // namespace measure
+}  // namespace observe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/attribution_file.hh"
+#include "observe/attribution/file.hh"
 
 #include <set>
 
@@ -7,11 +7,9 @@
 #include "base/json.hh"
 #include "observe/names.hh"
 
-namespace session {
+namespace observe {
 
 using base::JsonLine;
-using measure::Attribution;
-using measure::MissClasses;
 
 namespace {
 
@@ -27,50 +25,66 @@ std::set<uint32_t> used_nodes(const Attribution& found) {
   return nodes;
 }
 
-}  // namespace
+class File {
+ public:
+  File(const Attribution& found, const std::vector<uint32_t>& counted)
+      : found_(found), counted_(counted), classes_(found.classes()) {}
 
-std::string AttributionFile::text(const Attribution* found) {
-  text_.clear();
-  append_header();
-  if (found) {
-    append_functions(*found);
-    append_entrances(*found);
-    append_nodes(*found);
-    append_counts(*found);
+  std::string text() {
+    append_header();
+    append_functions();
+    append_entrances();
+    append_nodes();
+    append_counts();
     if (classes_) append_evictions();
+    return text_ + JsonLine("end").line();
   }
-  return text_ + JsonLine("end").line();
-}
 
-void AttributionFile::append_header() {
-  std::vector<std::string> names = observe::event_names(counted_);
+ private:
+  void append_header();
+  void append_functions();
+  void append_entrances();
+  void append_nodes();
+  void append_counts();
+  void append_evictions();
+  std::string written(const Attribution::Counts& counts) const;
+
+  const Attribution& found_;
+  const std::vector<uint32_t>& counted_;
+  const MissClasses* classes_;
+  std::string text_;
+};
+
+void File::append_header() {
+  std::vector<std::string> names = event_names(counted_);
   for (size_t i = 0; classes_ && i < MissClasses::kCounts; i++) {
     names.push_back(MissClasses::name(i));
   }
   JsonLine header("header");
-  header.member("schema_version", 1).raw("stacks", stacks_ ? "true" : "false");
+  header.member("schema_version", 1).raw("stacks", found_.stacks() ? "true" : "false");
+  if (!found_.joint().names().empty()) header.names("joint", found_.joint().names());
   text_ += header.names("events", names).line();
 }
 
-void AttributionFile::append_functions(const Attribution& found) {
+void File::append_functions() {
   std::set<uint32_t> functions;
-  for (const uint32_t node : used_nodes(found)) functions.insert(found.nodes()[node].function);
+  for (const uint32_t node : used_nodes(found_)) functions.insert(found_.nodes()[node].function);
   if (classes_) {
     for (const auto& [pair, count] : classes_->pairs()) {
       functions.insert({pair.loser.function, pair.winner.function});
     }
   }
   for (const uint32_t id : functions) {
-    const measure::Functions::Function& function = found.functions()[id];
+    const measure::Functions::Function& function = found_.functions()[id];
     JsonLine line("function");
     line.member("id", id).member("name", function.name).member("module", function.module);
     text_ += line.line();
   }
 }
 
-void AttributionFile::append_entrances(const Attribution& found) {
-  for (uint32_t id = 1; id < found.entrances().size(); id++) {
-    const Attribution::Entrance& entrance = found.entrances()[id];
+void File::append_entrances() {
+  for (uint32_t id = 1; id < found_.entrances().size(); id++) {
+    const Entrance& entrance = found_.entrances()[id];
     JsonLine line("entrance");
     line.member("id", id).member("number", entrance.number);
     line.raw("kind", entrance.kind ? base::quoted(entrance.kind) : "null");
@@ -79,19 +93,20 @@ void AttributionFile::append_entrances(const Attribution& found) {
   }
 }
 
-void AttributionFile::append_nodes(const Attribution& found) {
-  for (const uint32_t id : used_nodes(found)) {
-    const Attribution::Node& node = found.nodes()[id];
-    const p5::Bank& bank = found.bank(node.bank);
+void File::append_nodes() {
+  for (const uint32_t id : used_nodes(found_)) {
+    const Attribution::Node& node = found_.nodes()[id];
+    const p5::Bank& bank = found_.bank(node.bank);
     JsonLine line("node");
     line.member("id", id).member("parent", node.parent).member("function", node.function);
     line.member("cr3", bank.cr3).member("ring", bank.ring).member("entrance", node.entrance);
+    found_.joint().members(node.joint, &line);
     text_ += line.line();
   }
 }
 
-void AttributionFile::append_counts(const Attribution& found) {
-  for (const auto& [number, phase] : found.phases()) {
+void File::append_counts() {
+  for (const auto& [number, phase] : found_.phases()) {
     for (uint32_t node = 0; node < phase.counts.size(); node++) {
       if (!phase.counts[node]) continue;
       JsonLine line("counts");
@@ -102,7 +117,7 @@ void AttributionFile::append_counts(const Attribution& found) {
 }
 
 // Returns the counts without the zeros at the end.
-std::string AttributionFile::written(const Attribution::Counts& counts) const {
+std::string File::written(const Attribution::Counts& counts) const {
   std::vector<uint64_t> numbers;
   for (const uint32_t event : counted_) numbers.push_back(counts[event]);
   if (classes_) numbers.insert(numbers.end(), counts.begin() + p5::kEventCount, counts.end());
@@ -117,7 +132,7 @@ std::string AttributionFile::written(const Attribution::Counts& counts) const {
   return text + "]";
 }
 
-void AttributionFile::append_evictions() {
+void File::append_evictions() {
   static const char* const whats[] = {"code", "data", "table"};
   for (const auto& [pair, count] : classes_->pairs()) {
     JsonLine line("eviction");
@@ -128,4 +143,10 @@ void AttributionFile::append_evictions() {
   }
 }
 
-}  // namespace session
+}  // namespace
+
+std::string attribution_text(const Attribution& found, const std::vector<uint32_t>& counted) {
+  return File(found, counted).text();
+}
+
+}  // namespace observe

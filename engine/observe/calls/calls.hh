@@ -26,17 +26,13 @@
 #include <utility>
 #include <vector>
 
-#include "measure/call_table.hh"
-#include "p5/pentium.hh"
+#include "observe/calls/call_table.hh"
+#include "observe/observer.hh"
 
-namespace measure {
+namespace observe {
 
-class Calls {
+class Calls : public Observer {
  public:
-  // A place in the code of a caller: linear addresses of the next instruction and of the stack.
-  struct Place {
-    p5::Linear address, stack;
-  };
   // Cycles may be negative in a short time, because the model can subtract clocks that it has added
   // too early. All sums are modulo 2^64.
   struct Sum {
@@ -62,40 +58,27 @@ class Calls {
   };
 
   Calls(p5::Pentium& model, const CallTable& table);
+  static Make read(base::Settings& settings);
 
-  // --- what the processor does
-
-  // Call this before each far instruction: `next` is the place after the instruction.
-  void before(Place next, uint32_t eax);
-  // The far instruction is INT n, INT3 or INTO; it calls a gate; or it is SYSCALL.
-  void interrupt(uint8_t vector) { enter(CallKind::Int, vector, before_); }
-  void gate() { enter(CallKind::Gate, 0, before_); }
-  // A hardware interrupt or an exception. The code continues at `back` after the return.
-  void hardware(uint8_t vector, Place back);
-  void exception(uint8_t vector, Place back);
-  // A far transfer that is not a delivery has taken place.
-  void moved() { landed_ = true; }
-  // Call this after the model's state may have changed, before the instruction at `here`.
-  void arrive(Place here);
-  // The processor was halted for this time.
-  void idle(uint64_t clocks) { idle_ += clocks; }
-
-  // --- brackets
-
-  // Call begin() when a bracket begins, and end() when it ends, while the marker is written.
-  void begin(uint32_t phase);
-  void end();
-  // Ends the brackets that are still open at the end of the run.
-  void stop();
-
-  // --- results
+  void start() override;
+  void before_far(Position next, uint32_t eax) override;
+  void delivered(p5::Entry entry, uint8_t vector, Position back) override;
+  void gate() override { enter(CallKind::Gate, 0, before_); }
+  void moved() override { landed_ = true; }
+  void arrive(const Entrance& how, Position here, p5::Linear stack) override;
+  void idle(uint64_t clocks) override { idle_ += clocks; }
+  // The row of the current call.
+  uint64_t value() const override { return frames_[current_].row; }
+  void members(uint64_t row, base::JsonLine* line) const override;
+  void begin(uint32_t phase) override;
+  void end() override;
+  void stop() override;
+  std::string differs() const override;
+  std::string text(const std::vector<uint32_t>& counted) const override;
 
   const std::map<uint32_t, Phase>& phases() const { return phases_; }
   // The key of each row, except row 0.
   const std::vector<CallKey>& rows() const { return rows_; }
-  // Compares the sum over the rows with the counters. Returns the name of the first phase with a
-  // difference, or an empty text.
-  std::string differs() const;
 
  private:
   static constexpr uint32_t kOutside = 0;       // number of the frame that is no call
@@ -110,7 +93,7 @@ class Calls {
 
   struct Before {
     uint64_t clock = 0;
-    Place next{0, 0};
+    Position next{0, 0};
     uint32_t eax = 0;
   };
   struct Frame {
@@ -122,7 +105,7 @@ class Calls {
     uint8_t properties = 0;
     uint32_t row = 0, parent = kOutside, children = 0;  // children: open
     p5::Space cr3 = 0;
-    Place back{0, 0};
+    Position back{0, 0};
     p5::Linear kernel_stack = 0;  // after an entry from an outer ring; 0: the ring did not change
     p5::Linear ends_at = CallTable::kNoAddress;
     uint64_t number = 0, entered = 0;  // serial number; clock
@@ -141,22 +124,22 @@ class Calls {
   void flush(uint64_t clock);
   void count(const Sum& grown);
   void change_space(p5::Space to);
-  void land(Place here);
+  void land(Position here);
   void enter_task(p5::Linear kernel_stack);
   Waiting* known_task(p5::Linear kernel_stack);
   p5::Linear kernel_stack_of(uint32_t frame) const;
   static bool same_task(p5::Linear one, p5::Linear other);
   bool other_task(p5::Linear entered) const;
   void take_task();
-  bool is_back(const Frame& frame, Place here) const;
+  bool is_back(const Frame& frame, Position here) const;
   bool in_place(const Frame& frame) const;
-  void leave_program(Place here);
+  void leave_program(Position here);
   void finish(uint32_t frame, bool returned);
   void close(uint32_t frame, bool returned);
   void close_inside(uint32_t frame);
 
   p5::Pentium& model_;
-  const CallTable& table_;
+  const CallTable table_;
   p5::State state_;    // before the next arrival
   uint64_t last_ = 0;  // clock up to which the cycles are counted
   uint64_t idle_ = 0;  // since that clock
@@ -180,4 +163,4 @@ class Calls {
   std::vector<Phase*> open_;  // the open brackets, nested; each of them gets the counts
 };
 
-}  // namespace measure
+}  // namespace observe

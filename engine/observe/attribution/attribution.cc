@@ -1,20 +1,55 @@
 // SPDX-License-Identifier: MIT
-#include "measure/attribution.hh"
+#include "observe/attribution/attribution.hh"
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
 
-namespace measure {
+#include "observe/attribution/file.hh"
+
+namespace observe {
+namespace {
+
+const Registered<Attribution> registered("attribution", {"run.attribution_stacks",
+                                                         "run.attribution_joint", "run.functions"});
+
+}  // namespace
+
+Make Attribution::read(base::Settings& settings) {
+  const bool stacks = settings.flag("run.attribution_stacks");
+  if (settings.has("run.sample"))
+    settings.fail("run.attribution", "expected no run.sample in the same run");
+  const std::string path = settings.text("run.functions");
+  std::ifstream file(path, std::ios::binary);
+  std::string error;
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  Functions functions;
+  if (!file)
+    settings.fail("run.functions", path + " cannot be read");
+  else if (!functions.parse(text, path, &error))
+    settings.fail("run.functions", error);
+  const std::vector<std::string> others = Joint::read(settings, "run.attribution_joint");
+  return [stacks, functions, others](const Machine& machine) {
+    return std::make_unique<Attribution>(machine.model, machine.guest, functions, stacks,
+                                         machine.classes, Joint(others, machine));
+  };
+}
 
 Attribution::Attribution(p5::Pentium& model, Guest& guest, Functions functions, bool stacks,
-                         MissClasses* classes)
+                         MissClasses* classes, Joint joint)
     : model_(model),
       guest_(guest),
       functions_(std::move(functions)),
       stacks_(stacks),
-      classes_(classes) {
+      classes_(classes),
+      joint_(std::move(joint)) {}
+
+void Attribution::start() {
   model_.watch_each(true);
   ring_ = model_.state().ring;
   bank_ = number_of(model_.bank());
+  joined_ = joint_.now();
   entering_.frames.push_back({~p5::Linear(0), 0, 0, 0});
 }
 
@@ -110,11 +145,11 @@ void Attribution::return_to(p5::Linear stack) {
   while (frames.size() > 1 && frames.back().stack < stack) frames.pop_back();
 }
 
-void Attribution::state(const Entrance& how, p5::Linear linear, p5::Linear stack) {
+void Attribution::arrive(const Entrance& how, Position here, p5::Linear stack) {
   flush();
   bank_ = number_of(model_.bank());
   const uint8_t before = std::exchange(ring_, model_.state().ring);
-  look_up(linear, false);
+  look_up(here.address, false);
   look_ = Look::Jump;
   const bool delivered = how.vector >= 0 || (how.kind && std::strcmp(how.kind, "gate") == 0);
   if (ring_ < before) {
@@ -125,6 +160,23 @@ void Attribution::state(const Entrance& how, p5::Linear linear, p5::Linear stack
   } else if (delivered) {
     stack_->frames.push_back({stack, caller(), entrance_of(how), 0});
   }
+  use_node();
+}
+
+// --- the values of other observers --------------------------------------------------------------
+
+void Attribution::before_far(Position, uint32_t) {
+  if (!joint_.names().empty()) flush();
+}
+
+void Attribution::delivered(p5::Entry entry, uint8_t, Position) {
+  // The instruction INT belongs to its call.
+  if (!joint_.names().empty() && entry != p5::Entry::Soft) flush();
+}
+
+void Attribution::join() {
+  if (joint_.names().empty()) return;
+  joined_ = joint_.now();
   use_node();
 }
 
@@ -145,16 +197,19 @@ uint32_t Attribution::number_of(const p5::Bank& bank) {
 
 void Attribution::use_node() {
   Frame& frame = stack_->frames.back();
-  node_ = frame.node = node_of({frame.parent, function_, bank_, frame.entrance});
+  node_ = frame.node = node_of({frame.parent, function_, bank_, frame.entrance, joined_});
   if (classes_) classes_->use(function_, !open_.empty());
 }
 
-uint32_t Attribution::node_of(const Key& key) {
+uint32_t Attribution::node_of(const Node& key) {
   Recent& recent = recent_[Hash()(key) % recent_.size()];
   if (!(recent.key == key)) {
+    if (key.joint != Joint::kRest && nodes_.size() >= kMostJoint && !node_numbers_.count(key)) {
+      return node_of({key.parent, key.function, key.bank, key.entrance, Joint::kRest});
+    }
     const auto [found, first] = node_numbers_.insert({key, uint32_t(nodes_.size())});
     if (first) {
-      nodes_.push_back({key.parent, key.function, key.bank, key.entrance});
+      nodes_.push_back(key);
       depths_.push_back(key.parent ? depths_[key.parent] + 1 : 1);
     }
     recent = {key, found->second};
@@ -170,20 +225,23 @@ void Attribution::flush() {
   Seen& seen = banks_[bank_];
   Counts grown;
   uint64_t any = 0;
-  for (size_t i = 0; i < p5::kEventCount; i++)
-    any |= grown[i] = seen.bank->count[i] - seen.count[i];
-  for (size_t i = 0; i < MissClasses::kCounts; i++) {
-    const uint64_t now = classes_ ? classes_->counts()[i] : 0;
+  for (size_t i = 0; i < p5::kEventCount; i++) {
+    const uint64_t now = seen.bank->count[i];
+    any |= grown[i] = now - seen.count[i];
+    seen.count[i] = now;
+  }
+  const size_t used = p5::kEventCount + (classes_ ? MissClasses::kCounts : 0);
+  for (size_t i = 0; i < used - p5::kEventCount; i++) {
+    const uint64_t now = classes_->counts()[i];
     any |= grown[p5::kEventCount + i] = now - classes_seen_[i];
     classes_seen_[i] = now;
   }
   if (!any) return;
-  seen.count = seen.bank->count;
   for (Phase* phase : open_) {
     if (node_ >= phase->counts.size()) phase->counts.resize(nodes_.size());
     auto& counts = phase->counts[node_];
     if (!counts) counts = std::make_unique<Counts>(Counts{});
-    for (size_t i = 0; i < kCounts; i++) (*counts)[i] += grown[i];
+    for (size_t i = 0; i < used; i++) (*counts)[i] += grown[i];
   }
 }
 
@@ -203,9 +261,9 @@ void Attribution::begin(uint32_t phase) {
   if (classes_) classes_->use(function_, true);
 }
 
-void Attribution::end(uint32_t phase) {
+void Attribution::end() {
   flush();
-  Phase& ended = phases_[phase];
+  Phase& ended = *open_.back();
   ended.began.resize(banks_.size());
   ended.grown.resize(banks_.size());
   for (size_t bank = 0; bank < banks_.size(); bank++) {
@@ -215,6 +273,14 @@ void Attribution::end(uint32_t phase) {
   }
   open_.pop_back();
   if (classes_) classes_->use(function_, !open_.empty());
+}
+
+void Attribution::stop() {
+  while (!open_.empty()) end();
+}
+
+std::string Attribution::text(const std::vector<uint32_t>& counted) const {
+  return attribution_text(*this, counted);
 }
 
 std::string Attribution::differs() const {
@@ -229,7 +295,8 @@ std::string Attribution::differs() const {
     for (size_t bank = 0; bank < phase.grown.size(); bank++) {
       for (uint32_t i = 0; i < p5::kEventCount; i++) {
         if (sums[bank][i] != phase.grown[bank][i]) {
-          return std::string(p5::event_name(i)) + " of phase " + std::to_string(number);
+          return std::string("the sum over all functions differs from the count of ") +
+                 p5::event_name(i) + " of phase " + std::to_string(number);
         }
       }
     }
@@ -237,4 +304,4 @@ std::string Attribution::differs() const {
   return "";
 }
 
-}  // namespace measure
+}  // namespace observe

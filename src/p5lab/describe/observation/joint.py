@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Counts by the dimensions of several observers at once: `--joint`."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from p5lab.describe import outputs
+from p5lab.describe.observation import plugged
+from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.errors import UserError, unknown
+
+JOINT = outputs.file("joint")
+FUNCTIONS, CALLS = "attribute", "calls"
+KNOWN = (FUNCTIONS, CALLS, *plugged.KINDS)  # the options of the observers that can be joint
+
+
+@dataclass(frozen=True)
+class Joint(Kind):
+    """Divides the counts by all combinations of the values of these observers. `of`: their options
+    without dashes. With FUNCTIONS, attribution.jsonl has the counts, otherwise JOINT."""
+
+    option = "--joint"
+    unasked: ClassVar = {"joint": []}
+    outputs = (JOINT,)
+    apart = ("run.joint", "run.joint_of", "run.attribution_joint")
+    with_media = True
+    with_sample = False
+
+    of: tuple[str, ...]
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds --joint OPTION,..."""
+        parser.add_argument(
+            cls.option,
+            default="",
+            metavar="OPTION,...",
+            help="count by the dimensions of these options at once, such as calls,attribute, with"
+            " all events. --by DIMENSION,... gives all options",
+        )
+
+    @classmethod
+    def parse(cls, args: argparse.Namespace) -> Self | None:
+        """The options in --joint; None if it is missing. Raises UserError for an unknown option and
+        for one that the command line does not have."""
+        names = tuple(sorted(set(filter(None, args.joint.split(",")))))
+        for name in names:
+            if name not in KNOWN:
+                raise unknown("option", name, KNOWN, where=cls.option)
+            if not getattr(args, name):
+                raise UserError(f"{cls.option} {args.joint}: expected also --{name}")
+        if names == (FUNCTIONS,):
+            raise UserError(f"{cls.option} {FUNCTIONS}: expected a second option, such as {CALLS}")
+        return cls(names) if names else None
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
+        """The list `joint` of the record's request; None if the list is empty or missing."""
+        names = tuple(record["request"].get("joint", ()))
+        return cls(names) if names else None
+
+    def recorded(self) -> dict[str, object]:
+        """The list `joint`."""
+        return {"joint": list(self.of)}
+
+    @property
+    def label(self) -> str:
+        """The options, such as "jointly by calls and modes"."""
+        return f"jointly by {' and '.join(self.of)}"
+
+    def job(self) -> Conf:
+        """The names of the observers, and the output file."""
+        others = " ".join(name for name in self.of if name != FUNCTIONS)
+        if FUNCTIONS in self.of:
+            return {"run.attribution_joint": others}
+        return {"run.joint": JOINT, "run.joint_of": others}

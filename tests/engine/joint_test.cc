@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// Do joint counts add up? A random program makes system calls, gets interrupts and changes its mode
+// and address space. For every event, the sums over each dimension must be the counts of the banks
+// and of the observer that has this dimension alone.
+#include "observe/joint.hh"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench.hh"
+#include "observe/attribution/attribution.hh"
+#include "observe/calls/calls.hh"
+#include "observe/joint/joint_counts.hh"
+#include "observe/modes/modes.hh"
+#include "trace.hh"
+
+namespace {
+
+using observe::Observer;
+using p5::MachineMode;
+
+constexpr uint32_t kCode = 0xC0001000, kUser = 0x08000000, kStack = 0xC1001000;
+
+class System : public Bench, public observe::Guest {
+ public:
+  System()
+      : calls(model, table()),
+        modes(model),
+        counts(model, observe::Joint({"calls", "modes"}, machine())),
+        attribution(model, *this, functions(), true, nullptr,
+                    observe::Joint({"calls", "modes"}, machine())),
+        all{&attribution, &calls, &counts, &modes} {
+    ip = kUser;
+    go(MachineMode::Prot32, 3, 0x1000);
+    for (Observer* one : all) one->start();
+    for (Observer* one : all) one->begin(1);
+  }
+
+  bool code(p5::Linear, bool, uint32_t*) override { return false; }
+  const uint8_t* page(uint32_t) override { return nullptr; }
+
+  template <class Report>
+  void tell(Report report) {
+    for (Observer* one : all) report(*one);
+    for (Observer* one : all) one->join();
+  }
+  void arrive(const observe::Entrance& how) {
+    tell([&](Observer& one) { one.arrive(how, {ip, esp}, esp); });
+  }
+  void work(unsigned instructions) {
+    for (unsigned i = 0; i < instructions; i++) {
+      attribution.at(ip, esp);
+      load(0x200000 + 36 * (step++ % 4000));
+    }
+  }
+  void go(MachineMode mode, uint8_t ring, uint32_t cr3) {
+    change([=](p5::State& state) {
+      state.mode = mode;
+      state.ring = ring;
+      state.cr3 = cr3;
+    });
+  }
+  // A software interrupt from ring 3.
+  void call(uint32_t number) {
+    attribution.at(ip, esp);
+    for (Observer* one : all) one->before_far({ip + 2, esp}, number);
+    insn("cd 80");
+    back.push_back({ip, esp});
+    tell([](Observer& one) { one.delivered(p5::Entry::Soft, 0x80, {0, 0}); });
+    model.soft_interrupt(0x80);
+    enter({"int", 0x80, number});
+  }
+  void interrupt(uint8_t vector) {
+    back.push_back({ip, esp});
+    tell([&](Observer& one) { one.delivered(p5::Entry::Irq, vector, {ip, esp}); });
+    model.hard_interrupt(vector, ip);
+    enter({"interrupt", vector, 0});
+  }
+  void enter(const observe::Entrance& how) {
+    rings.push_back(model.state().ring);
+    go(MachineMode::Prot32, 0, uint32_t(model.state().cr3));
+    ip = kCode + 0x100 * uint32_t(back.size() % 8);
+    esp = back.size() == 1 ? kStack : esp - 12;
+    arrive(how);
+  }
+  void leave() {
+    attribution.at(ip, esp);
+    for (Observer* one : all) one->before_far({ip + 1, esp}, 0);
+    insn("cf");
+    tell([](Observer& one) { one.moved(); });
+    model.far_transfer(p5::Crossing::Iret);
+    go(MachineMode::Prot32, rings.back(), uint32_t(model.state().cr3));
+    ip = back.back().address;
+    esp = back.back().stack;
+    back.pop_back();
+    rings.pop_back();
+    arrive({"iret", -1, 0});
+  }
+
+  static observe::CallTable table() {
+    observe::CallTable table;
+    std::string error;
+    REQUIRE(table.parse("80:eax", &error));
+    return table;
+  }
+  static observe::Functions functions() {
+    observe::Functions functions;
+    std::string error;
+    REQUIRE(
+        functions.parse("module k\nfixed c0000000 10000\nfunction c0001000 100 first\n"
+                        "function c0001100 100 second\nfunction c0001200 600 third\n",
+                        "t", &error));
+    return functions;
+  }
+  observe::Machine machine() {
+    return {model, *this, nullptr, [this](const std::string& name) -> Observer* {
+              if (name == "calls") return &calls;
+              return &modes;
+            }};
+  }
+
+  uint32_t esp = 0xBFFFF000, step = 0;
+  std::vector<observe::Position> back;
+  std::vector<uint8_t> rings;
+  observe::Calls calls;
+  observe::Modes modes;
+  observe::JointCounts counts;
+  observe::Attribution attribution;
+  const std::vector<Observer*> all;
+};
+
+// Returns the value of a member of a combination, such as "call".
+std::string member(const std::string& line, const std::string& name) {
+  const size_t at = line.find("\"" + name + "\":\"");
+  if (at == std::string::npos) return "";
+  const size_t begin = at + name.size() + 4;
+  return line.substr(begin, line.find('"', begin) - begin);
+}
+
+using Sums = std::map<std::string, uint64_t>;
+
+}  // namespace
+
+TEST_CASE("joint counts: the sums over each dimension are exact, for every event") {
+  System system;
+  AddressStream random(11, 8192, 32);
+  for (int i = 0; i < 3000; i++) {
+    const uint32_t what = random.below(10);
+    const bool inside = !system.back.empty();
+    system.work(1 + random.below(4));
+    if (what < 2 && !inside) system.call(1 + random.below(3));
+    if (what == 2 && system.back.size() < 3) system.interrupt(uint8_t(0x20 + random.below(2)));
+    if (what == 3 && !inside) {
+      system.go(random.below(2) ? MachineMode::Prot16 : MachineMode::Prot32, 3,
+                0x1000 * (1 + random.below(2)));
+      system.arrive({"cr3", -1, 0});
+    }
+    if (what >= 5 && inside) system.leave();
+    if (i == 1000) system.tell([](Observer& one) { one.begin(2); });
+    if (i == 2000) system.tell([](Observer& one) { one.end(); });
+  }
+  system.tell([](Observer& one) { one.stop(); });
+  for (Observer* one : system.all) CHECK(one->differs() == "");
+
+  // With and without functions, a call has the same counts, and the cycles of the observer of
+  // calls.
+  const observe::Attribution& found = system.attribution;
+  for (uint32_t event = 0; event < p5::kEventCount; event++) {
+    Sums with, without, modes;
+    const auto& nodes = found.phases().at(1).counts;
+    for (uint32_t node = 0; node < nodes.size(); node++) {
+      if (!nodes[node]) continue;
+      base::JsonLine line("node");
+      found.joint().members(found.nodes()[node].joint, &line);
+      with[member(line.open(), "call")] += (*nodes[node])[event];
+      modes[member(line.open(), "mode")] += (*nodes[node])[event];
+    }
+    for (const auto& [place, counts] : system.counts.phases().at(1).counts) {
+      base::JsonLine line("joint");
+      system.counts.members(place.second, &line);
+      without[member(line.open(), "call")] += counts.events[event];
+      modes[member(line.open(), "mode")] -= counts.events[event];
+    }
+    for (const auto& [name, count] : with) CHECK_MESSAGE(count == without[name], name);
+    for (const auto& [name, count] : modes) CHECK_MESSAGE(count == 0, name);
+    if (event != p5::CyclesBusy) continue;
+    CHECK(with.size() == 1 + 3 + 2);
+    const auto& rows = system.calls.phases().at(1).rows;
+    for (uint32_t row = 0; row < rows.size(); row++) {
+      base::JsonLine line("row");
+      system.calls.members(row, &line);
+      CHECK(rows[row].own.cycles == with[member(line.open(), "call")]);
+    }
+  }
+}
