@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from p5lab.cli import main as cli
-from p5lab.host.compiler import run_zig
+from p5lab.host.compiler import compiled, run_zig
 from p5lab.lab import Lab
 
 # Reads with stdio, by descriptor, by mapping and after a seek, also in a child.
@@ -130,3 +130,13 @@ def test_devices_and_named_pipes(source, tmp_path, capsys):
     with subprocess.Popen(["sh", "-c", f"echo piped > '{pipe}'"]):
         assert cli.main([*words, str(pipe)], Lab.here()) == 0
     assert "6 bytes, " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("isa", ["pentium", "x86-64"])
+def test_a_checkout_may_have_a_space_in_its_path(isa, source, tmp_path):
+    place = tmp_path / "it's a place"
+    place.symlink_to(Lab.here().root)
+    given = tmp_path / "given"
+    given.write_bytes(b"12")
+    made = compiled(Lab(place), source, "", isa, given)
+    assert made.is_relative_to(place) and made.read_bytes()[:4] == b"\x7fELF"

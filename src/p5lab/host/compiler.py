@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -312,10 +313,19 @@ def _make(
     links = [line for line in linked if line.startswith(LINKER)]
     if not links:
         raise CompilerError("\n".join([*linked, "Zig did not print the command of its linker"]))
-    again = [word for word in shlex.split(links[-1]) if word != "-s"]
+    places = [made.parent, cache_directory(), _zig().parent, *more, *added]
+    again = [word for word in _words(links[-1], map(str, places)) if word != "-s"]
     # Zig prints its other commands, too, for example how it makes an archive of the C library.
     said += "".join(f"{line}\n" for line in linked if "warning:" in line)
     return said + run_zig(again)
+
+
+def _words(line: str, places: Iterable[str]) -> list[str]:
+    """The words of a command that Zig printed. Zig quotes nothing, so characters with a meaning for
+    a shell in one of these `places` do not end a word."""
+    known = sorted(filter(None, places), key=len, reverse=True)
+    pattern = "|".join(map(re.escape, known))
+    return shlex.split(re.sub(pattern, lambda found: re.sub(r"([^\w/])", r"\\\1", found[0]), line))
 
 
 def run_zig(words: list[str], *, directory: Path | None = None, **more: str) -> str:
