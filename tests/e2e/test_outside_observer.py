@@ -5,6 +5,7 @@ the help text, in `--by`, on a page and in Python.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -65,8 +66,10 @@ def test_one_directory_outside_of_the_checkout_is_an_observer(checkout, tmp_path
     lab = ("-m", "p5lab")
     assert "--paging" in checkout(*lab, "run", "--help")
     words = ("smoke", "--guest", "linux", "--workload", "null")
-    checkout(*lab, "run", *words, "--by", "paging,ring")
+    checkout(*lab, "run", *words, "--by", "paging,call,ring")
     assert "paging" in checkout(*lab, "show", "smoke", "--by", "paging,ring")
+    said = checkout(*lab, "show", "smoke", "--by", "paging,call", "--metric", "instructions")
+    assert re.search(r"on +outside of any call", said)
     found = json.loads(checkout("-c", ASKED))
     assert found["differ"] == []
     assert found["events"] > 50

@@ -24,15 +24,15 @@ Make Attribution::read(base::Settings& settings) {
   std::ifstream file(path, std::ios::binary);
   std::string error;
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  Functions functions;
+  const auto functions = std::make_shared<Functions>();
   if (!file)
     settings.fail("run.functions", path + " cannot be read");
-  else if (!functions.parse(text, path, &error))
+  else if (!functions->parse(text, path, &error))
     settings.fail("run.functions", error);
   const std::vector<std::string> others = Joint::read(settings, "run.attribution_joint");
   return [stacks, functions, others](const Machine& machine) {
-    return std::make_unique<Attribution>(machine.model, machine.guest, functions, stacks,
-                                         machine.classes, Joint(others, machine));
+    return std::make_unique<Attribution>(machine.model, machine.guest, std::move(*functions),
+                                         stacks, machine.classes, Joint(others, machine));
   };
 }
 
