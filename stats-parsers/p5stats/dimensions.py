@@ -183,7 +183,7 @@ def read(directory: Path, observer: Observer) -> Counted:
     return _read.__wrapped__(directory, observer, ())
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=8)
 def _read(directory: Path, observer: Observer, _: tuple[tuple[int, int], ...]) -> Counted:
     found = observer.read(directory)
     path = directory / tidy.RECORD

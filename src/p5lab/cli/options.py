@@ -347,6 +347,16 @@ def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FO
     add_json(parser)
 
 
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Adds the words that name stored runs."""
+    parser.add_argument(
+        "words",
+        nargs="+",
+        metavar="RUN",
+        help="the first 4 or more characters of a run's id, a label, or an experiment with results",
+    )
+
+
 def add_breakdown(parser: argparse.ArgumentParser) -> None:
     """Adds the options that divide counts by dimensions, except --metric."""
     parser.add_argument(

@@ -47,10 +47,12 @@ function named(rows) {
 }
 
 function specification(figure, rows, kind, series) {
-  const whole = Math.min(900, at("figure").clientWidth), labelLimit = whole < 600 ? 130 : 220;
+  const whole = Math.min(900, document.body.clientWidth - 32), labelLimit = whole < 600 ? 130 : 220;
   const width = whole - labelLimit - 90; // the names on the left, and a number on the right
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const what = kind === "ratio" ? "ratio to the first system" : `${figure.metric} (${figure.unit})`;
+  const amount = `${figure.metric} (${figure.unit})`;
+  const what = { absolute: amount, ratio: `${figure.metric}, ratio to the first system`,
+                 difference: `${amount}, difference to the first system` }[kind];
   const text = { labelColor: color("--muted"), titleColor: color("--muted"), gridColor: color("--grid"),
                  domainColor: color("--muted"), tickColor: color("--muted"), labelLimit,
                  labelOverlap: true, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
@@ -71,12 +73,12 @@ function specification(figure, rows, kind, series) {
   return { ...base, height: { step: series.length > 1 ? 15 : 22, for: series.length > 1 ? "offset" : "position" },
            layer: [{ mark: "bar", encoding: { ...shared, x: value, color: shade, tooltip } },
                    { mark: { type: "text", align: "left", dx: 4, color: color("--ink") },
-                     encoding: { ...shared, x: value, text: { field: "label" } } }] };
+                     encoding: { ...shared, x: { ...value, field: "end" }, text: { field: "label" } } }] };
 }
 
 function draw() {
   const figure = chosen(), kind = at("kind").value;
-  const rows = named(marks(figure, kind)).map((one) => ({ ...one, label: number(one.value) }));
+  const rows = named(marks(figure, kind)).map((one) => ({ ...one, label: number(one.value), end: Math.max(one.value, 0) }));
   const series = [...new Set(rows.map((one) => one.series))];
   const spec = specification(figure, rows, kind, series);
   vegaEmbed(at("figure"), spec, { mode: "vega-lite", renderer: "svg", actions: false }).then(() => {

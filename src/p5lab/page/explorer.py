@@ -98,19 +98,18 @@ def of(groups: Sequence[Sequence[Stored]], title: str) -> Explorer:
     """The figures of runs. `groups`: the runs of one kind, the newest first
     (p5lab.keep.selection.groups). Each dimension takes the newest runs that counted by it. Raises
     UserError if no run has counts."""
+    benchmarks: dict[str, list[Sequence[Stored]]] = {}
+    for one, same in zip(selection.as_versions([same[0] for same in groups]), groups, strict=True):
+        benchmarks.setdefault(selection.subject(one.record), []).append(same)
     figures: list[Shown] = []
-    for dimension in sorted(DIMENSIONS, key=ORDERED.__contains__):
-        question = Question((dimension,))
-        runs = [
-            one for same in groups if (one := next((x for x in same if _has(x, question)), None))
-        ]
-        benchmarks: dict[str, list[Stored]] = {}
-        for one in selection.as_versions(runs):
-            benchmarks.setdefault(selection.subject(one.record), []).append(one)
-        for own in benchmarks.values():
-            ids = {one.id for one in own}
-            with suppress(UserError):  # a run without such counts
-                figures += _figures([one for one in runs if one.id in ids], question)
+    # One benchmark after the other, because the files of its runs are then read once.
+    for own in benchmarks.values():
+        for dimension in sorted(DIMENSIONS, key=ORDERED.__contains__):
+            question = Question((dimension,))
+            counted = (next((x for x in same if _has(x, question)), None) for same in own)
+            if runs := [one for one in counted if one]:
+                with suppress(UserError):  # a run without such counts
+                    figures += _figures(runs, question)
     if not figures:
         raise UserError(f"{title}: no run has counts", status=STATUS_FAILED)
     return Explorer(title, figures)

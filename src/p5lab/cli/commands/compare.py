@@ -28,12 +28,7 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `compare`."""
-    parser.add_argument(
-        "words",
-        nargs="+",
-        metavar="RUN",
-        help="the first 4 or more characters of a run's id, a label, or an experiment with results",
-    )
+    options.add_runs(parser)
     options.add_only(parser)
     options.add_columns(parser)
     options.add_breakdown(parser)

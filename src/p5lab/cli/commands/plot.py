@@ -35,12 +35,7 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `plot`."""
-    parser.add_argument(
-        "words",
-        nargs="+",
-        metavar="RUN",
-        help="the first 4 or more characters of a run's id, a label, or an experiment with results",
-    )
+    options.add_runs(parser)
     parser.add_argument(
         "--output",
         type=Path,
