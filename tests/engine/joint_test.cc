@@ -142,6 +142,14 @@ std::string member(const std::string& line, const std::string& name) {
 
 using Sums = std::map<std::string, uint64_t>;
 
+// An observer whose value never occurs twice.
+class Serial : public observe::Places {
+ public:
+  explicit Serial(p5::Pentium& model) : Places(model, "serial") {}
+  uint64_t value() const override { return number; }
+  uint64_t number = 0;
+};
+
 }  // namespace
 
 TEST_CASE("joint counts: the sums over each dimension are exact, for every event") {
@@ -195,4 +203,34 @@ TEST_CASE("joint counts: the sums over each dimension are exact, for every event
       CHECK(rows[row].own.cycles == with[member(line.open(), "call")]);
     }
   }
+}
+
+TEST_CASE("joint counts: combinations beyond the limit share the rest, and the sums stay exact") {
+  Bench bench;
+  Serial serial(bench.model);
+  struct : observe::Guest {
+    bool code(p5::Linear, bool, uint32_t*) override { return false; }
+    const uint8_t* page(uint32_t) override { return nullptr; }
+  } guest;
+  const observe::Machine machine{bench.model, guest, nullptr,
+                                 [&](const std::string&) { return &serial; }};
+  observe::JointCounts counts(bench.model, observe::Joint({"serial"}, machine));
+  counts.start();
+  counts.begin(1);
+  const size_t most = observe::Joint::kMost;
+  while (serial.number < most + 100) {
+    bench.insn("40");
+    counts.arrive({}, {0, 0}, 0);
+    serial.number++;
+    counts.join();
+  }
+  counts.stop();
+  CHECK(counts.differs() == "");
+  const auto& found = counts.phases().at(1).counts;
+  CHECK(found.size() == most + 1);
+  uint64_t rest = 0;
+  for (const auto& [place, own] : found) {
+    if (place.second == observe::Joint::kRest) rest += own.events[p5::Instructions];
+  }
+  CHECK(rest == 100);
 }
