@@ -6,6 +6,7 @@ These tests compile no code. A second checkout takes all products from the cache
 scons lists only the steps that must run again.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -343,3 +344,9 @@ def test_products_do_not_hold_the_path_of_the_checkout_or_the_cache():
         data = (REPO / product).read_bytes()
         assert str(REPO).encode() not in data
         assert str(Path.home()).encode() + b"/" not in data
+
+
+def test_a_compiler_without_our_compiled_headers_finds_their_text():
+    """Clang does not look for compiled headers on the include path, but for the text."""
+    (name,) = re.findall(r'"-include", "(.+?)"', (REPO / "SConstruct").read_text())
+    assert (REPO / "engine" / name).is_file()  # engine/ is on the include path
