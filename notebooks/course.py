@@ -3,9 +3,10 @@
 in. `lab.ipynb` and `lab-structure.ipynb` begin with `course = Course("our group")`.
 """
 
+import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -24,7 +25,8 @@ class Question:
 
 
 class Course:
-    """The work of a group. The file `hand-in-GROUP.md` is written again after each step."""
+    """The work of a group. The file `hand-in-GROUP.md` is written again after each step, and
+    `hand-in-GROUP.json`, from which the work goes on after a restart of the kernel."""
 
     def __init__(self, group: str, place: str | Path = ".") -> None:
         self.group = group
@@ -32,11 +34,18 @@ class Course:
         self.texts: dict[str, str] = {}
         name = re.sub(r"[^a-z0-9]+", "-", group.lower()).strip("-") or "group"
         self.file = Path(place) / f"hand-in-{name}.md"
+        self.kept = self.file.with_suffix(".json")
+        if self.kept.is_file():
+            kept = json.loads(self.kept.read_text(encoding="utf-8"))
+            self.questions = {name: Question(**one) for name, one in kept["questions"].items()}
+            self.texts = kept["texts"]
+            print(f"your work in {self.file.name} goes on; remove {self.kept.name} to begin again")
 
-    def predict(self, **predictions: tuple[object, str | None]) -> None:
+    def predict(self, **predictions: object) -> None:
         """Notes predictions: for each name, a pair of a value and the reason for it. A prediction
         cannot be changed after its answer was checked."""
-        for name, (value, reason) in predictions.items():
+        for name, pair in predictions.items():
+            value, reason = pair if isinstance(pair, tuple) and len(pair) == 2 else (pair, None)
             question = self.questions.setdefault(name, Question())
             question.asked = True
             if question.checked and value != question.predicted:
@@ -44,7 +53,7 @@ class Course:
                     f"{_shown(name)}: the first prediction stays, because you know the result now"
                 )
             elif value is None or not reason:
-                print(f"{_shown(name)}: write a value and the reason for it")
+                print(f'{_shown(name)}: write a value and the reason for it: 100, "because ..."')
             else:
                 question.predicted, question.reason = value, reason
         self._write()
@@ -63,13 +72,18 @@ class Course:
         if answer is None:
             print(f"{_shown(name)}: write your answer into the cell above first")
             return
+        answer = getattr(answer, "item", lambda: answer)()  # of a number of NumPy
+        if isinstance(answer, bool) or not isinstance(answer, int | float):
+            print(f"{_shown(name)}: write a number without quotes, such as 4096")
+            return
         if question.asked and question.predicted is None:
             print(
                 f"{_shown(name)}: there is no prediction; a guess after the result teaches little"
             )
         if answer not in question.checked:
             question.checked.append(answer)
-        question.answer, question.fits = answer, measured / factor <= answer <= measured * factor
+        question.answer = answer
+        question.fits = bool(measured / factor <= answer <= measured * factor)
         if question.fits:
             print(f"{_shown(name)}: {_number(answer)} fits the measurement")
         else:
@@ -84,6 +98,7 @@ class Course:
             print(f"{_shown(name)}: write it into the cell above first")
             return
         self.texts[name] = text
+        print(f"{_shown(name)}: noted for your teacher")
         self._write()
 
     def program(self, name: str, text: str) -> Path:
@@ -95,38 +110,42 @@ class Course:
         return path
 
     def results(self) -> pd.DataFrame:
-        """Predictions beside the results of the checks that fit."""
+        """Predictions beside the answers that fit the measurement."""
         rows = [
             {
                 "question": _shown(name),
                 "predicted": one.predicted,
-                "measured": one.answer if one.fits else None,
-                "measured / predicted": _ratio(one),
+                "answer": one.answer if one.fits else None,
+                "answer / predicted": _ratio(one),
                 "reason": one.reason,
             }
             for name, one in self.questions.items()
         ]
-        columns = ["question", "predicted", "measured", "measured / predicted", "reason"]
+        columns = ["question", "predicted", "answer", "answer / predicted", "reason"]
         return pd.DataFrame(rows, columns=columns).fillna("").set_index("question")
 
     def _write(self) -> None:
-        lines = [f"# {self.group}", "", "| question | predicted | measured | answers | reason |"]
+        lines = [f"# {self.group}", "", "| question | predicted | answer | tries | reason |"]
         lines.append("|---|---|---|---|---|")
         for name, one in self.questions.items():
-            measured = one.answer if one.fits else "open"
-            cells = _shown(name), one.predicted, measured, len(one.checked), one.reason
+            answer = _number(one.answer) if one.fits else "open"
+            predicted = "" if one.predicted is None else one.predicted
+            cells = _shown(name), predicted, answer, len(one.checked), one.reason
             lines.append(f"| {' | '.join(str(cell).replace('|', '/') for cell in cells)} |")
         for name, text in self.texts.items():
             lines += ["", f"## {_shown(name)}", "", "```", text.strip(), "```"]
         self.file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        questions = {name: asdict(one) for name, one in self.questions.items()}
+        kept = json.dumps({"questions": questions, "texts": self.texts})
+        self.kept.write_text(kept, encoding="utf-8")
 
 
 def _shown(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int | float) else str(value)
+def _number(value: float | None) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
 def _ratio(one: Question) -> float | None:

@@ -118,7 +118,7 @@ def test_the_file_to_hand_in_has_predictions_and_results(solutions, results):
     (file,) = (results.parent / f"{name}-solutions").glob("hand-in-*.md")
     text = file.read_text(encoding="utf-8")
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
-    asked = [row for row in rows if row[1] != "None"]
+    asked = [row for row in rows if row[1]]
     assert len(asked) >= 5
     assert all(row[2] != "open" and row[4].strip(" |") for row in asked)
     assert "## lesson" in text

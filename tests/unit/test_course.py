@@ -44,14 +44,14 @@ def test_a_prediction_needs_a_reason_and_stays_after_the_check(course, capsys):
     course.predict(cycles=(100, "I knew it"))
     assert "first prediction stays" in said(capsys)
     row = course.results().loc["cycles"]
-    assert (row["predicted"], row["measured"]) == (310, 100)
-    assert row["measured / predicted"] == round(100 / 310, 2)
+    assert (row["predicted"], row["answer"]) == (310, 100)
+    assert row["answer / predicted"] == round(100 / 310, 2)
 
 
 def test_a_result_is_shown_only_if_it_fits(course):
     course.predict(cycles=(300, "a reason"))
     course.check("cycles", 200, 100)
-    assert course.results().loc["cycles", "measured"] == ""
+    assert course.results().loc["cycles", "answer"] == ""
 
 
 def test_the_file_to_hand_in(course, tmp_path):
@@ -72,3 +72,26 @@ def test_a_question_without_a_prediction_is_named(course, capsys):
     assert "no prediction" in said(capsys)
     course.check("never asked", 100, 100)
     assert "no prediction" not in said(capsys)
+
+
+@pytest.mark.parametrize("answer", ["365", "4K", True])
+def test_an_answer_that_is_no_number_is_not_counted(course, capsys, answer):
+    course.check("cycles", answer, 365, hints=HINTS)
+    assert "number without quotes" in said(capsys)
+    assert not course.questions["cycles"].checked
+
+
+def test_a_prediction_that_is_no_pair_gets_the_form(course, capsys):
+    course.predict(cycles=100)
+    assert '100, "because' in said(capsys)
+
+
+def test_the_work_goes_on_after_a_restart(course, tmp_path):
+    course.predict(cycles=(300, "a reason"))
+    course.check("cycles", 90, 100)
+    course.check("cycles", 100, 100)
+    course.explain("lesson", "measure")
+    before = course.file.read_text()
+    again = Course("Group 1 / A", tmp_path)
+    again.predict(cycles=(100, "I knew it"))
+    assert again.file.read_text() == before
