@@ -43,7 +43,7 @@ void Places::start() {
   seen_ = model_.bank().count;
 }
 
-void Places::move() {
+void Places::enter_place() {
   flush();
   place_ = {&model_.bank(), value()};
   seen_ = model_.bank().count;

@@ -35,7 +35,7 @@ class Places : public Observer {
 
   void start() override;
   void arrive(const Entrance&, Position, p5::Linear) override {
-    if (value() != place_.second || &model_.bank() != place_.first) move();
+    if (value() != place_.second || &model_.bank() != place_.first) enter_place();
   }
   void delivered(p5::Entry entry, uint8_t vector, Position back) override;
   void begin(uint32_t phase) override;
@@ -64,7 +64,7 @@ class Places : public Observer {
   std::array<uint64_t, p5::kEventCount> seen_;  // counts of the current bank at the last flush
 
  private:
-  void move();
+  void enter_place();
   Counts& here(Phase* phase);
 
   const char* dimension_;
