@@ -23,7 +23,7 @@ REAL = (
     "sh dirname readlink sha256sum cut df awk mkdir rmdir mktemp grep head rm cp flock cat sleep"
     " chmod mv sed sort"
 ).split()
-BUILD = "g++ make as perl flex bison bc xz patch".split()
+BUILD = "g++ make as perl flex bison bc xz bzip2 patch".split()
 
 PYTHON = """#!/bin/sh
 # A python3 that can make environments. For each call that a test checks, this script adds a line to
