@@ -219,7 +219,7 @@ if "-c" not in words:  # the linker, called by Zig or directly
     made.write_bytes(pathlib.Path(given).read_bytes() + (b"" if "-s" in words else b"symbols"))
     if words[0] == "cc":
         print("ar rcs /cache/libc.a /cache/x.o", file=sys.stderr)
-        print("ld.lld -s", repr(given), "-o", repr(str(made)), file=sys.stderr)
+        print("ld.lld -s", given, "-o", made, file=sys.stderr)  # Zig quotes nothing
     sys.exit(0)
 source = pathlib.Path(words[words.index("-c") + 1])
 text = source.read_text()

@@ -313,7 +313,7 @@ def _make(
     links = [line for line in linked if line.startswith(LINKER)]
     if not links:
         raise CompilerError("\n".join([*linked, "Zig did not print the command of its linker"]))
-    places = [made.parent, cache_directory(), _zig().parent, *more, *added]
+    places = [made, made.parent, cache_directory(), _zig().parent, *more, *added]
     again = [word for word in _words(links[-1], map(str, places)) if word != "-s"]
     # Zig prints its other commands, too, for example how it makes an archive of the C library.
     said += "".join(f"{line}\n" for line in linked if "warning:" in line)
