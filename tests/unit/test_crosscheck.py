@@ -18,7 +18,7 @@ from p5lab.describe import experiment, machine
 from p5lab.describe.observation import Clocks
 from p5lab.describe.request import Filter
 from p5lab.engines.gem5 import parameters
-from p5lab.engines.gem5.engine import Gem5
+from p5lab.engines.gem5.engine import Classic
 from p5lab.evidence import agreement
 from p5lab.evidence.agreement import Ask
 from p5lab.execute.runner import Result
@@ -129,7 +129,7 @@ def engines(tmp_path, monkeypatch):
         return json.loads((directory / "run.json").read_text())
 
     monkeypatch.setattr(store, "read", read)
-    monkeypatch.setattr(Gem5, "examine", lambda self, lab, runs: [])
+    monkeypatch.setattr(Classic, "examine", lambda self, lab, runs: [])
     return Engines(tmp_path / "results")
 
 

@@ -12,22 +12,6 @@ from p5lab.page import answer, charts, document, overview_figure, results
 from p5lab.present.comparison import Comparison
 
 
-@pytest.fixture
-def two(p5lab, lab):
-    """Two guests: `call` takes twice as long on the second one, `chase` takes the same."""
-    from fakelab import call_events, chase_events
-
-    lab._put("configs/claims.toml", "schema_version = 1\n")
-    lab._put(
-        "guest-images/slower/guest.toml",
-        'schema_version = 1\nname = "slower"\nbase = "toy"\ntitle = "slower"\n',
-    )
-    for guest, more in (("toy", 0), ("slower", 110)):
-        lab.behave(events={"call": call_events(more=more), "chase": chase_events()})
-        assert p5lab("run", "tests", "--no-build", "--guest", guest)[0] == 0
-    return lab
-
-
 def compared(lab):
     shown = results.of_stored(selection.groups(lab, ["tests"])).shown
     return Comparison(sorted(shown, key=lambda one: one.record["guest"]["name"] != "toy"))

@@ -108,6 +108,20 @@ def requested(browser):
     ]
 
 
+def opened(browser, address, size, scheme):
+    """Opens a page in a window of this size, without the messages of the page before."""
+    width, height = SIZES[size]
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
+    )
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get_log("performance")
+    browser.get_log("browser")
+    browser.get(address)
+
+
 @pytest.mark.parametrize("scheme", PAPER)
 @pytest.mark.parametrize("size", SIZES)
 def test_page(browser, address, size, scheme):
@@ -188,16 +202,7 @@ def profile_address(tmp_path_factory):
 @pytest.mark.parametrize("scheme", PAPER)
 @pytest.mark.parametrize("size", SIZES)
 def test_the_page_of_a_profile_is_used_without_a_mouse(browser, profile_address, size, scheme):
-    width, height = SIZES[size]
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
-    )
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    browser.get_log("performance")
-    browser.get_log("browser")
-    browser.get(profile_address)
+    opened(browser, profile_address, size, scheme)
     assert {url for url in requested(browser) if not url.startswith("data:")} == {profile_address}
     assert browser.get_log("browser") == []
     assert browser.execute_script(OVERFLOW) == 0
@@ -237,16 +242,7 @@ def explore_address(results_by_size, tmp_path_factory):
 
 @pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
 def test_a_choice_changes_the_figure_and_its_python_line(browser, explore_address, size, scheme):
-    width, height = SIZES[size]
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
-    )
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    browser.get_log("performance")
-    browser.get_log("browser")
-    browser.get(explore_address)
+    opened(browser, explore_address, size, scheme)
     WebDriverWait(browser, 30).until(lambda one: one.find_elements(By.CSS_SELECTOR, "svg[role]"))
     assert {url for url in requested(browser) if not url.startswith("data:")} == {explore_address}
     assert browser.get_log("browser") == []

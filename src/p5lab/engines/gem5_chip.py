@@ -9,22 +9,16 @@ from p5lab.describe.guest import X86_64
 from p5lab.describe.observation import Clocks, Cpi
 from p5lab.describe.run import Run
 from p5lab.engines.gem5 import versions
-from p5lab.engines.gem5.engine import VARIABLE, Gem5, binary, has_chip
+from p5lab.engines.gem5.engine import VARIABLE, Classic, binary, has_chip
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 
-class Chip(Gem5):
+class Chip(Classic):
     """A gem5 binary whose processor is P5CPU."""
 
     # Without nominal clocks, no access takes time, so `--feedback off` changes nothing.
-    can = replace(
-        Gem5.can, without_clocks=(X86_64,), rings=True, observations=(Clocks, Cpi), cached={}
-    )
-
-    def instead(self, lab: Lab) -> str:
-        """This engine itself."""
-        return ""
+    can = replace(Classic.can, without_clocks=(X86_64,), rings=True, observations=(Clocks, Cpi))
 
     def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
         """Raises UserError for a gem5 without P5CPU, and as the base class."""

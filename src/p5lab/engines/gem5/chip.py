@@ -9,9 +9,10 @@ from pathlib import Path
 from p5lab.describe.guest import X86_64
 from p5lab.describe.keys import PARTS
 from p5lab.describe.machine import Machine
+from p5lab.engines.gem5.versions import CHIP, CPUS
 from p5lab.errors import UserError
 
-CPU = "P5CPU"
+CPU = CPUS[CHIP]
 PENTIUM = "pentium"
 # The differences of a whole system on P5CPU from the embedded engine.
 DEVIATIONS = [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The user's own gem5 (P5LAB_GEM5) with the configurations of configs/gem5.
 
-The processor, TLBs and classic caches are gem5's own. If this gem5 has P5CPU (configs/gem5/extras),
-the engine gem5_chip makes the runs instead. The engine gem5_classic is this one, always.
+The engine gem5_classic has gem5's own processor, TLBs and classic caches. The engine gem5 is the
+same one, but if this gem5 has P5CPU (configs/gem5/extras), gem5_chip makes its runs instead.
 
 gem5 boots x86-64 guests only. A run restores a checkpoint that was made at the guest's ready
 marker. The first run of a machine and guest makes the checkpoint (p5lab.engines.gem5.checkpoint).
@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -64,24 +64,16 @@ class Binary:
         return not self.no_extras
 
 
-class Gem5(Engine):
-    """A gem5 binary with the configurations of configs/gem5."""
+class Classic(Engine):
+    """A gem5 binary with the configurations of configs/gem5: gem5's own processor and caches."""
 
     can = Capabilities(
         guests=(X86_64,),
         rings=False,
         feedback=True,
         notes=DEVIATIONS,
-        cached={"gem5/checkpoints/*/": "gem5 checkpoints"},
     )
     outputs = (EVENTS, STATS, MARKERS, OUTPUT, SERIAL, CONSOLE)
-
-    def instead(self, lab: Lab) -> str:
-        """gem5_chip if this gem5 has P5CPU."""
-        try:
-            return CHIP if has_chip(binary(lab)) else ""
-        except UserError:
-            return ""  # examine() gives the reason
 
     def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
         """Returns a remark if gem5 lacks our SimObjects or was not tested. Raises UserError for a
@@ -183,6 +175,20 @@ class Gem5(Engine):
     def last_output(self, directory: Path) -> str:
         """The last line of the workload's output, safe for a terminal."""
         return last_line(directory / OUTPUT)
+
+
+class Gem5(Classic):
+    """The best processor that a gem5 binary has."""
+
+    # The checkpoints of all three engines.
+    can = replace(Classic.can, cached={"gem5/checkpoints/*/": "gem5 checkpoints"})
+
+    def instead(self, lab: Lab) -> str:
+        """gem5_chip if this gem5 has P5CPU."""
+        try:
+            return CHIP if has_chip(binary(lab)) else ""
+        except UserError:
+            return ""  # examine() gives the reason
 
 
 def has_chip(gem5: Binary) -> bool:
