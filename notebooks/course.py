@@ -17,8 +17,9 @@ class Question:
     """One number or text that the group predicts, measures and explains."""
 
     predicted: object = None
-    asked: bool = False
     reason: str = ""
+    asked: bool = False  # a measurement followed, with a prediction or without one
+    late: bool = False  # the prediction was written after the measurement
     answer: float | None = None
     fits: bool = False
     checked: list[float] = field(default_factory=list)  # the different answers that were checked
@@ -42,20 +43,20 @@ class Course:
             print(f"your work in {self.file.name} goes on; remove {self.kept.name} to begin again")
 
     def predict(self, **predictions: object) -> None:
-        """Notes predictions: for each name, a pair of a value and the reason for it. A prediction
-        cannot be changed after its answer was checked."""
+        """Notes predictions: for each name, a pair of a value and the reason for it. The
+        measurement follows in the same cell, so the first value stays, and a value that was missing
+        then is marked in the file to hand in. A reason can be added later."""
         for name, pair in predictions.items():
             value, reason = pair if isinstance(pair, tuple) and len(pair) == 2 else (pair, None)
             question = self.questions.setdefault(name, Question())
+            if question.predicted is None and value is not None:
+                question.predicted, question.late = value, question.asked
+            elif value != question.predicted:
+                print(f"{_shown(name)}: the first prediction stays, because you saw the result")
+            question.reason = question.reason or reason or ""
             question.asked = True
-            if question.checked and value != question.predicted:
-                print(
-                    f"{_shown(name)}: the first prediction stays, because you know the result now"
-                )
-            elif value is None or not reason:
+            if question.predicted is None or not question.reason:
                 print(f'{_shown(name)}: write a value and the reason for it: 100, "because ..."')
-            else:
-                question.predicted, question.reason = value, reason
         self._write()
 
     def check(
@@ -130,6 +131,8 @@ class Course:
         for name, one in self.questions.items():
             answer = _number(one.answer) if one.fits else "open"
             predicted = "" if one.predicted is None else one.predicted
+            if one.late:
+                predicted = f"{predicted} (after the measurement)"
             cells = _shown(name), predicted, answer, len(one.checked), one.reason
             lines.append(f"| {' | '.join(str(cell).replace('|', '/') for cell in cells)} |")
         for name, text in self.texts.items():

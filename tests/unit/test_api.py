@@ -2,6 +2,7 @@
 """`import p5lab`: runs, tables and figures from Python, in a laboratory with a scripted engine."""
 
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -492,6 +493,16 @@ def test_a_run_asks_the_engine_for_intervals(here):
     for wrong in (-1, 1.5, True):
         with pytest.raises(p5lab.UserError, match="interval: expected a number of core clocks"):
             p5lab.run("tests", workload="call", interval=wrong, build=False)
+
+
+def test_a_run_has_a_limit(here):
+    table = p5lab.run("tests", workload="call", limit=3, build=False)
+    (made,) = table["run"].unique()
+    record = json.loads((here.results / "tests" / made / "run.json").read_text())
+    assert record["request"]["limit_seconds"] == 3
+    for wrong in (0, 1.5, True, "3"):
+        with pytest.raises(p5lab.UserError, match="limit: expected whole seconds"):
+            p5lab.run("tests", workload="call", limit=wrong, build=False)
 
 
 def test_a_run_asks_the_engine_for_the_stack(here):

@@ -35,17 +35,27 @@ def test_a_check_gives_hints_in_steps_and_not_the_answer(course, capsys):
     assert "fits" in said(capsys)
 
 
-def test_a_prediction_needs_a_reason_and_stays_after_the_check(course, capsys):
+def test_a_prediction_needs_a_reason_and_stays_after_the_measurement(course, capsys):
     course.predict(cycles=(300, None))
     assert "reason" in said(capsys)
     course.predict(cycles=(300, "a reason"))
-    course.predict(cycles=(310, "a better reason"))  # nothing was checked yet
-    course.check("cycles", 100, 100)
-    course.predict(cycles=(100, "I knew it"))
+    assert said(capsys) == ""
+    course.predict(cycles=(100, "I saw it"))  # nothing was checked yet
     assert "first prediction stays" in said(capsys)
+    course.check("cycles", 100, 100)
     row = course.results().loc["cycles"]
-    assert (row["predicted"], row["answer"]) == (310, 100)
-    assert row["answer / predicted"] == round(100 / 310, 2)
+    assert (row["predicted"], row["answer"], row["reason"]) == (300, 100, "a reason")
+    assert row["answer / predicted"] == round(100 / 300, 2)
+
+
+def test_a_prediction_after_the_measurement_is_marked(course, capsys):
+    course.predict(cycles=(None, None), misses=(4, "a reason"))
+    course.predict(cycles=(100, "I saw it"), misses=(4, "a reason"))
+    assert "| cycles | 100 (after the measurement) |" in course.file.read_text()
+    assert "| misses | 4 |" in course.file.read_text()
+    again = Course(course.group, course.file.parent)
+    again.predict(cycles=(100, "I saw it"))
+    assert "(after the measurement)" in again.file.read_text()
 
 
 def test_a_result_is_shown_only_if_it_fits(course):

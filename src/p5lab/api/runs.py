@@ -52,6 +52,7 @@ def run(
     clocks: str = "",
     engine: str = engine_names.DEFAULT,
     jobs: int | None = None,
+    limit: int | None = None,
     force: bool = False,
     build: bool = True,
 ) -> pd.DataFrame:
@@ -72,7 +73,8 @@ def run(
     the file that a source file's program reads. cpi: whether to count what each clock is spent on,
     for `stack`. interval: the length of an interval in core clocks, for `intervals`; 0 for none.
     clocks: "nominal" for nominal cycles of x86-64 guests (docs/concepts/nominal-clocks.md). engine:
-    the engine that counts. jobs: runs at a time, by default the number of cores. force: repeat
+    the engine that counts. jobs: runs at a time, by default the number of cores. limit: end a run
+    after so many seconds of the simulated machine, for a program that may not end. force: repeat
     stored runs. build: whether to build what is missing.
 
     The result is the tidy table of `p5stats.tidy`: one row for each run, phase, iteration, ring,
@@ -94,6 +96,7 @@ def run(
         args=args,
         stdin=stdin,
         engine=engine,
+        limit=limit,
     )
     choice = replace(
         asked.choice,
@@ -145,6 +148,7 @@ def request(
     args: str | Iterable[str] = "",
     stdin: str | Path | None = None,
     engine: str = engine_names.DEFAULT,
+    limit: int | None = None,
 ) -> Request:
     """What these arguments of `run` ask for. `several`: an experiment, or programs."""
     choice = Filter(
@@ -154,6 +158,7 @@ def request(
         settings=tuple((key, plain(value)) for key, value in _keyed("set", set).items()),
         seeds=_seeds(seed),
         engine=engine,
+        limit=_limit(limit),
     )
     arguments = args if isinstance(args, str) else shlex.join(_several("args", args))
     return Request(
@@ -267,6 +272,14 @@ def _seeds(seed: int | Iterable[int]) -> tuple[int, ...]:
             f"seed: expected a whole number from 0 to {SEED_LIMIT - 1}, or a list of them; found"
             f" {seed!r}"
         )
+    return found
+
+
+def _limit(limit: int | None) -> int | None:
+    """The limit of a run, in seconds of the simulated machine."""
+    found = plain(limit)
+    if found is not None and (type(found) is not int or found < 1):
+        raise UserError(f"limit: expected whole seconds, at least 1; found {limit!r}")
     return found
 
 

@@ -29,6 +29,7 @@ DESCRIPTION = (
 )
 EXAMPLES = (
     "notebook",
+    "notebook lab",
     "notebook what-if",
     "notebook --no-browser --port 9000",
 )
