@@ -15,8 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from p5stats import cpi, jsonl, observers
-from p5stats.crossings import CALLS, PAGE_FAULT, SYSTEM_CALL
+from p5stats import cpi, jsonl, known_calls, observers
+from p5stats.crossings import PAGE_FAULT, SYSTEM_CALL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -339,11 +339,9 @@ def _add_counts(found: Attribution, record: dict[str, Any]) -> None:
 
 
 def crossing_name(kind: str | None, vector: int | None, number: int) -> str:
-    """The reason why execution entered a ring: a Linux system call, a fault or an interrupt."""
-    if kind == "int" and vector == SYSTEM_CALL:
-        return CALLS.get(number, f"system call {number}")
-    if kind == "gate":
-        return f"system call {number}"
+    """The reason why execution entered a ring: a system call, a fault or an interrupt."""
+    if kind == known_calls.GATE or (kind == known_calls.INT and vector == SYSTEM_CALL):
+        return known_calls.read().system_call(vector, number)
     if kind == "exception" and vector == PAGE_FAULT:
         return "page fault"
     if kind == "start":

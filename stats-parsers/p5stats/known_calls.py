@@ -17,6 +17,7 @@ INT, GATE, HARDWARE, EXCEPTION = KINDS
 VECTORS = 256
 FIELDS = ("register", "decimal", "name", "functions", "ends", "moves", "ends_at")
 HEX, DECIMAL = 16, 10
+REGISTER = 1 << 32  # a negative number is declared by its sign and counted without
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,15 @@ class Known:
         head = "gate" if vector is None else f"INT {vector:02X}h"
         if function is None:
             return f"{head} {one.name}".strip()
-        number = str(function) if one.decimal else _hex(function, one.register)
+        number = str(_signed(function)) if one.decimal else _hex(function, one.register)
         return (
             f"{head} {REGISTERS[one.register]}={number} {one.functions.get(function, '')}".strip()
         )
+
+    def system_call(self, vector: int | None, number: int) -> str:
+        """The name of a system call by INT or, if the vector is None, by a gate."""
+        one = self.gate if vector is None else self.interrupts.get(vector, Interrupt())
+        return one.functions.get(number, f"system call {_signed(number)}")
 
     def short(self, kind: str, vector: int | None, function: int | None) -> str:
         """The name of a system call without its number, such as "dup", so that kernels with other
@@ -72,6 +78,11 @@ class Known:
         for vector, one in sorted(self.interrupts.items()):
             words += _words(f"{vector:x}", one)
         return " ".join([*words, *_words("gate", self.gate)])
+
+
+def _signed(number: int) -> int:
+    """A number of a register of 32 bits; the traps of Mach are negative."""
+    return number - REGISTER if REGISTER // 2 <= number < REGISTER else number
 
 
 def _hex(number: int, register: str) -> str:
@@ -151,9 +162,11 @@ def _numbers(where: str, value: object, base: int) -> tuple[int, ...]:
 
 def _number(where: str, text: object, base: int) -> int:
     try:
-        number = int(text, base) if isinstance(text, str) else -1
+        number = int(text, base) if isinstance(text, str) else -REGISTER
     except ValueError:
-        number = -1
+        number = -REGISTER
+    if base == DECIMAL and -REGISTER < number < 0:
+        number += REGISTER
     if number < 0:
         kind = "decimal" if base == DECIMAL else "hexadecimal"
         raise StatsError(f"{where}: expected a {kind} number in quotes, found {text!r}")

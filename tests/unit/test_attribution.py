@@ -78,6 +78,7 @@ def test_counts_by_function_space_and_crossing(write_attribution):
         ("int", 0x80, 9999, "system call 9999"),
         ("int", 3, 0, "int 0x03"),
         ("gate", None, 39, "system call 39"),
+        ("gate", None, (1 << 32) - 25, "mach_msg"),
         ("exception", 14, 0, "page fault"),
         ("interrupt", 0x30, 0, "interrupt 0x30"),
         ("start", None, 0, "new task"),

@@ -50,6 +50,7 @@ def table(lab: Lab, run: Target, *, lines: bool = False, instructions: str | Non
         programs[own] = run.program.path.read_bytes()
     else:
         programs |= {inside: host.read_bytes() for host, inside in delivery.files(lab, run)}
+    programs |= {path.name: path.read_bytes() for path, _ in run.guest.modules}
     if run.guest.initramfs:
         programs |= _archived(run.guest.initramfs.read_bytes(), "")
     found = _modules(programs.items(), _with_symbols(lab), own if lines else "")
