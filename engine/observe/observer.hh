@@ -57,8 +57,8 @@ class Observer {
   // The guest is ready, or a guest with its own media is reset. No other call comes before this
   // one, except text() and sees_each().
   virtual void start() = 0;
-  // Whether the observer needs the calls of at(), branch() and decoded(). They take the model off
-  // its fast path.
+  // Whether the observer needs the calls of at(), branch() and decoded(). A run with such an
+  // observer takes the model off its fast path.
   virtual bool sees_each() const { return false; }
 
   // --- what the processor does
@@ -80,17 +80,22 @@ class Observer {
 
   // --- joint counts (joint.hh)
 
-  // The value of the observer's dimensions now, and the members of a line that show a value.
+  // The value of the observer's dimensions now, and the members of a line that show a value. It may
+  // change in each function of this class that says what the processor does, and in move().
   virtual uint64_t value() const { return 0; }
   virtual void members(uint64_t /*value*/, base::JsonLine* /*line*/) const {}
   // All observers have seen what the processor does, so the values of others may have changed.
   virtual void join() {}
+  // join() follows, and what was counted until now belongs to the values before it.
+  virtual void leave() {}
 
   // --- each instruction
 
-  // Call this before each instruction.
-  void at(p5::Linear linear, p5::Linear stack) {
-    if (__builtin_expect(linear - first_ >= bytes_, 0)) move(linear, stack);
+  // Call this before each instruction. Returns whether the code left the range.
+  bool at(p5::Linear linear, p5::Linear stack) {
+    if (__builtin_expect(linear - first_ < bytes_, 1)) return false;
+    move(linear, stack);
+    return true;
   }
   // A near branch of class `cls` has taken place.
   virtual void branch(p5::ClassId /*cls*/, p5::Linear /*stack*/) {}
@@ -114,8 +119,8 @@ class Observer {
   virtual std::string text(const std::vector<uint32_t>& counted) const = 0;
 
  protected:
-  // The code leaves the range of `bytes_` bytes from `first_` on. With 0 bytes, every instruction
-  // does.
+  // The code leaves the range of `bytes_` bytes from `first_` on, in which at() does nothing. With
+  // 0 bytes, every instruction does. move() may set the next range.
   virtual void move(p5::Linear /*linear*/, p5::Linear /*stack*/) {}
   p5::Linear first_ = 0, bytes_ = 0;
 };

@@ -34,9 +34,7 @@ class Places : public Observer {
   Places(p5::Pentium& model, const char* dimension) : model_(model), dimension_(dimension) {}
 
   void start() override;
-  void arrive(const Entrance&, Position, p5::Linear) override {
-    if (value() != place_.second || &model_.bank() != place_.first) enter_place();
-  }
+  void arrive(const Entrance&, Position, p5::Linear) override { look(); }
   void delivered(p5::Entry entry, uint8_t vector, Position back) override;
   void begin(uint32_t phase) override;
   void end() override;
@@ -55,6 +53,10 @@ class Places : public Observer {
   virtual std::string shown(uint64_t value) const { return std::to_string(value); }
   void members(uint64_t value, base::JsonLine* line) const override {
     line->member(dimension_, shown(value));
+  }
+  // The value may have changed. An observer that sees each instruction calls this in move().
+  void look() {
+    if (value() != place_.second || &model_.bank() != place_.first) enter_place();
   }
   // Adds the growth of the current bank since the last flush to the current place.
   void flush();

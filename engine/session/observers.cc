@@ -57,6 +57,7 @@ void Observers::observe_system() {
   if (!started_.empty()) return;
   for (const auto& one : plugged_) {
     one->observer->start();
+    if (one->observer->sees_each()) model_.watch_each(true);
     started_.push_back(one->observer.get());
   }
 }

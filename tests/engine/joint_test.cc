@@ -13,6 +13,7 @@
 #include "bench.hh"
 #include "observe/attribution/attribution.hh"
 #include "observe/calls/calls.hh"
+#include "observe/group.hh"
 #include "observe/joint/joint_counts.hh"
 #include "observe/modes/modes.hh"
 #include "trace.hh"
@@ -24,15 +25,34 @@ using p5::MachineMode;
 
 constexpr uint32_t kCode = 0xC0001000, kUser = 0x08000000, kStack = 0xC1001000;
 
+// In which half of its code is the processor? The value changes without a change of the state.
+class Halves : public observe::Places {
+ public:
+  explicit Halves(p5::Pentium& model) : Places(model, "half") {}
+  bool sees_each() const override { return true; }
+  uint64_t value() const override { return half_; }
+
+ protected:
+  void move(p5::Linear linear, p5::Linear) override {
+    half_ = linear >> 5 & 1;
+    look();
+  }
+
+ private:
+  uint64_t half_ = 0;
+};
+
 class System : public Bench, public observe::Guest {
  public:
   System()
       : calls(model, table()),
         modes(model),
-        counts(model, observe::Joint({"calls", "modes"}, machine())),
+        halves(model),
+        counts(model, observe::Joint({"calls", "modes", "half"}, machine())),
         attribution(model, *this, functions(), true, nullptr,
-                    observe::Joint({"calls", "modes"}, machine())),
-        all{&attribution, &calls, &counts, &modes} {
+                    observe::Joint({"calls", "modes", "half"}, machine())),
+        all{&attribution, &calls, &counts, &halves, &modes},
+        group(all) {
     ip = kUser;
     go(MachineMode::Prot32, 3, 0x1000);
     for (Observer* one : all) one->start();
@@ -44,15 +64,14 @@ class System : public Bench, public observe::Guest {
 
   template <class Report>
   void tell(Report report) {
-    for (Observer* one : all) report(*one);
-    for (Observer* one : all) one->join();
+    group.tell(report);
   }
   void arrive(const observe::Entrance& how) {
     tell([&](Observer& one) { one.arrive(how, {ip, esp}, esp); });
   }
   void work(unsigned instructions) {
     for (unsigned i = 0; i < instructions; i++) {
-      attribution.at(ip, esp);
+      group.at(ip, esp);
       load(0x200000 + 36 * (step++ % 4000));
     }
   }
@@ -65,7 +84,7 @@ class System : public Bench, public observe::Guest {
   }
   // A software interrupt from ring 3.
   void call(uint32_t number) {
-    attribution.at(ip, esp);
+    group.at(ip, esp);
     for (Observer* one : all) one->before_far({ip + 2, esp}, number);
     insn("cd 80");
     back.push_back({ip, esp});
@@ -87,7 +106,7 @@ class System : public Bench, public observe::Guest {
     arrive(how);
   }
   void leave() {
-    attribution.at(ip, esp);
+    group.at(ip, esp);
     for (Observer* one : all) one->before_far({ip + 1, esp}, 0);
     insn("cf");
     tell([](Observer& one) { one.moved(); });
@@ -118,6 +137,7 @@ class System : public Bench, public observe::Guest {
   observe::Machine machine() {
     return {model, *this, nullptr, [this](const std::string& name) -> Observer* {
               if (name == "calls") return &calls;
+              if (name == "half") return &halves;
               return &modes;
             }};
   }
@@ -127,9 +147,11 @@ class System : public Bench, public observe::Guest {
   std::vector<uint8_t> rings;
   observe::Calls calls;
   observe::Modes modes;
+  Halves halves;
   observe::JointCounts counts;
   observe::Attribution attribution;
   const std::vector<Observer*> all;
+  observe::Group group;
 };
 
 // Returns the value of a member of a combination, such as "call".
@@ -177,7 +199,7 @@ TEST_CASE("joint counts: the sums over each dimension are exact, for every event
   // calls.
   const observe::Attribution& found = system.attribution;
   for (uint32_t event = 0; event < p5::kEventCount; event++) {
-    Sums with, without, modes;
+    Sums with, without, modes, halves;
     const auto& nodes = found.phases().at(1).counts;
     for (uint32_t node = 0; node < nodes.size(); node++) {
       if (!nodes[node]) continue;
@@ -185,6 +207,7 @@ TEST_CASE("joint counts: the sums over each dimension are exact, for every event
       found.joint().members(found.nodes()[node].joint, &line);
       with[member(line.open(), "call")] += (*nodes[node])[event];
       modes[member(line.open(), "mode")] += (*nodes[node])[event];
+      halves[member(line.open(), "half")] += (*nodes[node])[event];
     }
     for (const auto& [place, counts] : system.counts.phases().at(1).counts) {
       base::JsonLine line("joint");
@@ -192,8 +215,12 @@ TEST_CASE("joint counts: the sums over each dimension are exact, for every event
       without[member(line.open(), "call")] += counts.events[event];
       modes[member(line.open(), "mode")] -= counts.events[event];
     }
+    for (const auto& [place, counts] : system.halves.phases().at(1).counts) {
+      halves[std::to_string(place.second)] -= counts.events[event];
+    }
     for (const auto& [name, count] : with) CHECK_MESSAGE(count == without[name], name);
     for (const auto& [name, count] : modes) CHECK_MESSAGE(count == 0, name);
+    for (const auto& [name, count] : halves) CHECK_MESSAGE(count == 0, name);
     if (event != p5::CyclesBusy) continue;
     CHECK(with.size() == 1 + 3 + 2);
     const auto& rows = system.calls.phases().at(1).rows;

@@ -18,7 +18,7 @@ constexpr MachineMode kModes[] = {MachineMode::Real, MachineMode::V86, MachineMo
 
 class System : public Bench {
  public:
-  System() : modes(model) {}
+  System() : modes(model) { modes.start(); }
 
   void go(MachineMode mode, uint8_t ring, uint32_t cr3 = 0) {
     change([=](p5::State& state) {

@@ -46,7 +46,6 @@ Attribution::Attribution(p5::Pentium& model, Guest& guest, Functions functions, 
       joint_(std::move(joint)) {}
 
 void Attribution::start() {
-  model_.watch_each(true);
   ring_ = model_.state().ring;
   bank_ = number_of(model_.bank());
   joined_ = joint_.now();

@@ -78,6 +78,9 @@ class Attribution : public Observer {
   void before_far(Position, uint32_t) override;
   void delivered(p5::Entry entry, uint8_t vector, Position back) override;
   void join() override;
+  void leave() override {
+    if (!joint_.names().empty() && joint_.now() != joined_) flush();
+  }
   void decoded(uint32_t physical) override;
   void begin(uint32_t phase) override;
   void end() override;

@@ -21,6 +21,9 @@ class JointCounts : public Places {
   void delivered(p5::Entry entry, uint8_t vector, Position back) override;
   void arrive(const Entrance&, Position, p5::Linear) override { flush(); }
   void join() override;
+  void leave() override {
+    if (value() != place_.second) flush();
+  }
 
   uint64_t value() const override { return joint_.now(); }
   void members(uint64_t value, base::JsonLine* line) const override {

@@ -10,7 +10,7 @@ namespace observe {
 
 class Modes : public Places {
  public:
-  explicit Modes(p5::Pentium& model) : Places(model, "mode") { start(); }
+  explicit Modes(p5::Pentium& model) : Places(model, "mode") {}
 
  protected:
   uint64_t value() const override { return uint64_t(model_.state().mode); }

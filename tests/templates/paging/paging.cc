@@ -8,7 +8,7 @@ namespace {
 
 class Paging : public observe::Places {
  public:
-  explicit Paging(p5::Pentium& model) : Places(model, "paging") { start(); }
+  explicit Paging(p5::Pentium& model) : Places(model, "paging") {}
 
  protected:
   uint64_t value() const override { return model_.state().paging; }
