@@ -13,6 +13,7 @@
 #include "cpu/cpudb/amd/athlon64_clawhammer.h"
 #include "cpu/cpudb/intel/pentium.h"
 #include "memory/memory-bochs.h"
+#include "observe/group.hh"
 #include "p5/decode.hh"
 #include "pc_system.h"
 #include "x87/divider.hh"
@@ -114,35 +115,23 @@ class BochsPlatform : public session::Emulator {
 
 session::Session the_run;
 
-measure::Blocks* blocks;                    // null: not requested
-std::vector<observe::Observer*> observers;  // of engine/observe; empty before the guest is ready
-std::vector<observe::Observer*> each;       // those of them that see each instruction
-measure::Issues* issues;                    // null: not requested, or the guest is not ready yet
+measure::Blocks* blocks;   // null: not requested
+observe::Group observers;  // of engine/observe; empty before the guest is ready
+measure::Issues* issues;   // null: not requested, or the guest is not ready yet
 // The session wants to look at the run after this time, in core clocks.
 Bit64u next_look;
 session::Region* region;  // null: not requested, or the guest is not ready yet
-bool branches_watched;    // blocks is not null, or `each` is not empty
+bool branches_watched;    // blocks is not null, or an observer sees each instruction
 bool each_watched;        // region or issues is not null, or there are observers
 
 // Takes the observers that the run has now.
 void take_observers() {
   blocks = the_run.blocks();
-  observers = the_run.observers();
-  each.clear();
-  for (observe::Observer* one : observers) {
-    if (one->sees_each()) each.push_back(one);
-  }
+  observers = observe::Group(the_run.observers());
   issues = the_run.issues();
   region = the_run.region();
-  branches_watched = blocks || !each.empty();
-  each_watched = region || issues || !observers.empty();
-}
-
-// Reports an event to all observers. Then they take the values of the others.
-template <class Report>
-void tell(Report report) {
-  for (observe::Observer* one : observers) report(*one);
-  for (observe::Observer* one : observers) one->join();
+  branches_watched = blocks || !observers.each().empty();
+  each_watched = region || issues || !observers.all().empty();
 }
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
@@ -328,10 +317,10 @@ void refresh_state() {
   }
   if (blocks) blocks->leave();
   model.set_state(state);
-  if (!observers.empty()) {
+  if (!observers.all().empty()) {
     const observe::Entrance how = entrance();
     const observe::Position at = here();
-    tell([&](observe::Observer& one) { one.arrive(how, at, stack_pointer()); });
+    observers.tell([&](observe::Observer& one) { one.arrive(how, at, stack_pointer()); });
   }
   crossed = {};
   if (blocks) blocks->enter(code_linear(cpu()->get_instruction_pointer()));
@@ -388,7 +377,7 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
     i->p5.flags = p5::kUncommon;
   }
   if (the_run.config().machine.ideal.pairing) p5::pair_always(&i->p5);
-  for (observe::Observer* one : each) one->decoded(Bit32u(cpu()->pAddrFetchPage));
+  for (observe::Observer* one : observers.each()) one->decoded(Bit32u(cpu()->pAddrFetchPage));
   if (p5::kX86_64) return;
   // Even if Bochs emulates an older processor, Bochs decodes some instructions of later processors.
   // These instructions must raise #UD.
@@ -396,18 +385,19 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
   if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
 }
 
-// Region, issues and the observers in `each` see each instruction before its execution. They take
-// the model off its fast path. The other observers need only far instructions, which never take the
-// fast path.
+// Region, issues and the observers of observers.each() see each instruction before its execution.
+// They take the model off its fast path. The other observers need only far instructions, which
+// never take the fast path.
 static __attribute__((noinline)) void watch(const p5::Insn& insn, Linear linear) {
   const Linear stack = stack_pointer();
-  for (observe::Observer* one : each) one->at(linear, stack);
+  observers.at(linear, stack);
   if (issues) issues->at(linear);
   if (region) the_run.cross_region(region->at(model.state(), linear, stack, thread_base()));
   if (insn.flags & p5::kFar) {
     const bx_address next = cpu()->get_instruction_pointer() + insn.length;
     const observe::Position after = place(next, general_register(4));
-    for (observe::Observer* one : observers) one->before_far(after, Bit32u(general_register(0)));
+    const Bit32u eax = Bit32u(general_register(0));
+    for (observe::Observer* one : observers.all()) one->before_far(after, eax);
   }
   last_class = insn.cls;
 }
@@ -421,55 +411,57 @@ static void change_breakpoints() {
   model.serialize();
 }
 
-// The model's fast path is off, and this function stands for p5_before_slow(). It is separate, so
-// each of the two saves only the registers that it needs.
-static __attribute__((noinline)) void p5_before_aside(const p5::Insn& insn, Linear linear) {
+// The model's fast path is off, and this function stands for p5_before_general(). It is separate,
+// so each of the two saves only the registers that it needs.
+static __attribute__((noinline)) void p5_before_instrumented(const p5::Insn& insn, Linear linear) {
   if (is_marker(insn)) return model.skip(insn, linear);
   last_linear = linear;
-  if (__builtin_expect(insn.cls != p5::Class::MovToDr, 1)) return model.retire_aside(insn, linear);
-  model.retire_aside(insn, linear);
+  if (__builtin_expect(insn.cls != p5::Class::MovToDr, 1))
+    return model.retire_instrumented(insn, linear);
+  model.retire_instrumented(insn, linear);
   change_breakpoints();
 }
 
-static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
+static __attribute__((noinline)) void p5_before_general(bxInstruction_c* i) {
   if (i->p5.length == 0) return;  // the end-of-trace filler
   if (state_stale) refresh_state();
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
   if (__builtin_expect(each_watched, 0)) watch(i->p5, linear);
-  if (__builtin_expect(model.aside(), 0)) {
-    if (!model.passes(i->p5, linear)) return p5_before_aside(i->p5, linear);
+  if (__builtin_expect(model.instrumented(), 0)) {
+    if (!model.warm_fast(i->p5, linear)) return p5_before_instrumented(i->p5, linear);
     last_linear = linear;
     return;
   }
   if (is_marker(i->p5)) return model.skip(i->p5, linear);
   last_linear = linear;
-  model.retire_elsewhere(i->p5, linear);
+  model.retire_slow(i->p5, linear);
   if (i->p5.cls == p5::Class::MovToDr) change_breakpoints();
 }
 
-// The instruction is not at hand. Nearly always its code is in another line or still on its way.
-static __attribute__((noinline)) void p5_before_elsewhere(bxInstruction_c* i) {
-  if (__builtin_expect(state_stale || i->p5.flags & p5::kUncommon || model.aside(), 0)) {
-    return p5_before_slow(i);
+// The instruction is not on the fast path. Nearly always its code is in another line or still on
+// its way.
+static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
+  if (__builtin_expect(state_stale || i->p5.flags & p5::kUncommon || model.instrumented(), 0)) {
+    return p5_before_general(i);
   }
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
   last_linear = linear;
-  model.retire_elsewhere(i->p5, linear);
+  model.retire_slow(i->p5, linear);
 }
 
 void p5_before(bxInstruction_c* i) {
-  // After each event that sets state_stale, the model must fetch again. at_hand() therefore returns
-  // false, and p5_before_slow() refreshes the state.
-  if (__builtin_expect(!model.at_hand(i->p5), 0)) return p5_before_elsewhere(i);
+  // After each event that sets state_stale, the model must fetch again. on_fast_path() therefore
+  // returns false, and p5_before_general() refreshes the state.
+  if (__builtin_expect(!model.on_fast_path(i->p5), 0)) return p5_before_slow(i);
   last_linear = model.next();
-  model.execute_at_hand(i->p5);
+  model.retire_fast(i->p5);
 }
 
 static __attribute__((noinline)) void p5_branch_watched(bx_address rip, bx_address target,
                                                         bool taken, bool conditional) {
   model.branch(code_linear(rip), code_linear(target), taken, conditional);
   if (blocks) blocks->branch(code_linear(taken ? target : cpu()->get_instruction_pointer()));
-  for (observe::Observer* one : each) one->branch(last_class, stack_pointer());
+  for (observe::Observer* one : observers.each()) one->branch(last_class, stack_pointer());
 }
 
 // Not inline: without nominal clocks, p5_branch() of an x86-64 processor needs no addresses.
@@ -632,14 +624,14 @@ static void far_transfer(p5::Crossing how, const char* kind) {
 static __attribute__((noinline)) void watch_far(unsigned what) {
   const bool gate = what == BX_INSTR_IS_SYSCALL || what == BX_INSTR_IS_SYSENTER;
   if (gate)
-    tell([](observe::Observer& one) { one.gate(); });
+    observers.tell([](observe::Observer& one) { one.gate(); });
   else if (what != BX_INSTR_IS_INT)
-    tell([](observe::Observer& one) { one.moved(); });
+    observers.tell([](observe::Observer& one) { one.moved(); });
 }
 
 void p5_far_branch(unsigned what) {
   state_stale = true;
-  if (__builtin_expect(!observers.empty(), 0)) watch_far(what);
+  if (__builtin_expect(!observers.all().empty(), 0)) watch_far(what);
   switch (what) {
     case BX_INSTR_IS_RET:
       far_transfer(p5::Crossing::Far, "far");
@@ -660,7 +652,7 @@ void p5_far_branch(unsigned what) {
 void p5_call_gate(unsigned parameters) {
   model.call_gate(parameters);
   const bool call = last_class == p5::Class::CallFar || last_class == p5::Class::CallFarMem;
-  if (call) tell([](observe::Observer& one) { one.gate(); });
+  if (call) observers.tell([](observe::Observer& one) { one.gate(); });
 }
 
 void p5_task_switch(bool wide, bool v86) {
@@ -691,7 +683,7 @@ static void program_enters(unsigned vector, unsigned error, bx_address at, bool 
 // Reports the delivery of an interrupt or exception to the observers. `back`: where the code
 // continues after a return.
 static void report(p5::Entry entry, unsigned vector, observe::Position back) {
-  tell([&](observe::Observer& one) { one.delivered(entry, Bit8u(vector), back); });
+  observers.tell([&](observe::Observer& one) { one.delivered(entry, Bit8u(vector), back); });
 }
 
 void p5_interrupt(unsigned vector) {
@@ -830,7 +822,7 @@ void p5_tick(void) {
 static void stand_still(Bit64u clocks) {
   model.idle(clocks);
   if (blocks) blocks->idle(clocks);
-  for (observe::Observer* one : observers) one->idle(clocks);
+  for (observe::Observer* one : observers.all()) one->idle(clocks);
   p5_tick();
 }
 

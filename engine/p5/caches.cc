@@ -21,7 +21,7 @@ Caches::Caches(Core& core)
   }
 }
 
-Memory::Line Caches::read_aside(uint32_t physical, Line line) {
+Memory::Line Caches::fill_instrumented(uint32_t physical, Line line) {
   const Ideal& ideal = core_.config.ideal;
   if (line == Line::Code ? ideal.code_lines : ideal.data_lines) {
     memory.count_read(physical, *core_.bank, Fill::Exclusive);
@@ -44,8 +44,8 @@ Memory::Line Caches::explained(const Read& read) {
 
 Memory::Line Caches::read_ahead(uint32_t physical, uint64_t from, uint32_t overhead) {
   missed = kNoLine;
-  if (!core_.reads_aside) return memory.read_line(physical, from, *core_.bank, overhead);
-  if (core_.config.ideal.code_lines) return read_aside(physical, Line::Code);
+  if (!core_.fills_instrumented) return memory.read_line(physical, from, *core_.bank, overhead);
+  if (core_.config.ideal.code_lines) return fill_instrumented(physical, Line::Code);
   return explained([&] { return memory.read_line(physical, from, *core_.bank, overhead); });
 }
 

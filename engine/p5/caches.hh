@@ -53,7 +53,7 @@ class Caches {
 
   Memory::Line read_line(uint32_t physical, Line line) {
     missed = kNoLine;
-    if (__builtin_expect(core_.reads_aside, 0)) return read_aside(physical, line);
+    if (__builtin_expect(core_.fills_instrumented, 0)) return fill_instrumented(physical, line);
     return memory.read_line(physical, core_.clock, *core_.bank);
   }
   // Reads a line of code ahead of its execution, at clock `from` or later, `overhead` core clocks
@@ -113,7 +113,7 @@ class Caches {
  private:
   // read_line() for a run that counts the CPI stack, or for an ideal cache: its lines arrive at
   // once, and the bus is free.
-  Memory::Line read_aside(uint32_t physical, Line line);
+  Memory::Line fill_instrumented(uint32_t physical, Line line);
   template <class Read>
   Memory::Line explained(const Read& read);
   void explain_line(uint64_t until, Event stall, Event from_l2, Event from_dram,

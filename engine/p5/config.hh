@@ -35,13 +35,13 @@ struct Config {
   BtbConfig btb;
   bool fetch_ahead = false;  // the line behind the executed one is fetched
   MemoryConfig memory;
-  uint32_t dram_bytes = 0;           // addresses from this address on are PCI and never cached
-  bool miscounts = true;             // the counter registers count with the chip's errors
-  uint32_t prefix_clocks = 1;        // INTEL-OPT
-  uint32_t agi_clocks = 1;           // INTEL-OPT
-  uint32_t misaligned_clocks = 3;    // INTEL-OPT
-  uint32_t mispredict_clocks = 3;    // INTEL-OPT, AGN-MA
-  uint32_t mispredict_v_clocks = 4;  // for a conditional branch in V
+  uint32_t dram_bytes = 0;     // addresses from this address on are PCI and never cached
+  bool miscounts = true;       // the counter registers count with the chip's errors
+  uint32_t prefix_clocks = 0;  // the keys penalty.* of the machine
+  uint32_t agi_clocks = 0;
+  uint32_t misaligned_clocks = 0;
+  uint32_t mispredict_clocks = 0;
+  uint32_t mispredict_v_clocks = 0;  // for a conditional branch in V
   uint32_t isa_clocks = 0;           // core clocks of one port access on ISA
   uint32_t isa16_clocks = 0;         // core clocks of one access to a 16-bit card
   uint32_t ide_clocks = 0;           // core clocks of 16 bits of an IDE data port; 0: as isa_clocks

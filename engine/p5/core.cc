@@ -24,7 +24,7 @@ Core::Core(const Config& described, const TimingTable& table, Platform& surround
       timing(table),
       platform(surroundings) {
   bank = ring_banks[0] = &counters.bank(0, 0);
-  reads_aside = config.ideal.code_lines || config.ideal.data_lines;
+  fills_instrumented = config.ideal.code_lines || config.ideal.data_lines;
 }
 
 void Core::use_bank(Space cr3, uint8_t ring) {

@@ -95,13 +95,13 @@ struct Core {
   // From now on, counts events in the bank of this address space and ring.
   void use_bank(Space cr3, uint8_t ring);
 
-  uint64_t clock = 0;        // core clocks since power-up
-  uint64_t explained = 0;    // clocks that have a component of the CPI stack; only with `explains`
-  bool explains = false;     // the run counts the CPI stack
-  bool reads_aside = false;  // line fills go through Caches::read_aside()
-  Bank* bank;                // of the current address space and ring
-  const uint16_t* clocks;    // [class] in the current mode
-  bool timing_on = true;     // false: no caches, TLBs or stalls
+  uint64_t clock = 0;      // core clocks since power-up
+  uint64_t explained = 0;  // clocks that have a component of the CPI stack; only with `explains`
+  bool explains = false;   // the run counts the CPI stack
+  bool fills_instrumented = false;  // line fills go through Caches::fill_instrumented()
+  Bank* bank;                       // of the current address space and ring
+  const uint16_t* clocks;           // [class] in the current mode
+  bool timing_on = true;            // false: no caches, TLBs or stalls
   Observer* observer = nullptr;
   State state;
   Config config;         // the machine, without feedback during warming

@@ -25,10 +25,10 @@ class Fetch {
 
   // Whether the instruction after the last instruction can take the fast path: it lies in the open
   // window (open()), and it is a plain instruction (Insn::reach).
-  bool at_hand(const Insn& insn) const { return uint64_t(next_) + insn.reach <= open_end_; }
+  bool on_fast_path(const Insn& insn) const { return uint64_t(next_) + insn.reach <= open_end_; }
   // Opens the window for the fast path. The whole window has arrived.
   void open() {
-    // Near the end of the address space, next_ or the sum in at_hand() could begin again at 0.
+    // Near the end of the address space, next_ or the sum in on_fast_path() could begin again at 0.
     if (window_ > kNoPage - 2 * kNoReach) return;
     open_end_ = uint64_t(window_) + window_bytes_;
   }

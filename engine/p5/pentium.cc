@@ -47,8 +47,8 @@ void Pentium::observe(Observer* observer) {
 
 // --- instructions ---------------------------------------------------------------------------
 
-void Pentium::retire_slow(const Insn& insn, Linear linear) {
-  if (insn.flags & kUncommon && !retire_uncommon(insn, linear)) return;
+void Pentium::retire_general(const Insn& insn, Linear linear) {
+  if (insn.flags & kUncommon && !begin_uncommon(insn, linear)) return;
   if (!chip_.core.timing_on) {
     chip_.core.count(Instructions);
     chip_.core.clock++;
@@ -79,7 +79,7 @@ void Pentium::retire_fpu(const Insn& decoded, Linear linear) {
 }
 
 // Returns false if the instruction is complete and needs no further count.
-bool Pentium::retire_uncommon(const Insn& insn, Linear linear) {
+bool Pentium::begin_uncommon(const Insn& insn, Linear linear) {
   if (!repeats_.begin(insn, linear, chip_.fetch().next())) return false;
   if (!chip_.core.timing_on) return true;
   chip_.core.count(SegmentLoads, insn.segment_loads);
@@ -200,46 +200,46 @@ void Pentium::data_special(Linear linear, uint32_t physical, uint32_t bytes, Dat
                            physical, bytes, kind, first_piece);
 }
 
-void Pentium::step_aside(bool on) {
-  if (on == aside_) return;
-  aside_ = on;
+void Pentium::instrument(bool on) {
+  if (on == instrumented_) return;
+  instrumented_ = on;
   chip_.fetch().hold(on);
 }
 
-void Pentium::retire_aside(const Insn& insn, Linear linear) {
+void Pentium::retire_instrumented(const Insn& insn, Linear linear) {
   if (breakpoints_.watching())
     breakpoints_.match_code(insn, linear);
-  else if (warming_ && warm(insn, linear))
+  else if (warming_ && warm_slow(insn, linear))
     return;
   const PairMask blocks = chip_.pipes.blocks();
   if (chip_.core.explains) stack_.begin(chip_.core);
   chip_.fetch().hold(false);
-  retire_elsewhere(insn, linear);
+  retire_slow(insn, linear);
   chip_.fetch().hold(true);
   if (chip_.core.explains) stack_.end(chip_.core, chip_.pipes, insn, blocks);
 }
 
 // During warming, executes an instruction without kUncommon if enter_line() accepts the
 // instruction's line of code. Returns false for other instructions.
-bool Pentium::warm(const Insn& insn, Linear linear) {
+bool Pentium::warm_slow(const Insn& insn, Linear linear) {
   if (insn.flags & kUncommon || !chip_.fetch().enter_line(chip_.core, chip_.caches, chip_.pipes,
                                                           linear, linear + insn.length - 1)) {
     return false;
   }
   chip_.fetch().go_to(linear);
-  pass(insn);
+  warm_one(insn);
   return true;
 }
 
 void Pentium::watch_each(bool on) {
   each_ = on;
-  step_aside(needs_aside());
+  instrument(must_instrument());
 }
 
 void Pentium::explain_clocks() {
-  chip_.core.explains = chip_.core.reads_aside = true;
+  chip_.core.explains = chip_.core.fills_instrumented = true;
   stack_.start(chip_.core);
-  step_aside(needs_aside());
+  instrument(must_instrument());
 }
 
 void Pentium::set_warming(bool on) {
@@ -248,9 +248,9 @@ void Pentium::set_warming(bool on) {
   chip_.core.config = on ? chip_.core.machine.without_feedback() : chip_.core.machine;
   chip_.caches.memory.use(chip_.core.config.memory);
   chip_.data_path().settle();
-  step_aside(false);
+  instrument(false);
   chip_.fetch().settle();
-  step_aside(needs_aside());
+  instrument(must_instrument());
   chip_.pipes.empty();
 }
 
@@ -262,7 +262,7 @@ void Pentium::pause(bool on) {
 
 void Pentium::set_breakpoints(const std::array<Linear, 4>& addresses, uint32_t control) {
   breakpoints_.set(addresses, control);
-  step_aside(needs_aside());
+  instrument(must_instrument());
   set_timing(chip_.core.timing_on);
 }
 

@@ -100,7 +100,7 @@ class Pentium {
     chip_.core.explained += clock - chip_.core.clock;
     chip_.core.clock = clock;
   }
-  // With `on`, each instruction goes through retire_aside().
+  // With `on`, each instruction goes through retire_instrumented().
   void watch_each(bool on);
   // From now on, counts the components of the CPI stack (cpi_stack.hh). Not during warming.
   void explain_clocks();
@@ -111,21 +111,28 @@ class Pentium {
   Observer* observer() const { return chip_.core.observer; }
 
   // --- instructions ---
+  //
+  // Each instruction takes the first of these ways that fits it:
+  //
+  //   retire_fast          its code is in the open window of fetched code
+  //   retire_slow          its code is in another line, or still on its way
+  //   retire_general       anything else: x87, rare instructions, a model without timing
+  //   retire_instrumented  calls retire_slow, with warming, breakpoints or the CPI stack around it
 
   // Linear address of the byte after the last instruction.
   Linear next() const { return chip_.fetch().next(); }
-  // Whether the instruction at next() can take the fast path: retire() only calls
-  // execute_at_hand(). After a transfer of control or a change of state, no instruction can, so the
-  // caller need not compare the address with next().
-  bool at_hand(const Insn& insn) const { return chip_.fetch().at_hand(insn); }
-  void execute_at_hand(const Insn& insn) { execute(insn, insn.reach, insn.clocks); }
+  // Whether the instruction at next() can take the fast path: retire() only calls retire_fast().
+  // After a transfer of control or a change of state, no instruction can, so the caller need not
+  // compare the address with next().
+  bool on_fast_path(const Insn& insn) const { return chip_.fetch().on_fast_path(insn); }
+  void retire_fast(const Insn& insn) { execute(insn, insn.reach, insn.clocks); }
   void retire(const Insn& insn, Linear linear) {
-    if (linear == next() && at_hand(insn)) return execute_at_hand(insn);
-    if (__builtin_expect(aside_, 0)) return retire_aside(insn, linear);
-    retire_elsewhere(insn, linear);
+    if (linear == next() && on_fast_path(insn)) return retire_fast(insn);
+    if (__builtin_expect(instrumented_, 0)) return retire_instrumented(insn, linear);
+    retire_slow(insn, linear);
   }
-  // Retires an instruction for which at_hand() returns false, if aside() returns false too.
-  void retire_elsewhere(const Insn& insn, Linear linear) {
+  // Retires an instruction for which on_fast_path() and instrumented() return false.
+  void retire_slow(const Insn& insn, Linear linear) {
     const Linear last = linear + insn.length - 1;
     if (!(insn.flags & kUncommon)) {
       if (chip_.fetch().complete(chip_.core)) {
@@ -141,21 +148,21 @@ class Pentium {
         return complete(insn);
       }
     }
-    retire_slow(insn, linear);
+    retire_general(insn, linear);
   }
   // Whether no instruction takes the fast path: during warming, with breakpoints, with
-  // watch_each(), and if the CPI stack counts. Each instruction then goes through retire_aside().
-  bool aside() const { return aside_; }
-  void retire_aside(const Insn& insn, Linear linear);
+  // watch_each(), and if the CPI stack counts. Each goes through retire_instrumented() then.
+  bool instrumented() const { return instrumented_; }
+  void retire_instrumented(const Insn& insn, Linear linear);
   // During warming, executes an instruction without kUncommon that directly follows the last
   // instruction in the window. For all other instructions, and without warming, the function
   // returns false and changes nothing.
-  bool passes(const Insn& insn, Linear linear) {
+  bool warm_fast(const Insn& insn, Linear linear) {
     if (__builtin_expect(!warming_, 1) || breakpoints_.watching() || insn.flags & kUncommon ||
         !chip_.fetch().follows(insn, linear)) {
       return false;
     }
-    pass(insn);
+    warm_one(insn);
     return true;
   }
   // Skips an instruction that is not a part of the measured program (a marker). The instruction and
@@ -302,7 +309,7 @@ class Pentium {
     chip_.pipes.issue(chip_.core, insn, linear, clocks);
     return true;
   }
-  // An instruction at hand needs only execute(): it is not locked, and no lock is to end.
+  // An instruction on the fast path needs only execute(): it is not locked, and no lock is to end.
   void complete(const Insn& insn) {
     const bool in_u = execute(insn, insn.length, chip_.core.clocks[insn.cls]);
     lock_accesses(in_u && insn.flags & kLocked);
@@ -312,11 +319,11 @@ class Pentium {
     chip_.data_path().lock(on);
     if (on) chip_.fetch().close();
   }
-  void retire_slow(const Insn& insn, Linear linear);
+  void retire_general(const Insn& insn, Linear linear);
   void retire_fpu(const Insn& insn, Linear linear);
-  bool retire_uncommon(const Insn& insn, Linear linear);
+  bool begin_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
-  bool warm(const Insn& insn, Linear linear);
+  bool warm_slow(const Insn& insn, Linear linear);
   bool end_iteration(uint32_t i, uint32_t count, Pace* pace);
   uint32_t write_line_again(const Block& block, uint32_t first, uint32_t count, Pace* pace);
   // This function is not inline, and data() calls this function as its last action. For these two
@@ -324,25 +331,25 @@ class Pentium {
   void data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   // The part of complete() that warming needs.
-  void pass(const Insn& insn) {
+  void warm_one(const Insn& insn) {
     chip_.core.count(Instructions);
     chip_.fetch().advance(insn.length);
     chip_.data_path().lock(insn.flags & kLocked);
-    chip_.pipes.pass(insn, chip_.fetch().next() - insn.length);
+    chip_.pipes.pair_only(insn, chip_.fetch().next() - insn.length);
   }
   // Whether an instruction must not take the fast path.
-  bool needs_aside() const {
+  bool must_instrument() const {
     return breakpoints_.watching() || warming_ || each_ || chip_.core.explains;
   }
-  void step_aside(bool on);
+  void instrument(bool on);
   void flush_tlbs(bool global_too);
   void fold() { chip_.core.fold(chip_.caches.memory.busy()); }
 
   Chip chip_;
   bool special_ = false;  // timing is off, or there are breakpoints
   bool warming_ = false;
-  bool each_ = false;   // watch_each() is on
-  bool aside_ = false;  // needs_aside()
+  bool each_ = false;          // watch_each() is on
+  bool instrumented_ = false;  // must_instrument()
   CpiStack stack_;
   Repeats repeats_;
   Transfers transfers_;

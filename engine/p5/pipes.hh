@@ -50,7 +50,7 @@ class Pipes {
 
   // During warming, this function only determines which instructions pair. The branch target buffer
   // needs the pairs as keys.
-  void pass(const Insn& insn, Linear linear) {
+  void pair_only(const Insn& insn, Linear linear) {
     if (joins(insn)) {
       u_ = kNothingJoins;
       return;

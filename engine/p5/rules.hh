@@ -61,8 +61,8 @@ namespace p5 {
   X(BtbFalseDown,       "BTB: ... and goes a state down") \
   X(Tr12NoPrediction,   "TR12.NBP: nothing is entered in the BTB") \
   X(Tr12SinglePipe,     "TR12.SE: nothing goes into V") \
-  X(Mispredict,         "mispredicted branch: 3 clocks") \
-  X(MispredictV,        "mispredicted branch: 4 for a conditional one in V") \
+  X(Mispredict,         "a mispredicted branch costs penalty.mispredict") \
+  X(MispredictV,        "a mispredicted conditional branch in V costs penalty.mispredict_v") \
   /* x87 [INTEL-OPT, AGN-IT] */ \
   X(X87Operand,         "x87: an instruction waits for its operands") \
   X(X87Busy,            "x87: an instruction waits until the unit is free") \

@@ -36,6 +36,9 @@ inline p5::Config p90() {
   config.memory.walk_overhead = 4;
   config.memory.uncached_clocks = 14;
   config.memory.post_buffer = 4;
+  config.prefix_clocks = config.agi_clocks = 1;
+  config.misaligned_clocks = config.mispredict_clocks = 3;
+  config.mispredict_v_clocks = 4;
   config.dram_bytes = 32u << 20;
   config.isa_clocks = 90;
   config.pci_clocks = 14;

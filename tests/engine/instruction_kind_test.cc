@@ -43,7 +43,7 @@ Counts counts_of(Kind kind) {
   }
 }
 
-// Returns the numbers that Pentium::retire_uncommon(), branch() and transfer() count.
+// Returns the numbers that Pentium::begin_uncommon(), branch() and transfer() count.
 Counts counts_of(const Insn& insn) {
   if (insn.flags & kFar) return {1, 1, true};
   const bool counted_as_branch = insn.flags & kSerializing || insn.cls == Class::Verr;

@@ -143,27 +143,27 @@ TEST_CASE("pentium: transfers of control end the fast path") {
   const auto straight = [&] {
     bench.ip = Bench::kCode;
     for (int i = 0; i < 4; i++) bench.insn("90");
-    return bench.model.next() == bench.ip && bench.model.at_hand(nop);
+    return bench.model.next() == bench.ip && bench.model.on_fast_path(nop);
   };
   straight();
   bench.model.idle(100);  // the line of code arrives
   REQUIRE(straight());
   bench.model.branch(bench.ip - 1, bench.ip + 64, false, true);
-  CHECK(bench.model.at_hand(nop));
+  CHECK(bench.model.on_fast_path(nop));
   bench.model.branch(bench.ip - 1, bench.ip, true, true);  // to the next instruction
-  CHECK_FALSE(bench.model.at_hand(nop));
+  CHECK_FALSE(bench.model.on_fast_path(nop));
   REQUIRE(straight());
   bench.model.branch(true);
-  CHECK_FALSE(bench.model.at_hand(nop));
+  CHECK_FALSE(bench.model.on_fast_path(nop));
   REQUIRE(straight());
   bench.model.exception(14, false, bench.ip);
-  CHECK_FALSE(bench.model.at_hand(nop));
+  CHECK_FALSE(bench.model.on_fast_path(nop));
   REQUIRE(straight());
   bench.model.hard_interrupt(32, bench.ip);
-  CHECK_FALSE(bench.model.at_hand(nop));
+  CHECK_FALSE(bench.model.on_fast_path(nop));
   REQUIRE(straight());
   bench.model.serialize();
-  CHECK_FALSE(bench.model.at_hand(nop));
+  CHECK_FALSE(bench.model.on_fast_path(nop));
 }
 
 TEST_CASE("pentium: write misses do not allocate") {

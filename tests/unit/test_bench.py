@@ -18,7 +18,7 @@ REPORT = """
 # Overhead  Symbol
 # ........  ......
     40.00%  [.] BX_CPU_C::linkTrace
-    30.50%  [.] p5::Pentium::retire_slow
+    30.50%  [.] p5::Pentium::retire_general
     14.50%  [.] p5_before
     10.00%  [.] (anonymous namespace)::refresh_state
      5.00%  [k] clear_page_erms
