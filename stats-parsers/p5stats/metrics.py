@@ -34,7 +34,7 @@ MISSES = {
 class View(StrEnum):
     """A table or a figure that shows only some metrics."""
 
-    HEADLINE = "the table of one system in a terminal"
+    HEADLINE = "the table of one system in a terminal, which drops the last columns if it is narrow"
     SUMMARY = "the table of one system on a page"
     CURVE = "the table of a curve of one system"
     CURVES_COMPARED = "the table of a curve of several systems"

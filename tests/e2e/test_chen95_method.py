@@ -23,7 +23,7 @@ FAST = ("null", "getpid", "dup", "misaligned-load", "misaligned-store")
 # These events depend only on the executed program, not on the caches.
 EXECUTED = ("instructions", "data_reads", "data_writes", "segment_loads", "hw_interrupts")
 # The events of the engine that show waiting cycles of start and stop, and the cycles for each
-# event. The events are stall clocks, mispredicted branches (engine/p5/SOURCES.md: 3 or 4 clocks),
+# event. The events are stall clocks, mispredicted branches (penalty.mispredict_v at most),
 # and instructions in V (one clock for each instruction that did not pair).
 WAITS = {"stall.": 1, "pipeline_flushes": 4, "instructions.v": 1}
 OTHER_CYCLES = 20  # AGIs, bank conflicts, prefixes

@@ -55,7 +55,7 @@ SYNONYMS = {
     "page size": ("tlb", "dram.page"),
     "page": ("tlb", "dram.page"),
     "branch": ("btb",),
-    "predict": ("btb",),
+    "predict": ("btb", "penalty.mispredict"),
     "board cache": ("l2.",),
     "instruction cache": ("l1i.",),
     "data cache": ("l1d.",),
@@ -67,6 +67,7 @@ SYNONYMS = {
     "ethernet": ("net",),
     "network": ("net",),
 }
+ALL = "`./p5lab keys` shows all keys"
 # What a user may want to set or sweep as a key, although it has its own option.
 OPTIONS = ("machine", "guest", "workload", "seed")
 
@@ -125,10 +126,8 @@ def unknown_key(name: str, where: str) -> UserError:
     near = suggestion(name, BY_NAME)
     if _is_option(where) and option in OPTIONS:
         hint = f"did you mean the option --{option}?"
-    elif near:
-        hint = f"{near} (`./p5lab keys` shows all keys)"
     else:
-        hint = "`./p5lab keys` shows all keys"
+        hint = f"{near} ({ALL})" if near else ALL
     return UserError(f"{where}: unknown machine key {name!r}; {hint}")
 
 

@@ -180,7 +180,7 @@ def _resolved(
         values, sources = _resolved(base, (path, *variants))
         values = {k: value for k, value in values.items() if BY_NAME[k].target != "record"}
         del table.data["base"]
-    return values | _values(table, BY_NAME, "machine key"), sources | _sources(path)
+    return values | _values(table, BY_NAME), sources | _sources(path)
 
 
 def _base(path: Path, table: tomlfile.Table) -> Path:
@@ -196,13 +196,14 @@ def _base(path: Path, table: tomlfile.Table) -> Path:
     return known[name]
 
 
-def _values(table: tomlfile.Table, known: Mapping[str, Key], what: str) -> dict[str, Value]:
+def _values(table: tomlfile.Table, known: Mapping[str, Key], what: str = "") -> dict[str, Value]:
     """The values in a file. Raises UserError for an unknown key, a wrong type, and a value out of
     range."""
     values = {}
     for name, raw in tomlfile.flatten(table.data).items():
         if name not in known:
-            raise unknown(what, name, known, where=table.near(name))
+            where = table.near(name)
+            raise unknown(what, name, known, where=where) if what else unknown_key(name, where)
         values[name] = _parse(table.near, known[name], raw)
     return values
 

@@ -63,8 +63,8 @@ def parse(options: Iterable[str]) -> tuple[Column, ...]:
 
 
 def metric_named(word: str, metrics: Iterable[str]) -> str | None:
-    """The metric that a word names: by its own name or by a name of SHORT, as --metric takes them.
-    None if there is none. metrics: the names of the metrics."""
+    """The metric that a word names: by its own name or by one of Shown.short, as --metric takes
+    them. None if there is none. metrics: the names of the metrics."""
     return _with_short({_plain(name): name for name in metrics}).get(_plain(word))
 
 
