@@ -74,8 +74,8 @@ def run(
     for `stack`. interval: the length of an interval in core clocks, for `intervals`; 0 for none.
     clocks: "nominal" for nominal cycles of x86-64 guests (docs/concepts/nominal-clocks.md). engine:
     the engine that counts. jobs: runs at a time, by default the number of cores. limit: end a run
-    after so many seconds of the simulated machine, for a program that may not end. force: repeat
-    stored runs. build: whether to build what is missing.
+    after so many seconds of the simulated machine, boot included, for a program that may not end.
+    force: repeat stored runs. build: whether to build what is missing.
 
     The result is the tidy table of `p5stats.tidy`: one row for each run, phase, iteration, ring,
     address space and event. Each key of `set` and `sweep` is a column. `measure` converts the
