@@ -344,7 +344,7 @@ def _metric(name: object, known: Sequence[str]) -> str:
             f"measure: {name!r} is an event, and no number for one operation; its counts are"
             f" table[table['event'] == {name!r}]"
         )
-    raise unknown("metric", str(name), known)
+    raise unknown("metric", str(name), column.names_of(known))
 
 
 def stack(table: pd.DataFrame) -> pd.DataFrame:

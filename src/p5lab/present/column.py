@@ -68,6 +68,12 @@ def metric_named(word: str, metrics: Iterable[str]) -> str | None:
     return _with_short({_plain(name): name for name in metrics}).get(_plain(word))
 
 
+def names_of(metrics: Iterable[str]) -> list[str]:
+    """The names of metrics, and their short names."""
+    own = list(metrics)
+    return [*own, *(short for short, name in _short().items() if name in own)]
+
+
 def _with_short(known: dict[str, T]) -> dict[str, T]:
     """Adds the short names for what is in `known`, by its plain name."""
     more = {_plain(short): _plain(name) for short, name in _short().items()}
