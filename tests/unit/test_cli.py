@@ -101,6 +101,16 @@ def test_second_run_says_that_it_is_there(p5lab):
     assert cells(out, "busy cycles") == ["110", "8"]
 
 
+def test_a_guest_that_gives_up_is_reported_with_its_last_output(p5lab, lab):
+    reason = "the guest program aborted with code 1"
+    end = {"type": "end", "status": "failed", "reason": reason}
+    events = {"call": [call_events()[0], end]}
+    lab.behave(exit=3, events=events, output="the disk has no X server\n")
+    status, _, err = p5lab("run", "tests", "--no-build", "--workload", "call")
+    assert status == 1
+    assert "aborted with code 1: last output: the disk has no X server (logs:" in err
+
+
 def test_a_failed_run_is_reported_last_and_makes_the_status_1(p5lab, lab):
     lab.behave(events={"chase": chase_events(), "call": call_events(status=2)}, output="oops\n")
     status, out, err = p5lab("run", "tests", "--no-build", "--jobs", "1")

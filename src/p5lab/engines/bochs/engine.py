@@ -28,6 +28,7 @@ from p5stats import StatsError, events
 
 # Exit statuses of the engine (engine/bochs).
 BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
+ABORTED = "the guest program aborted"  # as engine/session/session.cc says it
 CONSOLE, SERIAL, OUTPUT, LOG = map(files.file, ("console", "serial", "output", "log"))
 SCREEN, PICTURE = files.file("screen"), files.file("picture")
 CONF, SETUP = "engine.conf", "setup.bin"
@@ -156,6 +157,8 @@ class Bochs(Engine):
             return Outcome("failed", f"engine refused its configuration: {said}")
         if status == GUEST_FAILED:
             why = panic(directory / SERIAL)
+            if said.startswith(ABORTED):
+                why = f"last output: {self.last_output(directory)}"
             return Outcome("failed", f"{said}: {why}" if why else said or "guest failed")
         if status != 0:
             return Outcome("failed", f"engine ended with status {status}: {said}")
