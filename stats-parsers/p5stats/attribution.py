@@ -13,15 +13,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from p5stats import cpi, jsonl, known_calls, observers
 from p5stats.crossings import PAGE_FAULT, SYSTEM_CALL
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
+from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
 INSTRUCTIONS = "instructions"

@@ -14,16 +14,11 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from p5stats import compare, papers
+from p5stats.lazy import np, pd
 from p5stats.problems import StatsError
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-else:
-    from p5stats.lazy import np, pd
 
 ROLES = INPUT, FITTED, PREDICTED, SYSTEM, UNTESTABLE = (
     "input",

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
+from p5stats.lazy import np, pd
 from p5stats.metrics import CROSSINGS as CROSSINGS
 from p5stats.metrics import KERNEL
 from p5stats.metrics import Counts as Counts
@@ -34,12 +34,6 @@ from p5stats.metrics import evaluate as evaluate
 from p5stats.metrics import metrics as metrics
 from p5stats.problems import StatsError
 from p5stats.tidy import ORIGIN, VECTOR
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-else:
-    from p5stats.lazy import np, pd
 
 KEYS = [*ORIGIN, "phase"]
 SOURCE = ["run", "geometry", "feedback"]  # the KEYS that identify the counters of a row

@@ -10,15 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 from p5stats import declared
+from p5stats.lazy import pd
 from p5stats.problems import StatsError
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
 
 PREFIX = "cpi."
 BUSY, IDLE, INSTRUCTIONS = "cycles.busy", "cycles.idle", "instructions"

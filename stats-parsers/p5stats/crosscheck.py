@@ -11,14 +11,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from p5stats import compare, tidy
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
+from p5stats.lazy import pd
 
 ARCHITECTURAL, L1, MODELLED = "architectural", "L1", "modelled"
 # The allowed difference, relative to the larger count. MODELLED counts have no limit, because the

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from p5stats import (
     attribution,
@@ -31,13 +31,9 @@ from p5stats import (
     record,
     tidy,
 )
+from p5stats.lazy import pd
 from p5stats.observers import OUTSIDE, OUTSIDE_CALLS
 from p5stats.problems import StatsError
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
 
 # Dimensions that divide events: a busy cycle has a component of the CPI stack, a miss a cause, and
 # a delivery a vector.

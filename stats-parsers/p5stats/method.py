@@ -27,15 +27,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from p5stats import compare
+from p5stats.lazy import pd
 from p5stats.problems import StatsError
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
 
 # The events of chen95's table 2. Each pass counts two events (workloads/micro/counted.c).
 PASSES = (

@@ -13,14 +13,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from p5stats import declared, jsonl, known_calls
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
+from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
 LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame

@@ -14,19 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from p5stats import compare, tidy
 from p5stats import terms as run_terms
 from p5stats.compare import KEYS
+from p5stats.lazy import np, pd
 from p5stats.problems import StatsError
 from p5stats.terms import Terms as Terms
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-else:
-    from p5stats.lazy import np, pd
 
 # The columns that identify the measured system. Comparisons compare such systems.
 SYSTEM = ["engine", "machine", "geometry", "feedback", "guest"]

@@ -29,15 +29,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from p5stats.events import Events, Marker
+from p5stats.lazy import np
 from p5stats.problems import StatsError
-
-if TYPE_CHECKING:
-    import numpy as np
-else:
-    from p5stats.lazy import np
 
 # The defaults of SimPoint 3.2.
 DIMENSIONS, SEEDS, THRESHOLD = 15, 5, 0.9

@@ -11,15 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from p5stats.events import LIMIT
+from p5stats.lazy import pd
 from p5stats.problems import StatsError
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
 
 
 @dataclass(frozen=True)

@@ -44,20 +44,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from p5stats import cpi, record
 from p5stats import terms as run_terms
 from p5stats.events import LIMIT, Bracket, Events
+from p5stats.lazy import pa, pd, pq
 from p5stats.problems import StatsError
 from p5stats.terms import Terms
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-else:
-    from p5stats.lazy import pa, pd, pq
 
 SCHEMA_VERSION = 2
 COUNTS, RECORD = "counts.parquet", "run.json"

@@ -22,13 +22,10 @@ from p5lab.keep import selection, store
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
 from p5lab.present import annotated, what_if
+from p5stats.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from p5lab.api.runs import Names, Value
-else:
-    from p5stats.lazy import pd
 
 Make = Callable[[list[Run]], list[Result]]  # makes runs
 

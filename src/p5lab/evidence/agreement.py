@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
@@ -38,11 +38,7 @@ from p5stats import crosscheck, events, tidy
 from p5stats.claims import is_size, size_of
 from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
+from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
 BOCHS, GEM5 = ENGINES = ("bochs", "gem5")  # names in the tables

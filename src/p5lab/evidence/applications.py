@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from p5lab.describe import experiment, tomlfile
 from p5lab.describe.experiment import Filter
@@ -25,11 +25,7 @@ from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number
 from p5stats import attribution, compare, metrics, phase_names, tidy
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
+from p5stats.lazy import pd
 
 # The record has by column: counts[phase][metric] and the PARTS of its experiment; and `disk`: the
 # SHA-256 of the file system of each experiment.

@@ -3,15 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from p5lab.evidence.validate import WORDS
 from p5lab.present.tables import MISSING, Grid, number
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
+from p5stats.lazy import pd
 
 PAPER = "brown97"
 

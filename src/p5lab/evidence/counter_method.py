@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -20,12 +19,8 @@ from p5lab.lab import Lab
 from p5lab.present.tables import Grid, number
 from p5lab.terminal import markup
 from p5stats import method, tidy
+from p5stats.lazy import pd
 from p5stats.method import Measured, Row
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
 
 EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
 FORMS = ("table", "markdown")  # other formats show only the engine's counts

@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -35,11 +34,7 @@ from p5stats.claims import (
     UNTESTABLE,
     Claim,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
+from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
 RECORDED = "recorded"  # in the column `runs`: the number comes from the record, not from runs here

@@ -19,6 +19,7 @@ from p5lab.keep.store import Stored
 from p5lab.present import pipes
 from p5lab.present.tables import Grid, rows_as
 from p5lab.terminal import for_terminal, markup
+from p5stats import attribution
 from p5stats.metrics import MISSES
 
 SCHEMA_VERSION = 1
@@ -119,8 +120,6 @@ class Annotated:
 
 def of(stored: Stored, name: str, files: Sequence[Path]) -> Annotated:
     """The functions of a run with counts by instruction. `files`: the ELF files with the code."""
-    from p5stats import attribution  # imported here, because loading pandas takes half a second
-
     found = attribution.read(stored.directory / ATTRIBUTION)
     phases = [WHOLE_PHASE] if WHOLE_PHASE in found.counts else list(found.counts)
     total = 0.0

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
 
 from p5lab.describe import tomlfile
 from p5lab.describe.experiment import PROGRAM
@@ -36,12 +35,8 @@ from p5stats.dimensions import (
     Counted,
     NotCounted,
 )
+from p5stats.lazy import pd
 from p5stats.metrics import View, shown_in
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
 
 EMPTY = cpi.EMPTY
 OPERATION, INSTRUCTIONS, ALL = "operation", "1000", "all"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Prints the counts of each interval of a run, for `./p5lab show RUN --intervals`."""
 
+from __future__ import annotations
+
 import json
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -10,12 +11,9 @@ from p5lab.describe.observation.intervals import INTERVALS
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import MISSING, Grid
-from p5stats import cpi
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from p5stats.intervals import Intervals
+from p5stats import cpi, intervals
+from p5stats.intervals import Intervals
+from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
 ROWS = 32  # the table adds up neighbouring intervals if there are more
@@ -49,17 +47,15 @@ def has(stored: Stored) -> bool:
     return stored.status == "ok" and (stored.directory / INTERVALS).is_file()
 
 
-def read(stored: Stored) -> "Intervals":
+def read(stored: Stored) -> Intervals:
     """The counts of a run by interval. Raises UserError if the run has none."""
-    from p5stats import intervals  # imported here, because loading pandas takes half a second
-
     path = stored.directory / INTERVALS
     if not path.is_file():
         raise selection.without(stored, "counts by interval", "--interval 1000000")
     return intervals.read(path)
 
 
-def spans(found: "Intervals", size: int) -> "pd.DataFrame":
+def spans(found: Intervals, size: int) -> pd.DataFrame:
     """A row for each `size` neighbouring intervals. Columns: `begin` and `end` in ms since
     power-up, `clocks` (busy and idle), `kernel` (busy in ring 0), `retired`, `CPI` (NaN without
     instructions), and the sums of MISSES per 1000 instructions and of cpi.GROUPS in clocks, by
@@ -115,7 +111,7 @@ def show(console: Console, stored: Stored, form: str, *, more: bool) -> None:
     console.print(note + (JOINED.format(size) if size > 1 else ""), highlight=False)
 
 
-def _grid(found: "Intervals", size: int) -> Grid:
+def _grid(found: Intervals, size: int) -> Grid:
     has_stack = cpi.is_in(found.events)
     columns = GROUPS if has_stack else {head: title for head, (_, title) in MISSES.items()}
     heads = ["ms", "idle\n%", "ring 0\n%", "instruc-\ntions", "CPI", *columns]

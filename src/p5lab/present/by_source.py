@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Prints the source of a program with counts beside it, for `show RUN --attribution --source`."""
 
+from __future__ import annotations
+
 import argparse
 import json
 from collections.abc import Mapping, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
@@ -15,9 +17,8 @@ from p5lab.files import read_json
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.terminal import for_terminal
-
-if TYPE_CHECKING:
-    import pandas as pd
+from p5stats import attribution
+from p5stats.lazy import pd
 
 # Parts of the paths of files that are not the user's own.
 LIBRARIES = ("/ziglang/lib/", "/usr/")
@@ -55,7 +56,7 @@ def sources(stored: Stored) -> dict[str, str] | None:
     return {str(name): str(text) for name, text in files.items()}
 
 
-def by_line(frame: "pd.DataFrame", event: str) -> Counts:
+def by_line(frame: pd.DataFrame, event: str) -> Counts:
     """The counts of an event in the whole program, by file and line, in the order of the lines.
     `frame`: the result of p5stats.attribution.Attribution.line_frame(). The key ("", 0) has the
     counts of all code without a source line: the kernel, other processes and libraries."""
@@ -129,9 +130,7 @@ def _share(count: int, total: int) -> str:
     return f"{100 * count / total:.1f} %" if total else "-"
 
 
-def _read(stored: Stored) -> "tuple[pd.DataFrame, dict[str, str]]":
-    from p5stats import attribution  # imported here, because loading pandas takes half a second
-
+def _read(stored: Stored) -> tuple[pd.DataFrame, dict[str, str]]:
     path, texts = stored.directory / ATTRIBUTION, sources(stored)
     if not path.is_file() or texts is None:
         raise selection.without(stored, "counts by source line", "--attribute lines")

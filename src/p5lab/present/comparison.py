@@ -11,7 +11,7 @@ import math
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from p5lab.describe import engine
 from p5lab.describe.engine import DEVIATIONS, UNCOUNTED
@@ -24,12 +24,7 @@ from p5lab.keep.selection import called, head, subject
 from p5lab.keep.store import Stored
 from p5lab.present.tables import number, ratio
 from p5stats import StatsError, compare, tidy
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-else:
-    from p5stats.lazy import np, pd
+from p5stats.lazy import np, pd
 
 CYCLES, TIME, INSTRUCTIONS = "busy cycles", "microseconds", "instructions"
 NEWER, NEWER_CYCLES = "newer instructions", "clocks of newer instructions"

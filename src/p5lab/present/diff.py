@@ -8,18 +8,14 @@ import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.keep import named
 from p5lab.keep.store import Stored
 from p5lab.present.tables import ratio
 from p5stats import tidy
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    from p5stats.lazy import pd
+from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
 INSTRUCTIONS = "instructions"

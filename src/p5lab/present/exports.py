@@ -3,7 +3,6 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from p5lab.describe.markers import EMPTY_PHASE, WHOLE_PHASE
 from p5lab.describe.observation.attribute import ATTRIBUTION
@@ -12,10 +11,8 @@ from p5lab.files import replace_text
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import by_interval, timeline
-from p5stats import phase_names, tidy
-
-if TYPE_CHECKING:
-    from p5stats.attribution import Attribution
+from p5stats import attribution, crossings, phase_names, profiles, tidy
+from p5stats.attribution import Attribution
 
 EVENT = "cycles.busy"
 
@@ -31,8 +28,6 @@ def write(path: Path, text: str) -> None:
 def speedscope(stored: Stored, event: str = "") -> str:
     """The call stacks of a run for speedscope. The weights are the counts of `event`, by default of
     EVENT. Raises UserError if the run has no stacks or no such event."""
-    from p5stats import profiles  # imported here, because loading pandas takes half a second
-
     found, event = _stacks(stored), event or EVENT
     if not profiles.has_event(found, event):
         raise unknown("event", event, found.events)
@@ -42,8 +37,6 @@ def speedscope(stored: Stored, event: str = "") -> str:
 def callgrind(stored: Stored, event: str = "") -> str:
     """All events of a run by function, with the functions that they call, in callgrind's format:
     the sum of all brackets. Raises UserError if the run has no stacks."""
-    from p5stats import profiles
-
     found = _stacks(stored)
     return profiles.callgrind(found, _phases(found), stored.record["label"])
 
@@ -51,8 +44,6 @@ def callgrind(stored: Stored, event: str = "") -> str:
 def trace(stored: Stored, event: str = "") -> str:
     """The steps of a trace of crossings and the counts by interval, in Chrome's trace format.
     Raises UserError if the run has neither."""
-    from p5stats import crossings, profiles
-
     if not timeline.has(stored) and not by_interval.has(stored):
         raise selection.without(stored, "trace and no intervals", "--trace crossings")
     names = phase_names.of(stored.record)
@@ -63,9 +54,7 @@ def trace(stored: Stored, event: str = "") -> str:
     return json.dumps(profiles.trace(brackets, timed, clock_hz)) + "\n"
 
 
-def _stacks(stored: Stored) -> "Attribution":
-    from p5stats import attribution
-
+def _stacks(stored: Stored) -> Attribution:
     source = stored.directory / ATTRIBUTION
     found = attribution.read(source) if source.is_file() else None
     if found is None or not found.stacks:
@@ -73,7 +62,7 @@ def _stacks(stored: Stored) -> "Attribution":
     return found
 
 
-def _phases(found: "Attribution") -> set[int]:
+def _phases(found: Attribution) -> set[int]:
     """The phases whose counts are shown together: the whole program, or all except the empty
     bracket. The other brackets of a program are inside the whole one."""
     phases = set(found.counts)

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from p5lab.describe import experiment
 from p5lab.describe.keys import readable
@@ -27,9 +26,7 @@ from p5lab.terminal import for_terminal
 from p5stats import StatsError, compare, tidy
 from p5stats import terms as run_terms
 from p5stats.compare import KEYS
-
-if TYPE_CHECKING:
-    import pandas as pd
+from p5stats.lazy import pd
 
 DEFAULT = "cycles=0"
 # The columns that identify an operation, except the phase. If each side has one value of a column
