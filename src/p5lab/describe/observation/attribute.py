@@ -3,10 +3,9 @@
 
 import argparse
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from p5lab.describe import outputs, source_lines
 from p5lab.describe.elf import Elf
@@ -33,6 +32,17 @@ class Attribution(Kind):
     """Counts by function, ring, address space and reason for entering the kernel."""
 
     option = "--attribute"
+    options: ClassVar = {
+        option: {
+            "action": "append",
+            "default": [],
+            "choices": (*ATTRIBUTIONS, LINES),
+            "help": "functions: also count by function, ring, address space and reason for entering"
+            " the kernel. stacks: also count by caller. misses: also count by reason of each cache"
+            " miss. lines: also count by source line of the program of --program. `show"
+            " --attribution` shows the counts. May be repeated",
+        }
+    }
     unasked: ClassVar = {"attribute": []}
     outputs = (ATTRIBUTION,)
     apart = ("run.attribution", "run.attribution_stacks", "run.attribution_misses")
@@ -40,33 +50,9 @@ class Attribution(Kind):
     by: tuple[str, ...]  # of ATTRIBUTIONS and LINES, sorted
 
     @classmethod
-    def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds --attribute, which may be repeated."""
-        parser.add_argument(
-            "--attribute",
-            action="append",
-            default=[],
-            choices=(*ATTRIBUTIONS, LINES),
-            help="functions: also count by function, ring, address space and reason for entering"
-            " the kernel. stacks: also count by caller. misses: also count by reason of each cache"
-            " miss. lines: also count by source line of the program of --program. `show"
-            " --attribution` shows the counts. May be repeated",
-        )
-
-    @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
         """The values of --attribute without repetitions; None if the option is missing."""
         return cls(tuple(sorted(set(args.attribute)))) if args.attribute else None
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The list `attribute` of the record's request; None if the list is empty or missing."""
-        by = tuple(record["request"].get("attribute", ()))
-        return cls(by) if by else None
-
-    def recorded(self) -> dict[str, object]:
-        """The list `attribute`: functions, lines, misses, stacks."""
-        return {"attribute": list(self.by)}
 
     @property
     def needs_clocks(self) -> bool:

@@ -26,17 +26,11 @@ class Calls(Flag):
     with_media = True
     with_sample = False  # its cycles are only partly simulated
 
-    @property
-    def label(self) -> str:
-        """The text "by call"."""
-        return "by call"
+    label = "by call"
+    remark = "Counts by call: `./p5lab show {run} --calls`"
 
     def job(self) -> Conf:
         """The output file, and the registers and properties of known calls."""
         from p5stats import known_calls  # gem5's Python imports this module without p5stats
 
         return {"run.calls": CALLS, "run.call_table": known_calls.read().engine_text()}
-
-    def remarks(self, run: str, place: str) -> list[str]:
-        """The command that shows the counts."""
-        return [f"Counts by call: `./p5lab show {run[:8]} --calls`"]

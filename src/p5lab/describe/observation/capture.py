@@ -24,10 +24,8 @@ class Capture(Flag):
     outputs = (CAPTURE,)
     apart = ("run.pcap",)
 
-    @property
-    def label(self) -> str:
-        """The word "captured"."""
-        return "captured"
+    label = "captured"
+    remark = f"Captured: {{place}}/{CAPTURE}"
 
     def check(self, run: Target) -> None:
         """Raises UserError for a machine without a network card."""
@@ -37,7 +35,3 @@ class Capture(Flag):
     def job(self) -> Conf:
         """The name of the capture file. This line has an effect only after the boot."""
         return {"run.pcap": CAPTURE}
-
-    def remarks(self, run: str, place: str) -> list[str]:
-        """The path of the capture file."""
-        return [f"Captured: {place}/{CAPTURE}"]

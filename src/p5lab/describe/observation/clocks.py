@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Clocks of a processor without clocks of its own: `--clocks nominal`."""
 
-import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -19,24 +18,18 @@ class Clocks(Kind):
     The guest's timers follow these clocks."""
 
     option = "--clocks"
-    unasked: ClassVar = {"clocks": ""}
-    apart = ("run.clocks",)
-
-    @classmethod
-    def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds --clocks nominal."""
-        parser.add_argument(
-            cls.option,
-            choices=(NOMINAL,),
-            help="count nominal cycles of x86-64 guests: the Pentium's pipes and the machine's"
+    options: ClassVar = {
+        option: {
+            "choices": (NOMINAL,),
+            "help": "count nominal cycles of x86-64 guests: the Pentium's pipes and the machine's"
             " memory, and an estimate for each instruction that no Pentium has. They are no cycles"
             " of a Pentium and are never compared with them (docs/concepts/nominal-clocks.md)",
-        )
-
-    @classmethod
-    def parse(cls, args: argparse.Namespace) -> Self | None:
-        """An instance if --clocks is given."""
-        return cls.of(args.clocks or "")
+        }
+    }
+    unasked: ClassVar = {"clocks": ""}
+    apart = ("run.clocks",)
+    with_nominal = True
+    label = "nominal clocks"
 
     @classmethod
     def of(cls, name: str) -> Self | None:
@@ -45,25 +38,9 @@ class Clocks(Kind):
             raise unknown("clocks", name, [NOMINAL], where=cls.option)
         return cls() if name else None
 
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """An instance if the run was made with nominal clocks. Records of older versions have no
-        entry."""
-        return cls() if is_nominal(record) else None
-
     def recorded(self) -> dict[str, object]:
         """`clocks`: the name of the clocks."""
         return {"clocks": NOMINAL}
-
-    @property
-    def with_nominal(self) -> bool:
-        """This kind itself."""
-        return True
-
-    @property
-    def label(self) -> str:
-        """The text "nominal clocks"."""
-        return "nominal clocks"
 
     def check(self, run: Target) -> None:
         """Raises UserError if the engine models the clocks of the run's processor itself, or if the

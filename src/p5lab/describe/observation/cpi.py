@@ -21,25 +21,11 @@ class Cpi(Flag):
     with_media = True
     with_sample = False  # its time is not simulated
 
-    @property
-    def needs_clocks(self) -> bool:
-        """The components are clocks."""
-        return True
-
-    @property
-    def with_nominal(self) -> bool:
-        """The stack of nominal cycles."""
-        return True
-
-    @property
-    def label(self) -> str:
-        """The text "CPI stack"."""
-        return "CPI stack"
+    needs_clocks = True  # the components are clocks
+    with_nominal = True  # the stack of nominal cycles
+    label = "CPI stack"
+    remark = "CPI stack: `./p5lab show {run} --cpi`"
 
     def job(self) -> Conf:
         """The flag."""
         return {"run.cpi": "true"}
-
-    def remarks(self, run: str, place: str) -> list[str]:
-        """The command that shows the stack."""
-        return [f"CPI stack: `./p5lab show {run[:8]} --cpi`"]

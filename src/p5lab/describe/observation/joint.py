@@ -2,9 +2,8 @@
 """Counts by the dimensions of several observers at once: `--joint`."""
 
 import argparse
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from p5lab.describe import outputs
 from p5lab.describe.observation import plugged
@@ -22,6 +21,14 @@ class Joint(Kind):
     without dashes. With FUNCTIONS, attribution.jsonl has the counts, otherwise JOINT."""
 
     option = "--joint"
+    options: ClassVar = {
+        option: {
+            "default": "",
+            "metavar": "OPTION,...",
+            "help": "count by the dimensions of these options at once, such as calls,attribute,"
+            " with all events. --by DIMENSION,... gives all options",
+        }
+    }
     unasked: ClassVar = {"joint": []}
     outputs = (JOINT,)
     apart = ("run.joint", "run.joint_of", "run.attribution_joint")
@@ -29,17 +36,6 @@ class Joint(Kind):
     with_sample = False
 
     of: tuple[str, ...]
-
-    @classmethod
-    def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds --joint OPTION,..."""
-        parser.add_argument(
-            cls.option,
-            default="",
-            metavar="OPTION,...",
-            help="count by the dimensions of these options at once, such as calls,attribute, with"
-            " all events. --by DIMENSION,... gives all options",
-        )
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
@@ -54,16 +50,6 @@ class Joint(Kind):
         if names == (FUNCTIONS,):
             raise UserError(f"{cls.option} {FUNCTIONS}: expected a second option, such as {CALLS}")
         return cls(names) if names else None
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The list `joint` of the record's request; None if the list is empty or missing."""
-        names = tuple(record["request"].get("joint", ()))
-        return cls(names) if names else None
-
-    def recorded(self) -> dict[str, object]:
-        """The list `joint`."""
-        return {"joint": list(self.of)}
 
     @property
     def label(self) -> str:

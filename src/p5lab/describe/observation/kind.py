@@ -3,8 +3,8 @@
 kinds."""
 
 import argparse
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, ClassVar, Self, TypeAlias
 
 from p5lab.describe.observation.target import Target
@@ -14,44 +14,63 @@ from p5lab.lab import Lab
 Conf: TypeAlias = dict[str, str]  # lines of engine.conf
 
 
-class Kind(ABC):
+class Kind:
     """A kind of observation: something to record about a run, or an action on the machine. An
-    instance contains the user's settings of the kind.
+    instance contains the user's settings of the kind, as fields.
 
-    Class attributes: `option` is the kind's option on the command line. `unasked` contains the
-    entries that a run without this kind writes to `request` in run.json. `outputs` lists the files
-    that the kind leaves in the run directory. `apart` lists the keys of engine.conf that
+    Class attributes: `option` is the kind's option on the command line. `options` contains the
+    arguments of argparse for each option. `unasked` contains the entries that a run without this
+    kind writes to `request` in run.json. The first fields have the values of `options` and of
+    `unasked`, in this order; a kind is requested if the first value is not empty. `outputs` lists
+    the files that the kind leaves in the run directory. `apart` lists the keys of engine.conf that
     distinguish a run with this kind from a plain run of the same workload. `./p5lab gc` does not
     treat one of these two runs as a replacement for the other run. `with_media`: the kind is
     possible for a guest that boots from its own media. `with_sample`: the kind is possible in a
-    sampled run, which simulates only some intervals in detail.
+    sampled run, which simulates only some intervals in detail. `remark`: the line to print after
+    the end of a run, with {run} for its id and {place} for its directory.
     """
 
     option: ClassVar[str]
-    unasked: ClassVar[Mapping[str, object]] = {}
+    options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    unasked: ClassVar[Mapping[str, Any]] = {}
     outputs: ClassVar[tuple[str, ...]] = ()
     apart: ClassVar[tuple[str, ...]] = ()
     with_media: ClassVar[bool] = False
     with_sample: ClassVar[bool] = True
+    remark: ClassVar[str] = ""
 
-    @classmethod  # noqa: B027
+    @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds the options of this kind to a command. The default adds no option."""
+        """Adds the options of this kind to a command."""
+        for option, arguments in cls.options.items():
+            parser.add_argument(option, **arguments)
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
         """The settings in the parsed options; None if the options do not request this kind."""
-        return None
+        names = (option[2:].replace("-", "_") for option in cls.options)
+        return cls._of([getattr(args, name) for name in names])
 
     @classmethod
-    @abstractmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The settings in a record (run.json); None if the run was made without this kind."""
+        """The settings in a record (run.json); None if the run was made without this kind. Records
+        of older versions lack the entries of newer kinds."""
+        asked = record["request"]
+        return cls._of([asked.get(name, value) for name, value in cls.unasked.items()])
+
+    @classmethod
+    def _of(cls, values: list[Any]) -> Self | None:
+        if not values or not values[0]:
+            return None
+        own = (tuple(dict.fromkeys(one)) if isinstance(one, list) else one for one in values)
+        return cls(*list(own)[: len(fields(cls))])  # type: ignore[arg-type]
 
     def recorded(self) -> dict[str, object]:
         """The kind's entries for `request` in run.json: the keys of `unasked`, with the values of
         this run."""
-        return {}
+        values = (getattr(self, one.name) for one in fields(self))  # type: ignore[arg-type]
+        shown = (list(one) if isinstance(one, tuple) else one for one in values)
+        return dict(zip(self.unasked, shown, strict=False))
 
     @property
     def needs_clocks(self) -> bool:
@@ -75,7 +94,7 @@ class Kind(ABC):
         kind."""
         return ""
 
-    def check(self, run: Target) -> None:  # noqa: B027
+    def check(self, run: Target) -> None:
         """Raises UserError if this kind needs something that the run's machine lacks."""
 
     def conf(self) -> Conf:
@@ -95,7 +114,7 @@ class Kind(ABC):
     def remarks(self, run: str, place: str) -> list[str]:
         """The lines to print after the end of a run. `run`: the id of the run. `place`: the
         directory of the run, as messages show it."""
-        return []
+        return [self.remark.format(run=run[:8], place=place)] if self.remark else []
 
 
 def positive(option: str) -> Callable[[str], int]:

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A function of the user's program that a run measures without markers: `--region`."""
 
-import argparse
 import shlex
 import struct
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 from p5lab.describe.elf import FUNCTION, Elf
 from p5lab.describe.markers import REGION_PHASE
@@ -25,42 +23,20 @@ class Region(Kind):
     """Counts the events of each call of a function, from its entry to its return."""
 
     option = "--region"
+    options: ClassVar = {
+        option: {
+            "default": "",
+            "metavar": "FUNCTION",
+            "help": "with --program: also count each call of this function of the program, from its"
+            " entry to its return. The program needs its symbols, but no markers",
+        }
+    }
     unasked: ClassVar = {"region": ""}
     apart = ("run.region",)
+    with_nominal = True  # a region has the counts of any run
     phase: ClassVar[int] = REGION_PHASE
 
     function: str
-
-    @classmethod
-    def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds --region."""
-        parser.add_argument(
-            "--region",
-            default="",
-            metavar="FUNCTION",
-            help="with --program: also count each call of this function of the program, from its"
-            " entry to its return. The program needs its symbols, but no markers",
-        )
-
-    @classmethod
-    def parse(cls, args: argparse.Namespace) -> Self | None:
-        """The function of --region; None without the option."""
-        return cls(args.region) if args.region else None
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The entry `region` of the record's request; None if the entry is empty or missing."""
-        name = record["request"].get("region", "")
-        return cls(name) if name else None
-
-    def recorded(self) -> dict[str, object]:
-        """The name of the function."""
-        return {"region": self.function}
-
-    @property
-    def with_nominal(self) -> bool:
-        """A region has the counts of any run."""
-        return True
 
     @property
     def label(self) -> str:

@@ -33,6 +33,7 @@ class Sample(Kind):
 
     option = "simpoint"
     unasked: ClassVar = {"sample": None}
+    needs_clocks = True  # an estimate of cycles needs the processor's timing
 
     intervals: tuple[Interval, ...]
     warm_up: int
@@ -51,11 +52,6 @@ class Sample(Kind):
     def recorded(self) -> dict[str, object]:
         """The intervals, the warm-up and the texts of both files."""
         return {"sample": asdict(self)}
-
-    @property
-    def needs_clocks(self) -> bool:
-        """The result is always true, because an estimate of cycles needs the processor's timing."""
-        return True
 
     @property
     def label(self) -> str:

@@ -22,6 +22,8 @@ class Shadows(Kind):
     """Counts the misses of other caches and TLBs in addition to the misses of the machine."""
 
     option = 'events = "misses"'
+    needs_clocks = True  # only the engine with the Pentium's caches counts these misses
+    every_access = option  # the counts need a report of every access to L1
 
     geometries: tuple[Shadow, ...]
 
@@ -30,17 +32,6 @@ class Shadows(Kind):
         """The geometries in the record's machine; None if the record has no geometries."""
         found = record["machine"].get("shadows", {})
         return cls(tuple(Shadow(*one) for one in found.items())) if found else None
-
-    @property
-    def needs_clocks(self) -> bool:
-        """The result is always true, because only the engine with the Pentium's caches counts these
-        misses."""
-        return True
-
-    @property
-    def every_access(self) -> str:
-        """The text `events = "misses"`, because the counts need a report of every access to L1."""
-        return self.option
 
     def conf(self) -> Conf:
         """The name and the keys of each geometry."""

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Traces of crossings of protection boundaries, or of accesses to L1 and L2: `--trace`."""
 
-import argparse
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 from p5lab.describe import outputs
 from p5lab.describe.observation.kind import Conf, Kind, positive
@@ -19,46 +17,27 @@ class Trace(Kind):
     """Records each crossing of a protection boundary, or each access to L1 and L2."""
 
     option = "--trace"
+    options: ClassVar = {
+        option: {
+            "action": "append",
+            "default": [],
+            "choices": TRACES,
+            "help": "crossings: also record each change of ring or address space. accesses: also"
+            " record each access to L1 and L2, with its outcome",
+        },
+        "--accesses": {
+            "type": positive("--accesses"),
+            "default": ACCESSES,
+            "metavar": "N",
+            "help": "end --trace accesses after N accesses to L1 (default: %(default)s)",
+        },
+    }
     unasked: ClassVar = {"trace": [], "accesses": ACCESSES}
     outputs = tuple(TRACES.values())
     apart = ("run.crossings", "run.accesses")
 
     what: tuple[str, ...]  # names in TRACES
     accesses: int = ACCESSES  # the largest number of L1 accesses in a trace of accesses
-
-    @classmethod
-    def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds --trace, which may be repeated, and --accesses N."""
-        parser.add_argument(
-            "--trace",
-            action="append",
-            default=[],
-            choices=TRACES,
-            help="crossings: also record each change of ring or address space. accesses: also"
-            " record each access to L1 and L2, with its outcome",
-        )
-        parser.add_argument(
-            "--accesses",
-            type=positive("--accesses"),
-            default=ACCESSES,
-            metavar="N",
-            help="end --trace accesses after N accesses to L1 (default: %(default)s)",
-        )
-
-    @classmethod
-    def parse(cls, args: argparse.Namespace) -> Self | None:
-        """The traces that --trace names, without repetitions; None if the option is missing."""
-        return cls(tuple(dict.fromkeys(args.trace)), args.accesses) if args.trace else None
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The traces in the record's request; None if the request has no traces."""
-        asked = record["request"]
-        return cls(tuple(asked["trace"]), asked["accesses"]) if asked["trace"] else None
-
-    def recorded(self) -> dict[str, object]:
-        """The names of the traces and the limit of accesses."""
-        return {"trace": list(self.what), "accesses": self.accesses}
 
     @property
     def needs_clocks(self) -> bool:
