@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from p5lab.cli import arguments
 from p5lab.describe import media
 from p5lab.describe.program import IN_GUEST
 from p5lab.describe.program_files import PROGRAMS
@@ -17,6 +18,10 @@ from p5lab.prepare import files_floppy
 KEEP, SCRIPT = "--keep", "--script"
 CONVERT = "--convert"
 STATE, SAVE_STATE = "--state", "--save-state"
+BOOT = (
+    "boot the system on this image of {} instead of a guest; at most 2 times. A name without a"
+    f" directory is also searched in {media.VARIABLE}. The image is never written"
+)
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
@@ -27,100 +32,57 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 def add_media(parser: argparse.ArgumentParser) -> None:
     """Adds the options that choose media."""
-    for option, kind, most in (("--floppy", "a floppy", 2), ("--disk", "an IDE disk", 2)):
-        parser.add_argument(
-            option,
-            type=Path,
-            action="append",
-            default=[],
-            metavar="FILE",
-            help=f"boot the system on this image of {kind} instead of a guest; at most"
-            f" {most} times. A name without a directory is also searched in {media.VARIABLE}. The"
-            " image is never written",
-        )
-    parser.add_argument(
-        "--cdrom", type=Path, metavar="FILE", help="as --disk, for an ISO image of a CD-ROM"
-    )
-    parser.add_argument(
-        files_floppy.OPTION,
-        type=Path,
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="FILE",
-        help="put these files on a floppy of 1.44 MB with a FAT file system, in drive B. Only for"
-        " guests that boot from their own media",
-    )
-    parser.add_argument(
-        PROGRAMS,
-        choices=tuple(SYSTEMS),
-        help="put p5lab's programs for this system on the floppy of --put, with a script that"
-        " starts them (docs/concepts/media.md). For Unix systems, the floppy holds a tar archive."
-        f" With --program {IN_GUEST}PATH, win32 puts the programs for Wine into"
-        f" {GUEST_PLACE}/win32 of the guest",
-    )
-    parser.add_argument(
-        CONVERT,
-        action="store_true",
-        help="turn images of emulators (qcow2, VDI, VMDK, VHD and others) into raw images with"
-        " qemu-img, in the directory build/raw",
-    )
-    parser.add_argument(
-        "--geometry",
-        default="",
-        metavar="C/H/S",
-        help="cylinders, heads and sectors of the first --disk (default: from its partition table)",
+    arguments.add(
+        parser,
+        f"""
+        --floppy* FILE  {BOOT.format("a floppy")}
+        --disk* FILE  {BOOT.format("an IDE disk")}
+        --cdrom FILE  as --disk, for an ISO image of a CD-ROM
+        {files_floppy.OPTION} FILE  put these files on a floppy of 1.44 MB with a FAT file system,
+            in drive B. Only for guests that boot from their own media
+        {PROGRAMS}  put p5lab's programs for this system on the floppy of --put, with a script that
+            starts them (docs/concepts/media.md). For Unix systems, the floppy holds a tar archive.
+            With --program {IN_GUEST}PATH, win32 puts the programs for Wine into {GUEST_PLACE}/win32
+            of the guest
+        {CONVERT}  turn images of emulators (qcow2, VDI, VMDK, VHD and others) into raw images with
+            qemu-img, in the directory build/raw
+        --geometry C/H/S  cylinders, heads and sectors of the first --disk (default: from its
+            partition table)
+        """,
+        put={"type": Path, "nargs": "+", "action": "extend", "default": []},
+        programs={"choices": tuple(SYSTEMS)},
     )
 
 
 def _add_ending(parser: argparse.ArgumentParser) -> None:
     """Adds the options about the end of the run."""
-    parser.add_argument(
-        "--until",
-        default="",
-        metavar="TEXT",
-        help="end the run when TEXT is on the screen or the serial line; the run fails if this does"
-        " not happen before the limit. Only for guests that boot from their own media",
-    )
-    parser.add_argument(
-        SCRIPT,
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="drive the guest by the steps of this TOML file: wait for texts, type, use the mouse,"
-        " insert floppies (docs/concepts/media.md). Each further --script FILE makes a further run."
-        " If the guest has a ready point, the steps follow this point, and all runs share the boot."
-        " With --program on a guest with a graphics screen, the steps run beside the program",
-    )
-    parser.add_argument(
-        STATE,
-        type=Path,
-        metavar="FILE",
-        help="continue the system that --save-state saved, instead of a boot. Give the machine, the"
-        " media and the guest of that run",
+    arguments.add(
+        parser,
+        f"""
+        --until TEXT  end the run when TEXT is on the screen or the serial line; the run fails if
+            this does not happen before the limit. Only for guests that boot from their own media
+        {SCRIPT}* FILE  drive the guest by the steps of this TOML file: wait for texts, type, use
+            the mouse, insert floppies (docs/concepts/media.md). Each further --script FILE makes a
+            further run. If the guest has a ready point, the steps follow this point, and all runs
+            share the boot. With --program on a guest with a graphics screen, the steps run beside
+            the program
+        {STATE} FILE  continue the system that --save-state saved, instead of a boot. Give the
+            machine, the media and the guest of that run
+        """,
     )
 
 
-def add_keep(parser: argparse.ArgumentParser) -> None:
-    """Adds --keep, which saves the changed image of a medium. Only `run` has this option."""
-    parser.add_argument(
-        KEEP,
-        default="",
-        metavar="[MEDIUM=]FILE",
-        help="save the changed image of a floppy or disk as a new file. MEDIUM is one of"
-        f" {', '.join(media.CHANGED)}; needed only if there are several",
-    )
-
-
-def add_save_state(parser: argparse.ArgumentParser) -> None:
-    """Adds --save-state. Only `run` has this option."""
-    parser.add_argument(
-        SAVE_STATE,
-        type=Path,
-        metavar="FILE",
-        help="save the system at the ready point of its script as a new file, which --state"
-        " continues (docs/concepts/media.md)",
+def add_saving(parser: argparse.ArgumentParser) -> None:
+    """Adds --keep, which saves the changed image of a medium, and --save-state. Only `run` has
+    these options."""
+    arguments.add(
+        parser,
+        f"""
+        {KEEP} [MEDIUM=]FILE  save the changed image of a floppy or disk as a new file. MEDIUM is
+            one of {", ".join(media.CHANGED)}; needed only if there are several
+        {SAVE_STATE} FILE  save the system at the ready point of its script as a new file, which
+            --state continues (docs/concepts/media.md)
+        """,
     )
 
 

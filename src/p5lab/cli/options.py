@@ -5,7 +5,9 @@ import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from p5lab.cli import arguments
 from p5lab.describe import engine, experiment, ideal, observation, program_files, seeds
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.observation import joint
@@ -36,75 +38,51 @@ TAKES_OPTIONS = ("--args", "--cflags")  # their values are often options of anot
 def add_choice(parser: argparse.ArgumentParser) -> None:
     """Adds the options that change an experiment. The commands `run`, `plan` and `report` have
     these options."""
-    parser.add_argument(
-        "--program",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="FILE",
-        help="run this program instead of an experiment: a static x86 program, or a source file"
-        " in C, C++ or assembly language, which p5lab compiles. FILE@REVISION is a source file of"
-        " git. guest:PATH runs a program of the guest itself. Such a guest must be a distribution."
-        " Several programs are compared",
-    )
-    parser.add_argument(
-        "--cflags",
-        action="append",
-        default=[],
-        metavar='"A B"',
-        help="options of the compiler, if FILE is a source file. They follow p5lab's own options"
-        " (-O2 -g). If repeated, or with --sweep cflags=-O1,-O2, the programs are compared",
-    )
-    parser.add_argument(
-        "--args",
-        default="",
-        metavar='"A B"',
-        help="arguments of the program, with the quotes of a shell",
-    )
-    parser.add_argument(
-        program_files.FILE,
-        action="append",
-        default=[],
-        metavar="HOST:GUEST",
-        dest="files",
-        help="copy a file of this host to a path of the guest before the program guest:PATH begins;"
-        " may be repeated. The guest must be debian32",
-    )
-    parser.add_argument(
-        program_files.STDIN,
-        type=Path,
-        metavar="FILE",
-        help="standard input of a source file's program, or of guest:PATH of guest debian32; - or a"
-        " pipe into this command: what it contains",
-    )
-    parser.add_argument(
-        "--limit",
-        type=positive("--limit"),
-        metavar="SECONDS",
-        help="end a run after this virtual time, the time that passes on the simulated machine"
-        f" (default: limit_seconds of the experiment, or {LIMIT_SECONDS})",
+    arguments.add(
+        parser,
+        f"""
+        --program FILE  run this program instead of an experiment: a static x86 program, or a source
+            file in C, C++ or assembly language, which p5lab compiles. FILE@REVISION is a source
+            file of git. guest:PATH runs a program of the guest itself. Such a guest must be a
+            distribution. Several programs are compared
+        --cflags* "A B"  options of the compiler, if FILE is a source file. They follow p5lab's own
+            options (-O2 -g). If repeated, or with --sweep cflags=-O1,-O2, the programs are compared
+        --args "A B"  arguments of the program, with the quotes of a shell
+        {program_files.FILE}* HOST:GUEST  copy a file of this host to a path of the guest before the
+            program guest:PATH begins; may be repeated. The guest must be debian32
+        {program_files.STDIN} FILE  standard input of a source file's program, or of guest:PATH of
+            guest debian32; - or a pipe into this command: what it contains
+        --limit SECONDS  end a run after this virtual time, the time that passes on the simulated
+            machine (default: limit_seconds of the experiment, or {LIMIT_SECONDS})
+        """,
+        program={"nargs": "+", "action": "extend", "default": []},
+        file={"dest": "files"},
+        limit={"type": positive("--limit")},
     )
     _add_selection(parser)
-    parser.add_argument(
-        "--engine",
-        default=engine.DEFAULT,
-        metavar="NAME",
-        help="the engine that makes the runs (default: %(default)s). gem5: your own gem5,"
-        " P5LAB_GEM5. native: run the programs on this host",
-    )
-    parser.add_argument(
-        "--by",
-        default="",
-        metavar="DIMENSION,...",
-        help="also count by these dimensions, such as call,function: a short form of the next"
-        " options (docs/concepts/dimensions.md)",
+    arguments.add(
+        parser,
+        """
+        --engine NAME  the engine that makes the runs (default: %(default)s). gem5: your own gem5,
+            P5LAB_GEM5. native: run the programs on this host
+        --by DIMENSION,...  also count by these dimensions, such as call,function: a short form of
+            the next options (docs/concepts/dimensions.md)
+        """,
+        engine={"default": engine.DEFAULT},
     )
     observation.add_options(parser)
-    parser.add_argument(
-        "--feedback",
-        choices=("on", "off"),
-        help="off: events of caches, TLBs and bus are still counted, but they take no time",
+    arguments.add(
+        parser,
+        """
+        --feedback  off: events of caches, TLBs and bus are still counted, but they take no time
+        """,
+        feedback={"choices": ("on", "off")},
     )
+    add_model(parser)
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Adds --model."""
     parser.add_argument(
         "--model",
         choices=("on", "off"),
@@ -158,42 +136,21 @@ def with_values(words: Sequence[str]) -> list[str]:
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     """Adds the options that replace machines, guests, workloads and seeds of the experiment."""
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        dest="settings",
-        help="change a machine key (see `p5lab keys`); may be repeated",
-    )
-    parser.add_argument(
-        "--sweep",
-        action="append",
-        default=[],
-        metavar="KEY=V,V,...",
-        dest="sweeps",
-        help="make a run with each of these values. KEY is a machine key, or parameters.NAME for a"
-        " parameter of a workload. With several --sweep options, all combinations are run",
-    )
-    parser.add_argument(
-        ideal.OPTION,
-        default="",
-        metavar="PART,...",
-        help="also make the runs with ideal parts, which take no time: with each of these parts"
-        " alone, with all of them, and with all except one. `each` means"
-        f" {', '.join(ideal.PARTS)}",
-    )
-    parser.add_argument(
-        "--machine",
-        action="append",
-        default=[],
-        help="use this machine instead of the experiment's machines; may be repeated",
-    )
-    parser.add_argument(
-        "--guest",
-        action="append",
-        default=[],
-        help="use this guest instead of the experiment's guests; may be repeated",
+    arguments.add(
+        parser,
+        f"""
+        --set* KEY=VALUE  change a machine key (see `p5lab keys`); may be repeated
+        --sweep* KEY=V,V,...  make a run with each of these values. KEY is a machine key, or
+            parameters.NAME for a parameter of a workload. With several --sweep options, all
+            combinations are run
+        {ideal.OPTION} PART,...  also make the runs with ideal parts, which take no time: with each
+            of these parts alone, with all of them, and with all except one. `each` means
+            {", ".join(ideal.PARTS)}
+        --machine*  use this machine instead of the experiment's machines; may be repeated
+        --guest*  use this guest instead of the experiment's guests; may be repeated
+        """,
+        set={"dest": "settings"},
+        sweep={"dest": "sweeps"},
     )
     add_workloads_and_seeds(
         parser,
@@ -204,18 +161,15 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 def add_workloads_and_seeds(parser: argparse.ArgumentParser, meaning: str) -> None:
     """Adds --workload and --seed. `meaning`: the help text of --seed."""
-    parser.add_argument(
-        "--workload", action="append", default=[], help="only this workload; may be repeated"
-    )
-    parser.add_argument(
-        "--seed", type=seeds.parse, default=(), dest="seeds", metavar="N,...", help=meaning
-    )
-    parser.add_argument(
-        "--seeds",
-        type=seeds.count,
-        default=(),
-        metavar="N",
-        help="N seeds, 0 to N-1: tables then show each mean with its range",
+    arguments.add(
+        parser,
+        f"""
+        --workload*  only this workload; may be repeated
+        --seed N,...  {meaning}
+        --seeds N  N seeds, 0 to N-1: tables then show each mean with its range
+        """,
+        seed={"type": seeds.parse, "default": (), "dest": "seeds"},
+        seeds={"type": seeds.count, "default": ()},
     )
 
 
@@ -251,17 +205,16 @@ def wanted(args: argparse.Namespace) -> sweep_table.Display:
 
 def add_size(parser: argparse.ArgumentParser) -> None:
     """Adds --width and --font-size, the size of figures for a paper."""
-    parser.add_argument(
-        "--width",
-        metavar="LENGTH",
-        help="for a paper: the width of a figure, such as 3.3in, 84mm or 240pt. The figure then has"
-        " no title",
-    )
-    parser.add_argument(
-        "--font-size",
-        type=float,
-        metavar="POINTS",
-        help=f"with --width: the size of the letters (default: {figure_size.FONT_SIZE:g})",
+    arguments.add(
+        parser,
+        f"""
+        --width LENGTH  for a paper: the width of a figure, such as 3.3in, 84mm or 240pt. The figure
+            then has no title
+        --font-size POINTS  with --width: the size of the letters (default:
+            {figure_size.FONT_SIZE:g})
+        """,
+        width={},
+        font_size={"type": float},
     )
 
 
@@ -287,38 +240,25 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Adds the options for runs on Dask workers (docs/reference/clusters.md)."""
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--workers",
-        type=positive("--workers"),
-        default=0,
-        metavar="N",
-        help="run on N Dask workers on this host; replaces --jobs",
+    arguments.add(
+        parser.add_mutually_exclusive_group(),
+        """
+        --workers N  run on N Dask workers on this host; replaces --jobs
+        --scheduler ADDRESS  run on the workers of this Dask scheduler: an address such as
+            tcp://host:8786, or the file that the scheduler wrote (docs/reference/clusters.md)
+        """,
+        workers={"type": positive("--workers"), "default": 0},
     )
-    where.add_argument(
-        "--scheduler",
-        default="",
-        metavar="ADDRESS",
-        help="run on the workers of this Dask scheduler: an address such as tcp://host:8786, or"
-        " the file that the scheduler wrote (docs/reference/clusters.md)",
+    arguments.add(
+        parser,
+        """
+        --ship  send inputs to the workers and get results from them over the network, even if there
+            is a shared file system
+        --tls-ca FILE  certificate of the authority, for the connection to the workers (PEM)
+        --tls-cert FILE  certificate of this side, for the connection to the workers (PEM)
+        --tls-key FILE  key of this side's certificate, for the connection to the workers (PEM)
+        """,
     )
-    parser.add_argument(
-        "--ship",
-        action="store_true",
-        help="send inputs to the workers and get results from them over the network, even if"
-        " there is a shared file system",
-    )
-    for what, text in (
-        ("ca", "certificate of the authority"),
-        ("cert", "certificate of this side"),
-        ("key", "key of this side's certificate"),
-    ):
-        parser.add_argument(
-            f"--tls-{what}",
-            type=Path,
-            metavar="FILE",
-            help=f"{text}, for the connection to the workers (PEM)",
-        )
 
 
 def workers(args: argparse.Namespace) -> Workers | None:
@@ -372,27 +312,17 @@ def add_breakdown(parser: argparse.ArgumentParser) -> None:
 
 def add_division(parser: argparse.ArgumentParser) -> None:
     """Adds the options beside --by that choose and name what is divided."""
-    parser.add_argument(
-        "--top",
-        type=positive("--top"),
-        metavar="N",
-        help=f"with --by: number of rows (default: {breakdown_table.ROWS})",
-    )
-    parser.add_argument(
-        "--where",
-        action="append",
-        default=[],
-        metavar="DIMENSION=VALUE,...",
-        help="with --by: only what has one of these values, such as ring=0 or function=sys_* (*"
-        " matches any text); may be repeated",
-    )
-    parser.add_argument(
-        "--map",
-        type=Path,
-        metavar="FILE",
-        dest="names",
-        help="with --by: a TOML file with other names, so that two systems have the same name for"
-        ' one thing: [call], then "INT 21h AH=3Dh open" = "open" (docs/concepts/dimensions.md)',
+    arguments.add(
+        parser,
+        f"""
+        --top N  with --by: number of rows (default: {breakdown_table.ROWS})
+        --where* DIMENSION=VALUE,...  with --by: only what has one of these values, such as ring=0
+            or function=sys_* (* matches any text); may be repeated
+        --map FILE  with --by: a TOML file with other names, so that two systems have the same name
+            for one thing: [call], then "INT 21h AH=3Dh open" = "open" (docs/concepts/dimensions.md)
+        """,
+        top={"type": positive("--top")},
+        map={"type": Path, "dest": "names"},
     )
 
 
@@ -475,30 +405,27 @@ def add_no_build(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_machine(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that describe one machine: --machine and --set."""
-    parser.add_argument(
-        "--machine", default=experiment.PROGRAM_MACHINE, help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        dest="settings",
-        metavar="KEY=VALUE",
-        help="change a machine key",
+def add_machine(parser: argparse.ArgumentParser, more: str = "", **given: Any) -> None:  # noqa: ANN401
+    """Adds the options that describe one machine: --machine and --set, and the arguments `more`."""
+    arguments.add(
+        parser,
+        f"""
+        --machine  default: %(default)s
+        --set* KEY=VALUE  change a machine key
+        {more}
+        """,
+        machine={"default": experiment.PROGRAM_MACHINE},
+        set={"dest": "settings"},
+        **given,
     )
 
 
 def add_system(parser: argparse.ArgumentParser) -> None:
     """Adds the options that describe one machine with one seed: --machine, --set and --seed."""
-    add_machine(parser)
-    parser.add_argument(
-        "--seed",
-        type=seeds.parse,
-        default=(0,),
-        metavar="N",
-        help="seed of the page placement and of the phase of the clock tick",
+    add_machine(
+        parser,
+        "--seed N  seed of the page placement and of the phase of the clock tick",
+        seed={"type": seeds.parse, "default": (0,)},
     )
 
 

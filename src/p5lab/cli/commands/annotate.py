@@ -3,10 +3,9 @@
 """`annotate`: source and assembly of a program with the clocks of each instruction."""
 
 import argparse
-from pathlib import Path
 
 from p5lab.api import programs
-from p5lab.cli import failures, options, request
+from p5lab.cli import arguments, failures, options, request
 from p5lab.cli import media as media_options
 from p5lab.describe import experiment
 from p5lab.describe.run import Run
@@ -44,14 +43,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     options.add_choice(parser)
     media_options.add_choice(parser)
     options.add_only(parser)
-    parser.add_argument(
-        "--function", default="", metavar="NAME", help="print this function (default: the hottest)"
-    )
-    parser.add_argument(
-        "--kernel", default="", metavar="NAME", help="annotate this function of the guest's kernel"
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="also write a page with all functions"
+    arguments.add(
+        parser,
+        """
+        --function NAME  print this function (default: the hottest)
+        --kernel NAME  annotate this function of the guest's kernel
+        --output FILE  also write a page with all functions
+        """,
     )
     options.add_jobs(parser)
     options.add_workers(parser)

@@ -4,10 +4,9 @@
 
 import argparse
 import math
-from pathlib import Path
 from xml.etree import ElementTree
 
-from p5lab.cli import options
+from p5lab.cli import arguments, options
 from p5lab.errors import STATUS_FAILED, disk_error
 from p5lab.lab import Lab
 from p5lab.present import counts, regression
@@ -39,17 +38,14 @@ def add(parser: argparse.ArgumentParser) -> None:
             help=f"{text}: a run, the name of an experiment, a directory with results, or a file of"
             " p5stats.tidy.save",
         )
-    parser.add_argument(
-        "--limit",
-        action="append",
-        default=[],
-        metavar="NAME=N%",
-        help="how far a number may move: a row of a report or an event, and a part (0.5%%) or a"
-        " number of its unit. With + before the number, only an increase counts; may be repeated"
-        f" (default: {regression.DEFAULT})",
-    )
-    parser.add_argument(
-        "--junit", type=Path, metavar="FILE", help="also write the result as JUnit XML"
+    arguments.add(
+        parser,
+        f"""
+        --limit* NAME=N%  how far a number may move: a row of a report or an event, and a part
+            (0.5%%) or a number of its unit. With + before the number, only an increase counts; may
+            be repeated (default: {regression.DEFAULT})
+        --junit FILE  also write the result as JUnit XML
+        """,
     )
     options.add_json(parser)
 

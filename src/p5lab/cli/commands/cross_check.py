@@ -4,7 +4,7 @@
 
 import argparse
 
-from p5lab.cli import failures, options
+from p5lab.cli import arguments, failures, options
 from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import agreement
 from p5lab.lab import Lab
@@ -35,19 +35,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--guest", default=agreement.GUEST, help="default: %(default)s")
     parser.add_argument("--machine", default=agreement.MACHINE, help="default: %(default)s")
     options.add_workloads_and_seeds(parser, "seeds of the page placement")
-    parser.add_argument(
-        "--chip",
-        action="store_true",
-        help="compare the functional simulators: the same chip on both, with nominal clocks"
-        " (gem5 with P5CPU); without this option, gem5 has its own processor and caches",
-    )
-    parser.add_argument(
-        "--explain",
-        nargs="*",
-        metavar="NAME",
-        help="also run experiments that can explain a difference: the experiments with these"
-        " names, or all of them if no name is given."
-        f" The names: {', '.join(one.name for one in agreement.EXPLANATIONS)}",
+    arguments.add(
+        parser,
+        f"""
+        --chip  compare the functional simulators: the same chip on both, with nominal clocks (gem5
+            with P5CPU); without this option, gem5 has its own processor and caches
+        --explain NAME  also run experiments that can explain a difference: the experiments with
+            these names, or all of them if no name is given. The names:
+            {", ".join(one.name for one in agreement.EXPLANATIONS)}
+        """,
+        explain={"nargs": "*"},
     )
     options.add_jobs(parser)
     options.add_workers(parser)

@@ -3,9 +3,8 @@
 """`cycles`: the clocks of a fragment of code, without an operating system."""
 
 import argparse
-from pathlib import Path
 
-from p5lab.cli import options
+from p5lab.cli import arguments, options
 from p5lab.describe import machine as machines
 from p5lab.errors import UserError, disk_error
 from p5lab.execute import fragment as execution
@@ -32,24 +31,16 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `cycles`."""
-    parser.add_argument(
-        "what",
-        metavar="FRAGMENT",
-        help="a file in assembly language (.s, .S) or C, bytes in hexadecimal, or assembler text",
-    )
-    parser.add_argument(
-        "--function",
-        default="",
-        metavar="NAME",
-        help="call this function of the file; default: the first instruction of a file in assembly"
-        " language, the only function of a file in C",
-    )
-    parser.add_argument(
-        "--args",
-        default="",
-        metavar="VALUE,...",
-        help="arguments of the function: numbers, symbols of the file, or `memory`, a page of words"
-        " that are 1",
+    arguments.add(
+        parser,
+        """
+        what=FRAGMENT  a file in assembly language (.s, .S) or C, bytes in hexadecimal, or assembler
+            text
+        --function NAME  call this function of the file; default: the first instruction of a file in
+            assembly language, the only function of a file in C
+        --args VALUE,...  arguments of the function: numbers, symbols of the file, or `memory`, a
+            page of words that are 1
+        """,
     )
     parser.add_argument(
         "--with",
@@ -59,14 +50,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="values of registers at the beginning; default: "
         + ", ".join(f"{name}={value}" for name, value in preparation.REGISTERS.items()),
     )
-    parser.add_argument(
-        "--cflags", default="", metavar="OPTIONS", help="more options of the compiler"
-    )
-    parser.add_argument(
-        "--konata",
-        type=Path,
-        metavar="FILE",
-        help="also write the last call as a trace for the viewer Konata (Kanata format, version 4)",
+    arguments.add(
+        parser,
+        """
+        --cflags OPTIONS  more options of the compiler
+        --konata FILE  also write the last call as a trace for the viewer Konata (Kanata format,
+            version 4)
+        """,
     )
     options.add_machine(parser)
     options.add_format(parser)

@@ -4,7 +4,7 @@
 
 import argparse
 
-from p5lab.cli import options
+from p5lab.cli import arguments, options
 from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import measure, pages, records
 from p5lab.host import packages
@@ -32,13 +32,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=f"only these records: {records.RUNS}, "
         + ", ".join(f"{name} (needs {what})" for name, what in measure.NEEDS.items()),
     )
-    parser.add_argument(
-        "--no-runs", action="store_true", help="make only the tables, from the records that exist"
-    )
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="write nothing; exit with status 1 if a record or a document is out of date",
+    arguments.add(
+        parser,
+        """
+        --no-runs  make only the tables, from the records that exist
+        --check  write nothing; exit with status 1 if a record or a document is out of date
+        """,
     )
     options.add_jobs(parser)
     options.add_workers(parser)

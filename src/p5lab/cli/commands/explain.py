@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from p5lab.cli import options
+from p5lab.cli import arguments, options
 from p5lab.describe import guest
 from p5lab.describe import machine as machines
 from p5lab.describe.keys import readable
@@ -41,26 +41,17 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `explain`."""
-    parser.add_argument(
-        "words",
-        nargs="+",
-        metavar="WHAT",
-        help="two runs (the first characters of their ids), or an experiment and the names of two"
-        " of its systems: a guest, a machine or a value such as l2.size=256K. Without the names,"
-        " the experiment must have two systems",
-    )
-    parser.add_argument(
-        "--single",
-        action="store_true",
-        help=f"accept fewer than {SEEDS} seeds; with one seed the differences have no range",
-    )
-    parser.add_argument(
-        "--by",
-        default="",
-        metavar="DIMENSION,...",
-        help="also divide by these dimensions, such as function, mode or crossing, the reason for"
-        " entering the kernel (docs/concepts/dimensions.md). The runs need --cpi and the option"
-        " that counts by the dimension. The empty bracket is then not subtracted",
+    arguments.add(
+        parser,
+        f"""
+        words=WHAT...  two runs (the first characters of their ids), or an experiment and the names
+            of two of its systems: a guest, a machine or a value such as l2.size=256K. Without the
+            names, the experiment must have two systems
+        --single  accept fewer than {SEEDS} seeds; with one seed the differences have no range
+        --by DIMENSION,...  also divide by these dimensions, such as function, mode or crossing, the
+            reason for entering the kernel (docs/concepts/dimensions.md). The runs need --cpi and
+            the option that counts by the dimension. The empty bracket is then not subtracted
+        """,
     )
     options.add_division(parser)
     parser.add_argument(

@@ -5,7 +5,7 @@
 import argparse
 import contextlib
 
-from p5lab.cli import options
+from p5lab.cli import arguments, options
 from p5lab.keep import gc
 from p5lab.lab import Lab, cache_directory
 from p5lab.present import (
@@ -28,23 +28,21 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `gc`."""
-    parser.add_argument("--yes", action="store_true", help="remove the files")
-    parser.add_argument("--list", action="store_true", dest="each", help="list every item")
-    parser.add_argument("--results", action="store_true", help="results only")
-    parser.add_argument("--cache", action="store_true", help="the cache only")
-    parser.add_argument(
-        "--older-than",
-        type=gc.parse_days,
-        default=gc.DAYS,
-        metavar="DAYS",
-        help="remove cached files not used for this number of days (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--max-size",
-        type=gc.parse_size,
-        metavar="SIZE",
-        help="also remove the least recently used files, until the size of the cache is at most"
-        " SIZE, such as 500M",
+    arguments.add(
+        parser,
+        """
+        --yes  remove the files
+        --list  list every item
+        --results  results only
+        --cache  the cache only
+        --older-than DAYS  remove cached files not used for this number of days (default:
+            %(default)s)
+        --max-size SIZE  also remove the least recently used files, until the size of the cache is
+            at most SIZE, such as 500M
+        """,
+        list={"action": "store_true", "dest": "each"},
+        older_than={"type": gc.parse_days, "default": gc.DAYS},
+        max_size={"type": gc.parse_size},
     )
     options.add_json(parser)
 

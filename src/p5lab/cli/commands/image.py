@@ -3,9 +3,8 @@
 """`image`: makes the root file system of a distribution."""
 
 import argparse
-from pathlib import Path
 
-from p5lab.cli import options
+from p5lab.cli import arguments, options
 from p5lab.describe import guest
 from p5lab.files import sha256_of
 from p5lab.host import build, image
@@ -28,47 +27,27 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `image`."""
-    parser.add_argument("distribution", help="debian or ubuntu")
-    parser.add_argument(
-        "--arch",
-        choices=guest.ARCHITECTURES,
-        default=guest.AMD64,
-        help="the processor of the programs: amd64 is x86-64; i386 is a 32-bit processor, for guest"
-        " debian32 with clocks (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--packages",
-        type=image.parse_packages,
-        default=(),
-        metavar="A,B",
-        help="packages of the distribution that the disk contains in addition to the essential"
-        " packages. The packages that these need come with them",
-    )
-    parser.add_argument("--suite", default="", help="default: the suite in the guest's file")
-    parser.add_argument(
-        "--mirror",
-        default="",
-        metavar="URL",
-        help="default: the mirror in this host's apt configuration",
-    )
-    parser.add_argument(
-        "--keyring",
-        type=Path,
-        metavar="FILE",
-        help="the keys that verify the files of the mirror (default: the keys of apt on this host)",
-    )
-    parser.add_argument(
-        "--tarball",
-        type=Path,
-        metavar="FILE",
-        help="use the root file system in this tarball, such as ubuntu-base, instead of a mirror",
-    )
-    parser.add_argument("--sha256", default="", metavar="DIGEST", help="SHA-256 of the tarball")
-    parser.add_argument(
-        "--size",
-        type=image.parse_size,
-        default=0,
-        help="size of the disk (default: 128M, or more if the files need more)",
+    arguments.add(
+        parser,
+        """
+        distribution  debian or ubuntu
+        --arch  the processor of the programs: amd64 is x86-64; i386 is a 32-bit processor, for
+            guest debian32 with clocks (default: %(default)s)
+        --packages A,B  packages of the distribution that the disk contains in addition to the
+            essential packages. The packages that these need come with them
+        --suite  default: the suite in the guest's file
+        --mirror URL  default: the mirror in this host's apt configuration
+        --keyring FILE  the keys that verify the files of the mirror (default: the keys of apt on
+            this host)
+        --tarball FILE  use the root file system in this tarball, such as ubuntu-base, instead of a
+            mirror
+        --sha256 DIGEST  SHA-256 of the tarball
+        --size  size of the disk (default: 128M, or more if the files need more)
+        """,
+        arch={"choices": guest.ARCHITECTURES, "default": guest.AMD64},
+        packages={"type": image.parse_packages, "default": ()},
+        suite={"default": ""},
+        size={"type": image.parse_size, "default": 0},
     )
     options.add_json(parser)
 

@@ -6,7 +6,7 @@ import argparse
 
 from rich.table import Table
 
-from p5lab.cli import options
+from p5lab.cli import arguments, options
 from p5lab.describe import experiment, keys, machine
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -27,19 +27,14 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `keys`."""
-    parser.add_argument(
-        "text",
-        nargs="?",
-        metavar="TEXT",
-        help="only the keys with TEXT in the name, or about TEXT, such as associativity or colour",
-    )
-    parser.add_argument(
-        "--machine",
-        default=experiment.PROGRAM_MACHINE,
-        help="show the values of this machine (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--markdown", action="store_true", help="print the table of docs/reference/machine-keys.md"
+    arguments.add(
+        parser,
+        """
+        [TEXT]  only the keys with TEXT in the name, or about TEXT, such as associativity or colour
+        --machine  show the values of this machine (default: %(default)s)
+        --markdown  print the table of docs/reference/machine-keys.md
+        """,
+        machine={"default": experiment.PROGRAM_MACHINE},
     )
     options.add_json(parser)
 

@@ -4,6 +4,7 @@
 
 import argparse
 
+from p5lab.cli import arguments
 from p5lab.errors import UserError
 from p5lab.keep import named, selection
 from p5lab.lab import Lab
@@ -23,21 +24,17 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `label`."""
-    parser.add_argument(
-        "run",
-        metavar="RUN",
-        help="the first 4 or more characters of a run's id, or a label; or the name of an"
-        " experiment, for the runs that `show` shows of it",
-    )
-    parser.add_argument(
-        "text", nargs="?", metavar="TEXT", help="the new label; an empty text removes the label"
-    )
-    parser.add_argument("--note", metavar="TEXT", help="a sentence; an empty text removes the note")
-    parser.add_argument(
-        "--tag", action="append", default=[], metavar="WORD", help="add a tag; may be repeated"
-    )
-    parser.add_argument(
-        "--untag", action="append", default=[], metavar="WORD", help="remove a tag; may be repeated"
+    arguments.add(
+        parser,
+        """
+        RUN  the first 4 or more characters of a run's id, or a label; or the name of an experiment,
+            for the runs that `show` shows of it
+        [TEXT]  the new label; an empty text removes the label
+        --note TEXT  a sentence; an empty text removes the note
+        --tag* WORD  add a tag; may be repeated
+        --untag* WORD  remove a tag; may be repeated
+        """,
+        note={},
     )
 
 

@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+from p5lab.cli import arguments
 from p5lab.describe.observation.kind import positive
 from p5lab.errors import disk_error, unknown
 from p5lab.host import jupyter, packages
@@ -37,22 +38,15 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `notebook`."""
-    parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="a notebook that `p5lab list notebooks` shows"
-    )
-    parser.add_argument(
-        "--no-browser", action="store_true", help="print the address and open no browser"
-    )
-    parser.add_argument(
-        "--port",
-        type=positive("--port"),
-        metavar="N",
-        help="the port of the server (default: 8888, or the next free port)",
-    )
-    parser.add_argument(
-        "--install",
-        action="store_true",
-        help="only install JupyterLab and the kernel, for example for VS Code",
+    arguments.add(
+        parser,
+        """
+        [NAME]  a notebook that `p5lab list notebooks` shows
+        --no-browser  print the address and open no browser
+        --port N  the port of the server (default: 8888, or the next free port)
+        --install  only install JupyterLab and the kernel, for example for VS Code
+        """,
+        port={"type": positive("--port")},
     )
 
 

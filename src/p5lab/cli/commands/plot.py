@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p5lab.cli import options, side_by_side
+from p5lab.cli import arguments, options, side_by_side
 from p5lab.errors import UserError, unknown
 from p5lab.host import packages
 from p5lab.lab import Lab, shown
@@ -44,16 +44,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=f"file to write: {', '.join(FILES)}",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--metric",
-        default="",
-        metavar="NAME,...",
-        help=f"the number to draw (default: {METRIC}); several numbers only with --ratio",
-    )
-    what.add_argument(
-        "--cpi",
-        action="store_true",
-        help="for runs with --cpi: draw what the processor spends its clocks on",
+    arguments.add(
+        what,
+        f"""
+        --metric NAME,...  the number to draw (default: {METRIC}); several numbers only with --ratio
+        --cpi  for runs with --cpi: draw what the processor spends its clocks on
+        """,
     )
     parser.add_argument(
         "--ratio",

@@ -4,9 +4,8 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from p5lab.cli import options
+from p5lab.cli import arguments, options
 from p5lab.errors import UserError, disk_error
 from p5lab.files import replace_text
 from p5lab.host import packages
@@ -40,28 +39,16 @@ WRITERS: dict[str, tuple[str, Callable[[Stored, str], str]]] = {
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `profile`."""
-    parser.add_argument(
-        "runs",
-        nargs="+",
-        metavar="RUN",
-        help="the first 4 or more characters of a run's id; two runs for their difference",
-    )
-    parser.add_argument(
-        "--as",
-        choices=(PAGE, *WRITERS),
-        default=PAGE,
-        dest="kind",
-        help="what to write (default: a page)",
-    )
-    parser.add_argument(
-        "--event",
-        default="",
-        metavar="NAME",
-        help="with --as speedscope: the event of the weights, or cpi for the components"
-        f" (default: {exports.EVENT}). The other forms have all events",
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="file to write (default: in results)"
+    arguments.add(
+        parser,
+        f"""
+        runs=RUN...  the first 4 or more characters of a run's id; two runs for their difference
+        --as  what to write (default: a page)
+        --event NAME  with --as speedscope: the event of the weights, or cpi for the components
+            (default: {exports.EVENT}). The other forms have all events
+        --output FILE  file to write (default: in results)
+        """,
+        **{"as": {"choices": (PAGE, *WRITERS), "default": PAGE, "dest": "kind"}},
     )
     options.add_json(parser)
 

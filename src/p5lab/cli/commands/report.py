@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from p5lab import page
-from p5lab.cli import next_steps, options, request
+from p5lab.cli import arguments, next_steps, options, request
 from p5lab.describe import experiment
 from p5lab.errors import UserError
 from p5lab.host import packages
@@ -38,30 +38,16 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `report`."""
-    parser.add_argument(
-        "experiments",
-        nargs="*",
-        metavar="EXPERIMENT|RUN",
-        help="a name that `p5lab list experiments` shows; or `program`, and ids of runs (the first"
-        " 4 or more characters)",
-    )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="file to write (default: results/EXPERIMENT.html, or results/runs-ID.html)",
-    )
-    parser.add_argument(
-        "--export",
-        type=Path,
-        metavar="DIR",
-        help="also write each figure as SVG, PDF, PNG and CSV into this directory",
-    )
-    parser.add_argument(
-        "--explore",
-        action="store_true",
-        help="write a page with a script, on which a choice of benchmark, dimension, event, system"
-        " and kind of value changes the figure, as p5lab.explore shows it in a notebook",
+    arguments.add(
+        parser,
+        """
+        [experiments=EXPERIMENT|RUN...]  a name that `p5lab list experiments` shows; or `program`,
+            and ids of runs (the first 4 or more characters)
+        --output FILE  file to write (default: results/EXPERIMENT.html, or results/runs-ID.html)
+        --export DIR  also write each figure as SVG, PDF, PNG and CSV into this directory
+        --explore  write a page with a script, on which a choice of benchmark, dimension, event,
+            system and kind of value changes the figure, as p5lab.explore shows it in a notebook
+        """,
     )
     options.add_size(parser)
     options.add_choice(parser)

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
-from p5lab.cli import failures, media, next_steps, options, request
+from p5lab.cli import arguments, failures, media, next_steps, options, request
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Observation, plugged
 from p5lab.errors import STATUS_FAILED, UserError
@@ -79,40 +79,36 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(parser)
     media.add_choice(parser)
-    media.add_keep(parser)
-    media.add_save_state(parser)
-    parser.add_argument(
-        "--label",
-        metavar="TEXT",
-        help="call the runs TEXT in tables, pages, figures and lists; `label` changes it later",
-    )
-    parser.add_argument(
-        "--quiet",
-        action="store_true",
-        help="do not show what the program of --program printed, or the screen of a boot from"
-        " media",
+    media.add_saving(parser)
+    arguments.add(
+        parser,
+        """
+        --label TEXT  call the runs TEXT in tables, pages, figures and lists; `label` changes it
+            later
+        --quiet  do not show what the program of --program printed, or the screen of a boot from
+            media
+        """,
+        label={},
     )
     options.add_jobs(parser)
     options.add_workers(parser)
     options.add_only(parser)
     options.add_columns(parser)
     ending = parser.add_mutually_exclusive_group()
-    ending.add_argument(
-        "--fail-fast", action="store_true", help="start no further run after a run has failed"
+    arguments.add(
+        ending,
+        """
+        --fail-fast  start no further run after a run has failed
+        --keep-going  make all runs even if some fail (the default)
+        """,
+        keep_going={"action": "store_false", "dest": "fail_fast"},
     )
-    ending.add_argument(
-        "--keep-going",
-        action="store_false",
-        dest="fail_fast",
-        help="make all runs even if some fail (the default)",
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="repeat stored runs, and fail if the events differ"
-    )
-    parser.add_argument(
-        "--no-fork",
-        action="store_true",
-        help="boot the guest for each run; runs do not share a boot",
+    arguments.add(
+        parser,
+        """
+        --force  repeat stored runs, and fail if the events differ
+        --no-fork  boot the guest for each run; runs do not share a boot
+        """,
     )
     options.add_no_build(parser)
     options.add_format(parser, counts.FORMS)

@@ -4,9 +4,8 @@
 
 import argparse
 import sys
-from pathlib import Path
 
-from p5lab.cli import media, options, request
+from p5lab.cli import arguments, media, options, request
 from p5lab.describe import experiment, guest, machine
 from p5lab.errors import UserError
 from p5lab.execute import screen, shell, viewers
@@ -32,37 +31,21 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `shell`."""
-    parser.add_argument("guest", nargs="?", help="a name that `p5lab list guests` shows")
-    parser.add_argument(
-        "--screen",
-        action="store_true",
-        help="show the screen of a guest that boots from its own media, and type on its keyboard."
-        " This is the default for such a guest, and for --floppy, --disk and --cdrom",
-    )
-    parser.add_argument(
-        "--record",
-        type=Path,
-        metavar="FILE",
-        help="write what you do as a script for `run --script FILE`. Only with a screen",
-    )
-    parser.add_argument(
-        "--vnc",
-        type=int,
-        nargs="?",
-        const=0,
-        metavar="PORT",
-        help="also show the screen, with graphics and mouse, to a VNC viewer on 127.0.0.1 (default:"
-        " the first free port from 5900 on). Only with a screen",
+    arguments.add(
+        parser,
+        """
+        [guest]  a name that `p5lab list guests` shows
+        --screen  show the screen of a guest that boots from its own media, and type on its
+            keyboard. This is the default for such a guest, and for --floppy, --disk and --cdrom
+        --record FILE  write what you do as a script for `run --script FILE`. Only with a screen
+        --vnc PORT  also show the screen, with graphics and mouse, to a VNC viewer on 127.0.0.1
+            (default: the first free port from 5900 on). Only with a screen
+        """,
+        vnc={"type": int, "nargs": "?", "const": 0},
     )
     options.add_system(parser)
     media.add_media(parser)
-    parser.add_argument(
-        "--model",
-        choices=("on", "off"),
-        default="on",
-        help="off: each instruction takes one clock, and the machine has no caches, no TLBs and no"
-        " stalls",
-    )
+    options.add_model(parser)
     options.add_no_build(parser)
 
 

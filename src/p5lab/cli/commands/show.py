@@ -4,9 +4,8 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from p5lab.cli import options, side_by_side
+from p5lab.cli import arguments, options, side_by_side
 from p5lab.describe import ideal
 from p5lab.errors import UserError
 from p5lab.evidence import calls
@@ -56,32 +55,26 @@ def add(parser: argparse.ArgumentParser) -> None:
     options.add_only(parser)
     options.add_columns(parser)
     options.add_all_tables(parser)
-    parser.add_argument(
-        "--crossings",
-        action="store_true",
-        help="for a run with --trace crossings: show the programs and kernel parts that ran in a"
-        " typical bracket of each phase, and how each part passed control to the next part",
-    )
-    parser.add_argument(
-        "--timeline",
-        action="store_true",
-        help="for a run with --trace crossings: show each step of a typical bracket of each phase,"
-        " with its misses",
+    arguments.add(
+        parser,
+        """
+        --crossings  for a run with --trace crossings: show the programs and kernel parts that ran
+            in a typical bracket of each phase, and how each part passed control to the next part
+        --timeline  for a run with --trace crossings: show each step of a typical bracket of each
+            phase, with its misses
+        """,
     )
     for name, (views, what) in SHORT.items():
         parser.add_argument(
             f"--{name}", action="store_true", help=f"{what}: short for --by {' and '.join(views)}"
         )
-    parser.add_argument(
-        "--intervals",
-        action="store_true",
-        help="for a run with --interval: show cycles, instructions and misses of each interval, or"
-        " with --cpi the largest parts of the CPI stack",
-    )
-    parser.add_argument(
-        "--cpi",
-        action="store_true",
-        help="for runs with --cpi: show what the processor spends its clocks on",
+    arguments.add(
+        parser,
+        """
+        --intervals  for a run with --interval: show cycles, instructions and misses of each
+            interval, or with --cpi the largest parts of the CPI stack
+        --cpi  for runs with --cpi: show what the processor spends its clocks on
+        """,
     )
     parser.add_argument(
         ideal.OPTION,
@@ -93,20 +86,15 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_attribution(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--source",
-        nargs="?",
-        const="",
-        metavar="FILE",
-        help="for a run with --attribute lines: show the source of the program with the counts of"
-        " --event beside it. Without FILE, the files of libraries are only listed",
-    )
-    parser.add_argument(
-        "--speedscope",
-        type=Path,
-        metavar="FILE",
-        help="for a run with --attribute stacks: write the call stacks to a file for"
-        " https://www.speedscope.app. The counts of --event are the weights of the stacks",
+    arguments.add(
+        parser,
+        """
+        --source FILE  for a run with --attribute lines: show the source of the program with the
+            counts of --event beside it. Without FILE, the files of libraries are only listed
+        --speedscope FILE  for a run with --attribute stacks: write the call stacks to a file for
+            https://www.speedscope.app. The counts of --event are the weights of the stacks
+        """,
+        source={"nargs": "?", "const": ""},
     )
     options.add_breakdown(parser)
     parser.add_argument(

@@ -5,7 +5,7 @@
 import argparse
 from pathlib import Path
 
-from p5lab.cli import estimate_table, failures, options
+from p5lab.cli import arguments, estimate_table, failures, options
 from p5lab.describe import experiment, machine
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute import sampling
@@ -28,62 +28,32 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `simpoint`."""
-    parser.add_argument("workload", nargs="*", help="a name that `p5lab list workloads` shows")
-    parser.add_argument(
-        "--vectors",
-        type=Path,
-        metavar="FILE",
-        help="run no workload, but cluster the vectors of this file, such as gem5's"
-        " simpoint.bb.gz. Write .simpoints and .weights beside the file",
+    arguments.add(
+        parser,
+        """
+        [workload...]  a name that `p5lab list workloads` shows
+        --vectors FILE  run no workload, but cluster the vectors of this file, such as gem5's
+            simpoint.bb.gz. Write .simpoints and .weights beside the file
+        --parameter* NAME=VALUE  set a parameter of the workloads; may be repeated
+        --interval N  length of an interval in instructions (default: %(default)s)
+        --features  what intervals of one cluster have in common: the blocks that they execute, or
+            also their misses in caches and TLBs (default: %(default)s; --simpoint reads only
+            blocks)
+        --max-k K  largest number of clusters (default: %(default)s)
+        --warm-up N  before each interval, run N instructions that fill caches, TLBs and branch
+            target buffer (default: %(default)s)
+        --full  also make the full run and print the error of the estimate
+        --simpoint PROGRAM  cluster with this SimPoint 3.2 program (default: P5LAB_SIMPOINT, or
+            p5lab's own)
+        --guest  default: %(default)s
+        """,
+        interval={"type": options.positive("--interval"), "default": sampling.INTERVAL},
+        features={"choices": sampling.FEATURES, "default": sampling.BLOCKS_ONLY},
+        max_k={"type": options.positive("--max-k"), "default": sampling.MAX_K},
+        warm_up={"type": options.positive("--warm-up"), "default": sampling.WARM_UP},
+        simpoint={"type": Path},
+        guest={"default": experiment.PROGRAM_GUEST},
     )
-    parser.add_argument(
-        "--parameter",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="set a parameter of the workloads; may be repeated",
-    )
-    parser.add_argument(
-        "--interval",
-        metavar="N",
-        type=options.positive("--interval"),
-        default=sampling.INTERVAL,
-        help="length of an interval in instructions (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--features",
-        choices=sampling.FEATURES,
-        default=sampling.BLOCKS_ONLY,
-        help="what intervals of one cluster have in common: the blocks that they execute, or also"
-        " their misses in caches and TLBs (default: %(default)s; --simpoint reads only blocks)",
-    )
-    parser.add_argument(
-        "--max-k",
-        metavar="K",
-        type=options.positive("--max-k"),
-        default=sampling.MAX_K,
-        help="largest number of clusters (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--warm-up",
-        type=options.positive("--warm-up"),
-        default=sampling.WARM_UP,
-        metavar="N",
-        help="before each interval, run N instructions that fill caches, TLBs and branch target"
-        " buffer (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--full",
-        action="store_true",
-        help="also make the full run and print the error of the estimate",
-    )
-    parser.add_argument(
-        "--simpoint",
-        type=Path,
-        metavar="PROGRAM",
-        help="cluster with this SimPoint 3.2 program (default: P5LAB_SIMPOINT, or p5lab's own)",
-    )
-    parser.add_argument("--guest", default=experiment.PROGRAM_GUEST, help="default: %(default)s")
     options.add_system(parser)
     options.add_jobs(parser)
     options.add_workers(parser)

@@ -4,6 +4,7 @@
 
 import argparse
 
+from p5lab.cli import arguments
 from p5lab.host import build, packages, testing
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
@@ -28,18 +29,14 @@ EXAMPLES = (
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `test`."""
     parser.usage = "%(prog)s [-h] [--full] [unit|engine|e2e [NAME]] [-- ARGUMENT ...]"
-    parser.add_argument(
-        "--full",
-        action="store_true",
-        help="also run the tests with large counts, the tests of whole documents and the tests of"
-        " speed",
-    )
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="PART NAME ARGUMENT",
-        help="a part, then a piece of a test's name. After --: arguments for pytest; if the part is"
-        " engine, arguments for doctest",
+    arguments.add(
+        parser,
+        """
+        --full  also run the tests with large counts, the tests of whole documents and the tests of
+            speed
+        [words=PART NAME ARGUMENT...]  a part, then a piece of a test's name. After --: arguments
+            for pytest; if the part is engine, arguments for doctest
+        """,
     )
 
 
