@@ -35,6 +35,141 @@ SCHEMA_VERSION = 1  # version of the JSON that print_json prints
 TAKES_OPTIONS = ("--args", "--cflags")  # their values are often options of another program
 
 
+# The arguments that several commands have, by name, as `arguments.add` takes them.
+SHARED: dict[str, tuple[str, dict[str, Any]]] = {
+    "runs": (
+        """
+        words=RUN...  the first 4 or more characters of a run's id, a label, or an experiment with
+            results
+        """,
+        {},
+    ),
+    "only": (
+        """
+        --only TEXT  only the runs with TEXT in their name (* matches any text, ? any character)
+        """,
+        {},
+    ),
+    "columns": (  # of a sweep's tables, and the panels of its figures
+        f"""
+        {column.OPTION}* NAME,...  columns of a sweep: rows of a report or names of events, such as
+            cycles,l2_read_misses (default: the columns that fit)
+        """,
+        {"metric": {"dest": "metrics"}},
+    ),
+    "size": (  # of figures for a paper
+        f"""
+        --width LENGTH  for a paper: the width of a figure, such as 3.3in, 84mm or 240pt. The figure
+            then has no title
+        --font-size POINTS  with --width: the size of the letters (default:
+            {figure_size.FONT_SIZE:g})
+        """,
+        {"width": {}, "font_size": {"type": float}},
+    ),
+    "jobs": (
+        """
+        --jobs N  runs at a time (default: the number of cores, %(default)s)
+        """,
+        {"jobs": {"type": positive("--jobs"), "default": cores()}},
+    ),
+    "ship": (
+        """
+        --ship  send inputs to the workers and get results from them over the network, even if there
+            is a shared file system
+        --tls-ca FILE  certificate of the authority, for the connection to the workers (PEM)
+        --tls-cert FILE  certificate of this side, for the connection to the workers (PEM)
+        --tls-key FILE  key of this side's certificate, for the connection to the workers (PEM)
+        """,
+        {},
+    ),
+    "by": (
+        f"""
+        --by DIMENSION,...  divide the counts of one or several runs by these dimensions, such as
+            ring,function, call or component (all: {", ".join(DIMENSIONS)})
+        """,
+        {},
+    ),
+    "division": (  # what is divided, beside --by
+        f"""
+        --top N  with --by: number of rows (default: {breakdown_table.ROWS})
+        --where* DIMENSION=VALUE,...  with --by: only what has one of these values, such as ring=0
+            or function=sys_* (* matches any text); may be repeated
+        --map FILE  with --by: a TOML file with other names, so that two systems have the same name
+            for one thing: [call], then "INT 21h AH=3Dh open" = "open" (docs/concepts/dimensions.md)
+        """,
+        {"top": {"type": positive("--top")}, "map": {"type": Path, "dest": "names"}},
+    ),
+    "per": (
+        """
+        --per  with --by: whether the values are for one operation (the default), for 1000
+            instructions of the phase, or sums over all brackets
+        """,
+        {"per": {"choices": breakdown.PER, "default": breakdown.OPERATION}},
+    ),
+    "all-tables": (
+        f"""
+        {headline.OPTION}  print all tables; by default only the tables of a sweep's points, or the
+            tables that fit on a screen of {headline.LINES} lines
+        """,
+        {},
+    ),
+    "json": (
+        """
+        --json  print JSON for programs (docs/reference/formats.md)
+        """,
+        {"json": {"action": "store_const", "const": "json", "default": "table", "dest": "form"}},
+    ),
+    "no-build": (
+        """
+        --no-build  use the build products as they are; --program FILE.c still builds its C library
+            if it is missing
+        """,
+        {},
+    ),
+    "machine": (
+        """
+        --machine  default: %(default)s
+        --set* KEY=VALUE  change a machine key
+        """,
+        {"machine": {"default": experiment.PROGRAM_MACHINE}, "set": {"dest": "settings"}},
+    ),
+    "seed": (
+        """
+        --seed N  seed of the page placement and of the phase of the clock tick
+        """,
+        {"seed": {"type": seeds.parse, "default": (0,)}},
+    ),
+    "model": (
+        """
+        --model  off: each instruction takes one clock, and the machine has no caches, no TLBs and
+            no stalls
+        """,
+        {"model": {"choices": ("on", "off"), "default": "on"}},
+    ),
+}
+
+
+def add(parser: argparse.ArgumentParser, names: str, forms: Sequence[str] = counts.FORMATS) -> None:
+    """Adds arguments of SHARED, by their names; `workers`: all options for runs on Dask workers
+    (docs/reference/clusters.md); `format`: --format and --json, which set the argument `form` to
+    one of `forms`."""
+    for name in names.split():
+        if name == "workers":
+            _add_workers(parser)
+        elif name == "format":
+            parser.add_argument(
+                "--format",
+                choices=forms,
+                default="table",
+                dest="form",
+                help=f"how to print the results: {', '.join(forms[:-1])} or {forms[-1]}",
+            )
+            add(parser, "json")
+        else:
+            text, given = SHARED[name]
+            arguments.add(parser, text, **given)
+
+
 def add_choice(parser: argparse.ArgumentParser) -> None:
     """Adds the options that change an experiment. The commands `run`, `plan` and `report` have
     these options."""
@@ -78,18 +213,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         """,
         feedback={"choices": ("on", "off")},
     )
-    add_model(parser)
-
-
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Adds --model."""
-    parser.add_argument(
-        "--model",
-        choices=("on", "off"),
-        default="on",
-        help="off: each instruction takes one clock, and the machine has no caches, no TLBs and no"
-        " stalls",
-    )
+    add(parser, "model")
 
 
 def count_by(args: argparse.Namespace) -> None:
@@ -173,53 +297,14 @@ def add_workloads_and_seeds(parser: argparse.ArgumentParser, meaning: str) -> No
     )
 
 
-def add_only(parser: argparse.ArgumentParser) -> None:
-    """Adds --only, which selects runs by a part of their name."""
-    parser.add_argument(
-        "--only",
-        metavar="TEXT",
-        default="",
-        help="only the runs with TEXT in their name (* matches any text, ? any character)",
-    )
-
-
-def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Adds --metric, which chooses the columns of a sweep's tables and the panels of its
-    figures."""
-    parser.add_argument(
-        column.OPTION,
-        action="append",
-        default=[],
-        dest="metrics",
-        metavar="NAME,...",
-        help="columns of a sweep: rows of a report or names of events, such as cycles,"
-        "l2_read_misses (default: the columns that fit)",
-    )
-
-
 def wanted(args: argparse.Namespace) -> sweep_table.Display:
-    """Returns the choices of add_columns and add_all_tables. Raises UserError for an unknown
+    """Returns the choices of `columns` and `all-tables`. Raises UserError for an unknown
     metric."""
     return sweep_table.Display(column.parse(args.metrics), args.all_tables)
 
 
-def add_size(parser: argparse.ArgumentParser) -> None:
-    """Adds --width and --font-size, the size of figures for a paper."""
-    arguments.add(
-        parser,
-        f"""
-        --width LENGTH  for a paper: the width of a figure, such as 3.3in, 84mm or 240pt. The figure
-            then has no title
-        --font-size POINTS  with --width: the size of the letters (default:
-            {figure_size.FONT_SIZE:g})
-        """,
-        width={},
-        font_size={"type": float},
-    )
-
-
 def size(args: argparse.Namespace, needs: str = "") -> figure_size.FigureSize | None:
-    """Returns the size that the options of add_size ask for, or None. Raises UserError for a wrong
+    """Returns the size that the options `size` ask for, or None. Raises UserError for a wrong
     size, and for a size without the option `needs`."""
     given = args.width is not None or args.font_size is not None
     if given and needs and not getattr(args, needs):
@@ -227,19 +312,7 @@ def size(args: argparse.Namespace, needs: str = "") -> figure_size.FigureSize | 
     return figure_size.parse(args.width, args.font_size, args.command_name)
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Adds --jobs, the number of runs at a time. The default is the number of cores."""
-    parser.add_argument(
-        "--jobs",
-        type=positive("--jobs"),
-        default=cores(),
-        metavar="N",
-        help="runs at a time (default: the number of cores, %(default)s)",
-    )
-
-
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Adds the options for runs on Dask workers (docs/reference/clusters.md)."""
+def _add_workers(parser: argparse.ArgumentParser) -> None:
     arguments.add(
         parser.add_mutually_exclusive_group(),
         """
@@ -249,20 +322,11 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         """,
         workers={"type": positive("--workers"), "default": 0},
     )
-    arguments.add(
-        parser,
-        """
-        --ship  send inputs to the workers and get results from them over the network, even if there
-            is a shared file system
-        --tls-ca FILE  certificate of the authority, for the connection to the workers (PEM)
-        --tls-cert FILE  certificate of this side, for the connection to the workers (PEM)
-        --tls-key FILE  key of this side's certificate, for the connection to the workers (PEM)
-        """,
-    )
+    add(parser, "ship")
 
 
 def workers(args: argparse.Namespace) -> Workers | None:
-    """Returns the workers that the options of add_workers request. Returns None if the runs execute
+    """Returns the workers that the options `workers` request. Returns None if the runs execute
     on this host without Dask. Raises UserError if an option needs another option that is missing.
     """
     files = (args.tls_ca, args.tls_cert, args.tls_key)
@@ -275,76 +339,14 @@ def workers(args: argparse.Namespace) -> Workers | None:
     return Workers(args.workers, args.scheduler, Tls(*files) if all(files) else None, args.ship)
 
 
-def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FORMATS) -> None:
-    """Adds --format and --json. These options set the argument `form` to one of `forms`."""
-    parser.add_argument(
-        "--format",
-        choices=forms,
-        default="table",
-        dest="form",
-        help=f"how to print the results: {', '.join(forms[:-1])} or {forms[-1]}",
-    )
-    add_json(parser)
-
-
-def add_runs(parser: argparse.ArgumentParser) -> None:
-    """Adds the words that name stored runs."""
-    parser.add_argument(
-        "words",
-        nargs="+",
-        metavar="RUN",
-        help="the first 4 or more characters of a run's id, a label, or an experiment with results",
-    )
-
-
-def add_breakdown(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that divide counts by dimensions, except --metric."""
-    parser.add_argument(
-        "--by",
-        default="",
-        metavar="DIMENSION,...",
-        help="divide the counts of one or several runs by these dimensions, such as ring,function,"
-        f" call or component (all: {', '.join(DIMENSIONS)})",
-    )
-    add_division(parser)
-    add_per(parser)
-
-
-def add_division(parser: argparse.ArgumentParser) -> None:
-    """Adds the options beside --by that choose and name what is divided."""
-    arguments.add(
-        parser,
-        f"""
-        --top N  with --by: number of rows (default: {breakdown_table.ROWS})
-        --where* DIMENSION=VALUE,...  with --by: only what has one of these values, such as ring=0
-            or function=sys_* (* matches any text); may be repeated
-        --map FILE  with --by: a TOML file with other names, so that two systems have the same name
-            for one thing: [call], then "INT 21h AH=3Dh open" = "open" (docs/concepts/dimensions.md)
-        """,
-        top={"type": positive("--top")},
-        map={"type": Path, "dest": "names"},
-    )
-
-
-def add_per(parser: argparse.ArgumentParser) -> None:
-    """Adds --per: whether values are of an operation, of 1000 instructions, or sums."""
-    parser.add_argument(
-        "--per",
-        choices=breakdown.PER,
-        default=breakdown.OPERATION,
-        help="with --by: whether the values are for one operation (the default), for 1000"
-        " instructions of the phase, or sums over all brackets",
-    )
-
-
 def question(args: argparse.Namespace, by: str) -> breakdown.Question:
-    """Returns what --by and the options of add_breakdown ask for. `by`: the value of --by. Raises
+    """Returns what --by and its options ask for. `by`: the value of --by. Raises
     UserError if they do not fit."""
     return breakdown.ask([by], args.where, args.metrics, args.per, args.names)
 
 
 def check_no_breakdown(args: argparse.Namespace) -> None:
-    """Raises UserError if another option of add_breakdown is given without --by."""
+    """Raises UserError if another option of a division is given without --by."""
     if args.by:
         return
     given = {
@@ -368,69 +370,13 @@ def group(parser: argparse.ArgumentParser, groups: Mapping[str, Sequence[str]]) 
         parser.add_argument_group(title)._group_actions += [found[name] for name in names]
 
 
-def add_all_tables(parser: argparse.ArgumentParser) -> None:
-    """Adds --all-tables, for a command that prints counts."""
-    parser.add_argument(
-        headline.OPTION,
-        action="store_true",
-        help="print all tables; by default only the tables of a sweep's points, or the tables that"
-        f" fit on a screen of {headline.LINES} lines",
-    )
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Adds only --json, for a command that prints only tables and JSON."""
-    parser.add_argument(
-        "--json",
-        action="store_const",
-        const="json",
-        default="table",
-        dest="form",
-        help="print JSON for programs (docs/reference/formats.md)",
-    )
-
-
 def print_json(what: dict[str, object]) -> None:
     """Prints the answer of a command as JSON, with its schema_version."""
     print(json.dumps({"schema_version": SCHEMA_VERSION, **what}, indent=1))
 
 
-def add_no_build(parser: argparse.ArgumentParser) -> None:
-    """Adds --no-build, which uses the build products as they are."""
-    parser.add_argument(
-        "--no-build",
-        action="store_true",
-        help="use the build products as they are; --program FILE.c still builds its C library if it"
-        " is missing",
-    )
-
-
-def add_machine(parser: argparse.ArgumentParser, more: str = "", **given: Any) -> None:  # noqa: ANN401
-    """Adds the options that describe one machine: --machine and --set, and the arguments `more`."""
-    arguments.add(
-        parser,
-        f"""
-        --machine  default: %(default)s
-        --set* KEY=VALUE  change a machine key
-        {more}
-        """,
-        machine={"default": experiment.PROGRAM_MACHINE},
-        set={"dest": "settings"},
-        **given,
-    )
-
-
-def add_system(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that describe one machine with one seed: --machine, --set and --seed."""
-    add_machine(
-        parser,
-        "--seed N  seed of the page placement and of the phase of the clock tick",
-        seed={"type": seeds.parse, "default": (0,)},
-    )
-
-
 def one_seed(args: argparse.Namespace, command: str) -> int:
-    """Returns the number of --seed (add_system). Raises UserError if --seed has several numbers."""
+    """Returns the number of --seed (`seed`). Raises UserError if --seed has several numbers."""
     if len(args.seed) != 1:
         raise UserError(f"--seed: expected one number for {command}")
     return int(args.seed[0])
@@ -438,8 +384,8 @@ def one_seed(args: argparse.Namespace, command: str) -> int:
 
 def executor(args: argparse.Namespace, lab: Lab) -> Callable[[list[Run]], list[Result]]:
     """Returns a function that calls `execute` with the options of the command line
-    (add_jobs, add_workers, add_no_build). A command uses this function if the results of
-    the first runs determine the next runs."""
+    (jobs, workers, no-build). A command uses this function if the results of the first runs
+    determine the next runs."""
     found = workers(args)
     return lambda runs: execute(
         lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=found

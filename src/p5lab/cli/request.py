@@ -25,7 +25,7 @@ LONGEST_JOB = 255  # characters; programs have a buffer of this size
 
 def of(args: argparse.Namespace, lab: Lab) -> Request:
     """Returns what the command line of `run`, `plan` or `report` asks for (options.add_choice,
-    options.add_only). Raises UserError for a wrong value and for options that exclude each other,
+    options.SHARED). Raises UserError for a wrong value and for options that exclude each other,
     such as an experiment and a program."""
     if args.command_name != "report":  # it divides what stored runs have counted
         options.count_by(args)

@@ -42,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     options.add_choice(parser)
     media_options.add_choice(parser)
-    options.add_only(parser)
+    options.add(parser, "only")
     arguments.add(
         parser,
         """
@@ -51,10 +51,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         --output FILE  also write a page with all functions
         """,
     )
-    options.add_jobs(parser)
-    options.add_workers(parser)
-    options.add_no_build(parser)
-    options.add_format(parser)
+    options.add(parser, "jobs workers no-build format")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

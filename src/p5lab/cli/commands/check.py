@@ -47,7 +47,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         --junit FILE  also write the result as JUnit XML
         """,
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

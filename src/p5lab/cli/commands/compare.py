@@ -28,12 +28,7 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `compare`."""
-    options.add_runs(parser)
-    options.add_only(parser)
-    options.add_columns(parser)
-    options.add_breakdown(parser)
-    options.add_format(parser, counts.FORMS)
-    options.add_all_tables(parser)
+    options.add(parser, "runs only columns by division per format all-tables", counts.FORMS)
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

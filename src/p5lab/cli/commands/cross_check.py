@@ -46,10 +46,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         """,
         explain={"nargs": "*"},
     )
-    options.add_jobs(parser)
-    options.add_workers(parser)
-    options.add_no_build(parser)
-    options.add_format(parser)
+    options.add(parser, "jobs workers no-build format")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

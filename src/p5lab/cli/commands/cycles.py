@@ -58,9 +58,7 @@ def add(parser: argparse.ArgumentParser) -> None:
             version 4)
         """,
     )
-    options.add_machine(parser)
-    options.add_format(parser)
-    options.add_no_build(parser)
+    options.add(parser, "machine format no-build")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -39,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="print all inputs and all events that differ, also per 1000 instructions; by default"
         f" the tables fit on a screen of {headline.LINES} lines. Other formats always contain all",
     )
-    options.add_format(parser)
+    options.add(parser, "format")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -39,9 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         --check  write nothing; exit with status 1 if a record or a document is out of date
         """,
     )
-    options.add_jobs(parser)
-    options.add_workers(parser)
-    options.add_no_build(parser)
+    options.add(parser, "jobs workers no-build")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

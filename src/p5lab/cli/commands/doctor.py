@@ -17,7 +17,7 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `doctor`."""
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -53,7 +53,7 @@ def add(parser: argparse.ArgumentParser) -> None:
             the option that counts by the dimension. The empty bracket is then not subtracted
         """,
     )
-    options.add_division(parser)
+    options.add(parser, "division")
     parser.add_argument(
         "--export",
         type=Path,
@@ -61,9 +61,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="also write a figure of each difference as SVG, PDF, PNG and CSV into this directory,"
         " with a step for each cause",
     )
-    options.add_size(parser)
-    options.add_only(parser)
-    options.add_format(parser, counts.FORMS)
+    options.add(parser, "size only format", counts.FORMS)
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

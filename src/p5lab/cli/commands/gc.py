@@ -44,7 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         older_than={"type": gc.parse_days, "default": gc.DAYS},
         max_size={"type": gc.parse_size},
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

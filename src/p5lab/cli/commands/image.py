@@ -49,7 +49,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         suite={"default": ""},
         size={"type": image.parse_size, "default": 0},
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         """,
         machine={"default": experiment.PROGRAM_MACHINE},
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -53,7 +53,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar=LIST,
         help=f"one of {', '.join(LISTS)} (default: all)",
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -23,7 +23,7 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `matrix`."""
-    options.add_format(parser)
+    options.add(parser, "format")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -31,9 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(parser)
     media.add_choice(parser)
-    options.add_only(parser)
-    options.add_jobs(parser)
-    options.add_format(parser)
+    options.add(parser, "only jobs format")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

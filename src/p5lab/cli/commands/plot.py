@@ -35,7 +35,7 @@ EXAMPLES = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `plot`."""
-    options.add_runs(parser)
+    options.add(parser, "runs")
     parser.add_argument(
         "--output",
         type=Path,
@@ -68,8 +68,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--guest", action="append", default=[], help="only this guest")
     parser.add_argument("--x", metavar="KEY", help="the machine key of the horizontal axis")
     parser.add_argument("--title", help="a title above the figure (default: none)")
-    options.add_breakdown(parser)
-    options.add_size(parser)
+    options.add(parser, "by division per size")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -50,7 +50,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         """,
         **{"as": {"choices": (PAGE, *WRITERS), "default": PAGE, "dest": "kind"}},
     )
-    options.add_json(parser)
+    options.add(parser, "json")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

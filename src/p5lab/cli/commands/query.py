@@ -46,15 +46,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="RUN",
         help=f"with --by: the runs of the table `{DIVIDED}`, as ids, labels or experiments",
     )
-    options.add_columns(parser)
-    options.add_breakdown(parser)
+    options.add(parser, "columns by division per")
     parser.add_argument(
         "--all-rows",
         action="store_true",
         help=f"print all rows of the table; by default the first {query_table.ROWS} rows. Other"
         " formats always contain all rows",
     )
-    options.add_format(parser)
+    options.add(parser, "format")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -49,13 +49,9 @@ def add(parser: argparse.ArgumentParser) -> None:
             system and kind of value changes the figure, as p5lab.explore shows it in a notebook
         """,
     )
-    options.add_size(parser)
+    options.add(parser, "size")
     options.add_choice(parser)
-    options.add_only(parser)
-    options.add_columns(parser)
-    options.add_division(parser)
-    options.add_per(parser)
-    options.add_json(parser)
+    options.add(parser, "only columns division per json")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -29,8 +29,7 @@ EXAMPLES = ("rerun 3f2a91",)
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `rerun`."""
     parser.add_argument("run", help="the first 4 or more characters of a run's id")
-    options.add_no_build(parser)
-    options.add_format(parser)
+    options.add(parser, "no-build format")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -90,10 +90,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         """,
         label={},
     )
-    options.add_jobs(parser)
-    options.add_workers(parser)
-    options.add_only(parser)
-    options.add_columns(parser)
+    options.add(parser, "jobs workers only columns")
     ending = parser.add_mutually_exclusive_group()
     arguments.add(
         ending,
@@ -110,9 +107,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         --no-fork  boot the guest for each run; runs do not share a boot
         """,
     )
-    options.add_no_build(parser)
-    options.add_format(parser, counts.FORMS)
-    options.add_all_tables(parser)
+    options.add(parser, "no-build format all-tables", counts.FORMS)
     parser.usage = "p5lab run EXPERIMENT [OPTIONS]\n       p5lab run --program FILE [OPTIONS]"
     options.group(parser, GROUPS)
 

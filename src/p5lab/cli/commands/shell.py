@@ -43,10 +43,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         """,
         vnc={"type": int, "nargs": "?", "const": 0},
     )
-    options.add_system(parser)
+    options.add(parser, "machine seed")
     media.add_media(parser)
-    options.add_model(parser)
-    options.add_no_build(parser)
+    options.add(parser, "model no-build")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -52,9 +52,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "more", nargs="*", default=[], metavar="RUN", help="further runs or experiments"
     )
-    options.add_only(parser)
-    options.add_columns(parser)
-    options.add_all_tables(parser)
+    options.add(parser, "only columns all-tables")
     arguments.add(
         parser,
         """
@@ -82,7 +80,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=f"for runs with {ideal.OPTION}: show how many cycles each part of the machine costs",
     )
     _add_attribution(parser)
-    options.add_format(parser, counts.FORMS)
+    options.add(parser, "format", counts.FORMS)
 
 
 def _add_attribution(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +94,7 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
         """,
         source={"nargs": "?", "const": ""},
     )
-    options.add_breakdown(parser)
+    options.add(parser, "by division per")
     parser.add_argument(
         "--event",
         metavar="NAME",

@@ -54,11 +54,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         simpoint={"type": Path},
         guest={"default": experiment.PROGRAM_GUEST},
     )
-    options.add_system(parser)
-    options.add_jobs(parser)
-    options.add_workers(parser)
-    options.add_no_build(parser)
-    options.add_format(parser, ("table", "markdown", "json"))
+    options.add(parser, "machine seed jobs workers no-build format", ("table", "markdown", "json"))
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -34,10 +34,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="exit with status 1 if a claim does not hold"
     )
-    options.add_jobs(parser)
-    options.add_workers(parser)
-    options.add_no_build(parser)
-    options.add_format(parser)
+    options.add(parser, "jobs workers no-build format")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -33,11 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     options.add_choice(parser)
     media_options.add_choice(parser)
-    options.add_only(parser)
-    options.add_jobs(parser)
-    options.add_workers(parser)
-    options.add_no_build(parser)
-    options.add_format(parser)
+    options.add(parser, "only jobs workers no-build format")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
