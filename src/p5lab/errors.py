@@ -119,6 +119,15 @@ def disk_error(error: OSError, path: Path | str) -> UserError:
     return UserError(f"cannot write {path}: {reason}", status=STATUS_FAILED)
 
 
+@contextmanager
+def writing(path: Path | str) -> Iterator[None]:
+    """Raises UserError (`disk_error`) if the block cannot write a file."""
+    try:
+        yield
+    except OSError as error:
+        raise disk_error(error, path) from None
+
+
 def status_of(command: Callable[[], None]) -> int:
     """Runs a command and returns its exit status. Prints a UserError as one line on stderr."""
     try:

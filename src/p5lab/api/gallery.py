@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from p5lab.api import figures
-from p5lab.errors import disk_error
+from p5lab.errors import writing
 from p5lab.evidence import gallery, records
 from p5lab.evidence.gallery import Effect
 from p5lab.evidence.records import Record
@@ -37,11 +37,9 @@ def update(lab: Lab, *, check: bool = False) -> Iterator[tuple[str, bool]]:
         path = Path(lab.root / gallery.PLACE / f"{name}.svg")
         before = path.read_text(encoding="utf-8") if path.is_file() else ""
         if text != before and not check:
-            try:
+            with writing(path):
                 path.parent.mkdir(exist_ok=True)
                 replace_text(path, text)
-            except OSError as error:
-                raise disk_error(error, path) from None
         yield f"{gallery.PLACE}/{path.name}", text != before
 
 

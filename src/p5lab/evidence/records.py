@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from p5lab.errors import UserError, disk_error
+from p5lab.errors import UserError, writing
 from p5lab.files import replace_text
 
 Record = Any  # what json.load returns
@@ -43,12 +43,10 @@ def save(root: Path, name: str, text: str, *, check: bool = False) -> bool:
     file = path(root, name)
     if file.is_file() and file.read_text(encoding="utf-8") == text:
         return False
-    try:
+    with writing(file):
         if not check:
             file.parent.mkdir(parents=True, exist_ok=True)
             replace_text(file, text)
-    except OSError as error:
-        raise disk_error(error, file) from None
     return True
 
 

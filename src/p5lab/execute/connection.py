@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.errors import STATUS_FAILED, UserError, writing
 from p5lab.execute.cluster import POLL_SECONDS, Cluster, Workers
 from p5lab.host.orphans import dies_with_us
 from p5lab.keep import store
@@ -192,10 +192,8 @@ def _beacon(lab: Lab) -> Iterator[Path]:
     """Creates a directory in the results directory and locks the new directory while the block
     runs. A worker that sees this directory can use the results directory, too."""
     path = lab.results.absolute() / f"{store.BEACON_PREFIX}{uuid.uuid4().hex[:12]}"
-    try:
+    with writing(lab.results):
         path.mkdir(parents=True)
-    except OSError as error:
-        raise disk_error(error, lab.results) from None
     try:
         with store.locked(path):
             yield path

@@ -23,7 +23,7 @@ from p5lab.describe.boot import Boot
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome
-from p5lab.errors import UserError, disk_error
+from p5lab.errors import UserError, disk_error, writing
 from p5lab.execute import forkserver, one_run, repeat
 from p5lab.execute.executor import Executor, Here, Lost
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
@@ -238,10 +238,8 @@ class Runner:
         return {kind: self.lab.files(kind) for kind in PLACES}
 
     def _queue(self, job: _Job) -> None:
-        try:
+        with writing(job.directory):
             job.directory.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise disk_error(error, job.directory) from None
         with store.locked(job.directory) as lock:
             if lock is None or store.read(job.directory) is not None:
                 return

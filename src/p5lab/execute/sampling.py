@@ -29,7 +29,7 @@ from p5lab.describe.observation import Interval, Sample, Vectors
 from p5lab.describe.observation.vectors import VECTORS
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS
-from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
+from p5lab.errors import STATUS_FAILED, UserError, unknown, writing
 from p5lab.execute.runner import Result
 from p5lab.files import replace_json
 from p5lab.lab import Lab
@@ -231,10 +231,8 @@ def cluster(file: Path, max_k: int, program: Path | None) -> tuple[Chosen, Path]
     for path, text in zip(
         (place, place.with_suffix(".weights")), simpoint.write_points(chosen.points), strict=True
     ):
-        try:
+        with writing(path):
             path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise disk_error(error, path) from None
     return chosen, place
 
 
@@ -288,10 +286,8 @@ def estimate(
             found["full"] = full[event] / full[INSTRUCTIONS]
             found["error"] = found["estimate"] / found["full"] - 1 if full[event] else None
     path = results[SAMPLED].directory / ESTIMATE
-    try:
+    with writing(path):
         replace_json(path, record)
-    except OSError as error:
-        raise disk_error(error, path) from None
     return record
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TextIO
 
 from p5lab.duration import roughly
-from p5lab.errors import STATUS_FAILED, UserError, describes_stop, disk_error
+from p5lab.errors import STATUS_FAILED, UserError, describes_stop, writing
 from p5lab.host.processors import cpu_seconds
 from p5lab.host.progress import Progress
 from p5lab.host.steps import RETRIEVED, TIMES, Steps
@@ -56,15 +56,13 @@ def ensure(
         if _is_current(lab, targets):
             return
     log = lab.root / LOG
-    try:
+    with writing(log):
         log.parent.mkdir(exist_ok=True)
         with _alone(lab, progress) as has_waited:
             if has_waited and _is_current(lab, targets):
                 return
             with log.open("w", encoding="utf-8") as file:
                 _build(lab, progress, targets, jobs, file)
-    except OSError as error:
-        raise disk_error(error, log) from None
 
 
 def _build(

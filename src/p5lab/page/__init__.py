@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from p5lab.describe import experiment, workload
 from p5lab.describe.experiment import Cannot, Expansion, Run
-from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.errors import STATUS_FAILED, UserError, writing
 from p5lab.evidence import counter_method, period, published, validate
 from p5lab.execute import runner
 from p5lab.files import replace_text
@@ -161,11 +161,9 @@ def _write(
         stacked,
     )
     text = document.render(page)
-    try:
+    with writing(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         replace_text(output, text)
-    except OSError as error:
-        raise disk_error(error, output) from None
     records = {one.id: one.record for one in runs.values()}
     exported = svg.export(drawn, wish.export, records, wish.size) if wish.export else []
     return Written(output, exported, results.missing)

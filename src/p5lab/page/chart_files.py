@@ -14,7 +14,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from p5lab.errors import disk_error
+from p5lab.errors import writing
 from p5lab.present.figure_size import FigureSize
 
 DOTS = 300  # dots per inch of a PNG file
@@ -44,10 +44,8 @@ class Chart(alt.LayerChart):
 
 def write(path: Path, content: bytes) -> None:
     """Writes a file. Raises UserError if it cannot be written."""
-    try:
+    with writing(path):
         path.write_bytes(content)
-    except OSError as error:
-        raise disk_error(error, path) from None
 
 
 def written(chart: dict[str, Any], suffix: str) -> bytes:

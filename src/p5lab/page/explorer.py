@@ -16,7 +16,7 @@ from typing import Any
 import vl_convert
 from markupsafe import Markup
 
-from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.errors import STATUS_FAILED, UserError, writing
 from p5lab.files import replace_text
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
@@ -69,10 +69,8 @@ class Explorer:
 
     def save(self, path: str | Path) -> None:
         """Writes the page. Raises UserError if the file cannot be written."""
-        try:
+        with writing(Path(path)):
             replace_text(Path(path), self.page())
-        except OSError as error:
-            raise disk_error(error, Path(path)) from None
 
     def page(self) -> str:
         """The HTML of the page."""

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import vl_convert
 
-from p5lab.errors import disk_error
+from p5lab.errors import writing
 from p5lab.page import chart_files, charts
 from p5lab.page.charts import Panel
 from p5lab.page.figure import MODELLED, Figure
@@ -85,10 +85,8 @@ def export(
     and a figure with several metrics becomes a file for each metric. Raises UserError if a file
     cannot be written.
     """
-    try:
+    with writing(directory):
         directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise disk_error(error, directory) from None
     return [path for one in figures for path in _export(one, directory, records, size)]
 
 

@@ -9,7 +9,7 @@ from p5lab.cli import arguments, failures, options, request
 from p5lab.cli import media as media_options
 from p5lab.describe import experiment
 from p5lab.describe.run import Run
-from p5lab.errors import STATUS_FAILED, disk_error
+from p5lab.errors import STATUS_FAILED, writing
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab, shown
 from p5lab.page import annotation
@@ -64,10 +64,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     for one in found:
         annotated.show(counts.stdout(), one, args.kernel or args.function, args.form)
     if args.output:
-        try:
+        with writing(args.output):
             args.output.write_text(annotation.page(found), encoding="utf-8")
-        except OSError as error:
-            raise disk_error(error, args.output) from None
         Progress().say(f"Page: {shown(args.output)}")
     return 0
 

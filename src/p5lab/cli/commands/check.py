@@ -7,7 +7,7 @@ import math
 from xml.etree import ElementTree
 
 from p5lab.cli import arguments, options
-from p5lab.errors import STATUS_FAILED, disk_error
+from p5lab.errors import STATUS_FAILED, writing
 from p5lab.lab import Lab
 from p5lab.present import counts, regression
 from p5lab.present.regression import Checked, Limit, Moved, Parts
@@ -56,10 +56,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     baseline, new = (regression.load(lab, word) for word in (args.baseline, args.new))
     found = regression.check(baseline, new, limits)
     if args.junit:
-        try:
+        with writing(args.junit):
             args.junit.write_bytes(ElementTree.tostring(_junit(found, limits), encoding="utf-8"))
-        except OSError as error:
-            raise disk_error(error, args.junit) from None
     if args.form == "json":
         options.print_json(_document(found))
     else:

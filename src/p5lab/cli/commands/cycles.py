@@ -6,7 +6,7 @@ import argparse
 
 from p5lab.cli import arguments, options
 from p5lab.describe import machine as machines
-from p5lab.errors import UserError, disk_error
+from p5lab.errors import UserError, writing
 from p5lab.execute import fragment as execution
 from p5lab.lab import Lab
 from p5lab.prepare import fragment as preparation
@@ -80,10 +80,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     name = " ".join(filter(None, (board.name, board.geometry)))
     fragment_clocks.show(counts.stdout(), fragment_clocks.of(fragment, issues), name, args.form)
     if args.konata:
-        try:
+        with writing(args.konata):
             args.konata.write_text(konata.trace(fragment, issues), encoding="utf-8")
-        except OSError as error:
-            raise disk_error(error, args.konata) from None
     return 0
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 
 from p5lab.cli import arguments, options
-from p5lab.errors import UserError, disk_error
+from p5lab.errors import UserError, writing
 from p5lab.files import replace_text
 from p5lab.host import packages
 from p5lab.keep import gc, selection
@@ -68,10 +68,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     )
     name = "-".join(("profile", *(one.id[:8] for one in stored)))
     output = args.output or lab.results / f"{name}.{end}"
-    try:
+    with writing(output):
         replace_text(output, text)
-    except OSError as error:
-        raise disk_error(error, output) from None
     if args.form == "json":
         options.print_json({"file": lab.short(output.resolve()), "bytes": output.stat().st_size})
     else:
