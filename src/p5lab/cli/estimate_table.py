@@ -8,8 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from p5lab.execute.sampling import BLOCKS, FULL, SAMPLED, SCHEMA_VERSION, Chosen
-from p5lab.present.tables import MISSING, Grid, number
-from p5lab.terminal import markup
+from p5lab.present.tables import MISSING, Grid, number, print_all
 from p5stats.simpoint import BUSY, INSTRUCTIONS
 
 NOTE = (
@@ -30,9 +29,7 @@ def show(console: Console, found: dict[str, dict[str, Any]], form: str) -> None:
     if form == "markdown":
         print("\n\n".join([*(grid.markdown() for grid in grids), NOTE]))
         return
-    for grid in grids if found else ():
-        grid.print(console)
-    console.print(markup(NOTE), style="dim")
+    print_all(console, grids if found else (), [NOTE])
 
 
 def points(chosen: Chosen) -> Grid:

@@ -32,8 +32,7 @@ from p5lab.execute.runner import Result
 from p5lab.keep import store
 from p5lab.lab import Lab
 from p5lab.present.comparison import DEVIATION
-from p5lab.present.tables import MISSING, Grid, number, ratio, times
-from p5lab.terminal import markup
+from p5lab.present.tables import MISSING, Grid, number, print_all, ratio, times
 from p5stats import crosscheck, events, tidy
 from p5stats.claims import is_size, size_of
 from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
@@ -557,10 +556,7 @@ def show(console: Console, found: Check, form: str) -> None:
     elif form == "markdown":
         print(markdown(found), end="")
     else:
-        for grid in grids(found):
-            grid.print(console)
-        for note in notes(found):
-            console.print(markup(note, lines=True), style="dim")
+        print_all(console, grids(found), notes(found))
 
 
 def markdown(found: Check) -> str:

@@ -16,8 +16,7 @@ from p5lab.execute import runner
 from p5lab.execute.runner import Result
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
-from p5lab.present.tables import Grid, number
-from p5lab.terminal import markup
+from p5lab.present.tables import Grid, number, print_all
 from p5stats import method, tidy
 from p5stats.lazy import pd
 from p5stats.method import Measured, Row
@@ -162,10 +161,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     if form == "markdown":
         print("\n\n".join([*(one.markdown() for one in grids), *NOTES]))
         return
-    for one in grids:
-        one.print(console)
-    for note in NOTES if grids else ():
-        console.print(markup(note, lines=True), style="dim")
+    print_all(console, grids, NOTES if grids else ())
 
 
 def measured(lab: Lab, execute: Callable[[list[Run]], list[Result]]) -> Record:

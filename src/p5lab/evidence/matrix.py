@@ -13,8 +13,7 @@ from p5lab.describe import experiment, papers
 from p5lab.describe import guest as guests
 from p5lab.describe import workload as workloads
 from p5lab.lab import Lab
-from p5lab.present.tables import Grid
-from p5lab.terminal import markup
+from p5lab.present.tables import Grid, print_all
 
 SCHEMA_VERSION = 1
 ALL, SOME, ABLE, NO = "all", "some", "can", "no"
@@ -133,9 +132,7 @@ def show(console: Console, found: Sequence[Cell], form: str) -> None:
         print(block(found), end="")
     else:
         table, reasons = grid(found)
-        table.print(console)
-        for line in (LEGEND.replace("`", ""), *reasons):
-            console.print(markup(line, lines=True), style="dim")
+        print_all(console, [table], (LEGEND.replace("`", ""), *reasons))
 
 
 def _row(cell: Cell) -> dict[str, object]:

@@ -20,8 +20,7 @@ from p5lab.evidence import published as claim_file
 from p5lab.evidence.records import short
 from p5lab.execute.runner import Result
 from p5lab.lab import Lab
-from p5lab.present.tables import MISSING, Grid, number
-from p5lab.terminal import markup
+from p5lab.present.tables import MISSING, Grid, number, plain, print_all
 from p5stats import claims, tidy
 from p5stats.claims import (
     FAILS,
@@ -126,10 +125,8 @@ def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool =
     elif form == "markdown":
         print(block(found, everything=everything), end="")
     else:
-        for grid in grids(found, everything=everything):
-            grid.print(console)
-        for note in notes(found, everything=everything):
-            console.print(markup(note, lines=True), style="dim")
+        said = notes(found, everything=everything)
+        print_all(console, grids(found, everything=everything), said)
 
 
 # --- for people ---------------------------------------------------------------------------------
@@ -261,9 +258,7 @@ def as_json(found: pd.DataFrame) -> str:
     return json.dumps(
         {
             "schema_version": SCHEMA_VERSION,
-            "headline": {
-                name: None if math.isnan(value) else value for name, value in said.items()
-            },
+            "headline": {name: plain(value) for name, value in said.items()},
             "claims": rows,
         },
         indent=1,

@@ -1,25 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Prints counts by dimension (p5lab.present.breakdown)."""
 
-import math
 from collections.abc import Sequence
 
 from rich.console import Console
 
 from p5lab.present.breakdown import Row, Table
 from p5lab.present.column import Column
-from p5lab.present.tables import (
-    LATEX,
-    MARKDOWN,
-    MISSING,
-    Grid,
-    document,
-    number,
-    ratio,
-    rows_as,
-    signed,
-    times,
-)
+from p5lab.present.tables import MISSING, Grid, number, plain, ratio, signed, times
+from p5lab.present.tables import show as show_tables
 
 SCHEMA_VERSION = 1
 # The columns of `rows` before and after those of the dimensions.
@@ -37,16 +26,8 @@ def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None
     every = [row for one in tables for row in rows(one)]
     keys = dict.fromkeys(key for row in every for key in row)  # tables can have other dimensions
     same = [{key: row.get(key, "") for key in keys} for row in every]
-    if text := rows_as(form, same, SCHEMA_VERSION):
-        console.file.write(text)
-        return
     grids = [grid for one in tables for grid in _grids(one, top)]
-    if form in (MARKDOWN, LATEX):
-        console.file.write(document(grids, [NOTE], form) + "\n")
-        return
-    for grid in grids:
-        grid.print(console)
-    console.print(NOTE, style="dim", highlight=False)
+    show_tables(console, form, grids, [NOTE], same, SCHEMA_VERSION)
 
 
 def rows(table: Table, top: int | None = None) -> list[dict[str, object]]:
@@ -63,9 +44,9 @@ def rows(table: Table, top: int | None = None) -> list[dict[str, object]]:
             "metric": wanted.name,
             "unit": wanted.unit,
             "per": table.per,
-            "value": _plain(values[place]),
-            "difference": _plain(values[place] - values[0]),
-            "ratio": _plain(ratio(values[place], values[0])),
+            "value": plain(values[place]),
+            "difference": plain(values[place] - values[0]),
+            "ratio": plain(ratio(values[place], values[0])),
             "state": TOTAL if row is nothing else state(row, place),
         }
         for row in (*(table.rows if top is None else table.top(top)), nothing)
@@ -73,10 +54,6 @@ def rows(table: Table, top: int | None = None) -> list[dict[str, object]]:
         if (values := table.values(row, wanted))
         for place, system in enumerate(table.systems)
     ]
-
-
-def _plain(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def state(row: Row, place: int) -> str:

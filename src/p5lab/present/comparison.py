@@ -22,7 +22,7 @@ from p5lab.describe.workload import EMPTY_NAME
 from p5lab.keep import swept_keys
 from p5lab.keep.selection import called, head, subject
 from p5lab.keep.store import Stored
-from p5lab.present.tables import number, ratio
+from p5lab.present.tables import number, plain, ratio
 from p5stats import StatsError, compare, tidy
 from p5stats.lazy import np, pd
 
@@ -507,10 +507,10 @@ class Comparison:
                         "iterations": cell.iterations,
                         "metric": name,
                         "unit": units[name],
-                        "value": _or_none(cell.mean(name)),
-                        "seed_min": _or_none(low),
-                        "seed_max": _or_none(high),
-                        "ratio": _or_none(ratio(cell.mean(name), reference)),
+                        "value": plain(cell.mean(name)),
+                        "seed_min": plain(low),
+                        "seed_max": plain(high),
+                        "ratio": plain(ratio(cell.mean(name), reference)),
                     }
 
 
@@ -532,7 +532,3 @@ def _name(system: System, field: str) -> str:
         "version": value.replace(" = ", "\n= "),
     }
     return shown.get(field, value)
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value

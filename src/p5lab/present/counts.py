@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Prints the counts of an experiment, in formats for people and for programs."""
 
-import csv
-import io
 import json
 import os
 from collections.abc import Sequence
@@ -14,11 +12,10 @@ from p5lab.describe.experiment import PROGRAM
 from p5lab.describe.observation import Region
 from p5lab.describe.workload import WHOLE_NAME
 from p5lab.keep import selection
-from p5lab.present import comparison, headline, one_system, several_systems
+from p5lab.present import comparison, headline, one_system, several_systems, tables
 from p5lab.present.comparison import Comparison, Question
 from p5lab.present.several_systems import last_points
-from p5lab.present.tables import LATEX, MARKDOWN, MISSING, Grid, document
-from p5lab.terminal import markup
+from p5lab.present.tables import LATEX, MARKDOWN, MISSING, Grid, document, print_all
 
 FORMATS = ("table", "markdown", "csv", "json")
 FORMS = (*FORMATS, LATEX)  # of the commands that print counts
@@ -65,10 +62,10 @@ def of(
     elif form == "json":
         print(as_json(found))
     elif form in (MARKDOWN, LATEX):
-        tables = grids(found, NO_LIMIT)
+        every = grids(found, NO_LIMIT)
         if form == LATEX and not all_tables:
-            tables = [grid.without_zeros() for grid in tables]
-        print(document(tables, said + about(tables, found) + papers_named, form))
+            every = [grid.without_zeros() for grid in every]
+        print(document(every, said + about(every, found) + papers_named, form))
     else:
         shown = grids(found, console.width)
         if not all_tables:
@@ -76,10 +73,7 @@ def of(
             shown, more = headline.choose(found, shown, [*said, DASH, *papers_named], console.width)
             said += more
         said += about(shown, found)
-        for grid in shown:
-            grid.print(console)
-        for note in said + papers_named:
-            console.print(markup(note, lines=True), style="dim")
+        print_all(console, shown, said + papers_named)
 
 
 def notes(found: Comparison, reference: str = "", *, failures: bool = True) -> list[str]:
@@ -140,10 +134,10 @@ def _operation(found: Comparison) -> str:
     return " or ".join(sorted(set(map(of_phase, found.questions)), reverse=True))
 
 
-def about(tables: Sequence[Grid], found: Comparison) -> list[str]:
+def about(grids: Sequence[Grid], found: Comparison) -> list[str]:
     """Returns the notes about what these tables contain: a dash, and numbers that rest on one
     placement of the pages."""
-    cells = {cell.strip() for table in tables for row in table.rows for cell in row[1:]}
+    cells = {cell.strip() for grid in grids for row in grid.rows for cell in row[1:]}
     lines = [DASH] if MISSING in cells else []
     return lines + ([PLACEMENT.format(*found.seeds)] if found.has_one_placement else [])
 
@@ -189,12 +183,7 @@ def grids(found: Comparison, width: int) -> list[Grid]:
 
 def as_csv(found: Comparison) -> str:
     """Returns CSV with a row for each benchmark, system and metric. A missing value is empty."""
-    text = io.StringIO()
-    rows = list(found.table())
-    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return tables.as_csv(list(found.table()))
 
 
 def as_json(found: Comparison) -> str:

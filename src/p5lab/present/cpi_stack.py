@@ -11,9 +11,9 @@ from p5lab.describe.observation import Cpi
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
-from p5lab.present import breakdown
+from p5lab.present import breakdown, tables
 from p5lab.present.breakdown import Question
-from p5lab.present.tables import LATEX, MARKDOWN, MISSING, Grid, clocks, document, rows_as
+from p5lab.present.tables import MISSING, Grid, clocks
 from p5stats import cpi, tidy
 from p5stats.dimensions import DIMENSIONS
 
@@ -129,14 +129,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     run of the same workload; for one run, it has a column for each ring. Raises UserError for a run
     without a CPI stack."""
     stacks = [stack for stored in runs for stack in of_run(stored)]
-    if text := rows_as(form, _rows(stacks), SCHEMA_VERSION):
-        console.file.write(text)
-    elif form in (MARKDOWN, LATEX):
-        console.file.write(document(_grids(stacks), [NOTE], form) + "\n")
-    else:
-        for grid in _grids(stacks):
-            grid.print(console)
-        console.print(NOTE, highlight=False)
+    tables.show(console, form, _grids(stacks), [NOTE], _rows(stacks), SCHEMA_VERSION)
 
 
 def _rows(stacks: Sequence[Stack]) -> list[dict[str, object]]:

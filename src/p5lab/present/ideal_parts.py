@@ -12,8 +12,9 @@ from p5lab.describe import ideal
 from p5lab.describe.keys import overlay_of
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
+from p5lab.present import tables
 from p5lab.present.comparison import CYCLES, Cell, Comparison, System
-from p5lab.present.tables import LATEX, MARKDOWN, MISSING, Grid, clocks, document, rows_as
+from p5lab.present.tables import MISSING, Grid, clocks
 from p5stats import cpi
 
 SCHEMA_VERSION = 1
@@ -134,14 +135,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     if not found:
         raise UserError(f"no runs with and without ideal parts: expected runs with {ideal.OPTION}")
     note = NOTE + (STACK_NOTE if any(one.stack for one in found) else "")
-    if text := rows_as(form, _rows(found), SCHEMA_VERSION):
-        console.file.write(text)
-    elif form in (MARKDOWN, LATEX):
-        console.file.write(document([_grid(one) for one in found], [note], form) + "\n")
-    else:
-        for one in found:
-            _grid(one).print(console)
-        console.print(note, highlight=False)
+    tables.show(console, form, list(map(_grid, found)), [note], _rows(found), SCHEMA_VERSION)
 
 
 def _rows(found: Sequence[Cost]) -> list[dict[str, object]]:

@@ -26,10 +26,10 @@ from p5lab.present.tables import (
     Grid,
     document,
     number,
+    print_all,
     ratio,
     times,
 )
-from p5lab.terminal import markup
 from p5stats.metrics import View, shown_in
 
 FORMS = ("table", MARKDOWN, LATEX)  # other formats contain all numbers and have no tables
@@ -103,10 +103,7 @@ def show(
     if not wanted.all_tables and sum(grid.height(console.width) for grid in tables) > LINES:
         tables = grids(found, wanted.columns, console.width, together=True)
     tables += counts.grids(found, console.width) if wanted.all_tables else []
-    for grid in tables:
-        grid.print(console)
-    for note in notes(found, wanted) + counts.about(tables, found):
-        console.print(markup(note, lines=True), style="dim")
+    print_all(console, tables, notes(found, wanted) + counts.about(tables, found))
 
 
 def notes(found: Comparison, wanted: Display) -> list[str]:

@@ -271,6 +271,37 @@ def safe(text: str, *, lines: bool = False) -> str:
     return html.escape(for_terminal(text, lines=lines), quote=False)
 
 
+def print_all(console: Console, grids: Iterable[Grid], notes: Iterable[str]) -> None:
+    """Prints tables, and the notes below them."""
+    for grid in grids:
+        grid.print(console)
+    for note in notes:
+        console.print(markup(note, lines=True), style="dim", highlight=False)
+
+
+def show(
+    console: Console,
+    form: str,
+    grids: Sequence[Grid],
+    notes: Sequence[str],
+    rows: Sequence[Mapping[str, object]] = (),
+    schema_version: int = 1,
+) -> None:
+    """Prints `rows` as csv or json, or tables with the notes below them in one of the other
+    forms."""
+    if form in ("csv", "json"):
+        console.file.write(rows_as(form, rows, schema_version) or "")
+    elif form in (MARKDOWN, LATEX):
+        console.file.write(document(grids, notes, form) + "\n")
+    else:
+        print_all(console, grids, notes)
+
+
+def plain(value: float) -> float | None:
+    """A number as JSON has it: None for NaN."""
+    return None if math.isnan(value) else value
+
+
 def as_csv(rows: Sequence[Mapping[str, object]]) -> str:
     """Rows with the same keys as CSV: a line with the keys, and a line for each row. None is an
     empty cell."""

@@ -11,7 +11,7 @@ from p5lab.errors import STATUS_FAILED, writing
 from p5lab.lab import Lab
 from p5lab.present import counts, regression
 from p5lab.present.regression import Checked, Limit, Moved, Parts
-from p5lab.present.tables import MISSING, number, signed
+from p5lab.present.tables import MISSING, number, plain, signed
 
 HELP = "fail if a number moved further than a limit"
 DESCRIPTION = (
@@ -96,9 +96,6 @@ def _parts(parts: Parts) -> str:
 
 
 def _document(found: Checked) -> dict[str, object]:
-    def plain(value: float) -> float | None:
-        return None if math.isnan(value) else value
-
     rows = [
         {
             "operation": one.name,
