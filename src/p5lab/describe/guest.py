@@ -48,7 +48,6 @@ KEYS = (
     "lacks",
     "cannot",
 )
-CALL_KEYS = ("domains", "ring_crossings", "cr3_loads")
 BOOT_KEYS = ("protocol", "kernel", "initramfs", "modules", "disk", "cmdline", "screen", "until")
 # The graphics modes of `screen` and their numbers. [VBE 2.0, "VBE Mode Numbers"] has the modes of
 # 8 and 16 bits a dot.
@@ -61,7 +60,6 @@ SCREENS = {
     "1024x768x16": 0x117,
 }
 NO_PROGRAMS = "boots from its own media, where p5lab has no programs yet"
-IMAGE_KEYS = ("distribution", "suite", "architecture", "options", "brings")
 CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # keys of a variant
 
 
@@ -73,7 +71,7 @@ class Image:
 
     distribution: str  # ID in os-release
     suite: str
-    options: tuple[str, ...]  # further options of mmdebstrap
+    options: tuple[str, ...] = ()  # further options of mmdebstrap
     architecture: str = AMD64
     brings: bool = False
 
@@ -105,13 +103,14 @@ class Guest:
     structure: str
     isa: str
     clock_vector: int  # interrupt vector of the guest's clock tick
-    programs: str  # the directory of build/workloads with the guest's programs
     protocol: str
-    kernel: Path
-    initramfs: Path | None  # None: the root is on the disk
-    disk: Path | None  # image of the first disk
-    cmdline: str
-    cannot: dict[str, str]  # reasons by `workload` or `workload parameter=value`
+    programs: str = ""  # the directory of build/workloads with the guest's programs
+    kernel: Path = Path()
+    initramfs: Path | None = None  # None: the root is on the disk
+    disk: Path | None = None  # image of the first disk
+    cmdline: str = ""
+    # Reasons by `workload` or `workload parameter=value`.
+    cannot: Mapping[str, str] = field(default_factory=dict)
     image: Image | None = None
     modules: tuple[tuple[Path, str], ...] = ()  # of a multiboot kernel: file and command line
     calls: Mapping[str, Call] = field(default_factory=dict)  # by workload and its parameters
@@ -274,13 +273,7 @@ def _from_media(lab: Lab, table: Table, boot: Table) -> Guest:
         structure=table.choice("structure", STRUCTURES),
         isa=table.choice("isa", ("pentium",)),
         clock_vector=table.number("clock_vector", BIOS_CLOCK_VECTOR),
-        programs="",
         protocol=BIOS,
-        kernel=Path(),
-        initramfs=None,
-        disk=None,
-        cmdline="",
-        cannot={},
         has=has,
         lacks=lacks,
         media=media.read(table.table("media")),
@@ -307,8 +300,7 @@ def _calls(table: Table) -> dict[str, Call]:
     calls = {}
     for name in table.data:
         one = table.table(name)
-        one.only(CALL_KEYS)
-        calls[name] = Call(*(one.number(key) for key in CALL_KEYS))
+        calls[name] = one.record(Call)
         if calls[name].domains < 1 or min(calls[name].ring_crossings, calls[name].cr3_loads) < 0:
             raise UserError(f"{one.where}: expected at least one domain, and no negative number")
     return calls
@@ -338,14 +330,9 @@ def _beside(table: Table, boot: Table, directory: Path) -> None:
 
 
 def _image(table: Table) -> Image:
-    table.only(IMAGE_KEYS)
-    return Image(
-        table.text("distribution"),
-        table.text("suite"),
-        tuple(table.texts("options", [])),
-        table.choice("architecture", ARCHITECTURES) if "architecture" in table.data else AMD64,
-        table.flag("brings", False),
-    )
+    if "architecture" in table.data:
+        table.choice("architecture", ARCHITECTURES)
+    return table.record(Image)
 
 
 def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:

@@ -21,8 +21,8 @@ class Output:
     name: str
     file: str
     doc: str
-    when: str
-    format: str
+    when: str = ""
+    format: str = ""
 
 
 @cache
@@ -31,14 +31,7 @@ def read(path: Path) -> dict[str, Output]:
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.only(["outputs"])
     outputs = table.table("outputs")
-    found = {}
-    for name in outputs.data:
-        one = outputs.table(name)
-        one.only(("file", "doc", "when", "format"))
-        found[name] = Output(
-            name, one.text("file"), one.text("doc"), one.text("when", ""), one.text("format", "")
-        )
-    return found
+    return {name: outputs.table(name).record(Output, name=name) for name in outputs.data}
 
 
 def here() -> dict[str, Output]:

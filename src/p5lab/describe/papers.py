@@ -8,12 +8,10 @@ from functools import cache
 from pathlib import Path
 
 from p5lab.describe import tomlfile
-from p5lab.describe.tomlfile import Table
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
 FILE = "configs/papers.toml"
-FIELDS = ("authors", "short", "title", "venue", "short_venue", "year", "pages", "doi", "note")
 COMMAND = "./p5lab docs --no-runs"
 
 
@@ -29,9 +27,9 @@ class Paper:
     venue: str
     short_venue: str
     year: int
-    pages: str
-    doi: str
-    note: str
+    pages: str = ""
+    doi: str = ""
+    note: str = ""
 
     @property
     def footer(self) -> str:
@@ -57,7 +55,7 @@ class Paper:
 def read(path: Path) -> dict[str, Paper]:
     """The papers of a file by name. Raises UserError for a missing or wrong entry."""
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
-    return {name: _paper(name, table.table(name)) for name in table.data}
+    return {name: table.table(name).record(Paper, name=name) for name in table.data}
 
 
 def here() -> dict[str, Paper]:
@@ -92,22 +90,6 @@ def reference() -> str:
 def _linked(citation: str) -> str:
     """Returns a citation in Markdown, with each DOI as a link."""
     return re.sub(r"doi:(10\.[\w./]*\w)", r"[doi:\1](https://doi.org/\1)", citation)
-
-
-def _paper(name: str, table: Table) -> Paper:
-    table.only(FIELDS)
-    return Paper(
-        name,
-        tuple(table.texts("authors")),
-        table.text("short"),
-        table.text("title"),
-        table.text("venue"),
-        table.text("short_venue"),
-        table.number("year"),
-        table.text("pages", ""),
-        table.text("doi", ""),
-        table.text("note", ""),
-    )
 
 
 def _listed(authors: tuple[str, ...]) -> str:

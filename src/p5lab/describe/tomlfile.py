@@ -4,15 +4,16 @@
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar, get_type_hints
 
 from p5lab.describe import tomllines
 from p5lab.describe.tomllines import Place
 from p5lab.errors import UserError, unknown
 
+R = TypeVar("R")
 TYPE_NAMES = {
     str: "a text in quotes",
     int: "a whole number",
@@ -170,6 +171,20 @@ class Table:
                 raise UserError(f"{table.where}: expected a table, found {type_name(value)}")
             result.append(table)
         return result
+
+    def record(self, kind: type[R], **given: Any) -> R:  # noqa: ANN401
+        """A dataclass with the values of this table: each field that is not `given` has the key of
+        its name, and its type is str, int, bool or tuple[str, ...]. A key may be missing if its
+        field has a default. Raises UserError for any other key."""
+        read = {str: self.text, int: self.number, bool: self.flag}
+        own = [one for one in fields(kind) if one.init and one.name not in given]
+        self.only(one.name for one in own)
+        for one in own:
+            default = ... if one.default is MISSING else one.default
+            hint = get_type_hints(kind)[one.name]
+            value = read[hint](one.name, default) if hint in read else self.texts(one.name, default)
+            given[one.name] = tuple(value) if isinstance(value, list) else value
+        return kind(**given)
 
     def only(self, known: Iterable[str]) -> None:
         """Raises UserError for a key that is not in `known`. The message names the nearest known

@@ -10,7 +10,6 @@ content. `./p5lab docs period` makes all runs again, also those of our own guest
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from p5lab.describe import experiment, guest, media, script, tomlfile
@@ -44,44 +43,33 @@ EVENTS = {
 
 @dataclass(frozen=True)
 class System:
-    """A system that boots from media. `files`: further files on the floppy in drive B. `says`:
+    """A system that boots from media. `put`: further files on the floppy in drive B. `says`:
     patterns of lines in which the system names the processor and its clock."""
 
     name: str
     title: str
     guest: str
-    script: Path
+    script: str
     programs: str
-    files: tuple[str, ...]
-    says: tuple[str, ...]
+    put: tuple[str, ...] = ()
+    says: tuple[str, ...] = ()
 
 
-def systems(lab: Lab, table: Table) -> list[System]:
+def systems(table: Table) -> list[System]:
     """The systems with media, in the order of the file."""
-    found, described = [], table.table("system")
-    for name in described.data:
-        one = described.table(name)
-        one.only(("title", "guest", "script", "programs", "put", "says"))
-        found.append(
-            System(
-                name,
-                one.text("title"),
-                one.text("guest"),
-                lab.root / one.text("script"),
-                one.choice("programs", tuple(SYSTEMS)),
-                tuple(one.texts("put", [])),
-                tuple(one.texts("says", [])),
-            )
-        )
+    described = table.table("system")
+    found = [described.table(name).record(System, name=name) for name in described.data]
+    for one in found:
+        described.table(one.name).choice("programs", tuple(SYSTEMS))
     return found
 
 
 def missing(lab: Lab) -> list[str]:
     """The files of the comparison that no directory of P5LAB_MEDIA has."""
     wanted: dict[str, None] = {}
-    for one in systems(lab, _load(lab)):
+    for one in systems(_load(lab)):
         wanted |= {medium.file: None for medium in guest.load(lab, one.guest).media}
-        wanted |= dict.fromkeys(one.files)
+        wanted |= dict.fromkeys(one.put)
     return [name for name in wanted if media.placed(name) is None]
 
 
@@ -126,7 +114,7 @@ def measured(lab: Lab, before: Record, execute: Execute) -> Record:
     if absent := missing(lab):
         raise UserError(f"{media.VARIABLE}: missing {', '.join(absent)}", status=STATUS_FAILED)
     table = _load(lab)
-    known = systems(lab, table)
+    known = systems(table)
     wanted = _phases(table)
     runs = [_run(lab, one) for one in known]
     record: Record = {}
@@ -146,9 +134,9 @@ def measured(lab: Lab, before: Record, execute: Execute) -> Record:
 
 
 def _run(lab: Lab, one: System) -> Run:
-    files = [media.placed(name) for name in one.files]
+    files = [media.placed(name) for name in one.put]
     asked = UserMedia(
-        scripts=(script.load(one.script),),
+        scripts=(script.load(lab.root / one.script),),
         put=tuple(path for path in files if path),
         programs=one.programs,
     )

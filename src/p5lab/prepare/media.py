@@ -138,13 +138,7 @@ def _first_look(asked: UserMedia) -> Guest:
         structure="monolithic",
         isa="pentium",
         clock_vector=guests.BIOS_CLOCK_VECTOR,
-        programs="",
         protocol=guests.BIOS,
-        kernel=Path(),
-        initramfs=None,
-        disk=None,
-        cmdline="",
-        cannot={},
         media=tuple(wanted),
     )
 
