@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Prints a plan: its runs, and the estimated time of the runs without results."""
 
-import csv
 import json
 from dataclasses import asdict
-from typing import IO
 
 from rich.console import Console
 
 from p5lab.duration import duration
 from p5lab.execute.plan import Plan, summary
+from p5lab.present import tables
 from p5lab.present.tables import MISSING, Grid
 
 SCHEMA_VERSION = 1
@@ -27,7 +26,7 @@ def show(console: Console, plan: Plan, form: str) -> None:
         }
         console.file.write(json.dumps(document, indent=1) + "\n")
     elif form == "csv":
-        _csv(console.file, plan)
+        console.file.write(tables.as_csv([asdict(row) for row in plan.rows]))
     else:
         grid = Grid("", ["run", "what", "state", "estimate"])
         for row in plan.rows:
@@ -42,10 +41,3 @@ def show(console: Console, plan: Plan, form: str) -> None:
         else:
             grid.print(console)
             console.print(summary(plan), soft_wrap=True, highlight=False)
-
-
-def _csv(file: IO[str], plan: Plan) -> None:
-    writer = csv.DictWriter(file, ["run", "label", "status", "seconds"], lineterminator="\n")
-    writer.writeheader()
-    for row in plan.rows:
-        writer.writerow(asdict(row))

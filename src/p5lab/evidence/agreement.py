@@ -10,7 +10,6 @@ bracket contains a clock tick. docs/evidence/cross-check.md shows the result.
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -569,9 +568,7 @@ def markdown(found: Check) -> str:
 
 def as_csv(found: Check) -> str:
     """CSV with a row for each phase, quantity and experiment. Missing values are empty."""
-    text = io.StringIO()
-    found.rows.to_csv(text, index=False, lineterminator="\n")
-    return text.getvalue()
+    return str(found.rows.to_csv(index=False, lineterminator="\n"))
 
 
 def as_json(found: Check) -> str:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """./p5lab matrix: the benchmarks of the papers, and which guests run them."""
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +11,11 @@ from p5lab.describe import experiment, papers
 from p5lab.describe import guest as guests
 from p5lab.describe import workload as workloads
 from p5lab.lab import Lab
+from p5lab.present import tables
 from p5lab.present.tables import Grid, print_all
 
 SCHEMA_VERSION = 1
 ALL, SOME, ABLE, NO = "all", "some", "can", "no"
-COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experiments")
 
 
 @dataclass(frozen=True)
@@ -126,8 +124,8 @@ def show(console: Console, found: Sequence[Cell], form: str) -> None:
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
-        rows = [_row(cell) for cell in found]
-        print(json.dumps({"schema_version": SCHEMA_VERSION, "cells": rows}, indent=1))
+        cells = [vars(cell) for cell in found]
+        print(json.dumps({"schema_version": SCHEMA_VERSION, "cells": cells}, indent=1))
     elif form == "markdown":
         print(block(found), end="")
     else:
@@ -135,18 +133,11 @@ def show(console: Console, found: Sequence[Cell], form: str) -> None:
         print_all(console, [table], (LEGEND.replace("`", ""), *reasons))
 
 
-def _row(cell: Cell) -> dict[str, object]:
-    return {name: getattr(cell, name) for name in COLUMNS}
-
-
 def as_csv(found: Sequence[Cell]) -> str:
-    """CSV with the columns COLUMNS and a row for each cell."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for cell in found:
-        writer.writerow([*list(_row(cell).values())[:-1], " ".join(cell.experiments)])
-    return text.getvalue()
+    """CSV with a row for each cell."""
+    return tables.as_csv(
+        [{**vars(cell), "experiments": " ".join(cell.experiments)} for cell in found]
+    )
 
 
 def block(found: Sequence[Cell]) -> str:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
@@ -246,9 +245,7 @@ def _error(row: dict[str, object]) -> str:
 
 def as_csv(found: pd.DataFrame) -> str:
     """CSV with a row for each claim. Missing values are empty."""
-    text = io.StringIO()
-    found.to_csv(text, index=False, lineterminator="\n")
-    return text.getvalue()
+    return str(found.to_csv(index=False, lineterminator="\n"))
 
 
 def as_json(found: pd.DataFrame) -> str:

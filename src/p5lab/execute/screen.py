@@ -7,7 +7,6 @@ runs. The engine draws only what somebody has asked for, and a look changes no e
 clock follows real time, as in p5lab.execute.shell. All files of the session are deleted at its end.
 """
 
-import contextlib
 import json
 import os
 import select
@@ -26,16 +25,14 @@ from typing import Any
 
 from p5lab import engines
 from p5lab.describe.run import Run
-from p5lab.engines import Outcome, Plan
-from p5lab.errors import STATUS_FAILED
+from p5lab.engines import Outcome
 from p5lab.execute.recorder import Recorder
-from p5lab.execute.shell import ESCAPE, LEAVE, raw_terminal
+from p5lab.execute.shell import ESCAPE, LEAVE, raw_terminal, started, status_of
 from p5lab.execute.viewers import Viewers
 from p5lab.files import store_bytes
 from p5lab.host.painter import CLEAR, RESET, SHOW, Painter, Text
 from p5lab.host.terminal_keys import Typed, typed
 from p5lab.lab import Lab
-from p5lab.terminal import for_terminal
 
 HELP = "Ctrl-A x leaves, Ctrl-A d sends Ctrl-Alt-Delete, Ctrl-A Ctrl-A sends Ctrl-A"
 RESTART = ord("d")
@@ -44,7 +41,6 @@ REDRAW_SECONDS = 0.05
 # Records an input. The arguments are the virtual time in microseconds, and the new text before the
 # cursor.
 Note = Callable[[Recorder, int, str], None]
-SPEED = "clock: sync=slowdown"
 
 
 def run(lab: Lab, planned: Run, viewers: Viewers | None, record: Path | None) -> int:
@@ -54,11 +50,7 @@ def run(lab: Lab, planned: Run, viewers: Viewers | None, record: Path | None) ->
     if record:
         store_bytes(record, script.encode())
         print(f"p5lab: the script is in {record}", file=sys.stderr)
-    if outcome is None or outcome.status == "ok":
-        return 0
-    said = for_terminal(outcome.reason)
-    print(f"p5lab: {planned.guest.name}: {outcome.status}: {said}", file=sys.stderr)
-    return STATUS_FAILED
+    return status_of(planned, outcome)
 
 
 def _session(
@@ -71,7 +63,9 @@ def _session(
     for file, content in {**plan.write, **plan.live}.items():
         (directory / file).write_bytes(content)
     ours, theirs = socket.socketpair()
-    with ours, _started(plan, directory, theirs) as process, raw_terminal() as interactive:
+    engine_runs = started(plan, directory, theirs.fileno())
+    with ours, engine_runs as process, raw_terminal() as interactive:
+        theirs.close()  # so that our end tells when the engine has ended
         recorder = Recorder(f"Recorded on {planned.guest.name}.") if record else None
         person = Person(process, Link(ours), viewers, recorder, interactive)
         try:
@@ -83,28 +77,6 @@ def _session(
         left = process.poll() is None
     outcome = None if left else engine.collect(directory, process.returncode)
     return outcome, recorder.script if recorder else ""
-
-
-@contextlib.contextmanager
-def _started(
-    plan: Plan, directory: Path, theirs: socket.socket
-) -> Iterator["subprocess.Popen[bytes]"]:
-    """The engine, which is killed at the end of the block if it still runs."""
-    with theirs, (directory / plan.console).open("wb") as console:
-        process = subprocess.Popen(
-            (*plan.command, SPEED),
-            cwd=directory,
-            env=dict(plan.environment),
-            stdin=theirs.fileno(),
-            stdout=console,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
 
 
 class Link:

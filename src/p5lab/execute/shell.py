@@ -31,7 +31,7 @@ from p5lab.describe.machine import Machine
 from p5lab.describe.program import SHELL
 from p5lab.describe.run import Run
 from p5lab.describe.workload import Workload
-from p5lab.engines import Outcome
+from p5lab.engines import Outcome, Plan
 from p5lab.errors import STATUS_FAILED
 from p5lab.lab import Lab
 from p5lab.terminal import for_terminal
@@ -70,13 +70,15 @@ def plan(machine: Machine, guest: Guest, seed: int, model: bool) -> Run:
 def run(lab: Lab, planned: Run) -> int:
     """Runs the session. Returns the exit status of the command."""
     with tempfile.TemporaryDirectory(prefix="p5lab-shell-") as name:
-        outcome = _session(lab, planned, Path(name))
+        return status_of(planned, _session(lab, planned, Path(name)))
+
+
+def status_of(planned: Run, outcome: Outcome | None) -> int:
+    """The exit status of a session that ended with this outcome. Prints the reason of a failure."""
     if outcome is None or outcome.status == "ok":
         return 0
-    print(
-        f"p5lab: {planned.guest.name}: {outcome.status}: {for_terminal(outcome.reason)}",
-        file=sys.stderr,
-    )
+    said = for_terminal(outcome.reason)
+    print(f"p5lab: {planned.guest.name}: {outcome.status}: {said}", file=sys.stderr)
     return STATUS_FAILED
 
 
@@ -90,38 +92,43 @@ def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
     master, slave = os.openpty()
     try:
         tty.setraw(slave)  # no echo before Bochs has opened the line
-        command = (
-            *prepared.command,
-            f"com1: enabled=1, mode=term, dev={os.ttyname(slave)}",
-            "clock: sync=slowdown",
-        )
-        with (directory / prepared.console).open("wb") as console:
-            # Bochs starts in a new session of the operating system, so the serial line becomes the
-            # controlling terminal of Bochs. If this process dies, Bochs therefore gets a hang-up
-            # signal.
-            process = subprocess.Popen(
-                command,
-                cwd=directory,
-                env=dict(prepared.environment),
-                stdin=subprocess.DEVNULL,
-                stdout=console,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        try:
+        line = f"com1: enabled=1, mode=term, dev={os.ttyname(slave)}"
+        with started(prepared, directory, subprocess.DEVNULL, line) as process:
             with raw_terminal() as interactive:
                 if interactive:
                     say(f"{planned.guest.name} on {planned.machine.name}, simulated; {HELP}")
                 Relay(process, master, interactive).run()
-        finally:
             left = process.poll() is None
-            if left:
-                process.kill()
-            process.wait()
         return None if left else engine.collect(directory, process.returncode)
     finally:
         os.close(master)
         os.close(slave)
+
+
+@contextlib.contextmanager
+def started(
+    plan: Plan, directory: Path, source: int, *more: str
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """The engine, with real time, which is killed at the end of the block if it still runs.
+    `source`: its standard input. `more`: further settings."""
+    with (directory / plan.console).open("wb") as console:
+        # Bochs starts in a new session of the operating system, so a serial line becomes the
+        # controlling terminal of Bochs. If this process dies, Bochs therefore gets a hang-up
+        # signal.
+        process = subprocess.Popen(
+            (*plan.command, *more, "clock: sync=slowdown"),
+            cwd=directory,
+            env=dict(plan.environment),
+            stdin=source,
+            stdout=console,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 @contextlib.contextmanager

@@ -302,12 +302,9 @@ def sources(lab: Lab) -> Iterator[Finding]:
 
 def _is_here(fetcher: Fetcher, name: str) -> bool:
     source = fetcher.sources[name]
-    if not isinstance(source, Pinned):
-        return fetcher.local(source) is not None
-    file = Path(source.path).name
-    places = [fetcher.cache / "dist" / source.sha256 / file]
-    places += [fetcher.distdir / file] if fetcher.distdir else []
-    return any(place.is_file() for place in places)
+    if isinstance(source, Pinned):
+        return fetcher.is_here(fetcher.resolve(name))
+    return fetcher.local(source) is not None
 
 
 def products(lab: Lab) -> Iterator[Finding]:
