@@ -18,6 +18,20 @@ LOCAL, GLOBAL, WEAK = 0, 1, 2
 
 
 @dataclass(frozen=True)
+class Header:
+    """A program header. `address`, `physical`: of its content in memory. `stored`, `memory`: bytes
+    in the file and in memory."""
+
+    kind: int
+    flags: int
+    offset: int
+    address: int
+    physical: int
+    stored: int
+    memory: int
+
+
+@dataclass(frozen=True)
 class Segment:
     """A segment that is loaded as code. All numbers are bytes."""
 
@@ -57,20 +71,33 @@ class Elf:
         self.image = image
         self._wide = image[4] == 2
 
+    @property
+    def kind(self) -> int:
+        """The kind of the file (e_type)."""
+        return int.from_bytes(self.image[16:18], "little")
+
+    @property
+    def entry(self) -> int:
+        """The address at which the program begins."""
+        return int.from_bytes(self.image[24 : 32 if self._wide else 28], "little")
+
+    @cached_property
+    def headers(self) -> list[Header]:
+        """All program headers."""
+        if self._wide:
+            return [Header(*row) for row in self._table(32, 54, "<IIQQQQQ")]
+        # In files of 32 bits, p_flags is at another position.
+        return [Header(kind, row[-1], *row[:-1]) for kind, *row in self._table(28, 42, "<7I")]
+
     @cached_property
     def segments(self) -> list[Segment]:
         """The segments that are loaded as code."""
-        # The field p_flags is at another position in the program headers of 64-bit files.
-        layout, order = (
-            ("<IIQQQQ", (0, 1, 2, 3, 5)) if self._wide else ("<IIIIIII", (0, 6, 1, 2, 4))
-        )
         found = []
-        for row in self._table(32 if self._wide else 28, 54 if self._wide else 42, layout):
-            kind, flags, offset, address, size = (row[i] for i in order)
-            if kind == PT_LOAD and flags & EXECUTABLE_SEGMENT:
-                if offset + size > len(self.image):
+        for one in self.headers:
+            if one.kind == PT_LOAD and one.flags & EXECUTABLE_SEGMENT:
+                if one.offset + one.stored > len(self.image):
                     raise ValueError("a segment goes beyond the end of the file")
-                found.append(Segment(address, offset, size))
+                found.append(Segment(one.address, one.offset, one.stored))
         return found
 
     @cached_property

@@ -3,7 +3,6 @@
 (workloads/lib/fragment.S)."""
 
 import re
-import struct
 import tempfile
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -68,7 +67,10 @@ class Fragment:
     def blobs(self) -> list[tuple[int, bytes]]:
         """The content of the memory: address and bytes of each part."""
         found = []
-        for address, content in _segments(self.image):
+        for one in self.elf.headers:
+            if one.kind != PT_LOAD or not one.stored or not one.offset:
+                continue  # the last is the file's own header
+            address, content = one.address, self.image[one.offset : one.offset + one.stored]
             if address == FIRST and self.copies > 1:
                 # The jump to the caller is behind the copies, so its distance is shorter.
                 code, jump = content[: self.size], content[self.size : self.size + 5]
@@ -128,18 +130,6 @@ class Fragment:
         nearest = max(names, key=lambda one: one.address)
         distance = at - nearest.address
         return nearest.name + (f"+{distance:#x}" if distance else "")
-
-
-def _segments(image: bytes) -> list[tuple[int, bytes]]:
-    """The loaded parts of a 32-bit ELF file, without the file's own header."""
-    (offset,) = struct.unpack_from("<I", image, 28)
-    size, count = struct.unpack_from("<HH", image, 42)
-    found = []
-    for i in range(count):
-        kind, at, address, _, length, *_ = struct.unpack_from("<8I", image, offset + i * size)
-        if kind == PT_LOAD and length and at:
-            found.append((address, image[at : at + length]))
-    return found
 
 
 @dataclass(frozen=True)

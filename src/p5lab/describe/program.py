@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from p5lab.describe.elf import PT_LOAD, Elf
 from p5lab.describe.guest import Guest
 from p5lab.describe.markers import EMPTY_PHASE, WHOLE_PHASE
 from p5lab.describe.program_files import NOTHING, ProgramFiles
@@ -29,22 +30,18 @@ IN_GUEST = "guest:"
 LABEL = 60  # characters
 ELF_EXECUTABLE, ELF_SHARED = 2, 3  # e_type
 MACHINES = {2: "SPARC", 8: "MIPS", 20: "PowerPC", 40: "Arm", 62: "x86-64", 183: "AArch64"}
-PT_LOAD, PT_INTERP = 1, 3
+PT_INTERP = 3
+HEADER_BYTES = 52  # of a file of 32 bits
+CUT_SHORT = "an ELF file that was cut short"
 
 
 @dataclass(frozen=True)
 class Form:
-    """The offsets of the fields in the header and the program headers of an ELF file, for one width
-    (elf(5))."""
+    """The programs of one width."""
 
     bits: int
     elf_class: int  # e_ident[EI_CLASS]
     machine: int  # e_machine
-    header_bytes: int
-    table: tuple[str, int]  # e_phoff: format and offset
-    sizes: int  # offset of e_phentsize, e_phnum
-    segment_bytes: int
-    segment: tuple[str, int, int]  # format of a program header; indices of p_offset and p_filesz
     target: str  # of Zig and clang
     processor: str  # the oldest processor of the guests, as compilers name it
 
@@ -60,30 +57,8 @@ class Form:
         )
 
 
-FORM_32 = Form(
-    32,
-    1,
-    3,
-    52,
-    ("<I", 28),
-    42,
-    32,
-    ("<5I", 1, 4),
-    "x86-linux-musl",
-    "pentium",
-)
-FORM_64 = Form(
-    64,
-    2,
-    62,
-    64,
-    ("<Q", 32),
-    54,
-    56,
-    ("<II4Q", 2, 5),
-    "x86_64-linux-musl",
-    "x86_64",
-)
+FORM_32 = Form(32, 1, 3, "x86-linux-musl", "pentium")
+FORM_64 = Form(64, 2, 62, "x86_64-linux-musl", "x86_64")
 
 
 @dataclass(frozen=True)
@@ -306,33 +281,28 @@ def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
         return "a script, not a program"
     if image[:4] != b"\x7fELF":
         return "not an ELF file"
-    if len(image) < FORM_32.header_bytes:
-        return "an ELF file that was cut short"
+    if len(image) < HEADER_BYTES:
+        return CUT_SHORT
     kind, machine = struct.unpack_from("<HH", image, 16)
     if image[5] != 1 or (image[4] == form.elf_class and machine != form.machine):
         return f"an ELF file for another machine ({MACHINES.get(machine, f'number {machine}')})"
     if image[4] != form.elf_class:
         return f"a {96 - form.bits}-bit ELF file"
-    if len(image) < form.header_bytes:
-        return "an ELF file that was cut short"
     if kind not in (ELF_EXECUTABLE, ELF_SHARED):
         return "an ELF file that is not linked" if kind == 1 else "not an executable ELF file"
-    (offset,) = struct.unpack_from(form.table[0], image, form.table[1])
-    entry_bytes, count = struct.unpack_from("<HH", image, form.sizes)
-    if entry_bytes != form.segment_bytes or offset + count * entry_bytes > len(image):
-        return "an ELF file that was cut short"
-    loaded = False
-    for number in range(count):
-        layout, at_start, at_length = form.segment
-        fields = struct.unpack_from(layout, image, offset + number * entry_bytes)
-        segment, start, length = fields[0], fields[at_start], fields[at_length]
-        if start + length > size:
-            return "an ELF file that was cut short"
-        if segment == PT_INTERP:
-            loader = image[start : start + length].rstrip(b"\0").decode("ascii", "replace")
-            return f"dynamically linked (by {loader}), and the guest does not have its libraries"
-        loaded = loaded or segment == PT_LOAD
-    return "" if loaded else "an ELF file with nothing to load"
+    try:
+        headers = Elf(image).headers
+    except ValueError:
+        return CUT_SHORT
+    for one in headers:
+        if one.offset + one.stored > size:
+            return CUT_SHORT
+        if one.kind == PT_INTERP:
+            loader = image[one.offset : one.offset + one.stored].rstrip(b"\0")
+            name = loader.decode("ascii", "replace")
+            return f"dynamically linked (by {name}), and the guest does not have its libraries"
+    is_loaded = any(one.kind == PT_LOAD for one in headers)
+    return "" if is_loaded else "an ELF file with nothing to load"
 
 
 def split_arguments(text: str, *before: str) -> tuple[str, ...]:

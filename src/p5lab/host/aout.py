@@ -9,10 +9,12 @@ systems: a.out.h of Linux 1.0, sys/exec_aout.h of NetBSD 1.0, sys/imgact_aout.h 
 import struct
 from dataclasses import dataclass
 
+from p5lab.describe.elf import PT_LOAD, Elf
+
 HEADER = 32  # bytes
 PAGE = 4096
-PT_LOAD, WRITABLE, EXECUTABLE = 1, 2, 1
-ET_EXEC, EM_386 = 2, 3
+WRITABLE, EXECUTABLE = 2, 1
+ET_EXEC, EM_386 = 2, b"\3\0"
 DYNAMIC = (2, 3)  # PT_DYNAMIC, PT_INTERP
 
 
@@ -70,24 +72,20 @@ _Part = tuple[int, bytes, int]  # address, content, size in memory
 def _loaded(elf: bytes) -> tuple[int, _Part, _Part]:
     """The entry point, the text and the data."""
     try:
-        magic, kind, machine = struct.unpack_from("<7s9xHH", elf)
-        entry, table = struct.unpack_from("<II", elf, 24)
-        size, count = struct.unpack_from("<HH", elf, 42)
-        rows = [struct.unpack_from("<8I", elf, table + size * one) for one in range(count)]
-    except struct.error:
+        program = Elf(elf)
+        headers = program.headers
+    except ValueError:
         raise ValueError("not an ELF file for i386") from None
-    if magic != b"\x7fELF\1\1\1" or kind != ET_EXEC or machine != EM_386:
+    if elf[:7] != b"\x7fELF\1\1\1" or program.kind != ET_EXEC or elf[18:20] != EM_386:
         raise ValueError("not a static ELF program for i386")
-    if any(row[0] in DYNAMIC for row in rows):
+    if any(one.kind in DYNAMIC for one in headers):
         raise ValueError("the program needs a dynamic linker; expected a static program")
-    parts = []
-    for row in rows:
-        if row[0] != PT_LOAD:
-            continue
-        _, offset, address, _, stored, memory, flags, _ = row
-        if offset + stored > len(elf):
-            raise ValueError("a segment goes beyond the end of the file")
-        parts.append((flags, (address, elf[offset : offset + stored], memory)))
-    if [flags & (WRITABLE | EXECUTABLE) for flags, _ in parts] != [EXECUTABLE, WRITABLE]:
+    loaded = [one for one in headers if one.kind == PT_LOAD]
+    if any(one.offset + one.stored > len(elf) for one in loaded):
+        raise ValueError("a segment goes beyond the end of the file")
+    if [one.flags & (WRITABLE | EXECUTABLE) for one in loaded] != [EXECUTABLE, WRITABLE]:
         raise ValueError("expected two loaded segments: text, and data that may be written")
-    return entry, parts[0][1], parts[1][1]
+    text, data = (
+        (one.address, elf[one.offset : one.offset + one.stored], one.memory) for one in loaded
+    )
+    return program.entry, text, data

@@ -23,7 +23,8 @@ from p5lab.host.compiler import CompilerError, pentium_programs, run_zig
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
-BEGIN, LAYOUT, CONVERTER = "aout_start.c", "aout.ld", "src/p5lab/host/aout.py"
+BEGIN, LAYOUT = "aout_start.c", "aout.ld"
+CONVERTER = ("src/p5lab/host/aout.py", "src/p5lab/describe/elf.py")
 ENTER = "enter.S"  # of BSD: how a program enters the kernel
 FLAGS = ("-std=gnu11", "-O2", "-fno-stack-protector", "-fno-sanitize=undefined")
 BSD_FLAGS = ("-U__linux__", "-DP5LAB_BSD")
@@ -83,7 +84,7 @@ def made(lab: Lab, kind: Kind) -> list[Path]:
 def _inputs(lab: Lab, kind: Kind) -> str:
     """The digest of everything from which the programs are made."""
     files = {lab.root / path for path, _ in linux_programs.sources(lab, kind.place).values()}
-    files.add(lab.root / CONVERTER)
+    files |= {lab.root / name for name in CONVERTER}
     for folder in (linux_programs.PLACE, kind.place, kind.libc, *INCLUDED):
         files |= {path for path in (lab.root / folder).iterdir() if path.is_file()}
     options = (version("ziglang"), kind.form or "", *FLAGS, *kind.flags)

@@ -2,7 +2,6 @@
 """A function of the user's program that a run measures without markers: `--region`."""
 
 import shlex
-import struct
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -56,8 +55,7 @@ class Region(Kind):
         """region.txt: whether the program runs at its linked address, the address of the function,
         and the digest of the page that contains this address."""
         elf, address = self._place(run)
-        (kind,) = struct.unpack_from("<H", elf.image, 16)
-        form = "fixed" if kind == ELF_EXECUTABLE else "moved"
+        form = "fixed" if elf.kind == ELF_EXECUTABLE else "moved"
         page = functions.pages(elf)[address & -functions.PAGE]
         return {REGION: f"{form} {address:x} {page:x} {self.function}\n".encode()}
 

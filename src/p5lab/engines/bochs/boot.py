@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from p5lab.describe.elf import PT_LOAD, Elf
 from p5lab.errors import UserError
 
 BASE = 0x90000  # real-mode code
@@ -148,7 +149,6 @@ MB_MEMORY, MB_CMDLINE, MB_MODULES, MB_MAP = 1 << 0, 1 << 2, 1 << 3, 1 << 6  # fl
 USABLE, RESERVED = 1, 2
 LOW_END = 0x9FC00  # conventional memory below the BIOS's extended data area
 UPPER = 0x100000
-LOAD = 1  # PT_LOAD
 
 
 @dataclass(frozen=True)
@@ -245,24 +245,21 @@ def multiboot(
 def _segments(kernel: bytes, name: Path) -> tuple[int, list[tuple[int, int, int, int]]]:
     """The physical entry point of an ELF kernel, and its segments: address, offset, bytes in the
     file, bytes in memory."""
-    if kernel[:6] != b"\x7fELF\x01\x01" or len(kernel) < 52:
+    if kernel[:6] != b"\x7fELF\x01\x01":
         raise UserError(f"{name}: not an ELF file of 32 bits")
-    entry, table = struct.unpack_from("<II", kernel, 24)
-    each, count = struct.unpack_from("<HH", kernel, 42)
-    if each != 32 or table + each * count > len(kernel):
-        raise UserError(f"{name}: its program headers are cut short")
+    try:
+        entry, headers = Elf(kernel).entry, Elf(kernel).headers
+    except ValueError:
+        raise UserError(f"{name}: its program headers are cut short") from None
     segments = []
-    for number in range(count):
-        kind, at, virtual, address, length, size = struct.unpack_from(
-            "<6I", kernel, table + each * number
-        )
-        if kind != LOAD:
+    for number, one in enumerate(headers):
+        if one.kind != PT_LOAD:
             continue
-        if at + length > len(kernel) or length > size:
+        if one.offset + one.stored > len(kernel) or one.stored > one.memory:
             raise UserError(f"{name}: segment {number} is cut short")
-        segments.append((address, at, length, size))
-        if virtual <= entry < virtual + size:
-            entry += address - virtual
+        segments.append((one.physical, one.offset, one.stored, one.memory))
+        if one.address <= entry < one.address + one.memory:
+            entry += one.physical - one.address
     if not segments:
         raise UserError(f"{name}: expected a segment to load")
     return entry, segments
