@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar, get_type_hints
+from typing import Any, NoReturn, TypeVar, cast, get_type_hints
 
 from p5lab.describe import tomllines
 from p5lab.describe.tomllines import Place
@@ -177,7 +177,7 @@ class Table:
         its name, and its type is str, int, bool or tuple[str, ...]. A key may be missing if its
         field has a default. Raises UserError for any other key."""
         read = {str: self.text, int: self.number, bool: self.flag}
-        own = [one for one in fields(kind) if one.init and one.name not in given]
+        own = [one for one in fields(cast("Any", kind)) if one.init and one.name not in given]
         self.only(one.name for one in own)
         for one in own:
             default = ... if one.default is MISSING else one.default
