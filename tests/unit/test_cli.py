@@ -14,6 +14,7 @@ from fakelab import call_events, chase_events
 
 from p5lab.cli import main as cli
 from p5lab.cli import parser as parsers
+from p5lab.describe import observation
 from p5lab.keep import store
 from p5lab.present import tables
 
@@ -288,9 +289,11 @@ def test_help_names_every_command_and_explains_each(p5lab, lab):
 
 
 def test_every_option_is_read():
-    """An option without a reader has no effect, and a user cannot see that."""
+    """An option without a reader has no effect, and a user cannot see that. Kind.parse reads the
+    options of the observations."""
     code = "\n".join(path.read_text() for path in (REPO / "src/p5lab").rglob("*.py"))
     read = {name for found in re.findall(r'\bargs\.(\w+)|"(\w+)"', code) for name in found}
+    read |= {option[2:] for kind in observation.KINDS for option in kind.options}
     for name, command in parsers.commands_of(parsers.of_all()).items():
         unread = {one.dest for one in command._actions} - read - {"help"}
         assert unread == set(), name
