@@ -2,7 +2,7 @@
 """`p5lab.whatif` and `p5lab.annotate`: what would make a program faster, and what each of its
 instructions costs. The commands with these names make their runs here, too."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from p5lab.describe.run import Run
 from p5lab.describe.sweep import Axis
 from p5lab.errors import UserError
 from p5lab.execute.build_and_run import execute
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute, Result
 from p5lab.host.processors import cores
 from p5lab.keep import selection, store
 from p5lab.lab import Lab
@@ -26,8 +26,6 @@ from p5stats.lazy import pd
 
 if TYPE_CHECKING:
     from p5lab.api.runs import Names, Value
-
-Make = Callable[[list[Run]], list[Result]]  # makes runs
 
 
 def whatif(
@@ -85,7 +83,7 @@ def annotate(
     return pd.DataFrame([row for code in found.functions for row in annotated.rows(code)])
 
 
-def gains(lab: Lab, asked: Request, make: Make) -> tuple[list[what_if.Effects], list[Result]]:
+def gains(lab: Lab, asked: Request, make: Execute) -> tuple[list[what_if.Effects], list[Result]]:
     """The changes with their gains, and all results. Without changes, if a run of the unchanged
     machine has failed."""
     runs = prepare(lab, asked).runs
@@ -105,7 +103,7 @@ def gains(lab: Lab, asked: Request, make: Make) -> tuple[list[what_if.Effects], 
 
 
 def by_instruction(
-    runs: Sequence[Run], kernel: str, most: int, make: Make
+    runs: Sequence[Run], kernel: str, most: int, make: Execute
 ) -> tuple[list[annotated.Annotated], list[Result]]:
     """The functions of at most `most` programs, or one function of a kernel, and the results.
     Without functions, if a run has failed."""
@@ -197,7 +195,7 @@ def _asked(
     )
 
 
-def _maker(jobs: int | None, *, build: bool) -> Make:
+def _maker(jobs: int | None, *, build: bool) -> Execute:
     """Makes runs with the progress of a script or a cell. Raises UserError if one has failed."""
     from p5lab.api import runs
 

@@ -3,7 +3,7 @@
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,10 @@ from p5lab.describe import engine, experiment, ideal, observation, program_files
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.observation import joint
 from p5lab.describe.observation.kind import positive
-from p5lab.describe.run import Run
 from p5lab.errors import UserError, unknown
 from p5lab.execute.build_and_run import execute
 from p5lab.execute.cluster import Tls, Workers
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
@@ -382,7 +381,7 @@ def one_seed(args: argparse.Namespace, command: str) -> int:
     return int(args.seed[0])
 
 
-def executor(args: argparse.Namespace, lab: Lab) -> Callable[[list[Run]], list[Result]]:
+def executor(args: argparse.Namespace, lab: Lab) -> Execute:
     """Returns a function that calls `execute` with the options of the command line
     (jobs, workers, no-build). A command uses this function if the results of the first runs
     determine the next runs."""

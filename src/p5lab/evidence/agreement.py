@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from p5lab.engines import EVENTS
 from p5lab.engines.gem5.engine import STATS
 from p5lab.errors import unknown
 from p5lab.evidence.records import Record
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute, Result
 from p5lab.keep import store
 from p5lab.lab import Lab
 from p5lab.present.comparison import DEVIATION
@@ -42,7 +42,6 @@ SCHEMA_VERSION = 1
 BOCHS, GEM5 = ENGINES = ("bochs", "gem5")  # names in the tables
 CLASSIC, CHIP = "gem5_classic", "gem5_chip"  # the engines that gem5 can be
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
-Executor = Callable[[list[Run]], list[Result]]
 
 
 @dataclass(frozen=True)
@@ -216,7 +215,7 @@ def choose(names: Sequence[str]) -> list[Explanation]:
 
 
 def check(
-    lab: Lab, ask: Ask, execute: Executor, explanations: Sequence[Explanation] | None = ()
+    lab: Lab, ask: Ask, execute: Execute, explanations: Sequence[Explanation] | None = ()
 ) -> Check:
     """Compares the counts of both engines, and runs experiments that can explain the differences.
 
@@ -242,7 +241,7 @@ def check(
     return found
 
 
-def _compare(lab: Lab, ask: Ask, execute: Executor, one: Explanation | None = None) -> Check:
+def _compare(lab: Lab, ask: Ask, execute: Execute, one: Explanation | None = None) -> Check:
     """The comparison in an experiment, or on the unchanged machine. The rows of an experiment have
     the parameters of the unchanged runs."""
     expanded = expansions(lab, ask, one)

@@ -18,9 +18,10 @@ from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Attribution as Observed
 from p5lab.describe.observation import Observation
 from p5lab.describe.tomlfile import Table
-from p5lab.evidence.period import Execute, verdicts
+from p5lab.evidence.period import verdicts
 from p5lab.evidence.records import Record, short
 from p5lab.execute import runner
+from p5lab.execute.runner import Execute
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number

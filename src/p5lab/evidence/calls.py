@@ -5,24 +5,23 @@ This module makes tables, and a picture of one call on several systems.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter, Run
+from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Observation, Trace
 from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.errors import UserError
 from p5lab.evidence.calls_picture import Panel, draw
 from p5lab.evidence.records import Record
 from p5lab.execute import runner
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute
 from p5lab.lab import Lab
 from p5stats import crossings
 from p5stats.crossings import Bracket, Service, Step
 
-Execute = Callable[[list[Run]], list[Result]]
 MACH = ("mach", "mach-split")
 SHOWN = ("linux", "linux-uml", *MACH)
 # For a microkernel: the names of the servers in a trace, and the names that we show instead.

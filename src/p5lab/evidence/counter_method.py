@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 
 from rich.console import Console
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Run
 from p5lab.engines.bochs.engine import OUTPUT
 from p5lab.evidence.records import Record
 from p5lab.execute import runner
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid, number, print_all
@@ -164,7 +163,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     print_all(console, grids, NOTES if grids else ())
 
 
-def measured(lab: Lab, execute: Callable[[list[Run]], list[Result]]) -> Record:
+def measured(lab: Lab, execute: Execute) -> Record:
     """The record: the rows of each operation. Raises UserError if a run fails."""
     found = rows(runner.succeeded(execute(experiment.load(lab, EXPERIMENT))))
     names = [one.name for one in fields(Row)]

@@ -8,7 +8,7 @@ and the counts only have to be near (docs/evidence/README.md).
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from p5lab.describe import experiment
@@ -16,7 +16,7 @@ from p5lab.describe.experiment import Filter, Run
 from p5lab.describe.keys import readable
 from p5lab.evidence.records import DIGITS, Record, short
 from p5lab.execute import runner
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.comparison import Comparison
@@ -47,7 +47,7 @@ def runs_of(lab: Lab, source: str) -> list[Run]:
     return experiment.load(lab, name, choice)
 
 
-def measured(lab: Lab, execute: Callable[[list[Run]], list[Result]]) -> Record:
+def measured(lab: Lab, execute: Execute) -> Record:
     """The record of all sources: the tools of the guests, and the counts. Raises UserError if a run
     fails."""
     found = {}

@@ -9,23 +9,21 @@ p5lab.api.gallery draws the figures.
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from p5lab.describe import seeds, sweep, tomlfile
-from p5lab.describe.experiment import Run
 from p5lab.describe.request import Filter, Request
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import UserError
 from p5lab.evidence.records import Record, short
 from p5lab.execute import runner
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
 from p5stats import claims, papers, tidy
 
-Execute = Callable[[list[Run]], list[Result]]
 FILE, NAME, PLACE = "configs/gallery.toml", "gallery", "docs/gallery"
 OPTIONS = ("machines", "guests", "workloads")  # of `run`, each with one name per option
 NUMBER = re.compile(r"\d+")

@@ -7,15 +7,14 @@ processor really waited. A further run without `fetch.ahead` has the clocks that
 code if nothing were fetched before it is needed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Run
 from p5lab.describe.observation import Cpi
 from p5lab.evidence.records import Record, short
 from p5lab.execute import runner
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
@@ -94,7 +93,7 @@ def grid(found: Sequence[Row]) -> Grid:
     return result
 
 
-def measured(lab: Lab, execute: Callable[[list[Run]], list[Result]]) -> Record:
+def measured(lab: Lab, execute: Execute) -> Record:
     """The record: all rows. Raises UserError if a run fails."""
     asked = [
         replace(run, observation=run.observation.with_(Cpi()))

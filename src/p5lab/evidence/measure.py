@@ -4,7 +4,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from p5lab.describe.experiment import Run
 from p5lab.engines.gem5 import engine as gem5
 from p5lab.errors import unknown
 from p5lab.evidence import (
@@ -22,10 +21,8 @@ from p5lab.evidence import (
 )
 from p5lab.evidence.records import RUNS, Record
 from p5lab.execute import runner
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute
 from p5lab.lab import Lab
-
-Execute = Callable[[list[Run]], list[Result]]
 
 
 @dataclass(frozen=True)

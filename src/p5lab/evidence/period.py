@@ -8,7 +8,7 @@ content. `./p5lab docs period` makes all runs again, also those of our own guest
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import records
 from p5lab.evidence.records import Record, short
 from p5lab.execute import runner
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute
 from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
@@ -29,7 +29,6 @@ from p5lab.present.tables import MISSING, Grid, clocks
 from p5stats import compare, tidy
 from p5stats.claims import FAILS, HOLDS, meets
 
-Execute = Callable[[list[Run]], list[Result]]
 FILE, EXPERIMENT = "configs/period.toml", "period"
 LIMIT_SECONDS = 900  # modelled
 STEPS = "steps.txt"  # the screen after each step of a script

@@ -7,7 +7,6 @@ the runs again.
 """
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from p5lab.describe.tomlfile import Table
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence.records import Record
 from p5lab.execute import runner
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute
 from p5lab.files import digest_of
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
@@ -36,8 +35,6 @@ TESTS = {
 }
 ROUNDED = 0.5  # us; a printed time may be this far from the measured one
 WITHIN = 0.10  # of a published time: the bound of rounded numbers (claims.md)
-
-Execute = Callable[[list[Run]], list[Result]]
 
 
 def _load(lab: Lab) -> Table:

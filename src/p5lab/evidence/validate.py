@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -17,7 +17,7 @@ from p5lab.describe.experiment import Filter, Run
 from p5lab.errors import unknown
 from p5lab.evidence import published as claim_file
 from p5lab.evidence.records import short
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute, Result
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number, plain, print_all
 from p5stats import claims, tidy
@@ -291,9 +291,7 @@ def _machines(lab: Lab, asked: Sequence[Claim]) -> dict[str, Mapping[str, object
     return {name: machines.load(lab, name).values for name in names}
 
 
-def run(
-    lab: Lab, asked: Sequence[Claim], executor: Callable[[list[Run]], list[Result]]
-) -> Validation:
+def run(lab: Lab, asked: Sequence[Claim], executor: Execute) -> Validation:
     """Runs the needed experiments with `executor` and returns the verdicts."""
     needed = runs(lab, asked)
     return evaluate(lab, asked, executor(needed) if needed else [])

@@ -56,6 +56,9 @@ class Result:
     wall_seconds: float
 
 
+Execute = Callable[[list[Run]], list[Result]]  # makes runs
+
+
 def succeeded(results: Iterable[Result]) -> list[Stored]:
     """The stored runs of these results. Raises UserError for the first run that is not ok."""
     found = []

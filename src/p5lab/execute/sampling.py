@@ -14,7 +14,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from p5lab.describe.observation.vectors import VECTORS
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS
 from p5lab.errors import STATUS_FAILED, UserError, unknown, writing
-from p5lab.execute.runner import Result
+from p5lab.execute.runner import Execute, Result
 from p5lab.files import replace_json
 from p5lab.lab import Lab
 from p5stats import events, simpoint
@@ -310,7 +310,7 @@ def run(
     warm_up: int,
     program: Path | None,
     full: bool,
-    execute: Callable[[list[Run]], list[Result]],
+    execute: Execute,
 ) -> Estimated:
     """Executes all runs and estimates each workload. A workload with a failed run has no
     estimate. The user's SimPoint (`program`) reads blocks only."""
