@@ -37,6 +37,14 @@ def module(name: str) -> ModuleType:
     return importlib.import_module(f"p5lab.cli.commands.{name.replace('-', '_')}")
 
 
+def texts(name: str) -> list[str]:
+    """Returns the paragraphs of the help of a command, which are the docstring of its module: one
+    line about the command, the text above the options if there is one, and the examples."""
+    title, *above, examples = (module(name).__doc__ or "").strip().split("\n\n")
+    title = title.partition(": ")[2].removesuffix(".")
+    return [title, *(" ".join(text.split()) for text in above), examples]
+
+
 @functools.cache
 def of_all() -> argparse.ArgumentParser:
     """Returns the parser of all commands. Each command sets `command`, the function that main calls
@@ -101,12 +109,9 @@ def _top(chosen: Iterable[str]) -> argparse.ArgumentParser:
     parsers = top.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
     for name in chosen:
         command = module(name)
-        parser = parsers.add_parser(
-            name,
-            help=command.HELP,
-            description=getattr(command, "DESCRIPTION", None),
-            epilog=_examples(command.EXAMPLES),
-        )
+        title, *above, examples = texts(name)
+        description = " ".join(above) or None
+        parser = parsers.add_parser(name, help=title, description=description, epilog=examples)
         try:
             command.add(parser)
         except argparse.ArgumentError as error:  # each option of the checkout has one name
@@ -114,8 +119,3 @@ def _top(chosen: Iterable[str]) -> argparse.ArgumentParser:
         parser.set_defaults(command=command.run, command_name=name)
     top.epilog = f"{EXIT_STATUS}\n\n./p5lab COMMAND --help has examples."
     return top
-
-
-def _examples(lines: Iterable[str]) -> str:
-    """Returns the last part of a command's help text."""
-    return "\n".join(("examples:", *(f"  ./p5lab {line}" for line in lines)))

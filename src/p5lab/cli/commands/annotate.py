@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: MIT
 #: 027 annotate PROGRAM    show source and assembly with the clocks of each line
-"""`annotate`: source and assembly of a program with the clocks of each instruction."""
+"""`annotate`: show source and assembly with the pipe and the clocks of each instruction.
+
+Runs a program with counts by instruction, and prints its function with the most clocks: source
+lines, instructions, pipe, clocks, why an instruction did not go into V, stalls and misses. --output
+writes one page with all functions, which needs no network. Of two versions of a program, the page
+has the equal lines side by side.
+
+examples:
+  ./p5lab annotate matrix.c
+  ./p5lab annotate matrix.c --function multiply --format csv
+  ./p5lab annotate before.c after.c --output changes.html
+  ./p5lab annotate smoke --workload dup --kernel ksys_dup3 --output dup.html
+"""
 
 import argparse
 
@@ -17,19 +29,6 @@ from p5lab.prepare import prepare
 from p5lab.present import annotated, counts
 
 VERSIONS = 2
-HELP = "show source and assembly with the pipe and the clocks of each instruction"
-DESCRIPTION = (
-    "Runs a program with counts by instruction, and prints its function with the most clocks:"
-    " source lines, instructions, pipe, clocks, why an instruction did not go into V, stalls and"
-    " misses. --output writes one page with all functions, which needs no network. Of two versions"
-    " of a program, the page has the equal lines side by side."
-)
-EXAMPLES = (
-    "annotate matrix.c",
-    "annotate matrix.c --function multiply --format csv",
-    "annotate before.c after.c --output changes.html",
-    "annotate smoke --workload dup --kernel ksys_dup3 --output dup.html",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

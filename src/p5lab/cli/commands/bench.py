@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
 #: 240 bench               measure the speed of the engine on this host
-"""`bench`: the speed of the engine on this host. bench/run.py is a separate program with its own
-options."""
+"""`bench`: measure the speed of the engine on this host.
+
+examples:
+  ./p5lab bench
+  ./p5lab bench -n 1 --profile
+"""
 
 import argparse
 import subprocess
@@ -9,8 +13,6 @@ import sys
 
 from p5lab.lab import Lab
 
-HELP = "measure the speed of the engine on this host"
-EXAMPLES = ("bench", "bench -n 1 --profile")  # bench/run.py prints its help
 OWN_OPTIONS = True  # the words after the command's name go to `run` as they are
 
 

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 #: 210 build [TARGET]      build the engine, the guests and the workloads
-"""`build`: builds the engine, the guests and the workloads."""
+"""`build`: build engine, guests and workloads.
+
+examples:
+  ./p5lab build
+  ./p5lab build build/engine/p5bochs
+"""
 
 import argparse
 
@@ -8,12 +13,6 @@ from p5lab.errors import unknown
 from p5lab.host import build
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
-
-HELP = "build engine, guests and workloads"
-EXAMPLES = (
-    "build",
-    "build build/engine/p5bochs",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: MIT
 #: 145 check BASELINE NEW  fail if a number moved further than a limit
-"""`check`: compares stored results with a baseline, for continuous integration."""
+"""`check`: fail if a number moved further than a limit.
+
+Compares each operation of a baseline with the same operation of new results. The exit status is 1
+if a number moved further than its limit, or if an operation is missing. A repeated run gives
+exactly the same counts, so the default limit is zero. The command lists what moved, with the parts
+that moved most: by component (runs with --cpi), function (--attribute functions) and call
+(--calls).
+
+examples:
+  ./p5lab check 3f2a91 91bc04 --limit cycles=0.5% --limit 'L2 misses'=2%
+  ./p5lab check ../before/results/smoke smoke --limit cycles=+1% --junit a.xml
+  ./p5lab check baseline.parquet chen95-core
+"""
 
 import argparse
 import math
@@ -13,19 +25,6 @@ from p5lab.present import counts, regression
 from p5lab.present.regression import Checked, Limit, Moved, Parts
 from p5lab.present.tables import MISSING, number, plain, signed
 
-HELP = "fail if a number moved further than a limit"
-DESCRIPTION = (
-    "Compares each operation of a baseline with the same operation of new results. The exit status"
-    " is 1 if a number moved further than its limit, or if an operation is missing. A repeated run"
-    " gives exactly the same counts, so the default limit is zero. The command lists what moved,"
-    " with the parts that moved most: by component (runs with --cpi), function (--attribute"
-    " functions) and call (--calls)."
-)
-EXAMPLES = (
-    "check 3f2a91 91bc04 --limit cycles=0.5% --limit 'L2 misses'=2%",
-    "check ../before/results/smoke smoke --limit cycles=+1% --junit a.xml",
-    "check baseline.parquet chen95-core",
-)
 GONE, FAILED = "the new results do not have this operation", "the run has failed"
 
 

@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: MIT
 #: 145 compare RUN RUN     put stored runs side by side, and why they differ
-"""`compare`: stored runs of one operation side by side, and why they need other cycles."""
+"""`compare`: put stored runs side by side, with the causes of their difference.
+
+Prints the counts of stored runs of one operation in columns, with ratios to the first run, and
+below them the three largest causes of each difference in busy cycles. The causes need runs with
+--cpi. With --by, the columns are the counts by dimension. `explain` prints all causes, and `diff`
+all inputs and events that differ.
+
+examples:
+  ./p5lab compare before after
+  ./p5lab compare 3f2a91 91bc04 a20c77
+  ./p5lab compare chen95-core --only dup
+  ./p5lab compare before after --by function,component --top 10
+"""
 
 import argparse
 
@@ -10,20 +22,6 @@ from p5lab.keep import selection
 from p5lab.lab import Lab
 from p5lab.present import counts, cpi_stack, explanation
 from p5lab.present.comparison import Comparison
-
-HELP = "put stored runs side by side, with the causes of their difference"
-DESCRIPTION = (
-    "Prints the counts of stored runs of one operation in columns, with ratios to the first run,"
-    " and below them the three largest causes of each difference in busy cycles. The causes need"
-    " runs with --cpi. With --by, the columns are the counts by dimension. `explain` prints all"
-    " causes, and `diff` all inputs and events that differ."
-)
-EXAMPLES = (
-    "compare before after",
-    "compare 3f2a91 91bc04 a20c77",
-    "compare chen95-core --only dup",
-    "compare before after --by function,component --top 10",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

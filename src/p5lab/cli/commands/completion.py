@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: MIT
 #: 250 completion SHELL    print the completion script for bash, zsh, fish or tcsh
-"""`completion`: a script with which a shell completes commands, options and names."""
+"""`completion`: print a completion script for a shell.
+
+Prints a script with which the shell completes commands and options. With the script, the shell also
+completes the names of experiments, machines, guests, workloads and runs of this checkout and of
+P5LAB_PATH. The shell looks up these names when TAB is pressed. After --set and --sweep, the shell
+completes machine keys and, if a key has only a few values, these values.
+
+examples:
+  ./p5lab completion bash > ~/.local/share/bash-completion/completions/p5lab
+  ./p5lab completion zsh > ~/.zfunc/_p5lab
+  ./p5lab completion fish > ~/.config/fish/completions/p5lab.fish
+"""
 
 import argparse
 import shlex
@@ -61,19 +72,6 @@ _p5lab_settings() {
   return 0
 }
 """
-HELP = "print a completion script for a shell"
-DESCRIPTION = (
-    "Prints a script with which the shell completes commands and options. With the"
-    " script, the shell also completes the names of experiments, machines, guests, workloads"
-    " and runs of this checkout and of P5LAB_PATH. The shell looks up these names when TAB is"
-    " pressed. After --set and --sweep, the shell completes machine keys and, if a key has only"
-    " a few values, these values."
-)
-EXAMPLES = (
-    "completion bash > ~/.local/share/bash-completion/completions/p5lab",
-    "completion zsh > ~/.zfunc/_p5lab",
-    "completion fish > ~/.config/fish/completions/p5lab.fish",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: MIT
 #: 080 cross-check         compare the same programs on both engines
-"""`cross-check`: compares the model with gem5."""
+"""`cross-check`: compare the embedded engine with gem5.
+
+Runs the same guest, programs and machine on the embedded engine and on your gem5 (P5LAB_GEM5).
+Compares the count of each event in a bracket. Architectural counts must agree within 1 %, and
+misses of L1 within 5 %. The exit status is 1 if a count does not agree and no experiment explains
+the difference.
+
+examples:
+  ./p5lab cross-check --explain
+  ./p5lab cross-check micro --workload dup
+  ./p5lab cross-check --chip
+"""
 
 import argparse
 
@@ -9,19 +20,6 @@ from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import agreement
 from p5lab.lab import Lab
 from p5lab.present import counts
-
-HELP = "compare the embedded engine with gem5"
-DESCRIPTION = (
-    "Runs the same guest, programs and machine on the embedded engine and on your"
-    " gem5 (P5LAB_GEM5). Compares the count of each event in a bracket. Architectural counts"
-    " must agree within 1 %, and misses of L1 within 5 %. The exit status is 1 if a count"
-    " does not agree and no experiment explains the difference."
-)
-EXAMPLES = (
-    "cross-check --explain",
-    "cross-check micro --workload dup",
-    "cross-check --chip",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,19 @@
 # SPDX-License-Identifier: MIT
 #: 025 cycles loop.s        time a few instructions, without an operating system
-"""`cycles`: the clocks of a fragment of code, without an operating system."""
+"""`cycles`: time a few instructions, without an operating system.
+
+Executes a fragment of code on the machine's Pentium, with warm caches, and prints for each
+instruction the pipe, the clocks and why it did not go into V; and the clocks of an iteration in the
+steady state. An iteration is one round of the fragment's loop, one call of a function, or one copy
+of straight code, which is repeated behind itself. docs/start/cycles.md explains the table.
+
+examples:
+  ./p5lab cycles loop.s
+  ./p5lab cycles "add %eax, %ebx; mov (%esi), %ecx"
+  ./p5lab cycles "8b 06 01 c2"
+  ./p5lab cycles sum.c --function sum --args memory,100
+  ./p5lab cycles loop.s --konata loop.kanata --set ideal.pairing=true
+"""
 
 import argparse
 
@@ -11,22 +24,6 @@ from p5lab.execute import fragment as execution
 from p5lab.lab import Lab
 from p5lab.prepare import fragment as preparation
 from p5lab.present import counts, fragment_clocks, konata
-
-HELP = "time a few instructions, without an operating system"
-DESCRIPTION = (
-    "Executes a fragment of code on the machine's Pentium, with warm caches, and prints for each"
-    " instruction the pipe, the clocks and why it did not go into V; and the clocks of an iteration"
-    " in the steady state. An iteration is one round of the fragment's loop, one call of a"
-    " function, or one copy of straight code, which is repeated behind itself."
-    " docs/start/cycles.md explains the table."
-)
-EXAMPLES = (
-    "cycles loop.s",
-    'cycles "add %eax, %ebx; mov (%esi), %ecx"',
-    'cycles "8b 06 01 c2"',
-    "cycles sum.c --function sum --args memory,100",
-    "cycles loop.s --konata loop.kanata --set ideal.pairing=true",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: MIT
 #: 130 diff RUN RUN        show the differences between runs
-"""`diff`: what differs between runs."""
+"""`diff`: show what differs between runs.
+
+Prints the inputs and the counts that differ between the runs, the most important first. Each count
+is a mean over the brackets. The table also shows the ratio of each count to the count of the first
+run.
+
+examples:
+  ./p5lab diff 3f2a91 91bc04
+  ./p5lab diff 3f2a91 91bc04 --rings --format markdown
+"""
 
 import argparse
 
@@ -13,17 +22,6 @@ from p5lab.present import (
     diff,
     diff_tables,
     headline,
-)
-
-HELP = "show what differs between runs"
-DESCRIPTION = (
-    "Prints the inputs and the counts that differ between the runs, the most"
-    " important first. Each count is a mean over the brackets. The table also shows the ratio"
-    " of each count to the count of the first run."
-)
-EXAMPLES = (
-    "diff 3f2a91 91bc04",
-    "diff 3f2a91 91bc04 --rings --format markdown",
 )
 
 

@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: MIT
 #: 230 docs [NAME]         update the records and the generated tables
-"""`docs`: makes the records of runs, and the tables of the documents that follow from them."""
+"""`docs`: update the records and the generated tables.
+
+Makes the runs of a record (docs/evidence/records), and then the tables of all documents from the
+records. The other text does not change. Without a name: the record runs, whose runs need only what
+p5lab builds. This takes a long time if no run is stored.
+
+examples:
+  ./p5lab docs
+  ./p5lab docs --no-runs
+  ./p5lab docs --check
+"""
 
 import argparse
 
@@ -9,18 +19,6 @@ from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import measure, pages, records
 from p5lab.host import packages
 from p5lab.lab import Lab
-
-HELP = "update the records and the generated tables"
-DESCRIPTION = (
-    "Makes the runs of a record (docs/evidence/records), and then the tables of all documents"
-    f" from the records. The other text does not change. Without a name: the record {records.RUNS},"
-    " whose runs need only what p5lab builds. This takes a long time if no run is stored."
-)
-EXAMPLES = (
-    "docs",
-    "docs --no-runs",
-    "docs --check",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: MIT
 #: 200 doctor              check what is missing on this host
-"""`doctor`: what is missing on this host and in the checkout."""
+"""`doctor`: check what is missing on this host and in the checkout.
+
+examples:
+  ./p5lab doctor
+  ./p5lab doctor --json
+"""
 
 import argparse
 
 from p5lab.cli import options
 from p5lab.host import doctor
 from p5lab.lab import Lab
-
-HELP = "check what is missing on this host and in the checkout"
-EXAMPLES = (
-    "doctor",
-    "doctor --json",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: MIT
 #: 140 explain EXPERIMENT  show why one system needs more cycles than another
-"""`explain`: why one system needs more cycles than another."""
+"""`explain`: show why one system needs more cycles than another.
+
+Divides the difference in busy cycles between two systems by component of the CPI stack and by ring,
+and prints the largest causes first. The runs need --cpi. With 5 or more placement seeds (run --seed
+0-4), each difference has a range, and no cause is named if its range includes zero.
+
+examples:
+  ./p5lab explain chen95-core linux mach
+  ./p5lab explain 3f2a91 91bc04 --single
+  ./p5lab explain chen95-core linux linux-uml --only dup --format markdown
+"""
 
 import argparse
 from collections.abc import Sequence
@@ -25,18 +35,6 @@ from p5stats.dimensions import COMPONENT
 SEEDS = 5  # the smallest number of placement seeds, without --single
 PAIR = 2  # systems
 EARLIER, LATER = "the earlier run", "the later run"  # the names of two runs of one system
-HELP = "show why one system needs more cycles than another"
-DESCRIPTION = (
-    "Divides the difference in busy cycles between two systems by component of the"
-    " CPI stack and by ring, and prints the largest causes first. The runs need --cpi. With"
-    f" {SEEDS} or more placement seeds (run --seed 0-4), each difference has a range, and no"
-    " cause is named if its range includes zero."
-)
-EXAMPLES = (
-    "explain chen95-core linux mach",
-    "explain 3f2a91 91bc04 --single",
-    "explain chen95-core linux linux-uml --only dup --format markdown",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: MIT
 #: 190 gc                  remove results and cached files that are no longer needed
-"""`gc`: removes results and cached files that nobody needs."""
+"""`gc`: remove results and cached files that nobody needs.
+
+Shows the files that can be removed, and their size. These are runs that failed, runs that never
+started, runs that a later run of the same kind replaces, and cached downloads and build products
+that were not used for some time. Removes the files only with --yes. Never removes a run that is
+still running.
+
+examples:
+  ./p5lab gc
+  ./p5lab gc --cache --older-than 30 --yes
+"""
 
 import argparse
 import contextlib
@@ -11,18 +21,6 @@ from p5lab.lab import Lab, cache_directory
 from p5lab.present import (
     counts,
     gc_table,
-)
-
-HELP = "remove results and cached files that nobody needs"
-DESCRIPTION = (
-    "Shows the files that can be removed, and their size. These are runs that"
-    " failed, runs that never started, runs that a later run of the same kind replaces, and"
-    " cached downloads and build products that were not used for some time. Removes the files"
-    " only with --yes. Never removes a run that is still running."
-)
-EXAMPLES = (
-    "gc",
-    "gc --cache --older-than 30 --yes",
 )
 
 

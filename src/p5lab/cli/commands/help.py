@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 #: 260 help [COMMAND]      print this text, or more about one command
-"""`help`: the help of all commands, or of one."""
+"""`help`: show this text, or the help of one command.
+
+examples:
+  ./p5lab help run
+"""
 
 import argparse
 
 from p5lab.cli import parser as parsers
 from p5lab.cli.main import main
 from p5lab.lab import Lab
-
-HELP = "show this text, or the help of one command"
-EXAMPLES = ("help run",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: MIT
 #: 100 image DISTRIBUTION  make the disk of a Debian or Ubuntu guest
-"""`image`: makes the root file system of a distribution."""
+"""`image`: make the root file system and disk of a distribution.
+
+Makes the root file system of a distribution and the disk of the guest that boots it. The files come
+from a mirror or from a tarball. mmdebstrap gets the files from the mirror. The command needs no
+root rights.
+
+examples:
+  ./p5lab image debian
+  ./p5lab image ubuntu --tarball ubuntu-base.tar.gz --size 256M
+"""
 
 import argparse
 
@@ -12,17 +21,6 @@ from p5lab.host.progress import Progress
 from p5lab.keep import gc
 from p5lab.lab import Lab, shown
 from p5lab.terminal import for_terminal
-
-HELP = "make the root file system and disk of a distribution"
-DESCRIPTION = (
-    "Makes the root file system of a distribution and the disk of the guest that"
-    " boots it. The files come from a mirror or from a tarball. mmdebstrap gets the files from"
-    " the mirror. The command needs no root rights."
-)
-EXAMPLES = (
-    "image debian",
-    "image ubuntu --tarball ubuntu-base.tar.gz --size 256M",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

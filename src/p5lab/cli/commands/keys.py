@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: MIT
 #: 180 keys                list all machine keys that --set can change
-"""`keys`: the machine keys that --set can change."""
+"""`keys`: list all machine keys with unit and meaning.
+
+examples:
+  ./p5lab keys
+  ./p5lab keys l2
+  ./p5lab keys associativity --machine p133-triton
+  ./p5lab keys --json
+"""
 
 import argparse
 
@@ -15,14 +22,7 @@ from p5lab.present import (
 )
 from p5lab.terminal import markup
 
-HELP = "list all machine keys with unit and meaning"
 LONGEST = 24  # characters of a value
-EXAMPLES = (
-    "keys",
-    "keys l2",
-    "keys associativity --machine p133-triton",
-    "keys --json",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: MIT
 #: 115 label RUN TEXT      give stored runs a name, a note or tags
-"""`label`: the label, the note and the tags of stored runs."""
+"""`label`: give stored runs a name, a note or tags.
+
+Changes what you call stored runs. Tables, pages and figures show the label as the version of a run,
+and every command that takes a run also takes its label. Results do not change. `run --label TEXT`
+gives the label at once.
+
+examples:
+  ./p5lab label 3f2a91 before
+  ./p5lab label before --note "the hash join of Monday" --tag join
+  ./p5lab label before ""
+"""
 
 import argparse
 
@@ -8,18 +18,6 @@ from p5lab.cli import arguments
 from p5lab.errors import UserError
 from p5lab.keep import named, selection
 from p5lab.lab import Lab
-
-HELP = "give stored runs a name, a note or tags"
-DESCRIPTION = (
-    "Changes what you call stored runs. Tables, pages and figures show the label as the version of"
-    " a run, and every command that takes a run also takes its label. Results do not change."
-    " `run --label TEXT` gives the label at once."
-)
-EXAMPLES = (
-    "label 3f2a91 before",
-    'label before --note "the hash join of Monday" --tag join',
-    'label before ""',
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 #: 110 list [WHAT]         list experiments, guests, programs, notebooks, runs, ...
-"""`list`: names of experiments, machines, guests, workloads, programs, notebooks and runs."""
+"""`list`: list experiments, machines, guests, workloads, programs, notebooks, runs.
+
+examples:
+  ./p5lab list
+  ./p5lab list runs --json
+"""
 
 import argparse
 from collections.abc import Callable
@@ -36,11 +41,6 @@ RUN = (
     "reason",
     "started",
     "wall_seconds",
-)
-HELP = "list " + ", ".join(LISTS)
-EXAMPLES = (
-    "list",
-    "list runs --json",
 )
 
 

@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: MIT
 #: 070 matrix              show which benchmarks of the papers each guest runs
-"""`matrix`: which benchmarks of the papers run on which guests."""
+"""`matrix`: show which guests run which benchmarks.
+
+Shows a table of the papers' benchmarks and the guests. A cell shows the number of runs in the
+papers' experiments, or the reason why the guest cannot run the benchmark.
+
+examples:
+  ./p5lab matrix
+  ./p5lab matrix --format csv
+"""
 
 import argparse
 
@@ -8,17 +16,6 @@ from p5lab.cli import options
 from p5lab.evidence import matrix
 from p5lab.lab import Lab
 from p5lab.present import counts
-
-HELP = "show which guests run which benchmarks"
-DESCRIPTION = (
-    "Shows a table of the papers' benchmarks and the guests. A cell shows the"
-    " number of runs in the papers' experiments, or the reason why the guest cannot run the"
-    " benchmark."
-)
-EXAMPLES = (
-    "matrix",
-    "matrix --format csv",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: MIT
 #: 160 notebook [NAME]     open the notebooks in JupyterLab
-"""`notebook`: opens the notebooks in JupyterLab, with the packages of this checkout."""
+"""`notebook`: open the notebooks in JupyterLab.
+
+Opens JupyterLab on the notebooks in your browser, and prints an address with a token for another
+browser. Only this host reaches the server. Ctrl-C ends the server. The messages of JupyterLab are
+in build/notebook.log; errors are also printed. The first use installs JupyterLab into .venv. For VS
+Code or your own Jupyter, see docs/start/python.md.
+
+examples:
+  ./p5lab notebook
+  ./p5lab notebook lab
+  ./p5lab notebook what-if
+  ./p5lab notebook --no-browser --port 9000
+"""
 
 import argparse
 import json
@@ -20,20 +32,6 @@ ADDRESS = "127.0.0.1"  # only this host reaches the server
 KERNEL, TITLE = "python3", "Python 3 (p5lab)"  # the notebooks name the kernel python3
 # JupyterLab asks at its first start whether it may fetch news. The setting prevents the question.
 PAGE = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
-HELP = "open the notebooks in JupyterLab"
-DESCRIPTION = (
-    "Opens JupyterLab on the notebooks in your browser, and prints an address with"
-    " a token for another browser. Only this host reaches the server. Ctrl-C ends the server."
-    f" The messages of JupyterLab are in {jupyter.LOG}; errors are also printed."
-    " The first use installs JupyterLab into .venv. For VS Code or your own Jupyter, see"
-    " docs/start/python.md."
-)
-EXAMPLES = (
-    "notebook",
-    "notebook lab",
-    "notebook what-if",
-    "notebook --no-browser --port 9000",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

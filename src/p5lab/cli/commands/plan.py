@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: MIT
 #: 030 plan EXPERIMENT     show the runs that `run` would execute, and their time
-"""`plan`: the runs that `run` would make, and their time."""
+"""`plan`: show the runs of an experiment and how long they take.
+
+Shows what `p5lab run` would do with the same options: every run, whether it is already stored, and
+an estimate of the host time of the other runs. Makes no runs and builds nothing.
+
+examples:
+  ./p5lab plan chen95-core --sweep l2.size=128K,256K,512K
+  ./p5lab plan micro --only dup
+"""
 
 import argparse
 
@@ -12,17 +20,6 @@ from p5lab.lab import Lab
 from p5lab.prepare import prepare
 from p5lab.present import (
     counts,
-)
-
-HELP = "show the runs of an experiment and how long they take"
-DESCRIPTION = (
-    "Shows what `p5lab run` would do with the same options: every run, whether it"
-    " is already stored, and an estimate of the host time of the other runs. Makes no runs and"
-    " builds nothing."
-)
-EXAMPLES = (
-    "plan chen95-core --sweep l2.size=128K,256K,512K",
-    "plan micro --only dup",
 )
 
 

@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: MIT
 #: 052 plot RUN...         draw a number or the CPI stack of stored runs, for a paper
-"""`plot`: one figure of stored runs, as `p5lab.plot` draws it."""
+"""`plot`: draw a number or the CPI stack of stored runs as PDF, SVG or PNG, for a paper.
+
+Draws one figure of stored runs: a curve if a machine key or a size was swept, and otherwise bars.
+`p5lab.plot` draws the same in Python. The figure has no title, because a paper has a caption.
+
+examples:
+  ./p5lab plot chen95-core --ratio --output server.pdf --width 3.3in
+  ./p5lab plot before after --cpi --output join.pdf --width 84mm --font-size 8
+  ./p5lab plot smoke --metric l2_misses --x l2.size --output l2.svg
+  ./p5lab plot before after --by function --top 10 --output functions.pdf
+"""
 
 import argparse
 from pathlib import Path
@@ -19,18 +29,6 @@ if TYPE_CHECKING:
 
 FILES = (".pdf", ".svg", ".png")
 METRIC = "busy cycles"
-HELP = "draw a number or the CPI stack of stored runs as PDF, SVG or PNG, for a paper"
-DESCRIPTION = (
-    "Draws one figure of stored runs: a curve if a machine key or a size was swept, and otherwise"
-    " bars. `p5lab.plot` draws the same in Python. The figure has no title, because a paper has a"
-    " caption."
-)
-EXAMPLES = (
-    "plot chen95-core --ratio --output server.pdf --width 3.3in",
-    "plot before after --cpi --output join.pdf --width 84mm --font-size 8",
-    "plot smoke --metric l2_misses --x l2.size --output l2.svg",
-    "plot before after --by function --top 10 --output functions.pdf",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: MIT
 #: 135 profile RUN [RUN]   write a flame graph of a run, or of a difference
-"""`profile`: the functions of a run with their callers, as a page or for other programs."""
+"""`profile`: write a flame graph of a run, or of the difference of two runs.
+
+Writes a page with the functions of a run below their callers, for every event, or with the
+difference of two runs. The page needs no other file. With --as, writes a file for another program:
+callgrind (callgrind_annotate, KCachegrind), speedscope, or trace (Perfetto and Chrome) with the
+steps of --trace crossings and the intervals of --interval.
+
+examples:
+  ./p5lab profile 3f2a91
+  ./p5lab profile 3f2a91 91bc04 --output difference.html
+  ./p5lab profile 3f2a91 --as callgrind --output callgrind.out.dup
+  ./p5lab profile 3f2a91 --as speedscope --event cpi
+"""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -14,19 +26,6 @@ from p5lab.keep.store import Stored
 from p5lab.lab import Lab, shown
 from p5lab.present import breakdown, exports
 
-HELP = "write a flame graph of a run, or of the difference of two runs"
-DESCRIPTION = (
-    "Writes a page with the functions of a run below their callers, for every event, or with the"
-    " difference of two runs. The page needs no other file. With --as, writes a file for another"
-    " program: callgrind (callgrind_annotate, KCachegrind), speedscope, or trace (Perfetto and"
-    " Chrome) with the steps of --trace crossings and the intervals of --interval."
-)
-EXAMPLES = (
-    "profile 3f2a91",
-    "profile 3f2a91 91bc04 --output difference.html",
-    "profile 3f2a91 --as callgrind --output callgrind.out.dup",
-    "profile 3f2a91 --as speedscope --event cpi",
-)
 PAGE = "page"
 MOST = 2  # runs of a page
 # The writers of the forms for one run, and the end of the name of each file.

@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: MIT
 #: 150 query SQL           query all results
-"""`query`: a query of all results in SQL."""
+"""`query`: query all results in SQL.
+
+Runs a query in the SQL of DuckDB. The table `runs` has a row for each run. The table `counts` has
+the counts of all runs with status ok (docs/reference/formats.md). With --by, the table `divided`
+has the counts of runs by dimension: the columns of `show --by --format csv`, with the dimensions as
+texts.
+
+examples:
+  ./p5lab query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"
+  ./p5lab query "SELECT run, event, sum(value) FROM counts GROUP BY ALL"
+  ./p5lab query "FROM counts" --all-rows
+  ./p5lab query "FROM divided WHERE ratio >= 2" before after --by function
+"""
 
 import argparse
 import csv
@@ -22,19 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DIVIDED = "divided"  # the table of counts by dimension
-HELP = "query all results in SQL"
-DESCRIPTION = (
-    "Runs a query in the SQL of DuckDB. The table `runs` has a row for each"
-    " run. The table `counts` has the counts of all runs with status ok"
-    f" (docs/reference/formats.md). With --by, the table `{DIVIDED}` has the counts of runs by"
-    " dimension: the columns of `show --by --format csv`, with the dimensions as texts."
-)
-EXAMPLES = (
-    'query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"',
-    'query "SELECT run, event, sum(value) FROM counts GROUP BY ALL"',
-    'query "FROM counts" --all-rows',
-    f'query "FROM {DIVIDED} WHERE ratio >= 2" before after --by function',
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

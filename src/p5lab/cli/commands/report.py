@@ -1,6 +1,22 @@
 # SPDX-License-Identifier: MIT
 #: 050 report EXPERIMENT   make a page with figures from the stored results
-"""`report`: one HTML page about stored results."""
+"""`report`: write an HTML page about an experiment or about stored runs.
+
+Writes one HTML file about stored results: figures, values, the machine and the runs. The page of an
+experiment also has published values and claims. The options select runs of an experiment as in
+`p5lab run`. `program` and ids of runs select stored runs, without these options. With --by, the
+first figure has the counts of the stored runs by these dimensions (docs/concepts/dimensions.md).
+The file needs no other file and no network. The command makes no runs.
+
+examples:
+  ./p5lab report chen95-core
+  ./p5lab report lai96-memory --output lai96.html --export figures
+  ./p5lab report chen95-core --sweep l2.size=128K,256K
+  ./p5lab report program
+  ./p5lab report program --explore --output explore.html
+  ./p5lab report chen95-core --by component --top 10
+  ./p5lab report 3f2a91 91bc04 --output two-runs.html
+"""
 
 import argparse
 from pathlib import Path
@@ -15,25 +31,6 @@ from p5lab.keep import gc, selection
 from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
 from p5lab.present import column
-
-HELP = "write an HTML page about an experiment or about stored runs"
-DESCRIPTION = (
-    "Writes one HTML file about stored results: figures, values, the machine and"
-    " the runs. The page of an experiment also has published values and claims. The options"
-    " select runs of an experiment as in `p5lab run`. `program` and ids of runs select stored"
-    " runs, without these options. With --by, the first figure has the counts of the stored runs"
-    " by these dimensions (docs/concepts/dimensions.md). The file needs no other file and no"
-    " network. The command makes no runs."
-)
-EXAMPLES = (
-    "report chen95-core",
-    "report lai96-memory --output lai96.html --export figures",
-    "report chen95-core --sweep l2.size=128K,256K",
-    "report program",
-    "report program --explore --output explore.html",
-    "report chen95-core --by component --top 10",
-    "report 3f2a91 91bc04 --output two-runs.html",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: MIT
 #: 170 rerun RUN           repeat a run from its record
-"""`rerun`: repeats a run from its record."""
+"""`rerun`: repeat a run from its record.
+
+Repeats a run from the record in its directory. Fails if the events differ. If the engine, the guest
+or the program has changed since then, the result is a new run, and the command shows the
+difference.
+
+examples:
+  ./p5lab rerun 3f2a91
+"""
 
 import argparse
 
@@ -16,14 +24,6 @@ from p5lab.present import (
     diff,
     diff_tables,
 )
-
-HELP = "repeat a run from its record"
-DESCRIPTION = (
-    "Repeats a run from the record in its directory. Fails if the events differ."
-    " If the engine, the guest or the program has changed since then, the result is a new run,"
-    " and the command shows the difference."
-)
-EXAMPLES = ("rerun 3f2a91",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,22 @@
 # SPDX-License-Identifier: MIT
 #: 010 run EXPERIMENT      run an experiment and print counts; start with: run smoke
 #: 020 run --program FILE  run a program of your own
-"""`run`: makes the runs of an experiment, a program or media, and prints their counts."""
+"""`run`: run an experiment and print its counts.
+
+Builds the files that are out of date, makes the runs that are not stored yet, and prints the
+counts.
+
+examples:
+  ./p5lab run smoke
+  ./p5lab run smoke --all-tables
+  ./p5lab run chen95-core --sweep l2.size=128K,256K,512K
+  ./p5lab run smoke --sweep l2.size=128K,256K --metric cycles,l2_read_misses
+  ./p5lab run micro --workload dup --seed 0-4 --json
+  ./p5lab run geometries --workers 2
+  ./p5lab run geometries --scheduler tcp://node1:8786
+  ./p5lab run --program ./a.out --args "-n 3" --guest linux
+  ./p5lab run --program hello.c --cflags=-O3 --region work --attribute lines
+"""
 
 import argparse
 from collections.abc import Sequence
@@ -30,22 +45,6 @@ from p5lab.present import (
     sweep_table,
 )
 
-HELP = "run an experiment and print its counts"
-DESCRIPTION = (
-    "Builds the files that are out of date, makes the runs that are not stored yet,"
-    " and prints the counts."
-)
-EXAMPLES = (
-    "run smoke",
-    "run smoke --all-tables",
-    "run chen95-core --sweep l2.size=128K,256K,512K",
-    "run smoke --sweep l2.size=128K,256K --metric cycles,l2_read_misses",
-    "run micro --workload dup --seed 0-4 --json",
-    "run geometries --workers 2",
-    "run geometries --scheduler tcp://node1:8786",
-    'run --program ./a.out --args "-n 3" --guest linux',
-    "run --program hello.c --cflags=-O3 --region work --attribute lines",
-)
 # The groups of the help text. The first group has the options that most users need.
 GROUPS = {
     "most used": (

@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: MIT
 #: 090 shell GUEST         open the console of a simulated machine in this terminal
-"""`shell`: opens the console or the screen of a guest."""
+"""`shell`: open the console of a guest in this terminal.
+
+Boots a guest and connects the guest's serial console to this terminal. For a guest that boots from
+its own media, the command shows the guest's screen and sends your keys to the guest. Press Ctrl-A,
+then x to end the session. If the input is a file or a pipe, the command types the lines of the
+input one by one. The session then ends at the end of the input.
+
+examples:
+  ./p5lab shell linux
+  ./p5lab shell linux --set l2.present=false
+"""
 
 import argparse
 import sys
@@ -14,19 +24,6 @@ from p5lab.host import image
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
-
-HELP = "open the console of a guest in this terminal"
-DESCRIPTION = (
-    "Boots a guest and connects the guest's serial console to this terminal. For a"
-    " guest that boots from its own media, the command shows the guest's screen and sends your"
-    " keys to the guest. Press Ctrl-A, then x to end the session. If the input is a file or a"
-    " pipe, the command types the lines of the input one by one. The session then ends at the"
-    " end of the input."
-)
-EXAMPLES = (
-    "shell linux",
-    "shell linux --set l2.present=false",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: MIT
 #: 120 show RUN            show one run: inputs, status, counts
-"""`show`: stored runs: inputs, status, counts, and views of what a run recorded."""
+"""`show`: show stored runs: inputs, status, counts.
+
+Shows one run in full. For several runs, or for all runs of an experiment, shows the tables that
+`p5lab run` prints. Runs that differ in one or two machine keys are shown as a sweep.
+
+examples:
+  ./p5lab show 3f2a91
+  ./p5lab show 3f2a91 --crossings
+  ./p5lab show smoke --metric cycles,cpi
+  ./p5lab show smoke --by ring
+  ./p5lab show 3f2a91 91bc04 --by function --where ring=0 --metric code_misses
+"""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -26,20 +37,6 @@ from p5lab.present import (
 from p5lab.present.tables import LATEX
 from p5lab.terminal import for_terminal
 from p5stats.dimensions import PAIRS, PER_CALL
-
-HELP = "show stored runs: inputs, status, counts"
-DESCRIPTION = (
-    "Shows one run in full. For several runs, or for all runs of an experiment,"
-    " shows the tables that `p5lab run` prints. Runs that differ in one or two machine keys are"
-    " shown as a sweep."
-)
-EXAMPLES = (
-    "show 3f2a91",
-    "show 3f2a91 --crossings",
-    "show smoke --metric cycles,cpi",
-    "show smoke --by ring",
-    "show 3f2a91 91bc04 --by function --where ring=0 --metric code_misses",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: MIT
 #: 040 simpoint WORKLOAD   estimate a long run from a few of its intervals
-"""`simpoint`: estimates a long run from a few of its intervals."""
+"""`simpoint`: estimate a long run from a few of its intervals.
+
+Records the basic-block vectors of each workload and clusters them as SimPoint 3.2 does. Simulates
+one interval of each cluster in detail. Prints the weighted estimate.
+
+examples:
+  ./p5lab simpoint phases --parameter rounds=20 --full
+  ./p5lab simpoint --vectors m5out/simpoint.bb.gz
+"""
 
 import argparse
 from pathlib import Path
@@ -13,17 +21,6 @@ from p5lab.host import packages
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.present import counts
-
-HELP = "estimate a long run from a few of its intervals"
-DESCRIPTION = (
-    "Records the basic-block vectors of each workload and clusters them as SimPoint"
-    " 3.2 does. Simulates one interval of each cluster in detail. Prints the weighted"
-    " estimate."
-)
-EXAMPLES = (
-    "simpoint phases --parameter rounds=20 --full",
-    "simpoint --vectors m5out/simpoint.bb.gz",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,20 @@
 # SPDX-License-Identifier: MIT
 #: 220 test [PART [NAME]]  run all tests, or one part: unit, engine or e2e
-"""`test`: all tests of the checkout, or a part of them."""
+"""`test`: run all tests, or a part of them.
+
+Without a part: builds everything, checks style and types, and runs all tests. unit: runs the Python
+tests, which need no build. engine: builds and runs only the C++ tests. e2e: builds everything and
+runs the tests that boot guests. NAME selects the tests with NAME in their own name or in the name
+of their file. tests/README.md gives details.
+
+examples:
+  ./p5lab test
+  ./p5lab test unit test_cli
+  ./p5lab test engine "write once"
+  ./p5lab test e2e smoke
+  ./p5lab test --full
+  ./p5lab test -- -k cache
+"""
 
 import argparse
 
@@ -8,22 +22,6 @@ from p5lab.cli import arguments
 from p5lab.host import build, packages, testing
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
-
-HELP = "run all tests, or a part of them"
-DESCRIPTION = (
-    "Without a part: builds everything, checks style and types, and runs all tests."
-    " unit: runs the Python tests, which need no build. engine: builds and runs only the C++"
-    " tests. e2e: builds everything and runs the tests that boot guests. NAME selects the tests"
-    " with NAME in their own name or in the name of their file. tests/README.md gives details."
-)
-EXAMPLES = (
-    "test",
-    "test unit test_cli",
-    'test engine "write once"',
-    "test e2e smoke",
-    "test --full",
-    "test -- -k cache",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

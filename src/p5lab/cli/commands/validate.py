@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: MIT
 #: 060 validate            compare published hardware numbers with modelled numbers
-"""`validate`: compares the model with published numbers."""
+"""`validate`: compare published numbers with modelled numbers.
+
+Makes the runs that the claims of configs/claims.toml need. Each run uses the machine of its claim.
+Prints the published number and the modelled number of each claim. A claim that does not hold is a
+result, not a failure.
+
+examples:
+  ./p5lab validate
+  ./p5lab validate --source lai96 --strict
+  ./p5lab validate --all --format csv
+"""
 
 import argparse
 
@@ -9,18 +19,6 @@ from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import validate
 from p5lab.lab import Lab
 from p5lab.present import counts
-
-HELP = "compare published numbers with modelled numbers"
-DESCRIPTION = (
-    "Makes the runs that the claims of configs/claims.toml need. Each run uses the"
-    " machine of its claim. Prints the published number and the modelled number of each claim."
-    " A claim that does not hold is a result, not a failure."
-)
-EXAMPLES = (
-    "validate",
-    "validate --source lai96 --strict",
-    "validate --all --format csv",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: MIT
 #: 055 whatif PROGRAM      show what would make a program faster, with the gains
-"""`whatif`: what would make a program or a benchmark faster."""
+"""`whatif`: show what would make a program faster: each ideal part and machine key with its gain.
+
+Makes one run of the machine as it is, with the CPI stack and the misses of other geometries. Then
+it makes a run for each change that can gain something: parts that take no time, larger caches, TLBs
+and buffers, write allocation, faster DRAM. It prints the gains, the largest first.
+
+examples:
+  ./p5lab whatif matrix.c
+  ./p5lab whatif smoke --workload exec-static
+  ./p5lab whatif chen95-core --workload dup --guest linux --format csv
+"""
 
 import argparse
 
@@ -11,19 +21,6 @@ from p5lab.describe import experiment
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.lab import Lab
 from p5lab.present import counts, what_if
-
-HELP = "show what would make a program faster: each ideal part and machine key with its gain"
-DESCRIPTION = (
-    "Makes one run of the machine as it is, with the CPI stack and the misses of other geometries."
-    " Then it makes a run for each change that can gain something: parts that take no time, larger"
-    " caches, TLBs and buffers, write allocation, faster DRAM. It prints the gains, the largest"
-    " first."
-)
-EXAMPLES = (
-    "whatif matrix.c",
-    "whatif smoke --workload exec-static",
-    "whatif chen95-core --workload dup --guest linux --format csv",
-)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
