@@ -470,7 +470,8 @@ def _table(
 
 def _by_key(frame: pd.DataFrame) -> dict[tuple[str, ...], dict[str, float]]:
     """The rows of a table of counts: for each key, the counts by event."""
-    events, rows = list(frame.columns), frame.to_numpy().tolist()  # many times faster than to_dict()
+    # to_numpy is many times faster than to_dict.
+    events, rows = list(frame.columns), frame.to_numpy().tolist()
     keys = (tuple(map(str, _tuple(key))) for key in frame.index)
     return {key: dict(zip(events, row, strict=True)) for key, row in zip(keys, rows, strict=True)}
 
