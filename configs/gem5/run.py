@@ -44,6 +44,7 @@ PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
 VERSION = _m5.core.gem5Version
 GEM5 = Path("/proc/self/exe")
 SETUP_FILE, JOB_FILE, TASK_FILE = "setup.json", "job", "task.json"
+DELIVERED_FILE = "delivered"
 INTERVALS, ESTIMATE = "intervals", "simpoints.json"
 
 DESCRIPTION = """\
@@ -252,7 +253,12 @@ def from_names(args: argparse.Namespace, outdir: Path) -> Setup:
     return Setup(
         machine=found.machine,
         files={**{role: str(path) for role, path in found.files.items()}, "job": str(job)},
-        command_line=workload.command_line(found.command_line, core_hz, args.seed),
+        command_line=workload.command_line(
+            found.command_line,
+            core_hz,
+            args.seed,
+            chip=args.cpu == versions.CHIP and not (args.bbv or args.simpoints),
+        ),
         cpu=args.cpu,
         extras=args.extras,
         limit_seconds=args.limit,
@@ -335,8 +341,37 @@ def do(
 def boot_board(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
 ) -> PentiumBoard:
-    """Return a board that has the atomic CPU and the Pentium's TLBs, but no caches."""
+    """Return a board that has the atomic CPU and the Pentium's TLBs, but no caches. For a run on
+    P5CPU, it is P5CPU, on which each instruction takes one clock: programs then execute the same
+    markers as on the embedded engine, which the atomic CPU does not know."""
+    if setup.boots_on_chip:
+        return chip_board(setup, machine, outdir)
     board = PentiumBoard(machine, PentiumProcessor(machine, "atomic", extras=ours), BootHierarchy())
+    board.load(setup, outdir)
+    return board
+
+
+def chip_board(
+    setup: Setup,
+    machine: parameters.Parameters,
+    outdir: Path,
+    *,
+    clocks: bool = False,
+    cpi: bool = False,
+) -> PentiumBoard:
+    """Return a board that has P5CPU. Its programs get job and delivered files by markers."""
+    job, _, delivered = setup.path("job").read_bytes().partition(b"\n")
+    (outdir / DELIVERED_FILE).write_bytes(delivered)
+    processor = ChipProcessor(
+        Machine("", dict(setup.machine)),
+        X86_64,
+        clocks=clocks,
+        feedback=clocks,
+        cpi=cpi,
+        job=job.decode(),
+        delivered=str(outdir / DELIVERED_FILE),
+    )
+    board = PentiumBoard(machine, processor, BootHierarchy())
     board.load(setup, outdir)
     return board
 
@@ -347,11 +382,7 @@ def full_board(
     """Return a board that has caches and the CPU of the setup. The board has our SimObjects if
     `ours` is true. P5CPU has caches of its own."""
     if setup.cpu == versions.CHIP:
-        parts = {"clocks": setup.nominal, "feedback": setup.nominal, "cpi": setup.cpi}
-        processor = ChipProcessor(Machine("", dict(setup.machine)), X86_64, **parts)
-        board = PentiumBoard(machine, processor, BootHierarchy())
-        board.load(setup, outdir)
-        return board
+        return chip_board(setup, machine, outdir, clocks=setup.nominal, cpi=setup.cpi)
     processor = PentiumProcessor(machine, setup.cpu, extras=ours, tracer=ours)
     board = PentiumBoard(machine, processor, PentiumCacheHierarchy(machine, extras=ours))
     board.load(setup, outdir)

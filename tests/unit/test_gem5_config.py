@@ -189,6 +189,8 @@ def test_the_command_line_is_the_guests_and_gem5s():
     line = workload.command_line("console=ttyS0 quiet", 90_000_000, 0)
     assert line == "console=ttyS0 quiet P5LAB_MARKERS=m5 lpj=900000"
     assert workload.command_line("quiet", 90_000_000, 7).endswith(" p5seed=7")
+    # P5CPU knows the markers of the embedded engine, so a program executes the same code.
+    assert workload.command_line("quiet", 90_000_000, 0, chip=True) == "quiet lpj=900000"
     with pytest.raises(UserError, match="expected at most 511"):
         workload.command_line("x" * 500, 90_000_000, 0)
 

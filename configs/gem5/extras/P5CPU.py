@@ -39,4 +39,5 @@ class P5CPU(BaseAtomicSimpleCPU, X86CPU):
         " does nothing)",
     )
     job = Param.String("", "text that a program can ask for by a marker")
+    delivered = Param.String("", "file that a program can ask for by markers; empty: none")
     output = Param.String("output.log", "file in gem5's output directory for what markers print")

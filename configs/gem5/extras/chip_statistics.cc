@@ -9,7 +9,7 @@ ChipStatistics::ChipStatistics(statistics::Group* parent, ::p5lab::Chip& chip)
     : Group(parent, "chip"),
       chip_(chip),
       warmed_(this, "warmed", statistics::units::Count::get(),
-              "instructions of the chip, from cold, before the last reset") {
+              "instructions of the chip before the last reset, from cold or from a take-over") {
   for (const ::p5lab::Counted& event : chip.events()) {
     std::string name = event.name;
     std::replace(name.begin(), name.end(), '.', '_');
@@ -27,11 +27,15 @@ ChipStatistics::ChipStatistics(statistics::Group* parent, ::p5lab::Chip& chip)
   for (auto& counts : at_reset_) counts.assign(events_.size(), 0);
 }
 
+uint64_t ChipStatistics::instructions() const {
+  uint64_t total = 0;
+  for (unsigned ring = 0; ring < kRings; ring++) total += chip_.counts(ring)[instructions_];
+  return total;
+}
+
 void ChipStatistics::preDumpStats() {
   Group::preDumpStats();
-  uint64_t warmed = 0;
-  for (const auto& counts : at_reset_) warmed += counts[instructions_];
-  warmed_ = double(warmed);
+  warmed_ = double(warmed_at_reset_);
   for (unsigned ring = 0; ring < kRings; ring++) {
     const std::vector<uint64_t> now = chip_.counts(ring);
     for (size_t i = 0; i < now.size(); i++) {
@@ -44,6 +48,7 @@ void ChipStatistics::resetStats() {
   Group::resetStats();
   for (unsigned ring = 0; ring < kRings; ring++) at_reset_[ring] = chip_.counts(ring);
   clock_at_reset_ = chip_.clock();
+  warmed_at_reset_ = instructions() - cold_at_;
 }
 
 }  // namespace gem5::p5lab

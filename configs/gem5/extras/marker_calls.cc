@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
+#include "base/logging.hh"
 #include "marker_numbers.h"
+#include "sim/full_system.hh"
 #include "sim/sim_exit.hh"
 
 namespace gem5::p5lab {
@@ -19,6 +23,8 @@ constexpr uint32_t kAbort = 0x10000;  // this bit in the code of m5_fail: the ma
 // after which the program goes on.
 const char* cause(uint32_t operation, uint32_t argument) {
   switch (operation) {
+    case P5_OP_READY:
+      return FullSystem ? "checkpoint" : nullptr;
     case P5_OP_BEGIN:
       return "workbegin";
     case P5_OP_END:
@@ -33,10 +39,25 @@ const char* cause(uint32_t operation, uint32_t argument) {
   }
 }
 
+// Up to 12 bytes of `text` from `offset`, in EBX, ECX and EDX, and their number in EAX.
+MarkerRegisters piece(const std::string& text, uint32_t offset) {
+  uint32_t words[3] = {0, 0, 0};
+  size_t bytes = 0;
+  if (offset < text.size()) bytes = std::min(sizeof words, text.size() - offset);
+  std::memcpy(words, text.data() + std::min<size_t>(offset, text.size()), bytes);
+  return {uint32_t(bytes), words[0], words[1], words[2]};
+}
+
 }  // namespace
 
-MarkerCalls::MarkerCalls(::p5lab::Chip& chip, std::string job, std::string output)
-    : chip_(chip), job_(std::move(job)), output_(std::move(output)) {}
+MarkerCalls::MarkerCalls(::p5lab::Chip& chip, std::string job, const std::string& delivered,
+                         std::string output)
+    : chip_(chip), job_(std::move(job)), output_(std::move(output)) {
+  if (delivered.empty()) return;
+  std::ifstream file(delivered, std::ios::binary);
+  fatal_if(!file, "delivered: cannot read %s", delivered);
+  delivered_.assign(std::istreambuf_iterator<char>(file), {});
+}
 
 bool MarkerCalls::is_call(uint32_t eax) { return eax == P5_MARKER_LEAF; }
 
@@ -54,21 +75,15 @@ MarkerRegisters MarkerCalls::call(const MarkerRegisters& in, uint32_t esi) {
     case P5_OP_READ_COUNTER:
       return counter(argument);
     case P5_OP_JOB:
-      return job_bytes(argument);
+      return piece(job_, argument);
+    case P5_OP_PROGRAM:
+      return piece(delivered_, argument);
     case P5_OP_OUTPUT:
       print(argument, esi & 0xFF);
       return {1, 0, 0, 0};
     default:
       return {0, 0, 0, 0};
   }
-}
-
-MarkerRegisters MarkerCalls::job_bytes(uint32_t offset) const {
-  uint32_t words[3] = {0, 0, 0};
-  if (offset < job_.size()) {
-    std::memcpy(words, job_.data() + offset, std::min(sizeof words, job_.size() - offset));
-  }
-  return {1, words[0], words[1], words[2]};
 }
 
 MarkerRegisters MarkerCalls::counter(uint32_t event) {

@@ -22,9 +22,11 @@ struct MarkerRegisters {
 
 class MarkerCalls {
  public:
-  // `job`: the text that a program can ask for. `output`: the file of gem5's output directory for
-  // what programs print by markers.
-  MarkerCalls(::p5lab::Chip& chip, std::string job, std::string output);
+  // `job`: the text that a program can ask for. `delivered`: the path of the file that it can ask
+  // for; empty: none. `output`: the file of gem5's output directory for what programs print by
+  // markers.
+  MarkerCalls(::p5lab::Chip& chip, std::string job, const std::string& delivered,
+              std::string output);
 
   // Whether CPUID with this EAX is a call.
   static bool is_call(uint32_t eax);
@@ -32,12 +34,12 @@ class MarkerCalls {
   MarkerRegisters call(const MarkerRegisters& in, uint32_t esi);
 
  private:
-  MarkerRegisters job_bytes(uint32_t offset) const;
   MarkerRegisters counter(uint32_t event);
   void print(uint32_t bytes, uint32_t count);
 
   ::p5lab::Chip& chip_;
   const std::string job_, output_;
+  std::string delivered_;
   OutputStream* file_ = nullptr;
 };
 

@@ -52,7 +52,7 @@ P5CPU::P5CPU(const Params& params)
            "%s: the machine has %d Hz, but the clock domain has %d Hz", name(), chip_->clock_hz(),
            uint64_t(hz));
   statistics_ = std::make_unique<ChipStatistics>(this, *chip_);
-  markers_ = std::make_unique<MarkerCalls>(*chip_, params.job, params.output);
+  markers_ = std::make_unique<MarkerCalls>(*chip_, params.job, params.delivered, params.output);
 }
 
 P5CPU::~P5CPU() {
@@ -75,17 +75,28 @@ void P5CPU::replace_tick() {
   schedule(run_event_, std::max(now(), clockEdge()));
 }
 
-// The processor begins to run, or goes on after HLT. The time since its last instruction is idle.
+// The processor begins to run, or goes on after HLT. The time since its last instruction is idle,
+// if no other processor model ran in it.
 void P5CPU::wake() {
   const Tick edge = clockEdge();
-  if (!started_) {
-    started_ = true;
+  if (!in_time_) {
+    in_time_ = true;
     origin_ = edge - Tick(chip_->clock()) * clockPeriod();
     const unsigned levels = params().cpu_isa == "x86-64" ? 4 : 2;
-    if (process_) tables_ = std::make_unique<PageTables>(*process_, levels);
+    if (process_ && !tables_) tables_ = std::make_unique<PageTables>(*process_, levels);
+    if (!process_) forget_translations();
   } else if (edge > now()) {
     chip_->idle((edge - now()) / clockPeriod());
   }
+}
+
+// While another processor model ran, the kernel may have changed page tables. Without paging, the
+// chip has no TLBs.
+void P5CPU::forget_translations() {
+  ::p5lab::ChipState unpaged = state();
+  unpaged.paging = false;
+  chip_->set_state(unpaged);
+  stale_ = true;
 }
 
 void P5CPU::activateContext(ThreadID thread) {
@@ -106,8 +117,16 @@ DrainState P5CPU::drain() {
 
 void P5CPU::drainResume() {
   AtomicSimpleCPU::drainResume();
+  if (switchedOut()) return;
   stale_ = true;
   replace_tick();
+}
+
+// Caches and branch target buffer keep what they held when the chip last ran.
+void P5CPU::takeOverFrom(BaseCPU* other) {
+  AtomicSimpleCPU::takeOverFrom(other);
+  in_time_ = false;
+  statistics_->begin_warming();
 }
 
 // Executes instructions until another event of gem5 is due.

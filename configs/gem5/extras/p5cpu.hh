@@ -36,6 +36,7 @@ class P5CPU : public AtomicSimpleCPU, private ::p5lab::Surroundings {
   void suspendContext(ThreadID thread) override;
   DrainState drain() override;
   void drainResume() override;
+  void takeOverFrom(BaseCPU* other) override;
   void preDumpStats() override;
 
   Fault readMem(Addr address, uint8_t* data, unsigned size, Request::Flags flags,
@@ -60,6 +61,7 @@ class P5CPU : public AtomicSimpleCPU, private ::p5lab::Surroundings {
   Tick now() const { return origin_ + Tick(chip_->clock()) * clockPeriod(); }
   void run();
   void wake();
+  void forget_translations();
   void replace_tick();
 
   // --- instructions (execute.cc)
@@ -106,7 +108,7 @@ class P5CPU : public AtomicSimpleCPU, private ::p5lab::Surroundings {
   std::unique_ptr<ChipStatistics> statistics_;
   std::unique_ptr<MarkerCalls> markers_;
   Tick origin_ = 0;  // the tick of the chip's clock 0
-  bool started_ = false;
+  bool in_time_ = false;  // `origin_` holds: no other processor model has run since
 
   // The instruction that is being executed.
   const Code* code_ = nullptr;

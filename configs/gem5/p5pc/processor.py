@@ -39,12 +39,16 @@ class PentiumProcessor(BaseCPUProcessor):
         super().__init__(cores=[PentiumCore(core)])
 
 
+def chip_core(machine: Machine, isa: str, **more: object) -> PentiumCore:
+    """A P5CPU, whose chip has its own caches, TLBs and memory timing. `more`: other parameters of
+    P5CPU. For SwitchableProcessor of gem5's library, and for ChipProcessor."""
+    return PentiumCore(
+        m5.objects.P5CPU(machine=chip.lines(machine), cpu_isa=isa, mmu=translations(), **more)
+    )
+
+
 class ChipProcessor(BaseCPUProcessor):
-    """One P5CPU, whose chip has its own caches, TLBs and memory timing. `more`: other parameters of
-    P5CPU."""
+    """One P5CPU (chip_core)."""
 
     def __init__(self, machine: Machine, isa: str, **more: object) -> None:
-        core = m5.objects.P5CPU(
-            machine=chip.lines(machine), cpu_isa=isa, mmu=translations(), **more
-        )
-        super().__init__(cores=[PentiumCore(core)])
+        super().__init__(cores=[chip_core(machine, isa, **more)])

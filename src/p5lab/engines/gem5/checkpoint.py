@@ -4,7 +4,7 @@
 A checkpoint is the state of the machine at the guest's ready marker. The file `key.json` in the
 checkpoint's directory lists the inputs of the checkpoint. The digest of this list is the name of
 the checkpoint. The list does not contain inputs that have an effect only after the marker: caches,
-buses, memory timing, the CPU model and the job.
+buses, memory timing and the job; of the CPU model only whether it is P5CPU, which boots itself.
 """
 
 import fcntl
@@ -17,11 +17,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from p5lab.engines.gem5.setup import Setup
+from p5lab.engines.gem5.versions import CHIP
 from p5lab.errors import UserError
 from p5lab.files import sha256_of
 
 KEY = "key.json"
-# The machine values that affect a boot on the atomic CPU without caches.
+# The machine values that affect a boot on which no access takes time.
 BEFORE = (
     "cpu.clock_mhz",
     "cpu.bus_mhz",
@@ -53,6 +54,7 @@ def key(
         "extras": "yes" if extras else "no",
         "configs/gem5": digest_of(sources),
         "command line": setup.command_line,
+        "processor": CHIP if setup.boots_on_chip else "atomic",
     }
     parts |= {role: sha256_of(setup.path(role)) for role in BOOT_FILES if role in setup.files}
     return parts | {name: str(setup.machine[name]) for name in BEFORE}

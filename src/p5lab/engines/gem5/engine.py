@@ -111,7 +111,9 @@ class Classic(Engine):
         setup = Setup(
             machine=run.machine.values,
             files={**names, "job": JOB},
-            command_line=workload.command_line(run.guest.cmdline, machine.core_hz, run.seed),
+            command_line=workload.command_line(
+                run.guest.cmdline, machine.core_hz, run.seed, chip=self.cpu(run) == versions.CHIP
+            ),
             cpu=self.cpu(run),
             nominal=Clocks() in run.observation,
             cpi=Cpi() in run.observation,

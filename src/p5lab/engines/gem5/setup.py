@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from p5lab.engines.gem5.parameters import Values
-from p5lab.engines.gem5.versions import CPUS
+from p5lab.engines.gem5.versions import CHIP, CPUS
 from p5lab.errors import UserError
 
 SCHEMA_VERSION = 1
 EXTRAS = ("auto", "on", "off")
+M5_MARKERS = "P5LAB_MARKERS=m5"  # kernel parameter: gem5's own instructions are the markers
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class Setup:
         """The path of the file that has this role, such as `kernel`. Raises KeyError if no file has
         the role."""
         return Path(self.files[role])
+
+    @property
+    def boots_on_chip(self) -> bool:
+        """Whether P5CPU boots the guest; the atomic CPU knows gem5's own markers only."""
+        return self.cpu == CHIP and M5_MARKERS not in self.command_line.split()
 
     def write(self, path: Path) -> None:
         """Writes the setup to a file."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p5lab.engines.bochs.boot import TOP_RESERVED
+from p5lab.engines.gem5.setup import M5_MARKERS
 from p5lab.errors import UserError
 
 BOOT_PARAMETERS = 0x90200
@@ -71,14 +72,15 @@ def kernel_end(kernel: Path) -> int:
     return max(ends)
 
 
-def command_line(guest: str, core_hz: int, seed: int) -> str:
+def command_line(guest: str, core_hz: int, seed: int, *, chip: bool = False) -> str:
     """The guest's own command line with the words that gem5 needs.
 
-    The kernel passes P5LAB_MARKERS to init as an environment variable. The word lpj contains the
+    The kernel passes P5LAB_MARKERS to init as an environment variable. P5CPU (`chip`) has the
+    markers of the embedded engine, so that the same code runs there. The word lpj contains the
     number of steps that the time-stamp counter makes in 10 ms, the time of one tick. The kernel's
     delay loop uses lpj, so the kernel does not calibrate this loop.
     """
-    words = [guest, "P5LAB_MARKERS=m5", f"lpj={core_hz // 100}"]
+    words = [guest, *([] if chip else [M5_MARKERS]), f"lpj={core_hz // 100}"]
     if seed:
         words.append(f"p5seed={seed}")
     line = " ".join(words)
