@@ -107,7 +107,7 @@ class P5CPU : public AtomicSimpleCPU, private ::p5lab::Surroundings {
   std::unique_ptr<::p5lab::Chip> chip_;
   std::unique_ptr<ChipStatistics> statistics_;
   std::unique_ptr<MarkerCalls> markers_;
-  Tick origin_ = 0;  // the tick of the chip's clock 0
+  Tick origin_ = 0;       // the tick of the chip's clock 0
   bool in_time_ = false;  // `origin_` holds: no other processor model has run since
 
   // The instruction that is being executed.
