@@ -6,7 +6,7 @@ from pathlib import Path
 
 from boot_sector import TYPING, keys_floppy, planned, prepared
 
-from p5lab.execute import screen
+from p5lab.execute import shell
 
 HERE = Path(__file__).parent
 # The guest is in HLT while it waits for a key and for the drive, and during the pause. The pause
@@ -44,5 +44,5 @@ def test_the_clock_of_the_host_changes_no_event(own_lab, tmp_path):
     assert '"op":"end","arg":2147483649' in alone
     assert events("fast", LD_PRELOAD=str(clock)) == alone
     # The engine of `shell` waits for the host's clock.
-    assert events("waits", screen.SPEED) == alone
-    assert events("waits-less", screen.SPEED, LD_PRELOAD=str(clock)) == alone
+    assert events("waits", shell.SPEED) == alone
+    assert events("waits-less", shell.SPEED, LD_PRELOAD=str(clock)) == alone

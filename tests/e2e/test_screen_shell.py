@@ -26,6 +26,7 @@ from boot_sector import (
 )
 
 from p5lab.execute import screen, viewers
+from p5lab.execute.shell import started
 from p5lab.lab import Lab
 
 HERE = Path(__file__).parent
@@ -277,7 +278,8 @@ def test_watching_changes_no_event(keys, own_lab, tmp_path):
     (made,) = new_runs(own_lab, "--floppy", keys, "--script", steps, "--limit", 60)
     plan = prepared(own_lab, planned(own_lab, keys, steps), place, live=True)
     ours, theirs = socket.socketpair()
-    with ours, screen._started(plan, place, theirs) as engine:
+    with ours, started(plan, place, theirs.fileno()) as engine:
+        theirs.close()
         link = screen.Link(ours)
         looks, asked_for, rows, prompt = 0, 0, [], ""
 

@@ -37,6 +37,7 @@ from p5lab.lab import Lab
 from p5lab.terminal import for_terminal
 
 NAME = "shell"
+SPEED = "clock: sync=slowdown"  # real time
 ESCAPE, LEAVE, END_OF_FILE = 0x01, b"xX", b"\x04"  # Ctrl-A, Ctrl-D
 HELP = "Ctrl-A x leaves, Ctrl-A Ctrl-A sends Ctrl-A"
 LIMIT_SECONDS = 365 * 86400  # of modelled time; in practice only the user ends a session
@@ -116,7 +117,7 @@ def started(
         # controlling terminal of Bochs. If this process dies, Bochs therefore gets a hang-up
         # signal.
         process = subprocess.Popen(
-            (*plan.command, *more, "clock: sync=slowdown"),
+            (*plan.command, *more, SPEED),
             cwd=directory,
             env=dict(plan.environment),
             stdin=source,
