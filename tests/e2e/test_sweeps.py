@@ -165,8 +165,8 @@ def test_workers_that_are_killed(size, undisturbed, tmp_path):
     assert killed
     assert contents(lab) == undisturbed.contents
     assert not [path.name for path in tmp_path.rglob(".run-*")]
-    # Dask's own messages about killed workers must not reach this terminal. A mirror may have a newer
-    # Linux than the tested one, which the run then says.
+    # Dask's own messages about killed workers must not reach this terminal. The archive may have a
+    # newer Linux than the tested one, which the run then says.
     ours = ("[", "Results: ", "Next: ", "  ", "linux-source-")
     assert all(line.startswith(ours) for line in said.splitlines()), said
 

@@ -157,7 +157,7 @@ class Bochs(Engine):
             return Outcome("failed", f"engine refused its configuration: {said}")
         if status == GUEST_FAILED:
             why = panic(directory / SERIAL)
-            if said.startswith(ABORTED):
+            if not why and said.startswith(ABORTED):
                 why = f"last output: {self.last_output(directory)}"
             return Outcome("failed", f"{said}: {why}" if why else said or "guest failed")
         if status != 0:
