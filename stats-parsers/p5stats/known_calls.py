@@ -50,7 +50,7 @@ class Known:
             return f"interrupt {vector or 0:02X}h"
         if kind == EXCEPTION:
             return f"exception {vector or 0:02X}h {self.exceptions.get(vector or 0, '')}".strip()
-        one = self.gate if vector is None else self.interrupts.get(vector, Interrupt())
+        one = self._entry(vector)
         head = "gate" if vector is None else f"INT {vector:02X}h"
         if function is None:
             return f"{head} {one.name}".strip()
@@ -61,16 +61,18 @@ class Known:
 
     def system_call(self, vector: int | None, number: int) -> str:
         """The name of a system call by INT or, if the vector is None, by a gate."""
-        one = self.gate if vector is None else self.interrupts.get(vector, Interrupt())
-        return one.functions.get(number, f"system call {_signed(number)}")
+        return self._entry(vector).functions.get(number, f"system call {_signed(number)}")
 
     def short(self, kind: str, vector: int | None, function: int | None) -> str:
         """The name of a system call without its number, such as "dup", so that kernels with other
         numbers can be compared. Any other call, and a number without a name, is as in `name`."""
-        one = self.gate if kind == GATE else self.interrupts.get(vector or 0, Interrupt())
         is_system_call = kind == GATE or (kind == INT and vector == crossings.SYSTEM_CALL)
-        own = one.functions.get(function, "") if is_system_call and function is not None else ""
-        return own or self.name(kind, vector, function)
+        own = self._entry(vector).functions if is_system_call else {}
+        return (function is not None and own.get(function)) or self.name(kind, vector, function)
+
+    def _entry(self, vector: int | None) -> Interrupt:
+        """The declaration of a software interrupt, or of the gates if the vector is None."""
+        return self.gate if vector is None else self.interrupts.get(vector, Interrupt())
 
     def engine_text(self) -> str:
         """The facts that the engine needs, as one text (engine/observe/calls/call_table.hh)."""

@@ -103,14 +103,8 @@ def hostile_page(tmp_path_factory):
 
 
 @pytest.fixture
-def two(p5lab, lab):
+def two(lab, capsys):
     """Two guests: `call` takes twice as long on the second one, `chase` takes the same."""
-    lab._put("configs/claims.toml", "schema_version = 1\n")
-    lab._put(
-        "guest-images/slower/guest.toml",
-        'schema_version = 1\nname = "slower"\nbase = "toy"\ntitle = "slower"\n',
-    )
-    for guest, more in (("toy", 0), ("slower", 110)):
-        lab.behave(events={"call": fakelab.call_events(more=more), "chase": fakelab.chase_events()})
-        assert p5lab("run", "tests", "--no-build", "--guest", guest)[0] == 0
+    lab.run_two_guests("slower", 110)
+    capsys.readouterr()
     return lab

@@ -11,6 +11,7 @@ import struct
 import sys
 from pathlib import Path
 
+from p5lab.cli import main as cli
 from p5lab.lab import Lab
 
 REPO = Path(__file__).resolve().parents[2]
@@ -350,6 +351,16 @@ class FakeLab(Lab):
         """Adds a workload; returns its description."""
         self._put(f"workloads/micro/{workload}/{workload}.c", "int main(void) { return 0; }")
         return self._put(f"workloads/micro/{workload}/workload.toml", text)
+
+    def run_two_guests(self, slower, more):
+        """Runs the tests on `toy` and on a guest that is like it, but `call` takes `more` clocks
+        more there."""
+        self._put("configs/claims.toml", "schema_version = 1\n")
+        text = f'schema_version = 1\nname = "{slower}"\nbase = "toy"\ntitle = "slower"\n'
+        self._put(f"guest-images/{slower}/guest.toml", text)
+        for guest, clocks in (("toy", 0), (slower, more)):
+            self.behave(events={"call": call_events(more=clocks), "chase": chase_events()})
+            assert cli.main(["run", "tests", "--no-build", "--guest", guest], self) == 0
 
     def _put(self, name, content):
         path = self.root / name

@@ -85,14 +85,7 @@ def address(hostile_page):
 def plain_address(tmp_path_factory):
     """Returns the address of a page about two systems with short names."""
     lab = fakelab.make(tmp_path_factory.mktemp("plain") / "lab")
-    lab._put("configs/claims.toml", "schema_version = 1\n")
-    lab._put(
-        "guest-images/toy-server/guest.toml",
-        'schema_version = 1\nname = "toy-server"\nbase = "toy"\ntitle = "slower"\n',
-    )
-    for guest, more in (("toy", 0), ("toy-server", 479_000)):
-        lab.behave(events={"call": fakelab.call_events(more=more), "chase": fakelab.chase_events()})
-        assert cli.main(["run", "tests", "--no-build", "--guest", guest], lab) == 0
+    lab.run_two_guests("toy-server", 479_000)
     both = ("--guest", "toy", "--guest", "toy-server")
     assert cli.main(["report", "tests", *both], lab) == 0
     return (lab.results / "tests.html").as_uri()

@@ -177,11 +177,12 @@ class Table:
         its name, and its type is str, int, bool or tuple[str, ...]. A key may be missing if its
         field has a default. Raises UserError for any other key."""
         read = {str: self.text, int: self.number, bool: self.flag}
+        hints = get_type_hints(kind)
         own = [one for one in fields(cast("Any", kind)) if one.init and one.name not in given]
         self.only(one.name for one in own)
         for one in own:
             default = ... if one.default is MISSING else one.default
-            hint = get_type_hints(kind)[one.name]
+            hint = hints[one.name]
             value = read[hint](one.name, default) if hint in read else self.texts(one.name, default)
             given[one.name] = tuple(value) if isinstance(value, list) else value
         return kind(**given)

@@ -248,7 +248,8 @@ def _segments(kernel: bytes, name: Path) -> tuple[int, list[tuple[int, int, int,
     if kernel[:6] != b"\x7fELF\x01\x01":
         raise UserError(f"{name}: not an ELF file of 32 bits")
     try:
-        entry, headers = Elf(kernel).entry, Elf(kernel).headers
+        elf = Elf(kernel)
+        entry, headers = elf.entry, elf.headers
     except ValueError:
         raise UserError(f"{name}: its program headers are cut short") from None
     segments = []
