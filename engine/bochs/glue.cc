@@ -76,6 +76,8 @@ class BochsPlatform : public session::Emulator {
     return BX_MEM(0)->getHostMemAddr(cpu(), physical, BX_READ);
   }
 
+  observe::Registers registers() override;
+
   uint16_t x87_control() override { return cpu()->the_i387.get_control_word(); }
 
   bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) override;
@@ -127,7 +129,7 @@ bool each_watched;        // region or issues is not null, or there are observer
 // Takes the observers that the run has now.
 void take_observers() {
   blocks = the_run.blocks();
-  observers = observe::Group(the_run.observers());
+  observers = the_run.observers();
   issues = the_run.issues();
   region = the_run.region();
   branches_watched = blocks || !observers.each().empty();
@@ -221,10 +223,10 @@ bool cmov_allowed;
 bool block_moves;  // repeated string instructions run in blocks
 constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // as in Bochs's cpu.cc
 constexpr unsigned kLinuxCall = 0x80;
-bool booting = true;       // until the boot ROM has loaded the guest
-bool from_media;           // the guest boots from its own media (session/media.hh)
-session::Crossed crossed;  // the last event that made the state stale
-p5::ClassId last_class;    // class of the last instruction that began, with each_watched
+bool booting = true;        // until the boot ROM has loaded the guest
+bool from_media;            // the guest boots from its own media (session/media.hh)
+observe::Entrance crossed;  // the last event that made the state stale
+p5::ClassId last_class;     // class of the last instruction that began, with each_watched
 
 // Returns a general register. `number` is the register's number in the encoding of instructions.
 bx_address general_register(unsigned number) {
@@ -233,6 +235,15 @@ bx_address general_register(unsigned number) {
 #else
   return cpu()->get_reg32(number);
 #endif
+}
+
+observe::Registers BochsPlatform::registers() {
+  return {cpu()->get_instruction_pointer(),
+          general_register(0),
+          general_register(3),
+          general_register(1),
+          general_register(2),
+          cpu()->cr2};
 }
 
 Linear stack_pointer() { return Linear(general_register(4)); }
@@ -306,15 +317,6 @@ void refresh_state() {
 #endif
   state.caching = !cpu()->cr0.get_CD() && !(model.tr12() & p5::kCacheInhibit);
   state.user_io = state.ring > cpu()->get_IOPL();
-  if (__builtin_expect(the_run.traces_crossings(), 0)) {
-    const session::Registers registers{cpu()->get_instruction_pointer(),
-                                       general_register(0),
-                                       general_register(3),
-                                       general_register(1),
-                                       general_register(2),
-                                       cpu()->cr2};
-    the_run.crossings().crossing(crossed, state, registers);
-  }
   if (blocks) blocks->leave();
   model.set_state(state);
   if (!observers.all().empty()) {

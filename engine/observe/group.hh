@@ -2,6 +2,7 @@
 // How do all observers of a run learn what the processor does, and the values of each other?
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -32,12 +33,31 @@ class Group {
   void at(p5::Linear linear, p5::Linear stack) {
     bool moved = false;
     for (Observer* one : each_) moved |= one->at(linear, stack);
-    if (!moved) return;
+    if (moved) join();
+  }
+  // The clock after which look() must be called.
+  uint64_t next() const {
+    uint64_t next = Observer::kNever;
+    for (const Observer* one : all_) next = std::min(next, one->next());
+    return next;
+  }
+  void look(uint64_t now) {
+    bool moved = false;
+    for (Observer* one : all_) {
+      if (now <= one->next()) continue;
+      one->look(now);
+      moved = true;
+    }
+    if (moved) join();
+  }
+
+ private:
+  // The values of some have changed.
+  void join() {
     for (Observer* one : all_) one->leave();
     for (Observer* one : all_) one->join();
   }
 
- private:
   std::vector<Observer*> all_, each_;
 };
 

@@ -23,7 +23,11 @@
 
 namespace observe {
 
-// The interface through which observers read the guest's memory.
+struct Registers {
+  uint64_t eip, eax, ebx, ecx, edx, cr2;
+};
+
+// The interface through which observers read the guest's memory and registers.
 class Guest {
  public:
   virtual ~Guest() = default;
@@ -32,6 +36,7 @@ class Guest {
   virtual bool code(p5::Linear linear, bool fetched, uint32_t* physical) = 0;
   // Returns 4 KB of memory, or null if there is no memory at this address.
   virtual const uint8_t* page(uint32_t physical) = 0;
+  virtual Registers registers() { return {}; }
 };
 
 // A place in the code: the linear addresses of the next instruction and of the stack.
@@ -39,8 +44,9 @@ struct Position {
   p5::Linear address, stack;
 };
 
-// Why the processor entered a ring: the kind of entrance (null: unknown), the vector (-1: none),
-// and the number of a system call.
+// Why the ring, the address space or the machine mode may have changed. `kind`: int, gate, far,
+// iret, interrupt, exception or cr3; null: unknown. `vector`: -1 except for int, interrupt and
+// exception. `number`: of a system call.
 struct Entrance {
   const char* kind = nullptr;
   int vector = -1;
@@ -52,10 +58,17 @@ struct Entrance {
 
 class Observer {
  public:
+  static constexpr uint64_t kNever = ~uint64_t(0);
+  // Appends lines to the file of the observer.
+  using Write = std::function<void(const std::string&)>;
+
   virtual ~Observer() = default;
 
+  // The file has been created. `counted`: the events that the run writes, in their order. An
+  // observer whose file can be long writes its lines during the run; text() returns the last ones.
+  virtual void open(const std::vector<uint32_t>& /*counted*/, Write) {}
   // The guest is ready, or a guest with its own media is reset. No other call comes before this
-  // one, except text() and sees_each().
+  // one, except open(), text() and sees_each().
   virtual void start() = 0;
   // Whether the observer needs the calls of at(), branch() and decoded(). A run with such an
   // observer takes the model off its fast path.
@@ -78,10 +91,16 @@ class Observer {
   // The processor was halted for this time.
   virtual void idle(uint64_t /*clocks*/) {}
 
+  // --- time
+
+  // The clock after which look() must be called. look() may change the value of the dimensions.
+  virtual uint64_t next() const { return kNever; }
+  virtual void look(uint64_t /*now*/) {}
+
   // --- joint counts (joint.hh)
 
   // The value of the observer's dimensions now, and the members of a line that show a value. It may
-  // change in each function of this class that says what the processor does, and in move().
+  // change in each function of this class that says what the processor does, in look() and move().
   virtual uint64_t value() const { return 0; }
   virtual void members(uint64_t /*value*/, base::JsonLine* /*line*/) const {}
   // All observers have seen what the processor does, so the values of others may have changed.
@@ -115,7 +134,7 @@ class Observer {
   // Compares the sums over all values with the growth of the model's counts. Returns the first
   // difference in words, or an empty text.
   virtual std::string differs() const = 0;
-  // Returns the file. `counted`: the events that the run writes, in their order.
+  // Returns the file, or what follows the lines that the observer has written itself.
   virtual std::string text(const std::vector<uint32_t>& counted) const = 0;
 
  protected:
@@ -132,6 +151,7 @@ struct Machine {
   measure::MissClasses* classes;  // null: the run does not classify misses
   // Returns the observer of the run with this name. All of them exist when start() is called.
   std::function<Observer*(const std::string&)> observer;
+  uint64_t clock_hz = 0;
 };
 using Make = std::function<std::unique_ptr<Observer>(const Machine&)>;
 

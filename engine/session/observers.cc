@@ -28,17 +28,18 @@ void Observers::use(std::unique_ptr<measure::Shadows> shadows) {
   shadows_ = std::move(shadows);
 }
 
-void Observers::open(const Interval& interval) {
+void Observers::open(const Interval& interval, const std::vector<uint32_t>& counted) {
   if (!config_.accesses.empty()) accesses_.create(config_.accesses);
   const auto find = [this](const std::string& name) {
     const auto is_it = [&](const auto& one) { return one->name == name; };
     return (*std::find_if(plugged_.begin(), plugged_.end(), is_it))->observer.get();
   };
   for (const RunConfig::Observed& one : config_.observed) {
-    plugged_.push_back(std::make_unique<Plugged>());
-    plugged_.back()->file.create(one.file);
-    plugged_.back()->name = one.name;
-    plugged_.back()->observer = one.make({model_, guest_, classes_.get(), find});
+    Plugged& plugged = *plugged_.emplace_back(std::make_unique<Plugged>());
+    plugged.file.create(one.file);
+    plugged.name = one.name;
+    plugged.observer = one.make({model_, guest_, classes_.get(), find, config_.machine.clock_hz()});
+    plugged.observer->open(counted, [&plugged](const std::string& s) { plugged.file.write(s); });
   }
   if (!config_.issues.empty()) issued_.create(config_.issues);
   if (config_.media.on) observe_system();
@@ -54,12 +55,14 @@ void Observers::open(const Interval& interval) {
 
 void Observers::observe_system() {
   if (config_.cpi) model_.explain_clocks();
-  if (!started_.empty()) return;
+  if (!started_.all().empty()) return;
+  std::vector<observe::Observer*> all;
   for (const auto& one : plugged_) {
     one->observer->start();
-    if (one->observer->sees_each()) model_.watch_each(true);
-    started_.push_back(one->observer.get());
+    all.push_back(one->observer.get());
   }
+  started_ = observe::Group(all);
+  if (!started_.each().empty()) model_.watch_each(true);
 }
 
 void Observers::ready(const std::vector<uint32_t>& counted) {
@@ -71,14 +74,14 @@ void Observers::ready(const std::vector<uint32_t>& counted) {
 }
 
 void Observers::begin(uint32_t phase, const Brackets& brackets) {
-  for (observe::Observer* one : started_) one->begin(phase);
+  for (observe::Observer* one : started_.all()) one->begin(phase);
   if (issues_) issues_->measure(true);
   measure_blocks(brackets);
   if (accesses_) trace_accesses(brackets);
 }
 
 void Observers::end(const Brackets& brackets) {
-  for (observe::Observer* one : started_) one->end();
+  for (observe::Observer* one : started_.all()) one->end();
   if (issues_) issues_->measure(brackets.inside());
   measure_blocks(brackets);
 }
@@ -110,7 +113,7 @@ void Observers::finish(const std::vector<uint32_t>& counted) {
   if (vectors_) vectors_.finish();
   if (issued_) issued_.finish();
   for (const auto& one : plugged_) {
-    if (!started_.empty()) one->observer->stop();
+    if (!started_.all().empty()) one->observer->stop();
     one->file.write(one->observer->text(counted));
     one->file.finish();
   }
@@ -121,7 +124,7 @@ void Observers::finish(const std::vector<uint32_t>& counted) {
 }
 
 std::string Observers::differs() const {
-  for (const observe::Observer* one : started_) {
+  for (const observe::Observer* one : started_.all()) {
     const std::string difference = one->differs();
     if (!difference.empty()) return difference;
   }

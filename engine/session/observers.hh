@@ -15,7 +15,7 @@
 #include "measure/issues.hh"
 #include "measure/miss_classes.hh"
 #include "measure/shadow.hh"
-#include "observe/observer.hh"
+#include "observe/group.hh"
 #include "p5/pentium.hh"
 #include "session/brackets.hh"
 #include "session/output.hh"
@@ -31,8 +31,8 @@ class Observers {
   // `config` must exist longer than this object.
   Observers(p5::Pentium& model, const RunConfig& config, observe::Guest& guest);
 
-  // Creates the files.
-  void open(const Interval& interval);
+  // Creates the files. `counted`: the events in them.
+  void open(const Interval& interval, const std::vector<uint32_t>& counted);
   // The guest is ready. The observers of engine/observe and the CPI stack start here. For a guest
   // that boots from its own media, they start in open(). `counted`: the events of the trace of
   // issues.
@@ -50,7 +50,7 @@ class Observers {
   measure::Blocks* blocks() { return blocks_.get(); }
   measure::Issues* issues() { return issues_.get(); }
   // The observers of engine/observe; empty before the guest is ready.
-  const std::vector<observe::Observer*>& started() const { return started_; }
+  observe::Group& started() { return started_; }
   measure::Shadows* shadows() { return shadows_.get(); }
 
  private:
@@ -77,7 +77,7 @@ class Observers {
     std::unique_ptr<observe::Observer> observer;
   };
   std::vector<std::unique_ptr<Plugged>> plugged_;
-  std::vector<observe::Observer*> started_;
+  observe::Group started_;
 };
 
 }  // namespace session

@@ -19,7 +19,6 @@ RunConfig RunConfig::read(Settings& settings) {
   c.limit = settings.number("run.limit_cycles");
   if (settings.has("run.phase")) c.phase = settings.number("run.phase");
   c.timing = settings.flag("run.timing");
-  if (settings.has("run.crossings")) c.crossings = settings.text("run.crossings");
   c.read_accesses(settings);
   c.fast_paths = !settings.has("run.fast_paths") || settings.flag("run.fast_paths");
   c.server = settings.has("run.server") && settings.flag("run.server");
@@ -46,10 +45,9 @@ RunConfig RunConfig::read(Settings& settings) {
 const std::set<std::string>& RunConfig::own_keys() {
   static const std::set<std::string> keys = [] {
     std::set<std::string> all = {
-        "run.access_limit",    "run.accesses",      "run.cpi",     "run.crossings",
-        "run.interval",        "run.intervals",     "run.issues",  "run.issue_limit",
-        "run.sample",          "run.vector_events", "run.vectors", "run.warm_up",
-        "run.vector_interval",
+        "run.access_limit", "run.accesses",        "run.cpi",           "run.issues",
+        "run.issue_limit",  "run.sample",          "run.vector_events", "run.vectors",
+        "run.warm_up",      "run.vector_interval",
     };
     for (const observe::Kind& kind : base::registry<observe::Kind>()) {
       all.insert(std::string("run.") + kind.name);
@@ -149,11 +147,6 @@ void RunConfig::read_observers(Settings& settings) {
   for (const observe::Kind& kind : base::registry<observe::Kind>()) {
     const std::string key = std::string("run.") + kind.name;
     if (settings.has(key)) observed.push_back({kind.name, kind.read(settings), settings.text(key)});
-  }
-  if (settings.has("run.intervals")) {
-    intervals = settings.text("run.intervals");
-    interval = settings.number("run.interval");
-    if (interval == 0) settings.fail("run.interval", "expected at least 1");
   }
   if (settings.has("run.issues")) {
     issues = settings.text("run.issues");

@@ -34,7 +34,7 @@ struct RunConfig {
   bool server = false;            // after the ready marker, serve runs that share the boot
 
   // Paths of output files. An empty path means that the run does not write this file.
-  std::string events, output, crossings, accesses, vectors, intervals, issues;
+  std::string events, output, accesses, vectors, issues;
   // The observers of engine/observe that the run requests, and the paths of their files.
   struct Observed {
     std::string name;
@@ -43,7 +43,6 @@ struct RunConfig {
   };
   std::vector<Observed> observed;
 
-  uint64_t interval = 0;      // core clocks, of the file `intervals`
   uint64_t issue_limit = 0;   // instructions that the trace of issues may hold
   uint64_t access_limit = 0;  // L1 accesses that the trace of accesses may hold
   // The shadows: geometries that the run measures in addition to the machine's own geometry.

@@ -53,7 +53,6 @@ void Session::start(p5::Pentium* storage, Emulator& emulator) {
   // Each run that shares the boot has observations of its own (take_job).
   if (!server_ || config_.media.on) open_observations();
   if (config_.media.on) begin(kBoot);
-  if (config_.media.on && intervals_) intervals_->begin();
   if (!config_.media.on || (config_.media.steps.empty() && !config_.media.live)) return;
   // Programs that run before the ready point get no job, because runs with other jobs can share it.
   if (config_.media.has_ready_point()) job_.command.clear();
@@ -111,16 +110,9 @@ void Session::open_events() {
 }
 
 void Session::open_observations() {
-  if (!config_.crossings.empty()) {
-    crossings_ = std::make_unique<Crossings>(*model_);
-    crossings_->open(config_.crossings);
-  }
-  if (!config_.intervals.empty()) {
-    intervals_ = std::make_unique<Intervals>(*model_, config_.interval, events_->counted());
-    intervals_->open(config_.intervals, config_.machine.clock_hz());
-  }
   observers_->open(
-      [this](const char* op, uint32_t number) { events_->marker("interval", op, number); });
+      [this](const char* op, uint32_t number) { events_->marker("interval", op, number); },
+      events_->counted());
 }
 
 uint32_t Session::cpuid_features() const { return kFeatures | (config_.cmov ? kCmovFeature : 0); }
@@ -225,7 +217,6 @@ void Session::ready() {
   }
   devices_.ready();
   observers_->ready(events_->counted());
-  if (intervals_) intervals_->begin();
   if (!config_.media.on && !config_.media.steps.empty()) begin_script();
   if (job_.region.name.empty()) return;
   region_ = std::make_unique<Region>(job_.region, *emulator_);
@@ -284,7 +275,6 @@ void Session::begin(uint32_t phase) {
   if (!problem.empty()) fail(problem);
   events_->marker("marker", "begin", phase);
   observers_->begin(phase, brackets_);
-  if (crossings_ && phase != kEmpty) crossings_->bracket("begin", phase);
 }
 
 void Session::cross_region(Region::Step step) {
@@ -296,7 +286,6 @@ void Session::end(uint32_t phase) {
   if (region_ && phase == kWhole) cross_region(region_->program_ended());
   const std::string problem = brackets_.end(phase);
   if (!problem.empty()) fail(problem);
-  if (crossings_ && phase != kEmpty) crossings_->bracket("end", phase);
   events_->marker("marker", "end", phase);
   brackets_.close();
   observers_->end(brackets_);
@@ -359,8 +348,6 @@ void Session::finish(const std::string& status, const std::string& reason, uint3
   events_->end(status, reason, guest_status);
   if (!reason.empty()) std::fprintf(stderr, "%s\n", reason.c_str());
   events_->finish();
-  if (crossings_) crossings_->finish();
-  if (intervals_) intervals_->finish();
   output_.finish();
   for (Output& output : created_) output.finish();
   std::fflush(nullptr);  // the emulator's own files: serial lines, log
@@ -372,7 +359,7 @@ void Session::fail(const std::string& reason) { finish("failed", reason, 0, kGue
 void Session::end_run(const std::string& reason) { finish("ok", reason, 0, 0); }
 
 uint64_t Session::next_look() const {
-  const uint64_t next = std::min(config_.limit, intervals_ ? intervals_->next() : config_.limit);
+  const uint64_t next = std::min(config_.limit, observers_->started().next());
   if (!script_) return next;
   const base::Time act = std::min(script_->next(), viewer_ ? viewer_->next() : base::kNever);
   const uint64_t due = clock().first_clock(act);
@@ -380,7 +367,7 @@ uint64_t Session::next_look() const {
 }
 
 uint64_t Session::look(uint64_t now) {
-  if (intervals_) intervals_->look(now);
+  observers_->started().look(now);
   if (script_) follow(script_->run(clock().time(now)));
   if (viewer_ && clock().time(now) >= viewer_->next() && !viewer_->look(clock().time(now))) {
     end_run("the person has left at " + seconds(now));

@@ -19,13 +19,11 @@
 #include "session/brackets.hh"
 #include "session/console.hh"
 #include "session/counter_registers.hh"
-#include "session/crossings.hh"
 #include "session/ending.hh"
 #include "session/endless.hh"
 #include "session/event_stream.hh"
 #include "session/guest_buffer.hh"
 #include "session/guest_files.hh"
-#include "session/intervals.hh"
 #include "session/job.hh"
 #include "session/marker.hh"
 #include "session/media.hh"
@@ -86,15 +84,11 @@ class Session {
 
   MarkerResult marker(const MarkerCall& call);
   CounterRegisters& counter_registers() { return *registers_; }
-  // Returns true if the run writes a trace of crossings and a bracket is open. The glue must then
-  // report every change that may be a crossing.
-  bool traces_crossings() const { return crossings_ && brackets_.measures(); }
-  Crossings& crossings() { return *crossings_; }
   measure::Blocks* blocks() { return observers_->blocks(); }  // null: not requested
   // Returns null if the run does not request the issues, or if the guest is not ready yet.
   measure::Issues* issues() { return observers_->issues(); }
   // The observers of engine/observe; empty if the guest is not ready yet.
-  const std::vector<observe::Observer*>& observers() { return observers_->started(); }
+  const observe::Group& observers() { return observers_->started(); }
   // Returns null if the run has no region, or if the guest is not ready yet.
   Region* region() { return region_.get(); }
   // Call this before the instruction at which the region begins or ends.
@@ -204,14 +198,12 @@ class Session {
   std::unique_ptr<CounterRegisters> registers_;
   std::unique_ptr<Observers> observers_;
   std::unique_ptr<EventStream> events_;
-  std::unique_ptr<Crossings> crossings_;  // null: not requested
-  std::unique_ptr<Intervals> intervals_;  // null: not requested
-  std::unique_ptr<Region> region_;        // null: not requested, or the guest is not ready yet
-  PhaseNames names_;                      // of phases of the guest's programs
-  Output output_;                         // output of the guest's program
-  std::list<Output> created_;             // files that devices have created
-  std::unique_ptr<Script> script_;        // null: the limit or the program ends the run
-  std::unique_ptr<Viewer> viewer_;        // null: nobody drives the machine
+  std::unique_ptr<Region> region_;  // null: not requested, or the guest is not ready yet
+  PhaseNames names_;                // of phases of the guest's programs
+  Output output_;                   // output of the guest's program
+  std::list<Output> created_;       // files that devices have created
+  std::unique_ptr<Script> script_;  // null: the limit or the program ends the run
+  std::unique_ptr<Viewer> viewer_;  // null: nobody drives the machine
   Output step_screens_;
   std::string kept_screen_;            // the last one in step_screens_
   std::vector<std::string> pictures_;  // of steps

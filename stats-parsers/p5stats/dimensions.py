@@ -77,7 +77,8 @@ DIMENSIONS = {
     "winner": Dimension("function that loaded the line that replaced it", EVICTING),
     "won": Dimension("kind of the line that replaced it", EVICTING),
     "colour": Dimension("page colour of both lines", EVICTING),
-    "interval": Dimension("number of the interval", "--interval"),
+    # A length that is no multiple of the time between two clock ticks (docs/concepts/cpi-stack.md).
+    "interval": Dimension("number of the interval", "--interval 1000003"),
     "part": Dimension("part of the system that runs between crossings", "--trace crossings"),
     "step": Dimension("what ends the time of this part", "--trace crossings"),
 }
@@ -378,7 +379,7 @@ BY_FUNCTION = Observer(
     "counts by function", ATTRIBUTION, FUNCTIONS, _attribution, (COMPONENT, CAUSE)
 )
 # What joint counts can divide by, with or without functions.
-OTHERS = ("call", "kind", *(name for own in PLUGGED.values() for name in own))
+OTHERS = ("call", "kind", "interval", *(name for own in PLUGGED.values() for name in own))
 JOINT = Observer("joint counts", JOINT_COUNTS, (*OTHERS, "ring", "space"), _joint, BOTH)
 JOINT_BY_FUNCTION = Observer(
     "joint counts by function",

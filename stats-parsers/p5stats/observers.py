@@ -91,9 +91,9 @@ def read(path: Path, by: Collection[str] = ()) -> Table:
 
     jsonl.between(path, "counts of an observer", SCHEMA_VERSION, header, line)
     own = dict.fromkeys(name for row in rows for name in row if name not in (*START, *END))
-    frame = pd.DataFrame(rows, columns=[*START, *own, *END])
+    frame = pd.DataFrame(rows, columns=[*START, *own, *END], dtype="object")
     numbers = dict.fromkeys(("phase", "ring", "space", "count"), "int64")
-    return Table(events, frame.fillna(REST).astype(numbers))
+    return Table(events, frame.where(frame.notna(), REST).astype(numbers))
 
 
 def _counts(value: object, events: int) -> list[int]:

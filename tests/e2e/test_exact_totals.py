@@ -20,7 +20,7 @@ def runs(own_lab):
     words = ("smoke", "--workload", "dup", "--workload", "exec-static")
     return [
         *new_runs(own_lab, *words, *ALL, "--joint", "attribute,calls,modes"),
-        *new_runs(own_lab, *words, "--cpi", "--by", "call,mode"),
+        *new_runs(own_lab, *words, "--cpi", "--by", "call,mode,interval", "--interval", "99991"),
         *new_runs(own_lab, *words, "--cpi", "--trace", "crossings"),
     ]
 
@@ -40,6 +40,7 @@ def test_the_sums_over_any_two_dimensions_are_the_counts_at_the_markers(runs):
                     checked.add(pair)
     assert len(checked) >= 60
     assert {("call", "function"), ("call", "mode"), ("function", "mode")} <= checked
+    assert {("call", "interval"), ("interval", "mode"), ("component", "interval")} <= checked
 
 
 def test_joint_counts_by_call_are_the_counts_by_call(runs):

@@ -14,6 +14,7 @@
 #include "observe/attribution/attribution.hh"
 #include "observe/calls/calls.hh"
 #include "observe/group.hh"
+#include "observe/intervals/intervals.hh"
 #include "observe/joint/joint_counts.hh"
 #include "observe/modes/modes.hh"
 #include "trace.hh"
@@ -48,15 +49,18 @@ class System : public Bench, public observe::Guest {
       : calls(model, table()),
         modes(model),
         halves(model),
-        counts(model, observe::Joint({"calls", "modes", "half"}, machine())),
+        intervals(model, 700, 90),
+        counts(model, observe::Joint({"calls", "modes", "half", "intervals"}, machine())),
         attribution(model, *this, functions(), true, nullptr,
-                    observe::Joint({"calls", "modes", "half"}, machine())),
-        all{&attribution, &calls, &counts, &halves, &modes},
+                    observe::Joint({"calls", "modes", "half", "intervals"}, machine())),
+        all{&attribution, &calls, &intervals, &counts, &halves, &modes},
         group(all) {
     ip = kUser;
     go(MachineMode::Prot32, 3, 0x1000);
+    for (Observer* one : all) one->open({}, [](const std::string&) {});
     for (Observer* one : all) one->start();
     for (Observer* one : all) one->begin(1);
+    totals.push_back(total());
   }
 
   bool code(p5::Linear, bool, uint32_t*) override { return false; }
@@ -71,9 +75,23 @@ class System : public Bench, public observe::Guest {
   }
   void work(unsigned instructions) {
     for (unsigned i = 0; i < instructions; i++) {
+      look();
       group.at(ip, esp);
       load(0x200000 + 36 * (step++ % 4000));
     }
+  }
+  // Ends the interval if it is over, and notes the counts of each event until then.
+  void look() {
+    group.look(model.clock());
+    if (intervals.value() >= totals.size()) totals.push_back(total());
+  }
+  std::vector<uint64_t> total() {
+    model.settle();
+    std::vector<uint64_t> counts;
+    for (uint32_t event = 0; event < p5::kEventCount; event++) {
+      counts.push_back(model.banks().total(p5::Event(event)));
+    }
+    return counts;
   }
   void go(MachineMode mode, uint8_t ring, uint32_t cr3) {
     change([=](p5::State& state) {
@@ -138,6 +156,7 @@ class System : public Bench, public observe::Guest {
     return {model, *this, nullptr, [this](const std::string& name) -> Observer* {
               if (name == "calls") return &calls;
               if (name == "half") return &halves;
+              if (name == "intervals") return &intervals;
               return &modes;
             }};
   }
@@ -148,6 +167,8 @@ class System : public Bench, public observe::Guest {
   observe::Calls calls;
   observe::Modes modes;
   Halves halves;
+  observe::Intervals intervals;
+  std::vector<std::vector<uint64_t>> totals;  // at the begin, and at the end of each interval
   observe::JointCounts counts;
   observe::Attribution attribution;
   const std::vector<Observer*> all;
@@ -156,10 +177,10 @@ class System : public Bench, public observe::Guest {
 
 // Returns the value of a member of a combination, such as "call".
 std::string member(const std::string& line, const std::string& name) {
-  const size_t at = line.find("\"" + name + "\":\"");
+  const size_t at = line.find("\"" + name + "\":");
   if (at == std::string::npos) return "";
-  const size_t begin = at + name.size() + 4;
-  return line.substr(begin, line.find('"', begin) - begin);
+  const size_t begin = line.find_first_not_of("\"", at + name.size() + 3);
+  return line.substr(begin, line.find_first_of("\",}", begin) - begin);
 }
 
 using Sums = std::map<std::string, uint64_t>;
@@ -192,6 +213,7 @@ TEST_CASE("joint counts: the sums over each dimension are exact, for every event
     if (i == 1000) system.tell([](Observer& one) { one.begin(2); });
     if (i == 2000) system.tell([](Observer& one) { one.end(); });
   }
+  system.totals.push_back(system.total());
   system.tell([](Observer& one) { one.stop(); });
   for (Observer* one : system.all) CHECK(one->differs() == "");
 
@@ -199,7 +221,7 @@ TEST_CASE("joint counts: the sums over each dimension are exact, for every event
   // calls.
   const observe::Attribution& found = system.attribution;
   for (uint32_t event = 0; event < p5::kEventCount; event++) {
-    Sums with, without, modes, halves;
+    Sums with, without, modes, halves, intervals;
     const auto& nodes = found.phases().at(1).counts;
     for (uint32_t node = 0; node < nodes.size(); node++) {
       if (!nodes[node]) continue;
@@ -208,6 +230,7 @@ TEST_CASE("joint counts: the sums over each dimension are exact, for every event
       with[member(line.open(), "call")] += (*nodes[node])[event];
       modes[member(line.open(), "mode")] += (*nodes[node])[event];
       halves[member(line.open(), "half")] += (*nodes[node])[event];
+      intervals[member(line.open(), "interval")] += (*nodes[node])[event];
     }
     for (const auto& [place, counts] : system.counts.phases().at(1).counts) {
       base::JsonLine line("joint");
@@ -221,6 +244,11 @@ TEST_CASE("joint counts: the sums over each dimension are exact, for every event
     for (const auto& [name, count] : with) CHECK_MESSAGE(count == without[name], name);
     for (const auto& [name, count] : modes) CHECK_MESSAGE(count == 0, name);
     for (const auto& [name, count] : halves) CHECK_MESSAGE(count == 0, name);
+    CHECK(intervals.size() + 1 == system.totals.size());
+    for (size_t number = 0; number < intervals.size(); number++) {
+      const uint64_t grown = system.totals[number + 1][event] - system.totals[number][event];
+      CHECK(intervals[std::to_string(number)] == grown);
+    }
     if (event != p5::CyclesBusy) continue;
     CHECK(with.size() == 1 + 3 + 2);
     const auto& rows = system.calls.phases().at(1).rows;

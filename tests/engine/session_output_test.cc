@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "../../workloads/lib/marker_numbers.h"
 #include "bench.hh"
+#include "observe/crossings/crossings.hh"
+#include "observe/group.hh"
+#include "observe/intervals/intervals.hh"
 #include "scratch.hh"
 #include "session/counter_registers.hh"
-#include "session/crossings.hh"
 #include "session/event_stream.hh"
-#include "session/intervals.hh"
 
 using namespace session;
 
@@ -100,87 +102,74 @@ TEST_CASE("event stream: geometries have their growth since the previous marker"
 
 TEST_CASE("intervals: a line at the end of each interval, with the counts of each ring") {
   Bench bench;
-  Scratch file;
-  session::Intervals intervals(bench.model, 10, {p5::Instructions});
-  intervals.open(file.path(), 90);
-  CHECK(intervals.next() == ~uint64_t(0));  // before begin(), no interval ends
+  std::vector<std::string> written;
+  observe::Intervals intervals(bench.model, 10, 90);
+  intervals.open({p5::Instructions}, [&](const std::string& line) { written.push_back(line); });
+  CHECK(intervals.next() == observe::Observer::kNever);  // before start(), no interval ends
   while (bench.model.clock() < 5) bench.insn("40");
   const uint64_t before = bench.model.counters().total(p5::Instructions);
-  intervals.begin();
+  intervals.start();
+  observe::Group group({&intervals});
   const uint64_t start = bench.model.clock();
-  CHECK(intervals.next() == start + 10);
-  intervals.look(start + 10);  // the last clock of the interval is not over
-  CHECK(intervals.next() == start + 10);
+  CHECK(group.next() == start + 10);
+  group.look(start + 10);  // the last clock of the interval is not over
+  CHECK(intervals.value() == 0);
   bench.change([](p5::State& state) { state.ring = 3; });
   bench.insn("40");
   bench.model.idle(36);
-  intervals.look(bench.model.clock());  // several intervals have passed
+  group.look(bench.model.clock());  // several intervals have passed
   const uint64_t passed = bench.model.clock() - start;
   CHECK(passed > 30);
-  CHECK(intervals.next() == start + (passed / 10 + 1) * 10);
-  intervals.finish();
-  const std::vector<std::string> written = lines(file);
+  CHECK(intervals.value() == 1);
+  CHECK(group.next() == start + (passed / 10 + 1) * 10);
+  intervals.stop();
+  written.push_back(intervals.text({}));
   REQUIRE(written.size() == 5);
   CHECK(written[0] ==
         "{\"type\":\"header\",\"schema_version\":1,\"clock_hz\":90,\"length\":10,"
-        "\"events\":[\"instructions\"]}");
+        "\"events\":[\"instructions\"]}\n");
   const std::string ring0 = "[0,[" + std::to_string(before) + "]]";
   CHECK(written[1] ==
-        "{\"type\":\"counts\",\"tsc\":" + std::to_string(start) + ",\"rings\":[" + ring0 + "]}");
+        "{\"type\":\"counts\",\"tsc\":" + std::to_string(start) + ",\"rings\":[" + ring0 + "]}\n");
   CHECK(written[2] == "{\"type\":\"counts\",\"tsc\":" + std::to_string(start + passed) +
-                          ",\"rings\":[" + ring0 + ",[3,[1]]]}");
-  CHECK(written[3] == written[2]);  // finish() ends the last interval
-  CHECK(written[4] == "{\"type\":\"end\"}");
+                          ",\"rings\":[" + ring0 + ",[3,[1]]]}\n");
+  CHECK(written[3] == written[2]);  // stop() ends the last interval
+  CHECK(written[4] == "{\"type\":\"end\"}\n");
 }
 
-TEST_CASE("crossings: only changes of state are written") {
+TEST_CASE("crossings: only changes of state inside brackets that are not empty are written") {
   Bench bench;
-  Scratch file;
-  Crossings crossings(bench.model);
-  crossings.open(file.path());
-  const Registers registers{1, 2, 3, 4, 5, 6};
-  p5::State to = bench.state;
-  crossings.crossing({"far", -1}, to, registers);  // the same state
-  crossings.crossing({"cr3", -1}, to, registers);  // CR3 with the same value
-  to.ring = 3;
-  crossings.crossing({"interrupt", 32}, to, registers);
-  to.mode = p5::MachineMode::V86;
-  crossings.crossing({}, to, registers);
-  crossings.bracket("begin", 9);
-  crossings.finish();
-  const std::vector<std::string> written = lines(file);
-  REQUIRE(written.size() == 4);
-  CHECK(written[0].find("{\"kind\":\"cr3\",\"vector\":null,\"tsc\":0,\"instructions\":0,"
+  struct : observe::Guest {
+    bool code(p5::Linear, bool, uint32_t*) override { return false; }
+    const uint8_t* page(uint32_t) override { return nullptr; }
+    observe::Registers registers() override { return {1, 2, 3, 4, 5, 6}; }
+  } guest;
+  std::vector<std::string> written;
+  observe::Crossings crossings(bench.model, guest);
+  crossings.open({}, [&](const std::string& line) { written.push_back(line); });
+  crossings.start();
+  const auto arrive = [&](const observe::Entrance& how) { crossings.arrive(how, {0, 0}, 0); };
+  arrive({"cr3", -1});  // no bracket is open
+  crossings.begin(P5_PHASE_EMPTY);
+  arrive({"cr3", -1});
+  crossings.end();
+  crossings.begin(9);
+  arrive({"far", -1});  // the same state
+  arrive({"cr3", -1});  // CR3 with the same value
+  bench.change([](p5::State& state) { state.ring = 3; });
+  arrive({"interrupt", 32});
+  bench.change([](p5::State& state) { state.mode = p5::MachineMode::V86; });
+  arrive({});
+  crossings.end();
+  REQUIRE(written.size() == 5);
+  CHECK(written[0].find("{\"kind\":\"begin\",\"phase\":9,\"tsc\":0,\"counts\":{") == 0);
+  CHECK(written[1].find("{\"kind\":\"cr3\",\"vector\":null,\"tsc\":0,\"instructions\":0,"
                         "\"ring\":[0,0],\"cr3\":[0,0],\"mode\":[\"prot32\",\"prot32\"],"
                         "\"eip\":1,\"eax\":2,\"ebx\":3,\"ecx\":4,\"edx\":5,\"cr2\":6,"
                         "\"counts\":{\"code_misses\":0,") == 0);
-  CHECK(written[1].find("{\"kind\":\"interrupt\",\"vector\":32,") == 0);
-  CHECK(written[1].find("\"ring\":[0,3]") != std::string::npos);
-  CHECK(written[2].find("{\"kind\":\"mode\",\"vector\":null,") == 0);
-  CHECK(written[2].find("\"mode\":[\"prot32\",\"v86\"]") != std::string::npos);
-  CHECK(written[3].find("{\"kind\":\"begin\",\"phase\":9,\"tsc\":0,\"counts\":{") == 0);
-}
-
-TEST_CASE("counter registers: MSRs of the counters, and the trace of their use") {
-  Bench bench;
-  CounterRegisters registers(bench.model);
-  uint64_t value = 99;
-  CHECK_FALSE(registers.read(0x10, &value));
-  CHECK_FALSE(registers.write(0x14, 0));
-  CHECK(value == 99);
-  CHECK(registers.write(0x11, 0x16 | 3 << 6));  // counter 0: instructions in all rings
-  CHECK(registers.write(0x12, 0));
-  std::vector<std::string> trace;
-  registers.trace([&](const char* insn, uint32_t index, uint64_t read) {
-    trace.push_back(std::string(insn) + " " + std::to_string(index) + " " + std::to_string(read));
-  });
-  for (int i = 0; i < 5; i++) bench.insn("40");
-  CHECK(registers.read(0x12, &value));
-  CHECK(value == 5);
-  CHECK(registers.write(0x0E, p5::kSinglePipe));
-  CHECK(registers.read(0x0E, &value));
-  CHECK(value == p5::kSinglePipe);
-  CHECK(registers.time_stamp(100) == bench.model.clock() + 100);
-  CHECK(trace == std::vector<std::string>{"rdmsr 18 5",
-                                          "rdtsc 16 " + std::to_string(bench.model.clock() + 100)});
+  CHECK(written[2].find("{\"kind\":\"interrupt\",\"vector\":32,") == 0);
+  CHECK(written[2].find("\"ring\":[0,3]") != std::string::npos);
+  CHECK(written[3].find("{\"kind\":\"mode\",\"vector\":null,") == 0);
+  CHECK(written[3].find("\"mode\":[\"prot32\",\"v86\"]") != std::string::npos);
+  CHECK(written[4].find("{\"kind\":\"end\",\"phase\":9,\"tsc\":0,\"counts\":{") == 0);
 }

@@ -89,7 +89,8 @@ def attribution(draw, banks):
 def others(draw):
     """The values of the observers of calls and modes; none beyond the engine's limit."""
     call = draw(st.sampled_from(["outside", "int:128:41", "hardware:48:", "gate::5"]))
-    return draw(st.sampled_from([{}, {"call": call, "mode": "real"}]))
+    interval = draw(st.integers(0, 2))
+    return draw(st.sampled_from([{}, {"call": call, "mode": "real", "interval": interval}]))
 
 
 def joint(draw, banks):
@@ -171,8 +172,8 @@ def test_dimensions_that_exclude_each_other_are_named():
         "joint counts",
         "joint counts by function",
     ]
-    with pytest.raises(StatsError, match="call and interval exclude each other"):
-        dimensions.observers_of(["call", "interval"])
+    with pytest.raises(StatsError, match="call and part exclude each other"):
+        dimensions.observers_of(["call", "part"])
     for one, other in itertools.combinations(DIMENSIONS, 2):
         try:
             assert dimensions.observers_of([one, other])
@@ -329,7 +330,8 @@ def test_what_only_one_system_has_is_new_or_gone(p5lab, lab, stored):
     ("words", "status", "said"),
     [
         (("--by", "funktion"), 2, ("funktion", "function")),
-        (("--by", "call,interval"), 2, ("call", "interval", "exclude")),
+        (("--by", "call,part"), 2, ("call", "part", "exclude")),
+        (("--by", "call,interval"), 1, ("run tests --by call,interval",)),
         (("--by", "mode"), 1, ("mode", "run tests --modes")),
         (("--by", "line"), 1, ("line", "--attribute lines")),
         (("--by", "function,component"), 1, ("component", "--by function,component")),

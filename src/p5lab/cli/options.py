@@ -217,8 +217,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 def count_by(args: argparse.Namespace) -> None:
     """Sets the options of observations in `args` that count by the dimensions of --by, all at once
-    if they can be joint. Raises UserError for an unknown dimension, and for `interval` without
-    --interval."""
+    if they can be joint. Raises UserError for an unknown dimension."""
     parser = argparse.ArgumentParser(add_help=False)
     observation.add_options(parser)
     plain = vars(parser.parse_args([]))
@@ -227,13 +226,10 @@ def count_by(args: argparse.Namespace) -> None:
         if name not in DIMENSIONS:
             raise unknown("dimension", name, DIMENSIONS, where="--by")
         words = DIMENSIONS[name].options.split()
-        if words == [observation.Intervals.option]:
-            if not args.interval:
-                raise UserError("--by interval: expected also --interval CLOCKS, the length")
-            continue
         for key, value in vars(parser.parse_args(words)).items():
             if value != plain[key]:
-                both = [*getattr(args, key), *value] if isinstance(value, list) else value
+                own = getattr(args, key)
+                both = [*own, *value] if isinstance(value, list) else own or value
                 setattr(args, key, both)
                 counted.add(key)
     # Counts by call alone have few events of their own.

@@ -46,7 +46,7 @@ def _cross_check(use: Means) -> Record:
     return agreement.record(found)
 
 
-# The parts of runs.json, each with its runs.
+# The parts of runs.json, each with its runs; each can also be made alone.
 PARTS: dict[str, Callable[[Means], Record]] = {
     "counts": lambda use: counts.measured(use.lab, use.execute),
     "calls": lambda use: calls.measured(use.lab, use.execute),
@@ -69,7 +69,7 @@ NEEDS = {
     gallery.NAME: "only what p5lab builds, and some minutes",
     "topbench": "the user's media in P5LAB_MEDIA",
 }
-NAMES = (RUNS, *OTHERS)
+NAMES = (RUNS, *PARTS, *OTHERS)
 
 
 def choose(names: list[str]) -> list[str]:
@@ -80,9 +80,11 @@ def choose(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names)) or [RUNS]
 
 
-def record(use: Means, name: str) -> Record:
-    """The new record with this name. Raises UserError if a run fails or if something that the runs
-    need is missing."""
+def record(use: Means, name: str) -> tuple[str, Record]:
+    """The new record with this name, or with this new part, and the name of its file. Raises
+    UserError if a run fails or if something that the runs need is missing."""
     if name == RUNS:
-        return {part: make(use) for part, make in PARTS.items()}
-    return OTHERS[name](use, records.load(use.lab.root, name))
+        return RUNS, {part: make(use) for part, make in PARTS.items()}
+    if name in PARTS:
+        return RUNS, records.load(use.lab.root, RUNS) | {name: PARTS[name](use)}
+    return name, OTHERS[name](use, records.load(use.lab.root, name))

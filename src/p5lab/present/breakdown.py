@@ -7,6 +7,7 @@ of 1000 instructions, and rows of the same name stand beside each other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -210,16 +211,16 @@ class Table:
         return tuple(one for one, value in values.items() if value == value)
 
     def ordered(self, columns: tuple[Column, ...]) -> Table:
-        """The same rows in their order by the first of these columns."""
+        """The same rows in their order by the first of these columns, with a dimension in its own
+        order before it."""
         table = replace(self, columns=columns)
 
         def place(row: Row) -> tuple[object, ...]:
-            if self.question.by[0] in ORDERED:
-                return int(row.key[0]), row.key
+            number = str(row.key[0]) if self.question.by[0] in ORDERED else ""
             values = [one if one == one else 0.0 for one in table.values(row, columns[0])]
             is_several = len(values) > 1
             order = max(abs(one - values[0]) for one in values) if is_several else values[0]
-            return -order, row.key
+            return int(number) if number.isdigit() else math.inf, -order, row.key
 
         return replace(table, rows=tuple(sorted(self.rows, key=place)))
 

@@ -12,6 +12,7 @@ from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present.tables import MISSING, Grid
 from p5stats import cpi, intervals
+from p5stats.dimensions import DIMENSIONS
 from p5stats.intervals import Intervals
 from p5stats.lazy import pd
 
@@ -51,7 +52,7 @@ def read(stored: Stored) -> Intervals:
     """The counts of a run by interval. Raises UserError if the run has none."""
     path = stored.directory / INTERVALS
     if not path.is_file():
-        raise selection.without(stored, "counts by interval", "--interval 1000000")
+        raise selection.without(stored, "counts by interval", DIMENSIONS["interval"].options)
     return intervals.read(path)
 
 

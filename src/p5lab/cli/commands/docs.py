@@ -27,7 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"only these records: {records.RUNS}, "
+        help=f"only these records: {records.RUNS}, one of its parts ({', '.join(measure.PARTS)}), "
         + ", ".join(f"{name} (needs {what})" for name, what in measure.NEEDS.items()),
     )
     arguments.add(
@@ -46,9 +46,9 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     use = measure.Means(lab, options.executor(args, lab), options.executor(one_by_one, lab))
     changed = []
     for name in [] if args.no_runs else measure.choose(args.names):
-        file = f"{records.PLACE}/{name}.json"
-        new = records.text(measure.record(use, name))
-        changed.append(_say(file, records.save(lab.root, name, new, check=args.check), args.check))
+        made, new = measure.record(use, name)
+        differs = records.save(lab.root, made, records.text(new), check=args.check)
+        changed.append(_say(f"{records.PLACE}/{made}.json", differs, args.check))
     packages.ensure("report")
     from p5lab.api import gallery
 

@@ -12,7 +12,8 @@ from p5lab.errors import UserError, unknown
 
 JOINT = outputs.file("joint")
 FUNCTIONS, CALLS = "attribute", "calls"
-KNOWN = (FUNCTIONS, CALLS, *plugged.KINDS)  # the options of the observers that can be joint
+INTERVALS = {"interval": "intervals"}  # the name of this observer in the engine differs
+KNOWN = (FUNCTIONS, CALLS, *INTERVALS, *plugged.KINDS)  # the options of observers that can be joint
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Joint(Kind):
 
     def job(self) -> Conf:
         """The names of the observers, and the output file."""
-        others = " ".join(name for name in self.of if name != FUNCTIONS)
+        others = " ".join(INTERVALS.get(name, name) for name in self.of if name != FUNCTIONS)
         if FUNCTIONS in self.of:
             return {"run.attribution_joint": others}
         return {"run.joint": JOINT, "run.joint_of": others}

@@ -1,42 +1,51 @@
 // SPDX-License-Identifier: MIT
-#include "session/intervals.hh"
+#include "observe/intervals/intervals.hh"
 
 #include "base/events.hh"
 #include "base/json.hh"
 #include "observe/names.hh"
 
-namespace session {
+namespace observe {
+namespace {
 
 using base::JsonLine;
 
-void Intervals::open(const std::string& path, uint64_t clock_hz) {
-  file_.create(path);
-  JsonLine header("header");
-  header.member("schema_version", 1).member("clock_hz", clock_hz).member("length", length_);
-  file_.write(header.names("events", observe::event_names(counted_)).line());
+const Registered<Intervals> registered("intervals", {"run.interval"});
+
+}  // namespace
+
+Make Intervals::read(base::Settings& settings) {
+  const uint64_t length = settings.number("run.interval");
+  if (length == 0) settings.fail("run.interval", "expected at least 1");
+  return [length](const Machine& machine) {
+    return std::make_unique<Intervals>(machine.model, length, machine.clock_hz);
+  };
 }
 
-void Intervals::begin() {
-  if (next_ != ~uint64_t(0)) return;
-  write();
+void Intervals::open(const std::vector<uint32_t>& counted, Write write) {
+  counted_ = counted;
+  write_ = std::move(write);
+  JsonLine header("header");
+  header.member("schema_version", 1).member("clock_hz", clock_hz_).member("length", length_);
+  write_(header.names("events", event_names(counted_)).line());
+}
+
+void Intervals::start() {
+  write_counts();
   start_ = model_.clock();
   next_ = start_ + length_;
 }
 
 void Intervals::look(uint64_t now) {
-  if (now <= next_) return;
-  write();
+  write_counts();
+  number_++;
   next_ = start_ + ((now - start_) / length_ + 1) * length_;
 }
 
-void Intervals::finish() {
-  if (next_ != ~uint64_t(0)) write();
-  file_.write(JsonLine("end").line());
-  file_.finish();
-}
+std::string Intervals::text(const std::vector<uint32_t>&) const { return JsonLine("end").line(); }
 
 // Writes the counts since reset, by ring. The rings with counts come in the order of their number.
-void Intervals::write() {
+void Intervals::write_counts() {
   // Not counters(): it ends the current pair, so that the run's own stack would change.
   model_.settle();
   const p5::Counters& counters = model_.banks();
@@ -55,7 +64,7 @@ void Intervals::write() {
     text.append(counts).append("]]");
   }
   JsonLine line("counts");
-  file_.write(line.member("tsc", model_.clock()).raw("rings", "[" + text + "]").line());
+  write_(line.member("tsc", model_.clock()).raw("rings", "[" + text + "]").line());
 }
 
-}  // namespace session
+}  // namespace observe

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What does the machine do in each part of a long run? intervals.jsonl
+// (docs/reference/formats.md) contains all counts after each interval of a fixed number of clocks,
+// from the ready marker to the end of the run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "observe/observer.hh"
+
+namespace observe {
+
+class Intervals : public Observer {
+ public:
+  // `length`: the number of core clocks in an interval. An interval ends at the first look() after
+  // its last clock, so it can be longer, for example if the processor is idle.
+  Intervals(p5::Pentium& model, uint64_t length, uint64_t clock_hz)
+      : model_(model), length_(length), clock_hz_(clock_hz) {}
+  static Make read(base::Settings& settings);
+
+  void open(const std::vector<uint32_t>& counted, Write write) override;
+  void start() override;
+  uint64_t next() const override { return next_; }
+  void look(uint64_t now) override;
+  void arrive(const Entrance&, Position, p5::Linear) override {}
+  // The number of the interval.
+  uint64_t value() const override { return number_; }
+  void members(uint64_t number, base::JsonLine* line) const override {
+    line->member("interval", number);
+  }
+  void begin(uint32_t) override {}
+  void end() override {}
+  // Writes the counts of the last interval, which can be shorter.
+  void stop() override { write_counts(); }
+  std::string differs() const override { return ""; }
+  std::string text(const std::vector<uint32_t>&) const override;
+
+ private:
+  void write_counts();
+
+  p5::Pentium& model_;
+  const uint64_t length_, clock_hz_;
+  std::vector<uint32_t> counted_;
+  Write write_;
+  uint64_t start_ = 0, next_ = kNever, number_ = 0;
+};
+
+}  // namespace observe
