@@ -45,7 +45,7 @@ def few(table: pd.DataFrame, *events: str) -> pd.DataFrame:
 
 
 def core() -> pd.DataFrame:
-    """chen95-core with CPI stacks, for the notebooks chen95, why and method."""
+    """chen95-core with CPI stacks, for the notebooks chen95 and method."""
     return few(p5lab.run("chen95-core", workload=CORE, cpi=True), *cpi.components())
 
 

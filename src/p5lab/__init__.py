@@ -17,6 +17,7 @@ measure    counts as numbers for one operation: cycles, microseconds, misses
 compare    each number beside a reference, with their ratio
 by         counts divided by ring, function, call and other dimensions
 explore    a figure with a choice of benchmark, dimension, event, system and kind of value
+profile    the flame graph of a run, or of the difference of two
 stack      what the processor spends the clocks of one operation on (CPI stack)
 intervals  the counts of each interval of a run, over time
 whatif     what would make a program faster: parts and machine keys with their gain
@@ -33,6 +34,7 @@ from p5lab.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from p5lab.api.exploring import explore as explore
+    from p5lab.api.exploring import profile as profile
     from p5lab.api.figures import plot as plot
     from p5lab.api.figures import style as style
     from p5lab.api.fragments import cycles as cycles
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
 # `import p5lab` does not load pandas, and a script without figures needs no Altair.
 _MODULES = {
     "p5lab.errors": ("UserError",),
-    "p5lab.api.exploring": ("explore",),
+    "p5lab.api.exploring": ("explore", "profile"),
     "p5lab.api.figures": ("plot", "style"),
     "p5lab.api.fragments": ("cycles",),
     "p5lab.api.programs": ("annotate", "whatif"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The lab courses, in a kernel of their own on the real engine: every cell of a notebook runs
+"""The notebooks that make runs, in a kernel of their own on the real engine: every cell runs
 before the student has answered, the checks accept the answers of the solutions and no others, and
 the file to hand in has the predictions beside the results.
 """
@@ -123,6 +123,23 @@ def test_the_file_to_hand_in_has_predictions_and_results(solutions, results):
     assert all(row[2] != "open" and row[4].strip(" |") for row in asked)
     assert "## lesson" in text
     assert ".c\n\n```\n#include" in text  # the program
+
+
+def test_two_systems_are_compared_by_each_dimension(results):
+    """The differences by component, ring, call and function add up to the whole difference."""
+    parts = """
+for name in ("component", "ring", "call", "function"):
+    rows = p5lab.by(table, name, metric="cycles")
+    print("sum:", name, round(rows["difference"].sum()), round(whole))
+"""
+    outputs = executed(
+        "compare", results, lambda source: source + parts if "whole =" in source else source
+    )
+    sums = re.findall(r"^sum: (\w+) (\d+) (\d+)$", "\n".join(outputs), re.M)
+    assert [name for name, _, _ in sums] == ["component", "ring", "call", "function"]
+    assert all(own == whole for _, own, whole in sums)
+    assert [text for text in outputs if text.startswith("Profile('dup: mach against linux')")]
+    assert [text for text in outputs if text.startswith("Explorer(")]
 
 
 @pytest.mark.full

@@ -495,6 +495,18 @@ def test_a_run_asks_the_engine_for_intervals(here):
             p5lab.run("tests", workload="call", interval=wrong, build=False)
 
 
+def test_a_run_counts_by_dimensions(here):
+    """The same options as those of --by on the command line."""
+    by = ["call", "mode", "interval"]
+    table = p5lab.run("tests", workload="call", by=by, interval=1000, build=False)
+    (made,) = table["run"].unique()
+    text = (here.results / "tests" / made / "engine.conf").read_text()
+    assert "run.joint_of = calls intervals modes\n" in text
+    assert "run.interval = 1000\n" in text
+    with pytest.raises(p5lab.UserError, match=r"unknown dimension 'cal'.*call"):
+        p5lab.run("tests", workload="call", by="cal", build=False)
+
+
 def test_a_run_has_a_limit(here):
     table = p5lab.run("tests", workload="call", limit=3, build=False)
     (made,) = table["run"].unique()

@@ -26,7 +26,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 pytest.importorskip("jupyterlab", reason="no JupyterLab: ./p5lab notebook --install")
 pytestmark = pytest.mark.full  # each notebook takes 20 seconds on a quiet host
 PACKAGES = ("chromium", "chromium-driver")
-COURSE = {"lab", "lab-solutions"}  # they make runs: tests/e2e/test_lab.py
+COURSE = {"compare", "lab", "lab-solutions"}  # they make runs: tests/e2e/test_lab.py
 NOTEBOOKS = sorted({path.stem for path in (REPO / "notebooks").glob("*.ipynb")} - COURSE)
 SECONDS = 300  # for one step; a busy host is slow
 

@@ -2,7 +2,7 @@
 """Every notebook imports the public API alone, runs completely on the stored samples, draws
 figures, and is stored without outputs. The notebooks share one kernel, because the start of a
 kernel takes most of the time. The test clears the kernel between two notebooks. The notebooks of
-the lab course make runs, so tests/e2e/test_lab.py runs them.
+the lab course and `compare` make runs, so tests/e2e/test_lab.py runs them.
 """
 
 import ast
@@ -27,14 +27,14 @@ COURSE = sorted([*COURSES, *(f"{name}-solutions" for name in COURSES)])
 NAMES = [
     "applications",
     "chen95",
+    "compare",
     "engines",
     "getting-started",
     *COURSE,
     "method",
     "what-if",
-    "why",
 ]
-ON_SAMPLES = [path for path in NOTEBOOKS if path.stem not in COURSE]
+ON_SAMPLES = [path for path in NOTEBOOKS if path.stem not in ("compare", *COURSE)]
 # The public modules of p5stats (docs/start/analysis.md). The other imports are of Python itself and
 # of well-known packages.
 PUBLIC = {

@@ -8,7 +8,6 @@ import argparse
 import pytest
 
 from p5lab.cli import main as cli
-from p5lab.cli import options
 from p5lab.describe import experiment, observation
 from p5lab.describe.observation import (
     KINDS,
@@ -177,7 +176,7 @@ def counted(*words):
     parser.add_argument("--by", default="")
     observation.add_options(parser)
     args = parser.parse_args(words)
-    options.count_by(args)
+    observation.count_by(args, filter(None, args.by.split(",")))
     return Observation.parse(args)
 
 

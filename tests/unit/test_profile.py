@@ -11,8 +11,10 @@ import pytest
 from fakelab import written
 from test_crossings import Trace
 
+import p5lab as p5lab_functions
 from p5lab.describe import experiment
 from p5lab.describe.request import Filter
+from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5stats import attribution, profiles
@@ -215,6 +217,20 @@ def test_the_page_has_the_counts_of_both_runs(runs, p5lab, tmp_path):
     assert self_counts["main", "schedule"] == [0, 20]
     assert sum(one[0] for one in self_counts.values()) == 191
     assert sum(one[1] for one in self_counts.values()) == 210
+
+
+def test_python_has_the_page_of_the_command(runs, here, p5lab, tmp_path):
+    ids = [one.id for one in runs]
+    found = p5lab_functions.profile(ids)
+    page = tmp_path / "page.html"
+    found.save(page)
+    assert p5lab("profile", *ids, "--output", str(tmp_path / "other.html"))[0] == 0
+    assert page.read_text() == (tmp_path / "other.html").read_text()
+    assert found._repr_html_().startswith("<iframe") and len(repr(found)) < 100
+    changed = Filter(settings=(("l2.size", "128K"),), workloads=("call",))
+    (third,) = Runner(here).run_all(experiment.load(here, "tests", changed))
+    with pytest.raises(UserError, match=r"expected one run, or two.*found 3"):
+        p5lab_functions.profile([*ids, third.id])
 
 
 def test_a_hostile_name_cannot_leave_the_page(runs, p5lab, tmp_path):

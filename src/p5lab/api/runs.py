@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`p5lab.run`: makes runs from a script or a notebook cell."""
 
+import argparse
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -12,9 +13,9 @@ import pandas as pd
 from p5lab.api import cell, checkout
 from p5lab.api.tables import plain
 from p5lab.describe import engine as engine_names
-from p5lab.describe import experiment, sweep
+from p5lab.describe import experiment, observation, sweep
 from p5lab.describe.engine import capabilities
-from p5lab.describe.observation import Clocks, Cpi, Intervals, Observation
+from p5lab.describe.observation import Clocks, Observation
 from p5lab.describe.program import IN_GUEST
 from p5lab.describe.program_files import ProgramFiles
 from p5lab.describe.request import Filter, Request, UserProgram, What
@@ -47,6 +48,7 @@ def run(
     seed: int | Iterable[int] = (),
     args: str | Iterable[str] = "",
     stdin: str | Path | None = None,
+    by: Names = (),
     cpi: bool = False,
     interval: int = 0,
     clocks: str = "",
@@ -70,12 +72,14 @@ def run(
     names for sets of such values, `{"as it is": {}, "write allocate": {"l1d.write_allocate":
     True}}`; the column `variant` has the names. seed: seeds of the page placement and of the phase
     of the clock tick. args: arguments of the program, as a shell takes them or as a list. stdin:
-    the file that a source file's program reads. cpi: whether to count what each clock is spent on,
-    for `stack`. interval: the length of an interval in core clocks, for `intervals`; 0 for none.
-    clocks: "nominal" for nominal cycles of x86-64 guests (docs/concepts/nominal-clocks.md). engine:
-    the engine that counts. jobs: runs at a time, by default the number of cores. limit: end a run
-    after so many seconds of the simulated machine, boot included, for a program that may not end.
-    force: repeat stored runs. build: whether to build what is missing.
+    the file that a source file's program reads. by: dimensions by which the runs also count, such
+    as ["call", "function"], for `by`, `explore` and `profile` (docs/concepts/dimensions.md). cpi:
+    whether to count what each clock is spent on, for `stack`. interval: the length of an interval
+    in core clocks, for `intervals`; 0 for none. clocks: "nominal" for nominal cycles of x86-64
+    guests (docs/concepts/nominal-clocks.md). engine: the engine that counts. jobs: runs at a time,
+    by default the number of cores. limit: end a run after so many seconds of the simulated machine,
+    boot included, for a program that may not end. force: repeat stored runs. build: whether to
+    build what is missing.
 
     The result is the tidy table of `p5stats.tidy`: one row for each run, phase, iteration, ring,
     address space and event. Each key of `set` and `sweep` is a column. `measure` converts the
@@ -100,7 +104,7 @@ def run(
     )
     choice = replace(
         asked.choice,
-        observation=_observation(cpi, interval, clocks),
+        observation=_observation(_several("by", by), cpi, interval, clocks),
         sweeps=_axes(_keyed("sweep", sweep)),
     )
     named = _variants(variants, _keyed("set", set))
@@ -209,13 +213,16 @@ def _by_run(what: str, runs: Mapping[str, list[Run]], ids: Mapping[int, str]) ->
     return names
 
 
-def _observation(cpi: bool, interval: int, clocks: str) -> Observation:
+def _observation(by: Iterable[str], cpi: bool, interval: int, clocks: str) -> Observation:
     """What the runs count in addition to the events."""
     if type(interval) is not int or interval < 0:
         raise UserError(f"interval: expected a number of core clocks, or 0; found {interval!r}")
-    return Observation.of(
-        Cpi() if cpi else None, Intervals(interval) if interval else None, Clocks.of(clocks)
-    )
+    parser = argparse.ArgumentParser(add_help=False)
+    observation.add_options(parser)
+    args = parser.parse_args([])
+    args.cpi, args.interval = cpi, interval
+    observation.count_by(args, by)
+    return Observation.parse(args).with_(Clocks.of(clocks))
 
 
 def _what(lab: Lab, several: tuple[str | Path, ...], arguments: str, stdin: Path | None) -> What:

@@ -10,9 +10,8 @@ from typing import Any
 from p5lab.cli import arguments
 from p5lab.describe import engine, experiment, ideal, observation, program_files, seeds
 from p5lab.describe.experiment_file import LIMIT_SECONDS
-from p5lab.describe.observation import joint
 from p5lab.describe.observation.kind import positive
-from p5lab.errors import UserError, unknown
+from p5lab.errors import UserError
 from p5lab.execute.build_and_run import execute
 from p5lab.execute.cluster import Tls, Workers
 from p5lab.execute.runner import Execute
@@ -213,29 +212,6 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         feedback={"choices": ("on", "off")},
     )
     add(parser, "model")
-
-
-def count_by(args: argparse.Namespace) -> None:
-    """Sets the options of observations in `args` that count by the dimensions of --by, all at once
-    if they can be joint. Raises UserError for an unknown dimension."""
-    parser = argparse.ArgumentParser(add_help=False)
-    observation.add_options(parser)
-    plain = vars(parser.parse_args([]))
-    counted: set[str] = set()
-    for name in filter(None, args.by.split(",")):
-        if name not in DIMENSIONS:
-            raise unknown("dimension", name, DIMENSIONS, where="--by")
-        words = DIMENSIONS[name].options.split()
-        for key, value in vars(parser.parse_args(words)).items():
-            if value != plain[key]:
-                own = getattr(args, key)
-                both = [*own, *value] if isinstance(value, list) else own or value
-                setattr(args, key, both)
-                counted.add(key)
-    # Counts by call alone have few events of their own.
-    counted &= set(joint.KNOWN)
-    if len(counted) > 1 or joint.CALLS in counted:
-        args.joint = args.joint or ",".join(sorted(counted))
 
 
 def with_values(words: Sequence[str]) -> list[str]:

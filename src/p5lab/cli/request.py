@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from p5lab.cli import media, options, piped
-from p5lab.describe import experiment, guest, machine, program_files, script, sweep
+from p5lab.cli import media, piped
+from p5lab.describe import experiment, guest, machine, observation, program_files, script, sweep
 from p5lab.describe.media import CHANGED
 from p5lab.describe.observation import Observation
 from p5lab.describe.program import IN_GUEST
@@ -28,7 +28,7 @@ def of(args: argparse.Namespace, lab: Lab) -> Request:
     options.SHARED). Raises UserError for a wrong value and for options that exclude each other,
     such as an experiment and a program."""
     if args.command_name != "report":  # it divides what stored runs have counted
-        options.count_by(args)
+        observation.count_by(args, filter(None, args.by.split(",")))
     axes = sweep.parse(args.sweeps)
     flags = [axis for axis in axes if CFLAGS in axis.steps[0]]
     choice = Filter(

@@ -6,18 +6,15 @@ The page has the marks of all its figures, and a Python line for each of them. e
 the reader chooses; the library Vega draws it. The page needs no other file and no network.
 """
 
-import html
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import vl_convert
 from markupsafe import Markup
 
-from p5lab.errors import STATUS_FAILED, UserError, writing
-from p5lab.files import replace_text
+from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.page import charts, offline
@@ -29,7 +26,6 @@ from p5stats.dimensions import DIMENSIONS
 
 ALL = "all, side by side"
 NAMED = 4  # benchmarks in a title
-HEIGHT = 900  # pixels, in a notebook
 ID = 10  # characters of a run's id that a line has
 
 
@@ -53,24 +49,12 @@ class Shown:
         return self.line if kind == KINDS_OF_VALUE[0] else f'{self.line[:-1]}, kind="{kind}")'
 
 
-@dataclass(frozen=True)
-class Explorer:
-    """The figures of stored runs. A notebook shows their page, and `save` writes it."""
+@dataclass(frozen=True, repr=False)
+class Explorer(offline.Page):
+    """The figures of stored runs."""
 
     title: str
     figures: Sequence[Shown]
-
-    def _repr_html_(self) -> str:
-        page = html.escape(self.page(), quote=True)
-        return (
-            f'<iframe title="{html.escape(self.title)}" srcdoc="{page}" width="100%"'
-            f' height="{HEIGHT}" style="border: 0"></iframe>'
-        )
-
-    def save(self, path: str | Path) -> None:
-        """Writes the page. Raises UserError if the file cannot be written."""
-        with writing(Path(path)):
-            replace_text(Path(path), self.page())
 
     def page(self) -> str:
         """The HTML of the page."""

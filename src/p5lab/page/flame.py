@@ -29,13 +29,18 @@ Names = tuple[str, ...]
 Tree = Mapping[Names, tuple[str, Mapping[str, int]]]
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, repr=False)
+class Profile(offline.Page):
     """The contents of a page. `lead`: what is shown, and for what the values are."""
 
     title: str
     lead: str
     data: Mapping[str, Any]
+
+    def page(self) -> str:
+        """The HTML of the page."""
+        files = "flame.html", ["flame.css"], "flame.js"
+        return offline.render(*files, self.data, profile=self)
 
 
 def of(systems: Sequence[System]) -> Profile:
@@ -183,8 +188,3 @@ def _merged(trees: Sequence[Tree], events: Sequence[str]) -> list[list[Any]]:
             for event, count in counts.items():
                 node[3].setdefault(numbers[event], [0] * len(trees))[which] += count
     return nodes
-
-
-def render(profile: Profile) -> str:
-    """The HTML of a page. The same profile always gives the same HTML."""
-    return offline.render("flame.html", ["flame.css"], "flame.js", profile.data, profile=profile)

@@ -4,7 +4,9 @@ page, and its content security policy allows no other script and no request."""
 
 import base64
 import hashlib
+import html
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,36 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from p5lab.errors import writing
+from p5lab.files import replace_text
+
 HERE = Path(__file__).parent
+HEIGHT = 900  # pixels, in a notebook
+
+
+class Page(ABC):
+    """A page of this kind. A notebook shows it, and `save` writes it."""
+
+    title: str
+
+    @abstractmethod
+    def page(self) -> str:
+        """The HTML of the page. The same contents always give the same HTML."""
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.page(), quote=True)
+        return (
+            f'<iframe title="{html.escape(self.title)}" srcdoc="{page}" width="100%"'
+            f' height="{HEIGHT}" style="border: 0"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.title!r})"
+
+    def save(self, path: str | Path) -> None:
+        """Writes the page. Raises UserError if the file cannot be written."""
+        with writing(Path(path)):
+            replace_text(Path(path), self.page())
 
 
 def render(

@@ -80,4 +80,4 @@ def _page(stored: Sequence[Stored]) -> str:
     packages.ensure("report")  # the page needs Python packages that may have to be installed first
     from p5lab.page import flame
 
-    return flame.render(flame.of(breakdown.side_by_side(stored)))
+    return flame.of(breakdown.side_by_side(stored)).page()

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
-from p5lab.describe.observation import plugged
+from p5lab.describe.observation import joint, plugged
 from p5lab.describe.observation.attribute import Attribution
 from p5lab.describe.observation.calls import Calls
 from p5lab.describe.observation.capture import Capture
@@ -31,7 +31,7 @@ from p5lab.describe.observation.shadows import Shadow, Shadows
 from p5lab.describe.observation.target import Target
 from p5lab.describe.observation.trace import Trace
 from p5lab.describe.observation.vectors import Vectors
-from p5lab.errors import UserError
+from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
 __all__ = [
@@ -162,6 +162,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of all kinds to a command."""
     for kind in KINDS:
         kind.add_options(parser)
+
+
+def count_by(args: argparse.Namespace, dimensions: Iterable[str]) -> None:
+    """Sets the options of observations in `args` that count by these dimensions, all at once if
+    they can be joint. Raises UserError for an unknown dimension."""
+    from p5stats.dimensions import DIMENSIONS  # gem5's Python has no p5stats
+
+    parser = argparse.ArgumentParser(add_help=False)
+    add_options(parser)
+    plain = vars(parser.parse_args([]))
+    counted: set[str] = set()
+    for name in dimensions:
+        if name not in DIMENSIONS:
+            raise unknown("dimension", name, DIMENSIONS, where="by")
+        words = DIMENSIONS[name].options.split()
+        for key, value in vars(parser.parse_args(words)).items():
+            if value != plain[key]:
+                own = getattr(args, key)
+                both = [*own, *value] if isinstance(value, list) else own or value
+                setattr(args, key, both)
+                counted.add(key)
+    # Counts by call alone have few events of their own.
+    counted &= set(joint.KNOWN)
+    if len(counted) > 1 or joint.CALLS in counted:
+        args.joint = args.joint or ",".join(sorted(counted))
 
 
 def outputs(kinds: Iterable[type[Kind]]) -> tuple[str, ...]:
