@@ -257,7 +257,7 @@ def from_names(args: argparse.Namespace, outdir: Path) -> Setup:
             found.command_line,
             core_hz,
             args.seed,
-            chip=args.cpu == versions.CHIP and not (args.bbv or args.simpoints),
+            chip=args.cpu == versions.CHIP,
         ),
         cpu=args.cpu,
         extras=args.extras,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "session/job.hh"
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
+
+#include "base/text_piece.hh"
 
 namespace session {
 
@@ -21,8 +22,7 @@ Job Job::read(base::Settings& settings) {
 }
 
 MarkerResult Job::program_at(uint32_t offset) const {
-  const size_t left = program.size() - std::min<size_t>(offset, program.size());
-  return twelve_bytes(program, offset, uint32_t(std::min<size_t>(left, 12)));
+  return twelve_bytes(program, offset, base::text_piece(program, offset).bytes);
 }
 
 }  // namespace session

@@ -45,8 +45,7 @@ struct MarkerResult {
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
 };
 
-// Returns the twelve bytes of a text at `offset`, in EBX, ECX and EDX. Zeros follow the end of the
-// text.
+// The twelve bytes of a text at `offset`, and this EAX.
 MarkerResult twelve_bytes(const std::string& text, size_t offset, uint32_t eax);
 
 }  // namespace session

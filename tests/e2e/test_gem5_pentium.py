@@ -5,8 +5,10 @@ engine runs the same programs on the same chip, so user code must have the same 
 
 import json
 import os
+import re
 import statistics
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from p5lab import engines
 from p5lab.cli import main as cli
 from p5lab.lab import Lab
 from p5stats import events, gem5_events
+from p5stats import gem5 as gem5_stats
 
 ROOT = Lab.here().root
 PROGRAM = ROOT / "configs/gem5/program.py"
@@ -142,6 +145,41 @@ def test_a_whole_system_has_the_counts_of_the_embedded_engine(gem5, boot, tmp_pa
     assert measured["nominal.cycles.busy"] == sum(
         value for event, value in measured.items() if event.startswith("nominal.cpi.")
     )
+
+
+@pytest.mark.usefixtures("built64")
+def test_the_chip_takes_over_from_the_atomic_cpu_and_gives_back(gem5, tmp_path):
+    """P5CPU runs the brackets, and gem5's atomic CPU all else, from a checkpoint of the atomic
+    CPU. The TLBs are empty at each take-over, and the time of the other CPU is not idle time.
+    """
+    first, second = tmp_path / "atomic", tmp_path / "switched"
+    command = [gem5, "-d", first, ROOT / "configs/gem5/run.py", "--guest", "linux64"]
+    command += ["--cpu", "atomic", "--workload", "getpid", "iterations=3", "warmup=1"]
+    ended = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert ended.returncode == 0, ended.stderr
+    kept = Path(json.loads((first / "setup.json").read_text())["checkpoints"])
+    checkpoint = kept / re.search(r"(?:booted|restored): (\w+)", ended.stdout)[1]
+    script = ROOT / "tests/e2e/gem5/switching.py"
+    command = [gem5, "-d", second, script, first / "setup.json", checkpoint]
+    ended = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if "P5CPU" in ended.stderr and "AttributeError" in ended.stderr:
+        pytest.skip("P5LAB_GEM5 is a gem5 without P5CPU")
+    assert ended.returncode == 0, ended.stderr
+    chip = "board.processor.chip.core.chip."
+    parts = list(gem5_stats.sections(second / "stats.txt", lambda name: name.startswith(chip)))
+
+    def total(section, event):
+        return sum(section.get(f"{chip}{event}::ring{ring}") for ring in range(4))
+
+    lines = (second / "markers.jsonl").read_text().splitlines()[1:]
+    ends = [line["dump"] for line in map(json.loads, lines) if line["op"] == "end"]
+    brackets = [parts[dump] for dump in ends]
+    *empty, first_call, second_call = (total(one, "instructions") for one in brackets)
+    assert 0 < empty[0] < first_call == second_call  # and no clock tick in them
+    assert all(total(one, "nominal_cycles_idle") == 0 for one in parts)
+    assert all(total(one, "itlb_misses") > 0 for one in brackets)
+    others = [one for dump, one in enumerate(parts) if dump not in ends]
+    assert all(total(one, "instructions") == 0 for one in others)
 
 
 def test_a_script_of_gem5s_library_runs_a_program(gem5, tmp_path):

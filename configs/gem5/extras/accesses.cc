@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Which accesses of gem5's micro-operations does the chip see, and as what?
+#include "arch/x86/insts/static_inst.hh"
 #include "arch/x86/ldstflags.hh"
 #include "arch/x86/regs/misc.hh"
 #include "arch/x86/regs/segment.hh"
+#include "arch/x86/types.hh"
 #include "arch/x86/x86_traits.hh"
 #include "p5cpu.hh"
 #include "sim/system.hh"
@@ -48,6 +50,13 @@ void P5CPU::report(Addr address, unsigned size, Request::Flags flags, bool write
   if (skipped_ || flags.isSet(Request::PREFETCH)) return;
   if (is_internal(flags)) return report_port(address, size, write);
   if (only_checks()) return;
+  if (size < kChunk && moves_state()) {
+    const Addr chunk = address & ~Addr(kChunk - 1);
+    if (chunk == moved_) return;
+    first_packet_ -= address - chunk;
+    address = moved_ = chunk;
+    size = kChunk;
+  }
   using ::p5lab::Access;
   if (write && address == modified_) {
     modified_ = kNowhere;
@@ -89,6 +98,15 @@ void P5CPU::hear_write(const Packet& packet) {
       !from.compare(from.size() - walker.size(), walker.npos, walker))
     return chip_->table_update(address);
   chip_->bus_master(address, packet.getSize(), true);
+}
+
+// Whether the instruction is FXSAVE or FXRSTOR. gem5 moves the fields of the state one by one; the
+// chip has a data bus of 8 bytes.
+bool P5CPU::moves_state() const {
+  const auto& instruction = static_cast<const X86ISA::X86StaticInst&>(*curStaticInst).machInst;
+  const auto& opcode = instruction.opcode;
+  return opcode.type == X86ISA::TwoByteOpcode && opcode.op == 0xAE && instruction.modRM.mod != 3 &&
+         instruction.modRM.reg < 2;
 }
 
 // Before the microcode of a delivery writes the stack frame, it reads both ends of the frame with

@@ -103,7 +103,7 @@ void P5CPU::step() {
   serviceInstCountEvents();
   code_ = nullptr;
   skipped_ = faulted_ = false;
-  modified_ = kNowhere;
+  modified_ = moved_ = kNowhere;
   accesses_ = 0;
   curStaticInst = nullStaticInstPtr;
   take_interrupt();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/logging.hh"
+#include "base/text_piece.hh"
 #include "marker_numbers.h"
 #include "sim/full_system.hh"
 #include "sim/sim_exit.hh"
@@ -39,13 +40,8 @@ const char* cause(uint32_t operation, uint32_t argument) {
   }
 }
 
-// Up to 12 bytes of `text` from `offset`, in EBX, ECX and EDX, and their number in EAX.
-MarkerRegisters piece(const std::string& text, uint32_t offset) {
-  uint32_t words[3] = {0, 0, 0};
-  size_t bytes = 0;
-  if (offset < text.size()) bytes = std::min(sizeof words, text.size() - offset);
-  std::memcpy(words, text.data() + std::min<size_t>(offset, text.size()), bytes);
-  return {uint32_t(bytes), words[0], words[1], words[2]};
+MarkerRegisters answer(uint32_t eax, const ::base::TextPiece& piece) {
+  return {eax, piece.words[0], piece.words[1], piece.words[2]};
 }
 
 }  // namespace
@@ -75,9 +71,11 @@ MarkerRegisters MarkerCalls::call(const MarkerRegisters& in, uint32_t esi) {
     case P5_OP_READ_COUNTER:
       return counter(argument);
     case P5_OP_JOB:
-      return piece(job_, argument);
-    case P5_OP_PROGRAM:
-      return piece(delivered_, argument);
+      return answer(1, ::base::text_piece(job_, argument));
+    case P5_OP_PROGRAM: {
+      const ::base::TextPiece piece = ::base::text_piece(delivered_, argument);
+      return answer(piece.bytes, piece);
+    }
     case P5_OP_OUTPUT:
       print(argument, esi & 0xFF);
       return {1, 0, 0, 0};

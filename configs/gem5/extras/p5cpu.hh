@@ -94,6 +94,7 @@ class P5CPU : public AtomicSimpleCPU, private ::p5lab::Surroundings {
   void report(Addr address, unsigned size, Request::Flags flags, bool write);
   void report_port(Addr address, unsigned size, bool write);
   bool only_checks() const;
+  bool moves_state() const;
   uint32_t physical(Addr packet) const;
   void hear_write(const Packet& packet);
 
@@ -119,6 +120,7 @@ class P5CPU : public AtomicSimpleCPU, private ::p5lab::Surroundings {
   Addr retired_ = kNowhere;   // an instruction at this address is executed again, and has retired
   uint64_t ahead_ = 0;        // clocks by which the time-stamp counter is shifted
   unsigned accesses_ = 0;     // in the present iteration of a REP
+  Addr moved_ = kNowhere;     // the last 8 bytes of a state that FXSAVE or FXRSTOR moves
   Addr modified_ = kNowhere;  // the address of a read whose write follows
   MarkerRegisters called_ = {};  // before CPUID
   uint8_t bytes_[kLongest] = {};

@@ -10,7 +10,10 @@ from gem5.components.cachehierarchies.classic.abstract_classic_cache_hierarchy i
 from gem5.components.processors.abstract_processor import AbstractProcessor
 from m5.objects import (
     CowDiskImage,
+    IdeController,
     IdeDisk,
+    PciBarNone,
+    PciLegacyIoBar,
     RawDiskImage,
     SrcClockDomain,
     X86E820Entry,
@@ -29,6 +32,19 @@ USABLE, RESERVED = 1, 2
 # the same size (rombios.c, INT 15h, E820h; rombios.h: ACPI_DATA_SIZE).
 BIOS_DATA, HIGH_MEMORY, TABLES = 0x9F000, 0x100000, 0x10000
 PCI_SPACE = 0xC0000000  # the bridge to the devices forwards addresses from here on
+# The PCI functions that the kernel finds on the embedded engine: device, function, vendor, number,
+# class and subclass. Here it finds the same, so its drivers are the same and its own data have the
+# same places in memory. gem5's IDE controller becomes that of the PIIX, which Linux drives at ISA
+# addresses by PIO; gem5's own number is that of a later chip, which Linux drives by bus mastering.
+PCI = {
+    "host_bridge": (0, 0, 0x8086, 0x0122, 6, 0),
+    "isa_bridge": (1, 0, 0x8086, 0x122E, 6, 1),
+    "ide": (1, 1, 0x8086, 0x1230, 1, 1),
+    "scsi_adapter": (3, 0, 0x104B, 0x1040, 1, 0),
+}
+MULTIFUNCTION = 0x80  # a header type: of device 1
+IO_SPACE = 1  # in a function's command register
+IDE_BUS_MASTER = 0xC000  # an I/O address
 M5OPS, TOP = 0xFFFF0000, 1 << 32  # addresses of gem5's operations
 HEADER_FILE = "bootparams.bin"
 
@@ -94,6 +110,24 @@ class PentiumBoard(X86Board):
         for device in isa:
             device.pio_latency = f"{self._parameters.isa_port}ps"
         south.ide.pio_latency = f"{self._parameters.pci_port}ps"
+        # Answers at its I/O addresses at once, as behind a BIOS.
+        south.ide.Command = IO_SPACE
+        south.ide.BAR4 = PciLegacyIoBar(addr=IDE_BUS_MASTER, size="16B")
+        for name, (device, function, vendor, number, kind, subclass) in PCI.items():
+            found = south.ide if name == "ide" else self._bare_function(name)
+            found.pci_bus, found.pci_dev, found.pci_func = 0, device, function
+            found.VendorID, found.DeviceID = vendor, number
+            found.ClassCode, found.SubClassCode = kind, subclass
+            found.HeaderType = MULTIFUNCTION if device == PCI["ide"][0] else 0
+
+    def _bare_function(self, name: str) -> IdeController:
+        """A PCI function that only answers configuration accesses: in gem5, an IDE controller
+        without disks and addresses."""
+        found = IdeController(disks=[], **{f"BAR{bar}": PciBarNone() for bar in range(5)})
+        setattr(self.pc, name, found)
+        found.pio = self.get_io_bus().mem_side_ports
+        found.dma = self.get_io_bus().cpu_side_ports
+        return found
 
     def load(self, setup: Setup, outdir: Path) -> None:
         """Attach kernel, RAM disk, command line, disk and job. Writes one small file to `outdir`.

@@ -24,6 +24,7 @@ class PentiumCore(BaseCPUCore):
         AbstractCore.__init__(self)
         self._isa = ISA.X86
         self.core = cpu
+        self.core.cpu_id = 0  # so that another model can take over
         self.core.createThreads()
 
 

@@ -34,7 +34,7 @@ from p5lab.present.comparison import DEVIATION
 from p5lab.present.tables import MISSING, Grid, number, print_all, ratio, times
 from p5stats import crosscheck, events, tidy
 from p5stats.claims import is_size, size_of
-from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
+from p5stats.crosscheck import ABSENT, AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
 from p5stats.lazy import pd
 
@@ -389,6 +389,9 @@ SHOWN = {
     "L1D read misses": "L1D read\nmisses",
     "L1D write misses": "L1D write\nmisses",
     "L1I misses": "L1I\nmisses",
+    "DTLB misses": "DTLB\nmisses",
+    "L2 read misses": "L2 read\nmisses",
+    "nominal cycles": "nominal\ncycles",
 }
 NOTE = (
     "The first table shows the difference between the counts of gem5 and bochs in one bracket,"
@@ -439,11 +442,13 @@ def _label(row: Mapping[str, Any] | pd.Series) -> str:
 
 
 def _overview(own: pd.DataFrame) -> Grid:
-    grid = Grid("gem5 against bochs", ["", *SHOWN.values()])
+    counted = own[own["verdict"] != ABSENT]["quantity"].unique()
+    shown = {name: head for name, head in SHOWN.items() if name in counted}
+    grid = Grid("gem5 against bochs", ["", *shown.values()])
     for _, rows in own.groupby(ASKED, sort=False):
         by_quantity = {row["quantity"]: row for row in rows.to_dict("records")}
         label = _label(rows.iloc[0])
-        grid.add(label, *(_difference(by_quantity[quantity]) for quantity in SHOWN))
+        grid.add(label, *(_difference(by_quantity[quantity]) for quantity in shown))
     return grid
 
 

@@ -41,7 +41,7 @@ def _claims(use: Means) -> Record:
 
 
 def _cross_check(use: Means) -> Record:
-    found = agreement.check(use.lab, agreement.Ask(), use.one_by_one, None)
+    found = agreement.check(use.lab, agreement.Ask(chip=True), use.one_by_one)
     runner.succeeded(found.failed)
     return agreement.record(found)
 

@@ -156,7 +156,7 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
         "single_read, single_write: a single transfer takes the time of the first transfer of"
         " a line",
         "memory.uncached: the ranges are cached",
-        "IDE disk: 1 us for each request; DMA through gem5's I/O cache",
+        "IDE disk: 1 us for each request",
         "caches are cold at the ready marker; the code before the first begin warms the caches",
     ]
     if values["disk.count"]:

@@ -13,7 +13,6 @@ from p5lab.errors import UserError
 
 SCHEMA_VERSION = 1
 EXTRAS = ("auto", "on", "off")
-M5_MARKERS = "P5LAB_MARKERS=m5"  # kernel parameter: gem5's own instructions are the markers
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Setup:
     @property
     def boots_on_chip(self) -> bool:
         """Whether P5CPU boots the guest; the atomic CPU knows gem5's own markers only."""
-        return self.cpu == CHIP and M5_MARKERS not in self.command_line.split()
+        return self.cpu == CHIP
 
     def write(self, path: Path) -> None:
         """Writes the setup to a file."""

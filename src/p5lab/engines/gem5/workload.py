@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p5lab.engines.bochs.boot import TOP_RESERVED
-from p5lab.engines.gem5.setup import M5_MARKERS
 from p5lab.errors import UserError
 
+M5_MARKERS = "P5LAB_MARKERS=m5"  # kernel parameter: gem5's own instructions are the markers
 BOOT_PARAMETERS = 0x90200
 TYPE_OF_LOADER, RAMDISK_IMAGE = 0x210, 0x218  # offsets in the boot parameters
 UNASSIGNED_LOADER = 0xFF
