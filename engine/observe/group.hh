@@ -35,17 +35,17 @@ class Group {
     for (Observer* one : each_) moved |= one->at(linear, stack);
     if (moved) join();
   }
-  // The clock after which look() must be called.
-  uint64_t next() const {
-    uint64_t next = Observer::kNever;
-    for (const Observer* one : all_) next = std::min(next, one->next());
-    return next;
+  // The first deadline, after which look() must be called.
+  uint64_t deadline() const {
+    uint64_t first = Observer::kNever;
+    for (const Observer* one : all_) first = std::min(first, one->deadline());
+    return first;
   }
   void look(uint64_t now) {
     bool moved = false;
     for (Observer* one : all_) {
-      if (now <= one->next()) continue;
-      one->look(now);
+      if (now <= one->deadline()) continue;
+      one->reached(now);
       moved = true;
     }
     if (moved) join();

@@ -93,14 +93,16 @@ class Observer {
 
   // --- time
 
-  // The clock after which look() must be called. look() may change the value of the dimensions.
-  virtual uint64_t next() const { return kNever; }
-  virtual void look(uint64_t /*now*/) {}
+  // The clock after which reached() must be called.
+  virtual uint64_t deadline() const { return kNever; }
+  // The clock is after the deadline; the next deadline is later.
+  virtual void reached(uint64_t /*now*/) {}
 
   // --- joint counts (joint.hh)
 
   // The value of the observer's dimensions now, and the members of a line that show a value. It may
-  // change in each function of this class that says what the processor does, in look() and move().
+  // change in each function of this class that says what the processor does, in reached() and
+  // move().
   virtual uint64_t value() const { return 0; }
   virtual void members(uint64_t /*value*/, base::JsonLine* /*line*/) const {}
   // All observers have seen what the processor does, so the values of others may have changed.

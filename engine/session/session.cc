@@ -359,7 +359,7 @@ void Session::fail(const std::string& reason) { finish("failed", reason, 0, kGue
 void Session::end_run(const std::string& reason) { finish("ok", reason, 0, 0); }
 
 uint64_t Session::next_look() const {
-  const uint64_t next = std::min(config_.limit, observers_->started().next());
+  const uint64_t next = std::min(config_.limit, observers_->started().deadline());
   if (!script_) return next;
   const base::Time act = std::min(script_->next(), viewer_ ? viewer_->next() : base::kNever);
   const uint64_t due = clock().first_clock(act);

@@ -105,13 +105,13 @@ TEST_CASE("intervals: a line at the end of each interval, with the counts of eac
   std::vector<std::string> written;
   observe::Intervals intervals(bench.model, 10, 90);
   intervals.open({p5::Instructions}, [&](const std::string& line) { written.push_back(line); });
-  CHECK(intervals.next() == observe::Observer::kNever);  // before start(), no interval ends
+  CHECK(intervals.deadline() == observe::Observer::kNever);  // before start(), no interval ends
   while (bench.model.clock() < 5) bench.insn("40");
   const uint64_t before = bench.model.counters().total(p5::Instructions);
   intervals.start();
   observe::Group group({&intervals});
   const uint64_t start = bench.model.clock();
-  CHECK(group.next() == start + 10);
+  CHECK(group.deadline() == start + 10);
   group.look(start + 10);  // the last clock of the interval is not over
   CHECK(intervals.value() == 0);
   bench.change([](p5::State& state) { state.ring = 3; });
@@ -121,7 +121,7 @@ TEST_CASE("intervals: a line at the end of each interval, with the counts of eac
   const uint64_t passed = bench.model.clock() - start;
   CHECK(passed > 30);
   CHECK(intervals.value() == 1);
-  CHECK(group.next() == start + (passed / 10 + 1) * 10);
+  CHECK(group.deadline() == start + (passed / 10 + 1) * 10);
   intervals.stop();
   written.push_back(intervals.text({}));
   REQUIRE(written.size() == 5);

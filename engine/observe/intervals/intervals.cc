@@ -33,13 +33,13 @@ void Intervals::open(const std::vector<uint32_t>& counted, Write write) {
 void Intervals::start() {
   write_counts();
   start_ = model_.clock();
-  next_ = start_ + length_;
+  deadline_ = start_ + length_;
 }
 
-void Intervals::look(uint64_t now) {
+void Intervals::reached(uint64_t now) {
   write_counts();
   number_++;
-  next_ = start_ + ((now - start_) / length_ + 1) * length_;
+  deadline_ = start_ + ((now - start_) / length_ + 1) * length_;
 }
 
 std::string Intervals::text(const std::vector<uint32_t>&) const { return JsonLine("end").line(); }

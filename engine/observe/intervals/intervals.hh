@@ -15,16 +15,16 @@ namespace observe {
 
 class Intervals : public Observer {
  public:
-  // `length`: the number of core clocks in an interval. An interval ends at the first look() after
-  // its last clock, so it can be longer, for example if the processor is idle.
+  // `length`: the number of core clocks in an interval. An interval ends at the first call of
+  // reached() after its last clock, so it can be longer, for example if the processor is idle.
   Intervals(p5::Pentium& model, uint64_t length, uint64_t clock_hz)
       : model_(model), length_(length), clock_hz_(clock_hz) {}
   static Make read(base::Settings& settings);
 
   void open(const std::vector<uint32_t>& counted, Write write) override;
   void start() override;
-  uint64_t next() const override { return next_; }
-  void look(uint64_t now) override;
+  uint64_t deadline() const override { return deadline_; }
+  void reached(uint64_t now) override;
   void arrive(const Entrance&, Position, p5::Linear) override {}
   // The number of the interval.
   uint64_t value() const override { return number_; }
@@ -45,7 +45,7 @@ class Intervals : public Observer {
   const uint64_t length_, clock_hz_;
   std::vector<uint32_t> counted_;
   Write write_;
-  uint64_t start_ = 0, next_ = kNever, number_ = 0;
+  uint64_t start_ = 0, deadline_ = kNever, number_ = 0;
 };
 
 }  // namespace observe
