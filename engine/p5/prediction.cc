@@ -8,10 +8,10 @@ Prediction::Prediction(Core& core, Pipes& pipes)
 
 inline void Prediction::mispredicted(bool conditional_in_v) {
   core_.count(PipelineFlushes);
-  const bool late = rule(Rule::MispredictV) && conditional_in_v;
   if (rule(Rule::Mispredict)) {
-    core_.spend(CpiBranches,
-                late ? core_.config.mispredict_v_clocks : core_.config.mispredict_clocks);
+    core_.spend(CpiBranches, rule(Rule::MispredictV) && conditional_in_v
+                                 ? core_.config.mispredict_v_clocks
+                                 : core_.config.mispredict_clocks);
   }
   flushed_ = pipes_.pair();
 }

@@ -57,7 +57,7 @@ namespace p5 {
   X(BtbBehindFlush,     "BTB: no look-up right behind a mispredicted branch") \
   X(BtbCr3,             "BTB: a CR3 load empties it") \
   X(BtbTightLoop,       "BTB: a state of 0 not more than 4 pairs old leads to 1") \
-  X(BtbFalseHit,        "BTB: an entry that fires on a pair without a branch costs 3 clocks") \
+  X(BtbFalseHit,        "BTB: an entry that fires on a pair without a branch is a misprediction") \
   X(BtbFalseDown,       "BTB: ... and goes a state down") \
   X(Tr12NoPrediction,   "TR12.NBP: nothing is entered in the BTB") \
   X(Tr12SinglePipe,     "TR12.SE: nothing goes into V") \

@@ -198,8 +198,8 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         """
         --engine NAME  the engine that makes the runs (default: %(default)s). gem5: your own gem5,
             P5LAB_GEM5. native: run the programs on this host
-        --by DIMENSION,...  also count by these dimensions, such as call,function: a short form of
-            the next options (docs/concepts/dimensions.md)
+        --by DIMENSION,...  also count by these dimensions, such as call,function: chooses the next
+            options that do so (docs/concepts/dimensions.md)
         """,
         engine={"default": engine.DEFAULT},
     )

@@ -67,7 +67,7 @@ SYNONYMS = {
     "ethernet": ("net",),
     "network": ("net",),
 }
-ALL = "`./p5lab keys` shows all keys"
+HOW_TO_LIST = "`./p5lab keys` shows all keys"
 # What a user may want to set or sweep as a key, although it has its own option.
 OPTIONS = ("machine", "guest", "workload", "seed")
 
@@ -127,7 +127,7 @@ def unknown_key(name: str, where: str) -> UserError:
     if _is_option(where) and option in OPTIONS:
         hint = f"did you mean the option --{option}?"
     else:
-        hint = f"{near} ({ALL})" if near else ALL
+        hint = f"{near} ({HOW_TO_LIST})" if near else HOW_TO_LIST
     return UserError(f"{where}: unknown machine key {name!r}; {hint}")
 
 

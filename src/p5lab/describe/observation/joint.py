@@ -27,7 +27,7 @@ class Joint(Kind):
             "default": "",
             "metavar": "OPTION,...",
             "help": "count by the dimensions of these options at once, such as calls,attribute,"
-            " with all events. --by DIMENSION,... gives all options",
+            " with all events. --by DIMENSION,... sets this option too",
         }
     }
     unasked: ClassVar = {"joint": []}
@@ -56,6 +56,15 @@ class Joint(Kind):
     def label(self) -> str:
         """The options, such as "jointly by calls and modes"."""
         return f"jointly by {' and '.join(self.of)}"
+
+    def remarks(self, run: str, place: str) -> list[str]:
+        """The command that shows the counts."""
+        from p5stats.observers import dimensions  # gem5's Python has no p5stats
+
+        names = {FUNCTIONS: "function", CALLS: "call", **dict.fromkeys(INTERVALS, "interval")}
+        names |= {name: next(iter(own)) for name, own in dimensions().items()}
+        by = ",".join(names[name] for name in self.of)
+        return [f"Counts of each combination: `./p5lab show {run[:8]} --by {by}`"]
 
     def job(self) -> Conf:
         """The names of the observers, and the output file."""
