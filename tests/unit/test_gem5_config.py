@@ -19,7 +19,15 @@ from pathlib import Path
 import pytest
 
 from p5lab.describe import machine
-from p5lab.engines.gem5 import checkpoint, direct, parameters, simpoints, versions, workload
+from p5lab.engines.gem5 import (
+    checkpoint,
+    direct,
+    parameters,
+    simpoints,
+    stack,
+    versions,
+    workload,
+)
 from p5lab.engines.gem5.setup import Setup
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -445,6 +453,17 @@ def test_gem5s_interpreter_can_import_it():
     assert len(imports) > 5
     source = "\n".join([f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})", *imports])
     subprocess.run([sys.executable, "-I", "-S", "-c", source], check=True)
+
+
+def test_the_first_stack_of_a_program():
+    """The stack pointers that a program printed on guest linux and on a gem5 24.0.0.1."""
+    in_linux = stack.linux_size(["/tmp/program"], stack.ENVIRONMENT)
+    assert 0xC0000000 - in_linux == 0xBFFFFEC0
+    assert 0xFFFFD000 - stack.gem5_size(["spx/tmp/program"], []) == 0xFFFFCF00
+    for arguments in (["/tmp/program"], ["/bin/timed-ciphers", "bytes=8192", "iterations=3"]):
+        there = stack.linux_size(arguments, stack.ENVIRONMENT)
+        here = stack.gem5_size(arguments, stack.environment(arguments))
+        assert there % 4096 == here % 4096
 
 
 def test_a_job_is_a_line_and_the_program():

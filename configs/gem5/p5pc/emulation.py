@@ -17,8 +17,9 @@ from m5.objects import (
 )
 from m5.params import AddrRange
 
+from p5lab.describe.guest import X86_64
 from p5lab.describe.machine import Machine
-from p5lab.engines.gem5 import chip
+from p5lab.engines.gem5 import chip, stack
 
 # Memory begins behind the ranges of a PC that no cache holds.
 FIRST = 0x100000
@@ -34,6 +35,8 @@ def system(
     unimplemented: str = "fatal",
 ) -> System:
     """A system that runs a program. `command`: the program's path and its arguments."""
+    program = Path(command[0]).resolve()
+    arguments = [f"/bin/{program.name}", *command[1:]]  # as in guest linux
     memory = AddrRange(start=FIRST, size=int(machine.values["dram.size"]) - FIRST)
     found = System(mem_mode="atomic", mem_ranges=[memory])
     found.clk_domain = SrcClockDomain(clock=f"{machine.clock_hz}Hz", voltage_domain=VoltageDomain())
@@ -47,7 +50,11 @@ def system(
         cpi=cpi,
         feedback=feedback,
         unimplemented=unimplemented,
-        workload=Process(cmd=list(command), executable=str(Path(command[0]).resolve())),
+        workload=Process(
+            cmd=arguments,
+            executable=str(program),
+            env=[] if isa == X86_64 else stack.environment(arguments),
+        ),
     )
     cpu.createThreads()
     cpu.createInterruptController()
