@@ -286,6 +286,10 @@ class _Line:
     def number(self, key: str) -> int:
         return self._number(key, self.data.get(key))
 
+    def register(self, key: str) -> int:
+        """A register, which has 64 bits on x86-64."""
+        return self._number(key, self.data.get(key), 1 << 64)
+
     def pair(self, key: str) -> tuple[int, int]:
         """Two integers: the values before and after the crossing."""
         value = self.data.get(key)
@@ -301,8 +305,8 @@ class _Line:
             raise self.fault("counts: expected an object {...}")
         return {event: self._number(event, count) for event, count in value.items()}
 
-    def _number(self, key: str, value: object) -> int:
-        if type(value) is not int or not 0 <= value < 1 << 63:
+    def _number(self, key: str, value: object, limit: int = 1 << 63) -> int:
+        if type(value) is not int or not 0 <= value < limit:
             raise self.fault(f"{key}: expected a whole number from 0")
         return value
 
@@ -334,8 +338,8 @@ def _crossing(line: _Line) -> Crossing:
         line.number("instructions"),
         line.pair("ring"),
         line.pair("cr3"),
-        line.number("eax"),
-        line.number("ebx"),
+        line.register("eax"),
+        line.register("ebx"),
         line.counts(),
     )
 

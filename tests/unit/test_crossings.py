@@ -140,6 +140,14 @@ def test_a_damaged_trace_is_refused_with_its_line(tmp_path, line):
         crossings.read(tmp_path / "none")
 
 
+def test_registers_of_a_kernel_of_64_bits_are_read(tmp_path):
+    trace = Trace().mark("begin").cross("cr3", ring=0, eax=1 << 63, ebx=(1 << 64) - 1).mark("end")
+    assert len(trace.read(tmp_path)[0][0].steps) == 2
+    trace.lines[1]["ebx"] = 1 << 64
+    with pytest.raises(StatsError, match="ebx"):
+        trace.read(tmp_path)
+
+
 def test_a_trace_that_ends_in_a_bracket_is_refused(tmp_path):
     with pytest.raises(StatsError, match="ends inside a bracket"):
         Trace().mark("begin").call(20).read(tmp_path)
