@@ -68,6 +68,13 @@ def built():
     return product
 
 
+@pytest.fixture(scope="session")
+def complete():
+    """Skips the test unless everything has just been built."""
+    if not BUILT:
+        pytest.skip("only after a complete build, as ./p5lab test makes it")
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "full: only with `./p5lab test --full`")
     config.addinivalue_line("markers", "alone: measures time; no other test runs at the same time")

@@ -64,11 +64,11 @@ def clone(built_clone):
     return built_clone[0]
 
 
-def test_a_second_run_is_empty():
+def test_a_second_run_is_empty(complete):
     assert scons(REPO, "-n") == set()
 
 
-def test_another_checkout_takes_everything_from_the_cache(built_clone, tmp_path_factory):
+def test_another_checkout_takes_everything_from_the_cache(complete, built_clone, tmp_path_factory):
     clone, kinds = built_clone
     if kinds & HEAVY:
         # The cache was emptied after the build of REPO. Now it is full again.

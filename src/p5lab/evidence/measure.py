@@ -69,14 +69,14 @@ NEEDS = {
     gallery.NAME: "only what p5lab builds, and some minutes",
     "topbench": "the user's media in P5LAB_MEDIA",
 }
-NAMES = (RUNS, *PARTS, *OTHERS)
+NAMES = (RUNS, *OTHERS)
 
 
 def choose(names: list[str]) -> list[str]:
     """The records to make: without names, only RUNS. Raises UserError for an unknown name."""
     for name in names:
-        if name not in NAMES:
-            raise unknown("record", name, NAMES, where="docs")
+        if name not in (known := (*NAMES, *PARTS)):
+            raise unknown("record", name, known, where="docs")
     return list(dict.fromkeys(names)) or [RUNS]
 
 
