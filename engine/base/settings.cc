@@ -106,15 +106,6 @@ bool Settings::flag(const std::string& key) {
   return false;
 }
 
-std::vector<std::string> Settings::keys(const std::string& prefix) const {
-  std::vector<std::string> found;
-  for (auto at = entries_.lower_bound(prefix); at != entries_.end(); ++at) {
-    if (at->first.compare(0, prefix.size(), prefix) != 0) break;
-    found.push_back(at->first);
-  }
-  return found;
-}
-
 bool Settings::replace(const std::string& key, const std::string& value) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return false;
@@ -122,13 +113,12 @@ bool Settings::replace(const std::string& key, const std::string& value) {
   return true;
 }
 
-std::string Settings::difference(const Settings& other, const std::set<std::string>& except) const {
+std::string Settings::difference(const Settings& other) const {
   for (const Settings* side : {this, &other}) {
     const auto& there = side == this ? other.entries_ : entries_;
     for (const auto& [key, entry] : side->entries_) {
       const auto found = there.find(key);
-      if (except.count(key) == 0 && entry.line &&
-          (found == there.end() || found->second.value != entry.value)) {
+      if (entry.line && (found == there.end() || found->second.value != entry.value)) {
         return key;
       }
     }

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -31,9 +30,6 @@ class Settings {
   bool flag(const std::string& key);  // on|off|true|false
   bool has(const std::string& key) const { return entries_.count(key) != 0; }
 
-  // Returns all keys that begin with a prefix.
-  std::vector<std::string> keys(const std::string& prefix) const;
-
   // Changes the value of a key. Returns false if the key does not exist.
   bool replace(const std::string& key, const std::string& value);
 
@@ -44,8 +40,8 @@ class Settings {
 
   // Compares this file with the file of `other`. Returns the first key that is missing in one file,
   // or that has different values in the two files. Returns an empty text if there is no difference.
-  // Ignores the keys in `except`, and the keys that neither file sets.
-  std::string difference(const Settings& other, const std::set<std::string>& except) const;
+  // Ignores the keys that neither file sets.
+  std::string difference(const Settings& other) const;
 
   // error() returns the first error so far, or an empty text. finish() also reports keys that no
   // part of the engine has used.

@@ -23,15 +23,6 @@ void Devices::read_job(base::Settings& settings) {
   for (const Known& known : known_) known.device->read_job(settings);
 }
 
-std::vector<std::string> Devices::job_keys() const {
-  std::vector<std::string> keys;
-  for (const Known& known : known_) {
-    const std::vector<std::string> own = known.device->job_keys();
-    keys.insert(keys.end(), own.begin(), own.end());
-  }
-  return keys;
-}
-
 void Devices::ready() {
   for (Device* device : present()) device->ready();
 }

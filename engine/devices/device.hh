@@ -149,10 +149,8 @@ class Device {
   // Whether the machine has the device (`present` in device.toml). Valid after Devices::read().
   bool present() const { return present_; }
 
-  // Several runs can start from the same boot. The values of these keys may differ between such
-  // runs. The engine reads the values at the start, and again in each of these runs. A value that
-  // does not fit this machine is an error.
-  virtual std::vector<std::string> job_keys() const { return {}; }
+  // Reads the device's keys of a job. Several runs can start from the same boot, each with its own
+  // job: the last call counts. A value that does not fit this machine is an error.
   virtual void read_job(base::Settings& settings) { (void)settings; }
 
   // Plugs the device into the PC. The PC exists longer than the device. Called once, and only if
@@ -202,7 +200,6 @@ class Devices {
 
   void read(base::Settings& settings);
   void read_job(base::Settings& settings);
-  std::vector<std::string> job_keys() const;
   void ready();
   // The devices that the machine has, sorted by `order`.
   std::vector<Device*> present() const;

@@ -157,23 +157,21 @@ struct Machine {
 };
 using Make = std::function<std::unique_ptr<Observer>(const Machine&)>;
 
-// `keys`: the keys of the parameter file that the observer reads, beside run.NAME. read() checks
-// them if the run has the observer; `settings` keeps the first error.
+// If the run has the observer, read() reads its further keys, beside run.NAME; `settings` keeps the
+// first error.
 struct Kind {
   const char* name;
-  std::vector<const char*> keys;
   Make (*read)(base::Settings& settings);
 
   bool operator<(const Kind& other) const { return std::strcmp(name, other.name) < 0; }
 };
 
-// One static object of this class registers the observer T. With `keys`, T::read() is the function
-// `read` of the kind.
+// One static object of this class registers the observer T. An observer with keys has read() of its
+// own: `Registered<T> registered(NAME, T::read)`.
 template <class T>
 struct Registered {
-  explicit Registered(const char* name) { base::enter(Kind{name, {}, make}); }
-  Registered(const char* name, std::vector<const char*> keys) {
-    base::enter(Kind{name, std::move(keys), T::read});
+  explicit Registered(const char* name, Make (*read)(base::Settings&) = make) {
+    base::enter(Kind{name, read});
   }
 
  private:

@@ -8,11 +8,17 @@
 
 namespace session {
 
-Job Job::read(base::Settings& settings) {
+Job Job::read(base::Settings& settings, size_t first) {
+  const auto flag = [&](const char* key) { return settings.has(key) && settings.flag(key); };
   Job job;
+  job.serve = flag("run.serve");
+  if (job.serve) return job;
   job.command = settings.text("run.job");
-  job.trace_reads = settings.flag("run.trace_reads");
+  job.trace_reads = flag("run.trace_reads");
   job.region = RegionPlace::read(settings);
+  job.steps = Step::read_all(settings, first);
+  job.live = flag("run.live");
+  if (settings.has("run.save_state")) job.save_state = settings.text("run.save_state");
   if (!settings.has("run.program")) return job;
   const std::string path = settings.text("run.program");
   std::ifstream file(path, std::ios::binary);

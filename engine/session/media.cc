@@ -11,11 +11,12 @@ MediaConfig MediaConfig::read(base::Settings& settings) {
   if (!c.on && !settings.has("run.screen")) return c;
   c.screen = settings.text("run.screen");
   c.serial = settings.text("run.serial");
-  c.steps = Step::read_all(settings);
   if (settings.has("run.step_screens")) c.step_screens = settings.text("run.step_screens");
   if (!c.on) return c;
-  c.live = settings.has("run.live") && settings.flag("run.live");
-  if (settings.has("run.save_state")) c.save_state = settings.text("run.save_state");
+  c.steps = Step::read_all(settings);
+  if (c.has_ready_point() && c.steps.back().kind != Step::Kind::Ready) {
+    settings.fail("run.step.0.title", "expected steps up to a ready point");
+  }
   if (settings.has("run.floppies")) {
     std::istringstream names(settings.text("run.floppies"));
     for (std::string name; names >> name;) c.floppies.push_back(name);

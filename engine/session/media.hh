@@ -19,17 +19,17 @@ struct MediaConfig {
   // Paths: the file to write (empty: none), and the file with the text of the guest, in which steps
   // search: the serial line, or the output of the program.
   std::string screen, serial;
-  std::vector<Step> steps;   // of the script; empty: the limit or the program ends the run
+  // The steps of the script up to its ready point, which is the last of them; empty: the script has
+  // no ready point, so no run can share the boot.
+  std::vector<Step> steps;
   std::string step_screens;  // path of the file with the screen of each step; empty: none
   int keep_drive = -1;       // the IDE disk whose content is written to `keep`; -1: none
   std::string keep;
 
-  bool live = false;       // a person sees and drives the machine (viewer.hh)
-  std::string save_state;  // directory for the state at the ready point; empty: none
   // The floppies that the run may have changed at the ready point of its script: paths of files.
   std::vector<std::string> floppies;
 
-  bool has_ready_point() const { return Step::ready_point(steps) < steps.size(); }
+  bool has_ready_point() const { return !steps.empty(); }
 
   // Reads run.media, run.screen and the keys that depend on them; `settings` keeps the first error.
   static MediaConfig read(base::Settings& settings);

@@ -28,33 +28,34 @@ void Observers::use(std::unique_ptr<measure::Shadows> shadows) {
   shadows_ = std::move(shadows);
 }
 
-void Observers::open(const Interval& interval, const std::vector<uint32_t>& counted) {
-  if (!config_.accesses.empty()) accesses_.create(config_.accesses);
+void Observers::open(const Observation& wanted, const Interval& interval,
+                     const std::vector<uint32_t>& counted) {
+  wanted_ = &wanted;
+  if (!wanted.accesses.empty()) accesses_.create(wanted.accesses);
   const auto find = [this](const std::string& name) {
     const auto is_it = [&](const auto& one) { return one->name == name; };
     return (*std::find_if(plugged_.begin(), plugged_.end(), is_it))->observer.get();
   };
-  for (const RunConfig::Observed& one : config_.observed) {
+  for (const Observation::Observed& one : wanted.observed) {
     Plugged& plugged = *plugged_.emplace_back(std::make_unique<Plugged>());
     plugged.file.create(one.file);
     plugged.name = one.name;
     plugged.observer = one.make({model_, guest_, classes_.get(), find, config_.machine.clock_hz()});
     plugged.observer->open(counted, [&plugged](const std::string& s) { plugged.file.write(s); });
   }
-  if (!config_.issues.empty()) issued_.create(config_.issues);
-  if (config_.media.on) observe_system();
-  if (config_.vectors.empty() && config_.sample.empty()) return;
+  if (!wanted.issues.empty()) issued_.create(wanted.issues);
+  if (wanted.vectors.empty() && wanted.sample.empty()) return;
   blocks_ = std::make_unique<measure::Blocks>(model_);
-  if (!config_.vectors.empty()) {
-    vectors_.create(config_.vectors);
-    blocks_->write_vectors(vectors_.file(), config_.vector_interval);
-    if (config_.vector_events) blocks_->count_events(interval);
+  if (!wanted.vectors.empty()) {
+    vectors_.create(wanted.vectors);
+    blocks_->write_vectors(vectors_.file(), wanted.vector_interval);
+    if (wanted.vector_events) blocks_->count_events(interval);
   }
-  if (!config_.sample.empty()) blocks_->sample(config_.sample, config_.warm_up, interval);
+  if (!wanted.sample.empty()) blocks_->sample(wanted.sample, wanted.warm_up, interval);
 }
 
-void Observers::observe_system() {
-  if (config_.cpi) model_.explain_clocks();
+void Observers::start() {
+  if (wanted_->cpi) model_.explain_clocks();
   if (!started_.all().empty()) return;
   std::vector<observe::Observer*> all;
   for (const auto& one : plugged_) {
@@ -66,10 +67,10 @@ void Observers::observe_system() {
 }
 
 void Observers::ready(const std::vector<uint32_t>& counted) {
-  observe_system();
+  start();
   if (issued_ && !issues_) {
     issues_ =
-        std::make_unique<measure::Issues>(model_, counted, issued_.file(), config_.issue_limit);
+        std::make_unique<measure::Issues>(model_, counted, issued_.file(), wanted_->issue_limit);
   }
 }
 
@@ -95,7 +96,7 @@ void Observers::measure_blocks(const Brackets& brackets) {
 void Observers::trace_accesses(const Brackets& brackets) {
   if (!access_trace_ && brackets.measures()) {
     access_trace_ = std::make_unique<measure::AccessTrace>(
-        accesses_.file(), config_.machine.l1d.line, config_.access_limit);
+        accesses_.file(), config_.machine.l1d.line, wanted_->access_limit);
     listen(access_trace_.get());
   } else if (access_trace_ && access_trace_->full()) {
     end_access_trace();

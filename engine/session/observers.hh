@@ -18,6 +18,7 @@
 #include "observe/group.hh"
 #include "p5/pentium.hh"
 #include "session/brackets.hh"
+#include "session/observation.hh"
 #include "session/output.hh"
 #include "session/run_config.hh"
 
@@ -31,11 +32,12 @@ class Observers {
   // `config` must exist longer than this object.
   Observers(p5::Pentium& model, const RunConfig& config, observe::Guest& guest);
 
-  // Creates the files. `counted`: the events in them.
-  void open(const Interval& interval, const std::vector<uint32_t>& counted);
-  // The guest is ready. The observers of engine/observe and the CPI stack start here. For a guest
-  // that boots from its own media, they start in open(). `counted`: the events of the trace of
-  // issues.
+  // Creates the files. `wanted` must exist longer than this object. `counted`: the events in them.
+  void open(const Observation& wanted, const Interval& interval,
+            const std::vector<uint32_t>& counted);
+  // Starts the observers of engine/observe and the CPI stack, unless they have started.
+  void start();
+  // The guest is ready: starts the trace of issues, too. `counted`: the events of this trace.
   void ready(const std::vector<uint32_t>& counted);
   // Call begin() after the begin marker of a phase, when `brackets` contains the phase. Call end()
   // after the end marker, when `brackets` no longer contains the phase.
@@ -54,7 +56,6 @@ class Observers {
   measure::Shadows* shadows() { return shadows_.get(); }
 
  private:
-  void observe_system();
   void measure_blocks(const Brackets& brackets);
   void trace_accesses(const Brackets& brackets);
   void end_access_trace();
@@ -64,6 +65,7 @@ class Observers {
 
   p5::Pentium& model_;
   const RunConfig& config_;
+  const Observation* wanted_ = nullptr;  // null before open()
   observe::Guest& guest_;
   Output accesses_, vectors_, issued_;
   std::unique_ptr<measure::Shadows> shadows_;  // observes the model

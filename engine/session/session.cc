@@ -10,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <new>
-#include <set>
 #include <utility>
 
 #include "base/declared.hh"
@@ -27,6 +26,7 @@ constexpr uint32_t kFeatures = 0x1BF, kCmovFeature = 1u << 15;
 constexpr unsigned kPage = 4096, kShownBytes = 8;
 constexpr unsigned kStackWords = 160;
 constexpr int kLinuxCall = 0x80;  // INT 80h
+const char *const kBootConf = "boot.conf", *const kJobConf = "job.conf";
 const char* const kRegisters[] = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
 
 // Bytes as hexadecimal digits, with a space after each.
@@ -46,51 +46,61 @@ void Session::start(p5::Pentium* storage, Emulator& emulator) {
   model_->set_timing(config_.timing);
   emulator_ = &emulator;
   phase_ = config_.phase;
-  server_ = config_.server;
   registers_ = std::make_unique<CounterRegisters>(*model_);
   observers_ = std::make_unique<Observers>(*model_, config_, emulator);
   open_files();
   // Each run that shares the boot has observations of its own (take_job).
-  if (!server_ || config_.media.on) open_observations();
+  if (!job_.serve || config_.media.on) open_observations();
+  if (config_.media.on) observers_->start();
   if (config_.media.on) begin(kBoot);
-  if (!config_.media.on || (config_.media.steps.empty() && !config_.media.live)) return;
+  if (!config_.media.on || (steps().empty() && !job_.live)) return;
   // Programs that run before the ready point get no job, because runs with other jobs can share it.
   if (config_.media.has_ready_point()) job_.command.clear();
   begin_script();
-  if (!config_.media.live) return;
+  if (!job_.live) return;
   script_->wait_for_person();
   viewer_ = std::make_unique<Viewer>(STDIN_FILENO, emulator, *script_,
                                      [&emulator] { return emulator.view(); });
 }
 
+// All steps of the run's script.
+std::vector<Step> Session::steps() const {
+  std::vector<Step> steps = config_.media.steps;
+  steps.insert(steps.end(), job_.steps.begin(), job_.steps.end());
+  return steps;
+}
+
 void Session::begin_script() {
-  script_ = std::make_unique<Script>(config_.media.steps, config_.media.serial, *emulator_,
+  script_ = std::make_unique<Script>(steps(), config_.media.serial, *emulator_,
                                      [this](const Step& step) { step_done(step); });
 }
 
 void Session::read_settings() {
-  const char* path = std::getenv("P5LAB_ENGINE_CONF");
-  if (!path)
-    reject("P5LAB_ENGINE_CONF: not set; it must be the path of the engine's parameter file");
-  path_ = path;
   std::string error;
-  if (!settings_.load(path_, &error)) reject(error);
+  if (!settings_.load(kBootConf, &error)) reject(error);
   config_ = RunConfig::read(settings_);
   devices_ = device::Devices::all();
   devices_.read(settings_);
-  read_job(settings_);
-  if (!config_.media.on) files_ = GuestFiles::read(settings_);
+  if (config_.media.on)
+    observation_ = Observation::read(settings_, config_);
+  else
+    files_ = GuestFiles::read(settings_);
   if (!settings_.finish().empty()) reject(settings_.error());
   if (config_.machine.flat)
     timing_ = p5::TimingTable::flat();
   else if (!timing_.load(config_.timing_table, &error))
     reject(error);
+  read_job();
 }
 
-// Reads the settings that may differ between runs that share a boot.
-void Session::read_job(base::Settings& settings) {
-  job_ = Job::read(settings);
+void Session::read_job() {
+  base::Settings settings;
+  std::string error;
+  if (!settings.load(kJobConf, &error)) reject(error);
+  job_ = Job::read(settings, config_.media.steps.size());
   devices_.read_job(settings);
+  if (!config_.media.on) observation_ = Observation::read(settings, config_);
+  if (!settings.finish().empty()) reject(settings.error());
 }
 
 void Session::open_files() {
@@ -104,13 +114,14 @@ void Session::open_events() {
     return base::present(settings_, base::declaration(part));
   };
   events_ = std::make_unique<EventStream>(
-      *model_, counted_events(has, config_.cpi, config_.cmov, config_.nominal),
+      *model_, counted_events(has, observation_.cpi, config_.cmov, config_.nominal),
       config_.shadow_names, observers_->shadows());
   events_->open(config_.events, config_.machine.clock_hz());
 }
 
 void Session::open_observations() {
   observers_->open(
+      observation_,
       [this](const char* op, uint32_t number) { events_->marker("interval", op, number); },
       events_->counted());
 }
@@ -201,14 +212,14 @@ void Session::ready() {
   first_space_ = model_->state().cr3;
   if (phase_) emulator_->let_pass(std::exchange(phase_, 0));
   events_->marker("marker", "ready", 0);
-  if (server_) {
+  if (job_.serve) {
     session::serve(closed_files());
+    check_boot();
     take_job();
-  } else if (!config_.media.save_state.empty() &&
-             session::save_state(config_.media.save_state, closed_files())) {
+  } else if (!job_.save_state.empty() && session::save_state(job_.save_state, closed_files())) {
     take_job();
   } else if (config_.media.on) {
-    read_job(settings_);
+    read_job();
   }
   if (job_.trace_reads) {
     registers_->trace([this](const char* insn, uint32_t index, uint64_t value) {
@@ -217,7 +228,7 @@ void Session::ready() {
   }
   devices_.ready();
   observers_->ready(events_->counted());
-  if (!config_.media.on && !config_.media.steps.empty()) begin_script();
+  if (!config_.media.on && !job_.steps.empty()) begin_script();
   if (job_.region.name.empty()) return;
   region_ = std::make_unique<Region>(job_.region, *emulator_);
   model_->watch_each(true);  // the engine must see each instruction
@@ -230,35 +241,21 @@ std::vector<std::string> Session::closed_files() const {
   return closed;
 }
 
-// This process has begun as a copy of another one. Takes the job of its own run.
-void Session::take_job() {
-  server_ = false;
+// Compares the boot of this process with the one that its run expects.
+void Session::check_boot() {
   base::Settings own;
   std::string error;
-  if (!own.load(path_, &error)) reject(error);
-  std::set<std::string> free = {"run.job",    "run.program",     "run.region",
-                                "run.server", "run.trace_reads", "run.save_state"};
-  // A saved state may continue in another directory. p5lab has compared the contents of these
-  // files.
-  free.insert({"run.timing_table", "disk.image"});
-  for (const std::string& key : devices_.job_keys()) free.insert(key);
-  if (!config_.media.on) free.insert(RunConfig::own_keys().begin(), RunConfig::own_keys().end());
-  for (const base::Settings* side : {&settings_, &own}) {
-    const std::vector<std::string> keys =
-        config_.media.on ? Step::keys_after_ready_point(*side) : side->keys("run.step.");
-    free.insert(keys.begin(), keys.end());
-  }
-  const std::string other = own.difference(settings_, free);
+  if (!own.load(kBootConf, &error)) reject(error);
+  const std::string other = own.difference(settings_);
   if (!other.empty())
-    reject(path_ + ": " + other + ": differs from the value of the booted machine");
-  settings_ = own;
-  read_job(settings_);
-  if (config_.media.on)
-    config_.media.steps = Step::read_all(settings_);
-  else
-    config_ = RunConfig::read(settings_);
-  if (script_) script_->replace(config_.media.steps);
-  if (!settings_.error().empty()) reject(settings_.error());
+    reject(std::string(kBootConf) + ": " + other +
+           ": differs from the value of the booted machine");
+}
+
+// This process has begun as a copy of another one. Takes the job of its own run.
+void Session::take_job() {
+  read_job();
+  if (script_) script_->replace(steps());
   if (!config_.media.on) observe_anew();
 }
 

@@ -27,6 +27,7 @@
 #include "session/job.hh"
 #include "session/marker.hh"
 #include "session/media.hh"
+#include "session/observation.hh"
 #include "session/observers.hh"
 #include "session/output.hh"
 #include "session/phase_names.hh"
@@ -69,8 +70,8 @@ struct KernelEntry {
 
 class Session {
  public:
-  // Reads the file that P5LAB_ENGINE_CONF names, builds the model in `storage` and opens the output
-  // files. An error ends the process with one line and status kBadInput.
+  // Reads boot.conf and job.conf of the working directory, builds the model in `storage` and opens
+  // the output files. An error ends the process with one line and status kBadInput.
   void start(p5::Pentium* storage, Emulator& emulator);
 
   // --- data for the emulator
@@ -136,7 +137,8 @@ class Session {
  private:
   void begin_script();
   void read_settings();
-  void read_job(base::Settings& settings);
+  void read_job();
+  std::vector<Step> steps() const;
   void open_files();
   void open_events();
   void open_observations();
@@ -144,6 +146,7 @@ class Session {
   // The ready point of a script.
   void ready_point();
   std::vector<std::string> closed_files() const;
+  void check_boot();
   void take_job();
   void observe_anew();
   void begin(uint32_t phase);
@@ -184,9 +187,9 @@ class Session {
   [[noreturn]] void finish(const std::string& status, const std::string& reason,
                            uint32_t guest_status, int exit_status);
 
-  std::string path_;  // path of the parameter file
-  base::Settings settings_;
+  base::Settings settings_;  // of the boot
   RunConfig config_;
+  Observation observation_;
   Job job_;
   GuestFiles files_;
   device::Devices devices_;
@@ -222,7 +225,6 @@ class Session {
   p5::Linear seen_at_ = 0;     // of another process, in ring 3
   uint64_t seen_ = 0;          // clock; 0: not seen
   uint64_t phase_ = 0;         // clocks that pass before the first ready marker
-  bool server_ = false;        // must serve runs, and no run has begun
   bool finished_ = false;
 };
 

@@ -114,27 +114,10 @@ Step read(base::Settings& settings, const std::string& prefix) {
 
 }  // namespace
 
-size_t Step::ready_point(const std::vector<Step>& steps) {
-  const auto is_ready = [](const Step& step) { return step.kind == Kind::Ready; };
-  return size_t(std::find_if(steps.begin(), steps.end(), is_ready) - steps.begin());
-}
-
-std::vector<std::string> Step::keys_after_ready_point(const base::Settings& settings) {
-  size_t number = 0;
-  while (settings.has(prefix_of(number) + "title") && !settings.has(prefix_of(number) + "ready")) {
-    number++;
-  }
-  std::vector<std::string> keys;
-  while (settings.has(prefix_of(number) + "title")) {
-    for (const std::string& key : settings.keys(prefix_of(++number))) keys.push_back(key);
-  }
-  return keys;
-}
-
-std::vector<Step> Step::read_all(base::Settings& settings) {
+std::vector<Step> Step::read_all(base::Settings& settings, size_t first) {
   std::vector<Step> steps;
   for (;;) {
-    const std::string prefix = prefix_of(steps.size());
+    const std::string prefix = prefix_of(first + steps.size());
     if (!settings.has(prefix + "title")) return steps;
     steps.push_back(read(settings, prefix));
     steps.back().title = settings.text(prefix + "title");

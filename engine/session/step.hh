@@ -33,13 +33,8 @@ struct Step {
   std::vector<unsigned> clicks;      // Click: the buttons of each click
   std::string title;                 // for messages; empty: the text of --until
 
-  // Returns the number of the ready point among the steps; the number of steps if there is none.
-  static size_t ready_point(const std::vector<Step>& steps);
-  // Returns the keys of the steps that follow the ready point. Runs with different values of these
-  // keys can share a boot.
-  static std::vector<std::string> keys_after_ready_point(const base::Settings& settings);
-  // Reads the keys run.step.0.*, run.step.1.* and so on; `settings` keeps the first error.
-  static std::vector<Step> read_all(base::Settings& settings);
+  // Reads the keys run.step.N.*, from N = `first` on; `settings` keeps the first error.
+  static std::vector<Step> read_all(base::Settings& settings, size_t first = 0);
 };
 
 }  // namespace session

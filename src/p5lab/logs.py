@@ -23,10 +23,11 @@ def last_line(path: Path) -> str:
     return texts[-1] if texts else NOTHING
 
 
-def last_line_about(path: Path, name: str) -> str:
-    """Returns the last line of a log that begins with `name` and a colon. If there is no such line,
-    returns `last_line`. A program's banner can follow its error message in the log."""
-    texts = [text for line in last_lines(path) if (text := printable(line)).startswith(f"{name}:")]
+def last_line_about(path: Path, *names: str) -> str:
+    """Returns the last line of a log that begins with one of `names` and a colon. If there is no
+    such line, returns `last_line`. A program's banner can follow its error message in the log."""
+    begins = tuple(f"{name}:" for name in names)
+    texts = [text for line in last_lines(path) if (text := printable(line)).startswith(begins)]
     return texts[-1] if texts else last_line(path)
 
 

@@ -30,7 +30,7 @@ from p5lab.describe.observation import (
 )
 from p5lab.describe.run import Run
 from p5lab.engines import Outcome
-from p5lab.engines.bochs.engine import CONF, JOB, Bochs
+from p5lab.engines.bochs.engine import BOOT_CONF, CONF, JOB_CONF, Bochs
 from p5lab.execute import executor, forkserver
 from p5lab.execute.forkserver import Server, start
 from p5lab.keep import store
@@ -39,8 +39,6 @@ from p5stats import events
 
 MACHINE = "p90-premiere2"
 KEPT = 8  # boots in each test process; each boot holds the guest's memory
-# Further keys of engine.conf that tests add and that have an effect only after the boot.
-AFTER_BOOT = ("run.trace_reads", "run.sample", "run.warm_up", "run.cpi", "run.modes")
 
 
 @dataclass(frozen=True)
@@ -204,9 +202,9 @@ class SharedServers(forkserver.Servers):
             server = None
         # A new engine reads all inputs of its first run at the boot, so all paths must agree. For a
         # kept engine, only the inputs of the boot matter.
-        later = plan.after_boot if server else ()
-        for role, path in plan.inputs.items():
-            if role not in later and os.path.relpath(path, beside) != os.path.relpath(path, place):
+        inputs = plan.boot.inputs if server else plan.inputs
+        for path in inputs.values():
+            if os.path.relpath(path, beside) != os.path.relpath(path, place):
                 return None
         place.parent.mkdir(parents=True, exist_ok=True)
         self.kept[name] = self.kept.pop(name, None) or Server(plan, place)
@@ -277,14 +275,24 @@ def _typing(plan, place, typed):
         os.close(slave)
 
 
-def _with_lines(plan, lines):
-    """Returns the plan with further lines in engine.conf."""
-    given, late = plan.settings[CONF], {*plan.settings[JOB], *AFTER_BOOT}
-    conf = dict(line.split(" = ", 1) for line in lines)
-    further = {key: value for key, value in conf.items() if key not in given.keys() | late}
-    server = "".join(f"{line}\n" for line in [*lines, "run.server = on"])
-    settings = {**plan.settings, CONF: given | further}
-    return replace(plan, settings=settings, server={CONF: server.encode()})
+def _with_lines(plan, boot, job):
+    """Returns the plan with these lines in boot.conf and job.conf."""
+    given = plan.boot.settings[CONF]
+    conf = dict(line.split(" = ", 1) for line in boot)
+    further = {key: value for key, value in conf.items() if key not in given}
+    return replace(
+        plan,
+        boot=replace(
+            plan.boot,
+            settings={**plan.boot.settings, CONF: given | further},
+            write={**plan.boot.write, BOOT_CONF: _text(boot)},
+        ),
+        job=replace(plan.job, write={**plan.job.write, JOB_CONF: _text(job)}),
+    )
+
+
+def _text(lines):
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _forked(plan, place, outputs):
@@ -312,9 +320,9 @@ def boot(lab, workloads, directories):
     in /bin, and `seed` is the page-placement seed. If `disk` is false, the machine has no disk. If
     `fast` is false, the engine takes no shortcuts. `shadows` are further cache geometries. `trace`
     lists the data to record, and `accesses` is the limit of the access trace. `attribute` selects
-    how the engine counts by function. `conf` contains additional lines for engine.conf. `power_cut`
-    is the number of microseconds between the ready marker and the power cut. `clocks` is the value
-    of --clocks. Each run has its own directory.
+    how the engine counts by function. `conf` contains additional lines for job.conf, and
+    `boot_conf` for boot.conf. `power_cut` is the number of microseconds between the ready marker
+    and the power cut. `clocks` is the value of --clocks. Each run has its own directory.
 
     `typed` contains pairs of texts: when the serial line prints the first text, the second text is
     typed.
@@ -355,6 +363,7 @@ def boot(lab, workloads, directories):
         sample=None,
         attribute=(),
         conf=(),
+        boot_conf=(),
         isa=None,
         power_cut=0,
         clocks="",
@@ -394,21 +403,22 @@ def boot(lab, workloads, directories):
         place.mkdir(parents=True)
         engine = Bochs()
         plan = engine.prepare(lab, planned, place)
-        for file, content in plan.write.items():
-            (place / file).write_bytes(content)
-        # The engine gets the test's own job, even if the workload of this job is unknown or its
-        # parameters are wrong.
-        given = [*(place / "engine.conf").read_text().splitlines(), *conf]
-        lines = [line for line in given if not line.startswith(("run.job", "run.trace_reads"))]
-        lines += [f"run.job = {job}", f"run.trace_reads = {'on' if trace_reads else 'off'}"]
+        lines = [*plan.write[BOOT_CONF].decode().splitlines(), *boot_conf]
         if not fast:
             lines.append("run.fast_paths = off")
         if bare:
             lines = [line for line in lines if not line.startswith("boot.")]
             lines += [f"boot.blob.0 = 0x7c00 0 - {bare}", "boot.entry = 0:0x7c00"]
             lines += ["boot.segment = 0", "boot.sp = 0x7000"]
-        text = "\n".join(lines) + "\n"
-        (place / "engine.conf").write_text(text)
+        # The engine gets the test's own job, even if the workload of this job is unknown or its
+        # parameters are wrong.
+        own = [*plan.write[JOB_CONF].decode().splitlines(), *conf]
+        own = [line for line in own if not line.startswith("run.job ")] + [f"run.job = {job}"]
+        if trace_reads:
+            own.append("run.trace_reads = on")
+        plan = _with_lines(plan, lines, own)
+        for file, content in plan.write.items():
+            (place / file).write_bytes(content)
         line = b""
         if typed:
             status, line = _typing(plan, place, typed)
@@ -424,7 +434,7 @@ def boot(lab, workloads, directories):
                     check=False,
                 ).returncode
         else:
-            status = _forked(_with_lines(plan, lines), place, engine.outputs)
+            status = _forked(plan, place, engine.outputs)
         return Booted(place, engine.collect(place, status), line)
 
     return run

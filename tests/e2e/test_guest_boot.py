@@ -326,7 +326,7 @@ def test_the_phase_of_the_clock_tick(boot):
     """The processor stands still before the ready marker. The clock goes on, so its next tick comes
     earlier after the marker."""
     phase = 123_456
-    runs = [boot("getpid", conf=conf) for conf in ((), (f"run.phase = {phase}",))]
+    runs = [boot("getpid", boot_conf=conf) for conf in ((), (f"run.phase = {phase}",))]
     assert runs[1].events.ready.tsc - runs[0].events.ready.tsc == phase
     assert runs[0].totals(0, "soft_interrupts") == runs[1].totals(0, "soft_interrupts")
 

@@ -49,8 +49,9 @@ SECOND = (
     'wait = "floppy three"',
     'end = "typing"',
 )
+CONFS = "boot.conf", "job.conf"
 # Files that name the run, and the emulator's messages, which contain names of files.
-NOT_COMPARED = {CONSOLE, LOG, store.LOCK, "run.json", "counts.parquet", "engine.conf", "bochsrc"}
+NOT_COMPARED = {CONSOLE, LOG, store.LOCK, "run.json", "counts.parquet", *CONFS, "bochsrc"}
 
 
 def steps(*lines):

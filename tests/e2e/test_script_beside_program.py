@@ -12,13 +12,13 @@ FILES = ("run.screen = screen.txt", "run.serial = output.log", "run.step_screens
 
 
 def run(boot, bare_program, *steps):
-    """Runs the program with steps, each of which is a line of engine.conf without its number."""
+    """Runs the program with steps, each of which is a line of job.conf without its number."""
     lines = [
         line
         for number, step in enumerate(steps)
         for line in (f"run.step.{number}.title = step {number + 1}", f"run.step.{number}.{step}")
     ]
-    return boot("x", bare=bare_program(SOURCE), limit_seconds=30, conf=(*FILES, *lines))
+    return boot("x", bare=bare_program(SOURCE), limit_seconds=30, boot_conf=FILES, conf=lines)
 
 
 def keys(text):

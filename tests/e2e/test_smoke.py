@@ -194,10 +194,11 @@ def test_the_engine_reports_a_full_disk(smoke, tmp_path, key):
     plan = Bochs().prepare(lab, run, tmp_path)
     for file, content in plan.write.items():
         (tmp_path / file).write_bytes(content)
-    conf = re.sub(rf"{key} = .*", f"{key} = /dev/full", plan.write["engine.conf"].decode())
+    conf, job = (plan.write[name].decode() for name in ("boot.conf", "job.conf"))
+    (tmp_path / "boot.conf").write_text(re.sub(rf"{key} = .*", f"{key} = /dev/full", conf))
     if key == "run.output":
-        conf = re.sub(r"run.job = .*", "run.job = test-output lines=3000 status=0", conf)
-    (tmp_path / "engine.conf").write_text(conf)
+        job = re.sub(r"run.job = .*", "run.job = test-output lines=3000 status=0", job)
+        (tmp_path / "job.conf").write_text(job)
     with (tmp_path / "engine.out").open("wb") as console:
         status = subprocess.run(
             plan.command,

@@ -30,7 +30,7 @@ std::string replaced(const std::string& from, const std::string& to, std::string
 std::string error_of(const std::string& text) {
   Settings settings;
   std::string error;
-  if (!settings.parse(text, "engine.conf", &error)) return error;
+  if (!settings.parse(text, "boot.conf", &error)) return error;
   Config::read(settings);
   return settings.finish();
 }
@@ -40,7 +40,7 @@ std::string error_of(const std::string& text) {
 TEST_CASE("config: a machine") {
   Settings settings;
   std::string error;
-  REQUIRE(settings.parse(kMachine, "engine.conf", &error));
+  REQUIRE(settings.parse(kMachine, "boot.conf", &error));
   const Config config = Config::read(settings);
   CHECK(settings.finish() == "");
   CHECK(config.clock_hz() == 90'000'000);
@@ -61,7 +61,7 @@ TEST_CASE("config: the bus of the video card") {
   const auto video = [](const std::string& lines) {
     Settings settings;
     std::string error;
-    REQUIRE(settings.parse(kMachine + lines, "engine.conf", &error));
+    REQUIRE(settings.parse(kMachine + lines, "boot.conf", &error));
     const Config config = Config::read(settings);
     REQUIRE(settings.finish() == "");
     return config.video;
@@ -82,7 +82,7 @@ TEST_CASE("config: the clock ratio is a ratio of small whole numbers") {
     std::string error, text = replaced("clock_mhz = 90", std::string("clock_mhz = ") + core);
     const std::string from = "bus_mhz = 60";
     text.replace(text.find(from), from.size(), std::string("bus_mhz = ") + bus);
-    REQUIRE(settings.parse(text, "engine.conf", &error));
+    REQUIRE(settings.parse(text, "boot.conf", &error));
     const Config config = Config::read(settings);
     return settings.finish().empty()
                ? std::pair(config.memory.core_clocks, config.memory.bus_clocks)
@@ -97,50 +97,50 @@ TEST_CASE("config: the clock ratio is a ratio of small whole numbers") {
 }
 
 TEST_CASE("config: the message of a mistake is one line with place, key and expectation") {
-  CHECK(error_of(replaced("penalty.agi = 1\n", "")) == "engine.conf: penalty.agi: missing");
-  CHECK(error_of(replaced("penalty.agi", "penalty.aig")) == "engine.conf: penalty.agi: missing");
+  CHECK(error_of(replaced("penalty.agi = 1\n", "")) == "boot.conf: penalty.agi: missing");
+  CHECK(error_of(replaced("penalty.agi", "penalty.aig")) == "boot.conf: penalty.agi: missing");
   CHECK(error_of(std::string(kMachine) + "penalty.fgi = 1\n") ==
-        "engine.conf:63: penalty.fgi: unknown key");
+        "boot.conf:63: penalty.fgi: unknown key");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = one")) ==
-        "engine.conf:45: penalty.agi: expected a whole number of clocks, 0 to 99; found `one`");
+        "boot.conf:45: penalty.agi: expected a whole number of clocks, 0 to 99; found `one`");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = -1")) ==
-        "engine.conf:45: penalty.agi: expected a whole number of clocks, 0 to 99; found `-1`");
+        "boot.conf:45: penalty.agi: expected a whole number of clocks, 0 to 99; found `-1`");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = 100")) ==
-        "engine.conf:45: penalty.agi: expected a whole number of clocks, 0 to 99; found `100`");
+        "boot.conf:45: penalty.agi: expected a whole number of clocks, 0 to 99; found `100`");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi 1")) ==
-        "engine.conf:45: expected `key = value`");
+        "boot.conf:45: expected `key = value`");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.walk = 1")) ==
-        "engine.conf:48: penalty.walk: given twice");
+        "boot.conf:48: penalty.walk: given twice");
   CHECK(error_of(replaced("l1d.ways = 2", "l1d.ways = 3")) ==
-        "engine.conf:8: l1d.size: expected 3 ways x 32 bytes x a power of two");
+        "boot.conf:8: l1d.size: expected 3 ways x 32 bytes x a power of two");
   CHECK(error_of(replaced("l1d.ways = 2", "l1d.ways = 0")) ==
-        "engine.conf:9: l1d.ways: expected a whole number of ways, 1 to 32; found `0`");
+        "boot.conf:9: l1d.ways: expected a whole number of ways, 1 to 32; found `0`");
   CHECK(error_of(replaced("l1d.line = 32", "l1d.line = 24")) ==
-        "engine.conf:10: l1d.line: expected a power of two");
+        "boot.conf:10: l1d.line: expected a power of two");
   CHECK(error_of(replaced("itlb.entries = 32", "itlb.entries = 33")) ==
-        "engine.conf:25: itlb.entries: expected 4 ways x a power of two");
+        "boot.conf:25: itlb.entries: expected 4 ways x a power of two");
   CHECK(error_of(replaced("itlb.entries = 32", "itlb.entries = 24")) ==
-        "engine.conf:25: itlb.entries: expected 4 ways x a power of two");
+        "boot.conf:25: itlb.entries: expected 4 ways x a power of two");
   CHECK(error_of(replaced("btb.ways = 4", "btb.ways = 3")) ==
-        "engine.conf:40: btb.entries: expected 3 ways x a power of two");
+        "boot.conf:40: btb.entries: expected 3 ways x a power of two");
   CHECK(error_of(replaced("replacement = plru", "replacement = mru")) ==
-        "engine.conf:27: itlb.replacement: expected one of \"fifo\", \"lru\", \"plru\", "
+        "boot.conf:27: itlb.replacement: expected one of \"fifo\", \"lru\", \"plru\", "
         "\"random\"; found `mru`");
   CHECK(error_of(replaced("l2.present = true", "l2.present = yes")) ==
-        "engine.conf:14: l2.present: expected true or false; found `yes`");
+        "boot.conf:14: l2.present: expected true or false; found `yes`");
   CHECK(error_of(replaced("l2.read = 3-2-2-2", "l2.read = 3-2-2")) ==
-        "engine.conf:21: l2.read: expected 4 transfers of 8 bytes for a line of 32 bytes");
+        "boot.conf:21: l2.read: expected 4 transfers of 8 bytes for a line of 32 bytes");
   CHECK(error_of(replaced("l2.read = 3-2-2-2", "l2.read = 3+2")) ==
-        "engine.conf:21: l2.read: expected bus clocks of each 8-byte transfer of a line, such as "
+        "boot.conf:21: l2.read: expected bus clocks of each 8-byte transfer of a line, such as "
         "\"3-2-2-2\"; found `3+2`");
   CHECK(error_of(replaced("cpu.clock_mhz = 90", "cpu.clock_mhz = fast")) ==
-        "engine.conf:2: cpu.clock_mhz: expected a number of MHz, 16 to 400; found `fast`");
+        "boot.conf:2: cpu.clock_mhz: expected a number of MHz, 16 to 400; found `fast`");
   CHECK(error_of(replaced("dram.page = 4096", "dram.page = 3000")) ==
-        "engine.conf:56: dram.page: expected a power of two");
+        "boot.conf:56: dram.page: expected a power of two");
   for (const char* wrong : {"video", "0xfffff-0xa0000"}) {
     CHECK(error_of(replaced("memory.uncached = 0xa0000-0xfffff",
                             std::string("memory.uncached = ") + wrong)) ==
-          "engine.conf:50: memory.uncached: expected a list of physical address ranges, such as "
+          "boot.conf:50: memory.uncached: expected a list of physical address ranges, such as "
           "[\"0xA0000-0xFFFFF\"]; found `" +
               std::string(wrong) + ",0x2000000-0xffffffff`");
   }
@@ -155,7 +155,7 @@ TEST_CASE("config: with a tree of bits, the number of ways is a power of two up 
     return error_of(text);
   };
   const std::string expected =
-      "engine.conf:9: l1d.ways: expected 1, 2, 4 or 8 with replacement plru (a tree of bits)";
+      "boot.conf:9: l1d.ways: expected 1, 2, 4 or 8 with replacement plru (a tree of bits)";
   for (const char* ways : {"1", "2", "4", "8"}) CHECK(error(ways, "8192", "plru") == "");
   CHECK(error("16", "8192", "plru") == expected);
   CHECK(error("3", "98304", "plru") == expected);
@@ -181,7 +181,7 @@ TEST_CASE("config: every declared policy can be constructed") {
 TEST_CASE("declarations: a part that is missing in the file has default values") {
   Settings settings;
   std::string error;
-  REQUIRE(settings.parse("net.loss = 0.5\n", "engine.conf", &error));
+  REQUIRE(settings.parse("net.loss = 0.5\n", "boot.conf", &error));
   const device::ne2000::Config config = device::ne2000::Config::read(settings);
   CHECK(settings.finish() == "");
   CHECK_FALSE(config.card);
@@ -189,27 +189,27 @@ TEST_CASE("declarations: a part that is missing in the file has default values")
   CHECK(config.remote.path.loss == 0.5);
   // A key with the default value is the same as a missing key.
   Settings same;
-  REQUIRE(same.parse("net.loss = 0.5\n", "engine.conf", &error));
-  CHECK(same.difference(settings, {}) == "");
-  CHECK(settings.difference(same, {}) == "");
+  REQUIRE(same.parse("net.loss = 0.5\n", "boot.conf", &error));
+  CHECK(same.difference(settings) == "");
+  CHECK(settings.difference(same) == "");
 
   const auto of = [](const std::string& text) {
     Settings settings;
     std::string error;
-    REQUIRE(settings.parse(text, "engine.conf", &error));
+    REQUIRE(settings.parse(text, "boot.conf", &error));
     device::ne2000::Config::read(settings);
     return settings.finish();
   };
   CHECK(of("net.card = ne2000\n") == "");
   CHECK(of("net.card = 3c509\n") ==
-        "engine.conf:1: net.card: expected one of \"none\", \"ne2000\"; found `3c509`");
+        "boot.conf:1: net.card: expected one of \"none\", \"ne2000\"; found `3c509`");
   CHECK(of("net.bit_rate = 100\n") ==
-        "engine.conf:1: net.bit_rate: expected a whole number of bits/s, 1000000 to 1000000000; "
+        "boot.conf:1: net.bit_rate: expected a whole number of bits/s, 1000000 to 1000000000; "
         "found `100`");
   CHECK(of("net.loss = 1\n") ==
-        "engine.conf:1: net.loss: expected a probability, 0 to 0.9; found `1`");
+        "boot.conf:1: net.loss: expected a probability, 0 to 0.9; found `1`");
   CHECK(of("net.latency_us = 1e9\n") ==
-        "engine.conf:1: net.latency_us: expected a number of us, 0 to 1e+06; found `1e9`");
+        "boot.conf:1: net.latency_us: expected a number of us, 0 to 1e+06; found `1e9`");
 }
 
 TEST_CASE("declarations: disks") {
@@ -224,27 +224,27 @@ TEST_CASE("declarations: disks") {
   const auto of = [](const std::string& text) {
     Settings settings;
     std::string error;
-    REQUIRE(settings.parse(text, "engine.conf", &error));
+    REQUIRE(settings.parse(text, "boot.conf", &error));
     device::scsi::Config::read(settings);
     return settings.finish();
   };
   CHECK(of(disks) == "");
   CHECK(of(replaced("disk.count = 1", "disk.count = 16", disks)) ==
-        "engine.conf:1: disk.count: expected at most 15 disks for each adapter of disk.adapters");
+        "boot.conf:1: disk.count: expected at most 15 disks for each adapter of disk.adapters");
   CHECK(of(replaced("disk.heads = 4", "disk.heads = 0", disks)) ==
-        "engine.conf:5: disk.heads: expected a whole number of heads, 1 to 64; found `0`");
+        "boot.conf:5: disk.heads: expected a whole number of heads, 1 to 64; found `0`");
   CHECK(of(replaced("disk.zones = 300x100", "disk.zones = 300", disks)) ==
-        "engine.conf:4: disk.zones: expected a list of CYLINDERSxSECTORS from the outside in, such "
+        "boot.conf:4: disk.zones: expected a list of CYLINDERSxSECTORS from the outside in, such "
         "as [\"351x130\", \"351x126\"]; found `300,300x80`");
   CHECK(of(replaced("disk.segments = 2", "disk.segments = 0", disks)).find(": disk.segments: ") !=
         std::string::npos);
   CHECK(of(replaced("disk.buffer = 65536", "disk.buffer = 512", disks)) ==
-        "engine.conf:19: disk.segments: expected at most one segment for each sector of 512 bytes "
+        "boot.conf:19: disk.segments: expected at most one segment for each sector of 512 bytes "
         "in disk.buffer");
   CHECK(of(replaced("write_seek_single_ms = 2", "write_seek_single_ms = 0.5", disks)) ==
-        "engine.conf:13: disk.write_seek_single_ms: expected at least disk.read_seek_single_ms");
+        "boot.conf:13: disk.write_seek_single_ms: expected at least disk.read_seek_single_ms");
   CHECK(of(replaced("disk.seek_knee = 200", "disk.seek_knee = 599", disks)) ==
-        "engine.conf:16: disk.seek_knee: expected at most the number of cylinders minus 2, 598");
+        "boot.conf:16: disk.seek_knee: expected at most the number of cylinders minus 2, 598");
 }
 
 // The command line checks the seek times with a rule. The model has a seek curve for exactly those

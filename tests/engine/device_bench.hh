@@ -76,7 +76,7 @@ struct DeviceBench {
     std::string error;
     const std::string text =
         "net.card = " + card + "\ndisk.count = " + std::to_string(disks) + "\n" + kKeys + more;
-    REQUIRE(settings.parse(text, "engine.conf", &error));
+    REQUIRE(settings.parse(text, "boot.conf", &error));
     devices.read(settings);
     // A test program may contain only one of the two devices, but the settings contain the keys of
     // both devices. So these calls check the keys of both.
@@ -92,7 +92,7 @@ struct DeviceBench {
   std::string job(const std::string& text) {
     base::Settings settings;
     std::string error;
-    REQUIRE(settings.parse(text, "engine.conf", &error));
+    REQUIRE(settings.parse(text, "job.conf", &error));
     devices.read_job(settings);
     return settings.finish();
   }

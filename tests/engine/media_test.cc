@@ -57,18 +57,15 @@ TEST_CASE("screen: the text of the file") {
   CHECK(Screen().text() == "");
 }
 
-TEST_CASE("media: a guest of the engine with a graphics screen and a script") {
+TEST_CASE("media: a guest of the engine with a graphics screen") {
   std::string error;
   const std::string needed = "run.screen = s\nrun.serial = o\nrun.step_screens = f\n";
-  const MediaConfig config =
-      read(needed + "run.step.0.wait = up\nrun.step.0.title = step 1\n", &error);
+  const MediaConfig config = read(needed, &error);
   CHECK(error == "");
   CHECK_FALSE(config.on);
   CHECK(config.screen == "s");
   CHECK(config.step_screens == "f");
-  REQUIRE(config.steps.size() == 1);
-  CHECK(config.steps[0].wanted.text() == "up");
-  read(needed + "run.live = on\n", &error);  // only for a guest with its own media
+  read(needed + "run.floppies = a\n", &error);  // only for a guest with its own media
   CHECK(error != "");
 }
 
@@ -79,17 +76,18 @@ TEST_CASE("media: the keys of a run") {
   const std::string needed = "run.media = on\nrun.screen = s\nrun.serial = l\n";
   CHECK(read(needed, &error).steps.empty());
   CHECK(error == "");
-  const MediaConfig config =
-      read(needed + "run.step.0.wait = A:\\>\nrun.step.0.title =\nrun.step_screens = f\n" +
-               "run.keep = d\nrun.keep_drive = 1\n",
-           &error);
+  const MediaConfig config = read(
+      needed + "run.step.0.wait = A:\\>\nrun.step.0.title =\nrun.step_screens = f\n" +
+          "run.step.1.ready = on\nrun.step.1.title = ready\nrun.keep = d\nrun.keep_drive = 1\n",
+      &error);
   CHECK(error == "");
-  REQUIRE(config.steps.size() == 1);
+  REQUIRE(config.steps.size() == 2);
   CHECK(config.steps[0].wanted.text() == "A:\\>");
   CHECK(config.step_screens == "f");
   CHECK(config.keep_drive == 1);
-  for (const char* wrong : {"run.step.0.wait = a\n", "run.step.0.wait =\nrun.step.0.title = t\n",
-                            "run.keep = d\n", "run.keep = d\nrun.keep_drive = 2\n"}) {
+  for (const char* wrong : {"run.step.0.wait = a\n", "run.step.0.wait = a\nrun.step.0.title = t\n",
+                            "run.step.0.wait =\nrun.step.0.title = t\n", "run.keep = d\n",
+                            "run.keep = d\nrun.keep_drive = 2\n"}) {
     CAPTURE(wrong);
     read(needed + wrong, &error);
     CHECK(error != "");

@@ -162,7 +162,7 @@ TEST_CASE("region: its place comes from a file") {
     const Scratch file(content);
     base::Settings settings;
     std::string error;
-    REQUIRE(settings.parse("run.region = " + file.path() + "\n", "engine.conf", &error));
+    REQUIRE(settings.parse("run.region = " + file.path() + "\n", "job.conf", &error));
     *place = RegionPlace::read(settings);
     return settings.error().empty() ? "" : settings.error().substr(settings.error().rfind(": "));
   };

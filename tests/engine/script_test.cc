@@ -395,19 +395,7 @@ TEST_CASE("script: wrong steps of the mouse") {
 
 TEST_CASE("script: the steps after the ready point can be replaced at this point") {
   std::string error;
-  const std::string text =
-      "run.step.0.ready = on\nrun.step.0.title = a\nrun.step.1.keys = 1e\n"
-      "run.step.1.title = b\nrun.step.10.keys = 1e\n";
-  base::Settings settings;
-  REQUIRE(settings.parse(text, "test.conf", &error));
-  CHECK(Step::keys_after_ready_point(settings) ==
-        std::vector<std::string>{"run.step.1.keys", "run.step.1.title"});
-  base::Settings none;
-  REQUIRE(none.parse("run.step.0.keys = 1e\nrun.step.0.title = b\n", "test.conf", &error));
-  CHECK(Step::keys_after_ready_point(none).empty());
-
   Bench bench({"pause_us = 1000", "ready = on", "keys = 1e"});
-  CHECK(Step::ready_point(steps_of(text, &error)) == 0);
   CHECK(bench.run(0) == Runs);
   std::vector<Step> others = steps_of(
       "run.step.0.title = 0\nrun.step.0.pause_us = 1000\nrun.step.1.title = 1\n"
@@ -416,4 +404,18 @@ TEST_CASE("script: the steps after the ready point can be replaced at this point
   bench.script.replace(std::move(others));
   CHECK(bench.run(kSecond) == Ended);
   CHECK(bench.console.inputs == Inputs{{1, "+1c"}, {31, "-1c"}});
+}
+
+TEST_CASE("script: the steps of a job have the numbers after those of the boot") {
+  const std::string text =
+      "run.step.2.keys = 1e\nrun.step.2.title = c\nrun.step.3.pause_us = 1\nrun.step.3.title = d\n";
+  std::string error;
+  base::Settings settings;
+  REQUIRE(settings.parse(text, "job.conf", &error));
+  CHECK(Step::read_all(settings).empty());
+  const std::vector<Step> steps = Step::read_all(settings, 2);
+  CHECK(settings.finish() == "");
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].title == "c");
+  CHECK(steps[1].kind == Step::Kind::Pause);
 }

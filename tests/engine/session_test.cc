@@ -23,7 +23,7 @@ namespace {
 base::Settings settings(const std::string& text) {
   base::Settings settings;
   std::string error;
-  REQUIRE(settings.parse(text, "engine.conf", &error));
+  REQUIRE(settings.parse(text, "job.conf", &error));
   return settings;
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("job: a command line and a program in pieces of twelve bytes") {
   const Scratch program("0123456789ABCDE");
   base::Settings own = settings(
       "run.job = /bin/true 1\nrun.trace_reads = on\nrun.program = " + program.path() + "\n");
-  const Job job = Job::read(own);
+  const Job job = Job::read(own, 0);
   CHECK(own.finish() == "");
   CHECK(job.trace_reads);
   CHECK(word(job.command_at(0).ebx) == "/bin");
@@ -95,8 +95,8 @@ TEST_CASE("job: a command line and a program in pieces of twelve bytes") {
 
 TEST_CASE("job: for an unreadable program the error names the key") {
   base::Settings own = settings("run.job = x\nrun.trace_reads = off\nrun.program = /nowhere/x\n");
-  Job::read(own);
-  CHECK(own.error() == "engine.conf:3: run.program: /nowhere/x cannot be read");
+  Job::read(own, 0);
+  CHECK(own.error() == "job.conf:3: run.program: /nowhere/x cannot be read");
 }
 
 TEST_CASE("guest files: loaded at their addresses, in parts or completely") {
@@ -132,10 +132,10 @@ TEST_CASE("guest files: a missing or short file gives a message of one line") {
   CHECK(GuestFiles::read(own).load(no_memory) == "boot file /nowhere/x cannot be read");
   own = settings("boot.blob.0 = 0 0\n" + rest);
   GuestFiles::read(own);
-  CHECK(own.error() == "engine.conf:1: boot.blob.0: expected `address offset length|- file`");
+  CHECK(own.error() == "job.conf:1: boot.blob.0: expected `address offset length|- file`");
   own = settings("boot.entry = here\nboot.segment = 0\nboot.sp = 0\n");
   const GuestFiles none = GuestFiles::read(own);
-  CHECK(own.error() == "engine.conf:1: boot.entry: expected segment:offset in hexadecimal");
+  CHECK(own.error() == "job.conf:1: boot.entry: expected segment:offset in hexadecimal");
   CHECK(none.entry().eax == 0);
 }
 

@@ -3,7 +3,7 @@
 
 from p5lab.describe.engine import Capabilities
 from p5lab.describe.observation import Vectors
-from p5lab.engines import EVENTS, Engine, Outcome, Plan
+from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan
 from p5stats import events
 
 
@@ -17,9 +17,7 @@ class Counter(Engine):
         """The prepared file is in the root of the checkout."""
         prepared = lab.root / "prepared.jsonl"
         return Plan(
-            inputs={"prepared": prepared},
-            settings={"job": run.job},
-            write={},
+            boot=Part({"prepared": prepared}, {"job": run.job}),
             command=("cp", str(prepared), EVENTS),
             environment={},
             versions={"counter": "1"},

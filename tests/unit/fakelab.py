@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A miniature checkout with a script as engine.
 
-The script reads engine.conf and writes events.jsonl in the format of the real engine, but simulates
-nothing.
+The script reads boot.conf and job.conf. It writes events.jsonl in the format of the real engine,
+but simulates nothing.
 """
 
 import json
@@ -132,14 +132,17 @@ ENGINE = r"""#!/bin/sh
 import ctypes, json, os, pathlib, socket, sys, threading, time
 here = pathlib.Path(__file__).resolve().parent
 conf = {}
-for line in pathlib.Path(os.environ["P5LAB_ENGINE_CONF"]).read_text().splitlines():
-    key, _, value = line.partition(" = ")
-    conf[key] = value
+def read(name):
+    for line in pathlib.Path(name).read_text().splitlines():
+        key, _, value = line.partition(" = ")
+        conf[key] = value
+read("boot.conf")
+read("job.conf")
 plan = json.loads((here / "behaviour.json").read_text())
 def ended(pid, answer):
     os.write(answer, b"status %d\n" % os.waitpid(pid, 0)[1])
     os.close(answer)
-if conf.get("run.server") == "on":
+if conf.get("run.serve") == "on":
     (here / "boots").open("a").write(conf["l2.size"] + "\n")
     if "boot_exit" in plan:
         pathlib.Path("serial.log").write_text(plan.get("serial", ""))
@@ -163,9 +166,7 @@ if conf.get("run.server") == "on":
         os.write(answer, b"pid %d\n" % pid)
         threading.Thread(target=ended, args=(pid, answer), daemon=True).start()
         os.close(lock)
-    for line in pathlib.Path(os.environ["P5LAB_ENGINE_CONF"]).read_text().splitlines():
-        key, _, value = line.partition(" = ")
-        conf[key] = value
+    read("job.conf")
 for key in ("boot.blob.0", "l2.size", "run.limit_cycles"):
     assert key in conf, key
 assert (conf["cpu.isa"] == "x86-64") == here.joinpath("p5bochs64").samefile(sys.argv[0])

@@ -483,7 +483,7 @@ def test_a_run_asks_the_engine_for_intervals(here):
     table = p5lab.run("tests", workload="call", interval=1000, build=False)
     (made,) = table["run"].unique()
     directory = here.results / "tests" / made
-    assert "run.interval = 1000" in (directory / "engine.conf").read_text()
+    assert "run.interval = 1000" in (directory / "job.conf").read_text()
     with pytest.raises(p5lab.UserError, match="has no counts by interval"):  # the scripted engine
         p5lab.intervals(table)
     written(directory / "intervals.jsonl", INTERVALS)
@@ -500,7 +500,7 @@ def test_a_run_counts_by_dimensions(here):
     by = ["call", "mode", "interval"]
     table = p5lab.run("tests", workload="call", by=by, interval=1000, build=False)
     (made,) = table["run"].unique()
-    text = (here.results / "tests" / made / "engine.conf").read_text()
+    text = (here.results / "tests" / made / "job.conf").read_text()
     assert "run.joint_of = calls intervals modes\n" in text
     assert "run.interval = 1000\n" in text
     with pytest.raises(p5lab.UserError, match=r"unknown dimension 'cal'.*call"):
@@ -520,6 +520,6 @@ def test_a_run_has_a_limit(here):
 def test_a_run_asks_the_engine_for_the_stack(here):
     table = p5lab.run("tests", workload="call", cpi=True, build=False)
     (made,) = table["run"].unique()
-    assert "run.cpi = true" in (here.results / "tests" / made / "engine.conf").read_text()
+    assert "run.cpi = true" in (here.results / "tests" / made / "job.conf").read_text()
     with pytest.raises(p5lab.UserError, match="no CPI stack"):  # the scripted engine has none
         p5lab.stack(table)

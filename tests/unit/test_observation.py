@@ -127,10 +127,10 @@ def test_wishes_stand_in_one_order():
 def test_a_wish_that_sets_a_run_apart_does_so_by_its_lines(lab):
     (run,) = experiment.load(lab, "tests", Filter(workloads=("call",)))
     for wish in WISHES:
-        lines = wish.conf() | wish.job()
+        lines = wish.boot() | wish.job()
         # These have a key only for what they record.
         assert lines.keys() >= set(wish.apart) or isinstance(wish, Trace | Attribution | Joint)
-        record = {"identity": {"settings": {"engine.conf": wish.conf(), "job": wish.job()}}}
+        record = {"identity": {"settings": {"engine.conf": wish.boot(), "job": wish.job()}}}
         assert bool(observation.apart(record)) == bool(wish.apart)
     assert (
         observation.apart({"identity": {"settings": {"engine.conf": {"run.job": run.job}}}}) == {}

@@ -57,7 +57,14 @@ def test_an_ok_run_is_recorded_with_everything(lab):
     assert record["host"]["cpus"] >= 1
     assert record["wall_seconds"] >= 0
     files = {path.name for path in result.directory.iterdir()}
-    assert files >= {"run.json", "events.jsonl", "serial.log", "engine.conf", "counts.parquet"}
+    assert files >= {
+        "run.json",
+        "events.jsonl",
+        "serial.log",
+        "boot.conf",
+        "job.conf",
+        "counts.parquet",
+    }
     assert not files & {"reserve", "run.json.tmp", "counts.parquet.tmp"}
 
 
@@ -286,15 +293,15 @@ MANY = [
     ("killed", {"events": {}, "signal": 11}, "failed", "engine killed by SIGSEGV"),
     (
         "config",
-        {"events": {}, "exit": 2, "stderr": "engine.conf:3: x: unknown key"},
+        {"events": {}, "exit": 2, "stderr": "boot.conf:3: x: unknown key"},
         "failed",
-        "engine refused its configuration: engine.conf:3: x: unknown key",
+        "engine refused its configuration: boot.conf:3: x: unknown key",
     ),
     (
         "config and a banner",
-        {"events": {}, "exit": 2, "stderr": "engine.conf:3: x: unknown key\n=====\n  Emulator"},
+        {"events": {}, "exit": 2, "stderr": "boot.conf:3: x: unknown key\n=====\n  Emulator"},
         "failed",
-        "engine refused its configuration: engine.conf:3: x: unknown key",
+        "engine refused its configuration: boot.conf:3: x: unknown key",
     ),
     (
         "panic",
@@ -407,7 +414,7 @@ def test_a_missing_product_is_named_before_anything_runs(lab):
 
 
 # /dev/full returns "no space left" for every write, like a full disk for one file.
-@pytest.mark.parametrize("name", ["engine.conf", "counts.parquet.tmp", "setup.bin"])
+@pytest.mark.parametrize("name", ["boot.conf", "counts.parquet.tmp", "setup.bin"])
 def test_disk_full_is_recorded(lab, name):
     result, _ = one(lab)
     shutil.rmtree(result.directory)
@@ -669,7 +676,7 @@ def test_find_by_prefix(lab):
 
 def test_plan_paths_are_relative(lab):
     result, _ = one(lab)
-    for name in ("engine.conf", "bochsrc"):
+    for name in ("boot.conf", "bochsrc"):
         text = (result.directory / name).read_text()
         assert str(lab.root) not in text
         assert "@" not in text

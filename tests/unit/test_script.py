@@ -177,7 +177,7 @@ def test_the_mouse_has_steps(load, tmp_path):
     steps = load("move = [-30, 7]", 'move = [1, 0]\nholding = "right"', 'click = ["left", "left"]')
     assert [one.value for one in steps.steps] == ["-30 7", "1 0 holding right", "left left"]
     assert steps.titles[0] == "step 1, move -30 7, steps.toml:2"
-    assert conf.conf(boot(tmp_path, steps).boot)[0] == {
+    assert conf.lines(boot(tmp_path, steps).boot)[1].steps == {
         "run.step.0.move": "-30 7",
         "run.step.1.move": "1 0",
         "run.step.1.holding": "2",
@@ -238,9 +238,9 @@ def test_the_engine_gets_the_steps(load, tmp_path):
         ),
         until="A:\\>",
     )
-    first, after = conf.conf(run.boot)
-    assert after == {}  # there is no ready point
-    assert first == {
+    before, job = conf.lines(run.boot)
+    assert before.steps == before.titles == {}  # there is no ready point
+    assert job.steps == {
         "run.step.0.wait": "A:\\>",
         "run.step.0.within_us": "2500000",
         "run.step.1.end": str(markers.BOOT_PHASE),
@@ -252,7 +252,7 @@ def test_the_engine_gets_the_steps(load, tmp_path):
         "run.step.7.end": str(markers.WINDOW_PHASE),
         "run.step.8.wait": "A:\\>",
     }
-    assert conf.titles(run.boot)["run.step.8.title"] == 'step 9, until "A:\\>"'
+    assert job.titles["run.step.8.title"] == 'step 9, until "A:\\>"'
     assert run.workload.phases == {
         **media_runs.WORKLOAD.phases,
         markers.WINDOW_PHASE: "dir",
@@ -265,7 +265,7 @@ def test_only_what_the_steps_do_is_in_the_identity(load, tmp_path):
     first = boot(tmp_path, load('wait = "a"', 'type = "b"'))
     named = boot(tmp_path, load('name = "x"\n\n\nwait = "a"', '# comment\ntype = "b"'))
     other = boot(tmp_path, load('wait = "a"', 'type = "c"'))
-    assert conf.conf(first.boot) == conf.conf(named.boot)
+    assert conf.lines(first.boot)[1].steps == conf.lines(named.boot)[1].steps
     assert first.parameters == named.parameters
     assert first.parameters["script"] != other.parameters["script"]
 
@@ -340,11 +340,11 @@ def test_scripts_of_the_command_line_follow_the_ready_point(lab, load, tmp_path)
         load('insert = {floppy_a = "./other.img"}', "pause = 1"),
     )
     runs = prepare(lab, Request(UserMedia(scripts=scripts), choice)).runs
-    (first, after), (other, after_other) = (conf.conf(run.boot) for run in runs)
-    assert first == other == conf.conf(own.boot)[0]
-    assert list(first) == ["run.step.0.wait", "run.step.1.insert", "run.step.2.ready"]
-    assert after["run.step.3.insert"] == "0 insert_2.img"
-    assert after_other["run.step.4.pause_us"] == "1000000"
+    (first, after), (other, after_other) = (conf.lines(run.boot) for run in runs)
+    assert first == other == conf.lines(own.boot)[0]
+    assert list(first.steps) == ["run.step.0.wait", "run.step.1.insert", "run.step.2.ready"]
+    assert after.steps["run.step.3.insert"] == "0 insert_2.img"
+    assert after_other.steps["run.step.4.pause_us"] == "1000000"
     assert runs[0].boot.script.titles[3] == ("step 4, insert floppy_a one.img, steps.toml:2")
     assert [run.boot.until for run in runs] == ["", ""]
     with pytest.raises(UserError) as caught:
@@ -422,15 +422,15 @@ def test_each_script_is_a_run_of_the_program(load):
     assert first.label.startswith("guest:/usr/bin/xterm steps.toml, debian32-x")
     assert first.workload.phases[markers.WINDOW_PHASE] == "key"
     assert first.program.recorded["script"][0].startswith('step 1, wait "up"')
-    lines, titles = conf.beside_program(first.program.script)
-    assert lines == {
+    steps = conf.beside_program(first.program.script)
+    assert steps.steps == {
         "run.step.0.wait": "up",
         "run.step.1.begin": str(markers.WINDOW_PHASE),
         "run.step.2.keys": "1e",
         "run.step.3.end": str(markers.WINDOW_PHASE),
         "run.step.4.pause_us": "1000000",
     }
-    assert list(titles) == [f"run.step.{number}.title" for number in range(5)]
+    assert list(steps.titles) == [f"run.step.{number}.title" for number in range(5)]
     (without,) = beside()
     assert without.program.script is None
     assert "script" not in {**without.parameters, **without.program.recorded}

@@ -31,7 +31,7 @@ def test_the_phases_of_successive_seeds_are_far_apart():
 def test_the_engine_gets_the_phase_of_its_seed(lab):
     runs = experiment.load(lab, "tests", Filter(seeds=(0, 3)))
     for result in Runner(lab).run_all(runs):
-        text = (result.directory / "engine.conf").read_text()
+        text = (result.directory / "boot.conf").read_text()
         phase = f"run.phase = {seeds.phase(3, result.run.machine.clock_hz)}\n"
         assert (phase in text) == (result.run.seed == 3)
         assert ("run.phase" in text) == (result.run.seed == 3)

@@ -25,7 +25,7 @@ ENGINE = r"""#!/bin/sh
 import json, os, pathlib, re, sys, termios, time, tty
 log = pathlib.Path(__file__).with_name("shell.log").open("a")
 print(*sys.argv[1:], sep="\n", file=log, flush=True)
-conf = pathlib.Path("engine.conf").read_text()
+conf = pathlib.Path("job.conf").read_text()
 assert "run.job = @shell\n" in conf
 line = os.open(re.search(r"mode=term, dev=(\S+)", " ".join(sys.argv))[1], os.O_RDWR)
 tty.setraw(line)

@@ -93,7 +93,6 @@ class Ethernet : public device::Device {
  public:
   void read(base::Settings& settings) override { config_ = Config::read(settings); }
 
-  std::vector<std::string> job_keys() const override { return {"run.pcap"}; }
   void read_job(base::Settings& settings) override {
     capture_.clear();
     if (!settings.has("run.pcap")) return;

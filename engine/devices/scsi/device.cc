@@ -97,9 +97,6 @@ class Disks : public device::Device {
  public:
   void read(base::Settings& settings) override { config_ = Config::read(settings); }
 
-  std::vector<std::string> job_keys() const override {
-    return {"run.power_cut_us", "run.power_cut_image"};
-  }
   void read_job(base::Settings& settings) override {
     cut_us_ = settings.has("run.power_cut_us") ? settings.number("run.power_cut_us") : 0;
     if (!cut_us_) return;

@@ -11,8 +11,7 @@
 namespace observe {
 namespace {
 
-const Registered<Attribution> registered("attribution", {"run.attribution_stacks",
-                                                         "run.attribution_joint", "run.functions"});
+const Registered<Attribution> registered("attribution", Attribution::read);
 
 }  // namespace
 

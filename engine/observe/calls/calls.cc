@@ -8,7 +8,7 @@
 namespace observe {
 namespace {
 
-const Registered<Calls> registered("calls", {"run.call_table"});
+const Registered<Calls> registered("calls", Calls::read);
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace {
 
 using p5::Event;
 
-const Registered<Crossings> registered("crossings", {});
+const Registered<Crossings> registered("crossings", Crossings::read);
 
 // The events that each line of the trace reports. With --cpi, a line also reports the idle clocks
 // and all components of the CPI stack.

@@ -10,7 +10,7 @@ namespace {
 
 using base::JsonLine;
 
-const Registered<Intervals> registered("intervals", {"run.interval"});
+const Registered<Intervals> registered("intervals", Intervals::read);
 
 }  // namespace
 

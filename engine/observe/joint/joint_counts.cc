@@ -6,7 +6,7 @@
 namespace observe {
 namespace {
 
-const Registered<JointCounts> registered("joint", {"run.joint_of"});
+const Registered<JointCounts> registered("joint", JointCounts::read);
 
 }  // namespace
 

@@ -2,7 +2,7 @@
 """All machine keys, and the text of their reference document.
 
 The keys are declared in `engine/` (`declarations.py`). This module provides the keys for loading,
-`--set`, engine.conf, error messages, completion and docs/reference/machine-keys.md. No build is
+`--set`, boot.conf, error messages, completion and docs/reference/machine-keys.md. No build is
 needed.
 """
 
@@ -149,7 +149,7 @@ def reference() -> str:
         "`choice`. A `choice` is a decision of the model, not a fact about hardware. A variant is",
         'an overlay: `--set l2.size=512K`, or `set = { l2.size = "512K" }` in an experiment.',
         "",
-        "*Target*: the Pentium model reads `engine` keys (engine.conf), and Bochs reads `bochsrc`",
+        "*Target*: the Pentium model reads `engine` keys (boot.conf), and Bochs reads `bochsrc`",
         "keys. These keys are part of a run's identity. `record` keys are only recorded.",
     ]
     policies = declarations.policies(Lab.here().root / "engine").values()

@@ -14,7 +14,7 @@ from p5lab.describe.tomlfile import Table
 from p5lab.errors import UserError
 
 Value = int | float | bool | str
-# The file into which p5lab writes a key: engine.conf for the model, bochsrc for Bochs, or only the
+# The file into which p5lab writes a key: boot.conf for the model, bochsrc for Bochs, or only the
 # record.
 Target = Literal["engine", "bochsrc", "record"]
 # The type of a value in the engine.
@@ -56,7 +56,7 @@ class Key:
     files: str = ""  # the directory of the files that the key can name
 
     def canonical(self, value: Value) -> str:
-        """The value in the form of engine.conf and of the run's identity."""
+        """The value in the form of boot.conf and of the run's identity."""
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, float):

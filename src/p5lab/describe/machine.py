@@ -82,7 +82,7 @@ class Machine:
         }
 
     def engine_conf(self) -> dict[str, str]:
-        """The machine's lines of engine.conf. The line `memory.uncached` also contains the address
+        """The machine's lines of boot.conf. The line `memory.uncached` also contains the address
         range of PCI devices, so the model needs no special rule for this range."""
         conf = self.canonical("engine")
         pci = f"0x{self.values['dram.size']:x}-0xffffffff"

@@ -25,6 +25,7 @@ from p5lab.describe import delivery, engine
 from p5lab.describe import outputs as files
 from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import Guest
+from p5lab.describe.plan import Part as Part
 from p5lab.describe.plan import Plan as Plan
 from p5lab.describe.program import SHELL
 from p5lab.describe.run import Run

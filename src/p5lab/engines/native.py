@@ -20,7 +20,7 @@ from p5lab.describe import this_host
 from p5lab.describe.engine import UNCOUNTED, Capabilities
 from p5lab.describe.guest import Guest
 from p5lab.describe.run import Run
-from p5lab.engines import EVENTS, Engine, Outcome, Plan
+from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan
 from p5lab.errors import UserError
 from p5lab.lab import Lab, shown
 from p5lab.logs import NOTHING, printable
@@ -64,13 +64,14 @@ class Native(Engine):
         # Uses the last processor, because the first processor gets most interrupts of a host.
         processor = max(os.sched_getaffinity(0))
         return Plan(
-            inputs=inputs,
-            settings={
-                "job": {"run.job": run.job},
-                # A measurement is valid only for this host.
-                "host": {"name": run.machine.name, **run.machine.canonical()},
-            },
-            write={},
+            boot=Part(
+                inputs,
+                {
+                    "job": {"run.job": run.job},
+                    # A measurement is valid only for this host.
+                    "host": {"name": run.machine.name, **run.machine.canonical()},
+                },
+            ),
             command=("env", "--chdir", str(place), str(program), *arguments),
             environment={
                 "PATH": os.environ.get("PATH", os.defpath),

@@ -42,8 +42,8 @@ def key(plan: Plan, digests: Mapping[str, str]) -> str:
 def made_of(plan: Plan, digests: Mapping[str, str]) -> dict[str, Any]:
     """Returns everything that has an effect on the events before the ready marker."""
     return {
-        kind: {name: value for name, value in values.items() if name not in plan.after_boot}
-        for kind, values in (("digests", digests), ("settings", plan.settings))
+        "digests": {role: digests[role] for role in plan.boot.inputs},
+        "settings": plan.boot.settings,
     }
 
 
@@ -83,7 +83,7 @@ class Server:
             undo.callback(shutil.rmtree, self.directory, ignore_errors=True)
             self._lock = undo.enter_context((self.directory / store.LOCK).open("w"))
             fcntl.flock(self._lock, fcntl.LOCK_EX)
-            given = {**plan.write, **plan.server}
+            given = {**plan.boot.write, **plan.server}
             self._given = {*given, store.LOCK}
             for file, content in given.items():
                 (self.directory / file).write_bytes(content)

@@ -56,7 +56,7 @@ __all__ = [
     "Vectors",
 ]
 
-# The order of the kinds in engine.conf and in the names of runs.
+# The order of the kinds in boot.conf, in job.conf and in the names of runs.
 KINDS: tuple[type[Kind], ...] = (
     Shadows,
     Trace,
@@ -142,12 +142,12 @@ class Observation:
         if len(names) > 1:
             raise UserError(f"{where}: {' and '.join(names)} cannot share one run")
 
-    def conf(self) -> Conf:
-        """All lines of engine.conf that have an effect already during the boot."""
-        return {key: value for wish in self for key, value in wish.conf().items()}
+    def boot(self) -> Conf:
+        """The lines of boot.conf, of all kinds."""
+        return {key: value for wish in self for key, value in wish.boot().items()}
 
     def job(self) -> Conf:
-        """All lines of engine.conf that have an effect only after the ready marker."""
+        """The lines of job.conf, of all kinds."""
         return {key: value for wish in self for key, value in wish.job().items()}
 
     def inputs(self, lab: Lab, run: Target) -> dict[str, bytes]:
@@ -195,8 +195,8 @@ def outputs(kinds: Iterable[type[Kind]]) -> tuple[str, ...]:
 
 
 def apart(record: Mapping[str, Any]) -> dict[str, str]:
-    """The lines of engine.conf that distinguish a run from a plain run of the same workload.
-    `record`: the record of the run (run.json)."""
+    """The lines of boot.conf and job.conf that distinguish a run from a plain run of the same
+    workload. `record`: the record of the run (run.json)."""
     settings = record["identity"].get("settings", {})
     given = settings.get("engine.conf", {}) | settings.get("job", {})
     return {key: given[key] for kind in KINDS for key in kind.apart if key in given}

@@ -75,7 +75,7 @@ class Attribution(Kind):
         """The values of --attribute, such as "by functions, stacks"."""
         return f"by {', '.join(self.by)}"
 
-    def conf(self) -> Conf:
+    def boot(self) -> Conf:
         """Whether misses are counted by class: the classes depend on all accesses since reset."""
         return {"run.attribution_misses": "on"} if "misses" in self.by else {}
 

@@ -59,7 +59,7 @@ class Clocks(Kind):
                 " instructions and the waits for memory"
             )
 
-    def conf(self) -> Conf:
+    def boot(self) -> Conf:
         """The name of the clocks."""
         return {"run.clocks": NOMINAL}
 

@@ -11,7 +11,7 @@ from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
-Conf: TypeAlias = dict[str, str]  # lines of engine.conf
+Conf: TypeAlias = dict[str, str]  # lines of boot.conf or job.conf
 
 
 class Kind:
@@ -22,12 +22,12 @@ class Kind:
     arguments of argparse for each option. `unasked` contains the entries that a run without this
     kind writes to `request` in run.json. The first fields have the values of `options` and of
     `unasked`, in this order; a kind is requested if the first value is not empty. `outputs` lists
-    the files that the kind leaves in the run directory. `apart` lists the keys of engine.conf that
-    distinguish a run with this kind from a plain run of the same workload. `./p5lab gc` does not
-    treat one of these two runs as a replacement for the other run. `with_media`: the kind is
-    possible for a guest that boots from its own media. `with_sample`: the kind is possible in a
-    sampled run, which simulates only some intervals in detail. `remark`: the line to print after
-    the end of a run, with {run} for its id and {place} for its directory.
+    the files that the kind leaves in the run directory. `apart` lists the keys of boot.conf and
+    job.conf that distinguish a run with this kind from a plain run of the same workload. `./p5lab
+    gc` does not treat one of these two runs as a replacement for the other run. `with_media`: the
+    kind is possible for a guest that boots from its own media. `with_sample`: the kind is possible
+    in a sampled run, which simulates only some intervals in detail. `remark`: the line to print
+    after the end of a run, with {run} for its id and {place} for its directory.
     """
 
     option: ClassVar[str]
@@ -97,14 +97,14 @@ class Kind:
     def check(self, run: Target) -> None:
         """Raises UserError if this kind needs something that the run's machine lacks."""
 
-    def conf(self) -> Conf:
-        """The kind's lines of engine.conf that have an effect already during the boot."""
+    def boot(self) -> Conf:
+        """The kind's lines of boot.conf. They have an effect already during the boot."""
         return {}
 
     def job(self) -> Conf:
-        """The kind's lines of engine.conf that have an effect only after the guest's ready marker.
-        Runs that differ only in these lines can share a boot. For a guest that boots from its own
-        media, these lines have an effect already during the boot."""
+        """The kind's lines of job.conf. They have an effect only after the guest's ready marker, so
+        runs that differ only in them can share a boot. A guest that boots from its own media is
+        observed from reset: for it, these are lines of boot.conf, too."""
         return {}
 
     def inputs(self, lab: Lab, run: Target) -> dict[str, bytes]:

@@ -33,7 +33,7 @@ class Shadows(Kind):
         found = record["machine"].get("shadows", {})
         return cls(tuple(Shadow(*one) for one in found.items())) if found else None
 
-    def conf(self) -> Conf:
+    def boot(self) -> Conf:
         """The name and the keys of each geometry."""
         lines = {}
         for number, shadow in enumerate(self.geometries):

@@ -3,15 +3,16 @@
 engine traces each instruction (`./p5lab cycles`)."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from p5lab.describe.fragment import Fragment, Issue
 from p5lab.describe.guest import X86_64
 from p5lab.describe.machine import Machine
-from p5lab.describe.plan import Plan
+from p5lab.describe.plan import Part, Plan
 from p5lab.engines import EVENTS
 from p5lab.engines.bochs import bochsrc
-from p5lab.engines.bochs.engine import CONF, OUTPUT
+from p5lab.engines.bochs.engine import BOOT_CONF, CONF, ENVIRONMENT, JOB, JOB_CONF, OUTPUT
 from p5lab.errors import UserError
 from p5lab.lab import Lab, relative
 
@@ -48,31 +49,35 @@ def plan(lab: Lab, machine: Machine, fragment: Fragment, directory: Path) -> Pla
         "run.output": OUTPUT,
         "run.limit_cycles": str(round(SECONDS * machine.clock_hz)),
         "run.timing": "on",
-        "run.trace_reads": "off",
         "run.timing_table": paths["timing"],
+        "boot.entry": ENTRY,
+        "boot.segment": "0",
+        "boot.sp": "0x7000",
+    }
+    job = {
         "run.job": "",
         "run.cpi": "true",
         "run.issues": ISSUES,
         "run.issue_limit": str(INSTRUCTIONS),
-        "boot.entry": ENTRY,
-        "boot.segment": "0",
-        "boot.sp": "0x7000",
     }
     write = {}
     for number, (address, content) in enumerate(fragment.blobs()):
         write[f"blob{number}"] = content
         conf[f"boot.blob.{number}"] = f"{address:#x} 0 - blob{number}"
-    text = "".join(f"{key} = {value}\n" for key, value in conf.items())
     emulator = bochsrc.make(lab, machine, paths)
+    write |= {BOOT_CONF: _text(conf), "bochsrc": emulator.text.encode()}
     return Plan(
-        inputs=inputs,
-        settings={CONF: conf, "bochsrc": emulator.values},
-        write={CONF: text.encode(), "bochsrc": emulator.text.encode(), **write},
+        boot=Part(inputs, {CONF: conf, "bochsrc": emulator.values}, write),
+        job=Part({}, {JOB: job}, {JOB_CONF: _text(job)}),
         command=(paths["engine"], "-q", "-f", "bochsrc"),
-        environment={"P5LAB_ENGINE_CONF": CONF, "LC_ALL": "C"},
+        environment=ENVIRONMENT,
         versions={},
         built_from={},
     )
+
+
+def _text(lines: Mapping[str, str]) -> bytes:
+    return "".join(f"{key} = {value}\n" for key, value in lines.items()).encode()
 
 
 def issues(directory: Path) -> list[Issue]:

@@ -57,7 +57,7 @@ class Layout:
     stack: int
 
     def conf(self) -> dict[str, str]:
-        """The boot.* lines of engine.conf. File names are relative to the run directory."""
+        """The boot.* lines of boot.conf. File names are relative to the run directory."""
         lines = {}
         for number, blob in enumerate(self.blobs):
             place = f"0x{blob.address:x} 0x{blob.offset:x} 0x{blob.length:x}"
@@ -155,7 +155,7 @@ UPPER = 0x100000
 class Module:
     """A file that is loaded together with the kernel, and the command line of this file."""
 
-    name: Path  # in engine.conf
+    name: Path  # in boot.conf
     size: int
     text: str
 

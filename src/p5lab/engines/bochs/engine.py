@@ -17,6 +17,7 @@ from p5lab.describe import outputs as files
 from p5lab.describe.boot import Boot, packed, remarks
 from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import MULTIBOOT, X86_64, Guest
+from p5lab.describe.plan import Part
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.engines.bochs import bochsrc, boot, pictures, script
@@ -31,19 +32,20 @@ BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
 ABORTED = "the guest program aborted"  # as engine/session/session.cc says it
 CONSOLE, SERIAL, OUTPUT, LOG = map(files.file, ("console", "serial", "output", "log"))
 SCREEN, PICTURE = files.file("screen"), files.file("picture")
-CONF, SETUP = "engine.conf", "setup.bin"
+BOOT_CONF, JOB_CONF, SETUP = "boot.conf", "job.conf", "setup.bin"
+# The names of the lines of these files in the identity of a run, as in the first version.
+CONF, JOB = "engine.conf", "job"
 STATE = "state"  # the role of a saved state
 PROGRAM = "program"  # the role of the user's program
 DELIVERED = "delivered"  # the role of the archive that the engine delivers
-JOB = "job"  # the settings that have an effect only after the ready marker
-SERVER = b"run.server = on\n"  # the line of engine.conf for a boot that several runs share
+SERVE = b"run.serve = on\n"  # the job of a boot that several runs share
 LIVE = b"run.live = on\n"  # a person drives the machine
 STEP_SCREENS = files.file("step_screens")
 # The ends of the messages about limits.
 LONGER = "`run --limit SECONDS` sets another limit"
 OF_STEP, LONGER_STEP = "limit of the step", "`within` of the step sets another limit"
 
-# By role: the file with the changed content of a medium. Without --keep, only floppies have it.
+ENVIRONMENT = {"LC_ALL": "C"}
 
 
 class Bochs(Engine):
@@ -93,49 +95,57 @@ class Bochs(Engine):
         return list(dict.fromkeys(said))
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
-        """The plan of a run: engine.conf, bochsrc and setup.bin in the run directory, and the
-        engine's command. Raises UserError for a missing file and for an observation that the
+        """The plan of a run: boot.conf, job.conf, bochsrc and setup.bin in the run directory, and
+        the engine's command. Raises UserError for a missing file and for an observation that the
         machine does not allow."""
         run.observation.check(run)
-        inputs = _inputs(lab, run)
+        boot_inputs, job_inputs = _boot_inputs(lab, run), _job_inputs(lab, run)
+        inputs = boot_inputs | job_inputs
         for role, path in inputs.items():
             if not path.is_file():
                 raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
         paths = {role: relative(path, directory) for role, path in inputs.items()}
         if run.boot:
-            return _from_media(lab, run, run.boot, inputs, paths)
+            return _from_media(lab, run, run.boot, boot_inputs, job_inputs, paths)
         try:
             kernel = run.guest.kernel.read_bytes()
         except OSError as error:
             raise UserError(f"cannot read {run.guest.kernel}: {error.strerror}") from None
         layout = _layout(lab, run, kernel)
-        conf, job = _conf(run, inputs) | layout.conf(), _job(run, inputs)
+        conf, job = _boot_conf(run, boot_inputs) | layout.conf(), _job_conf(run, job_inputs)
         titles: dict[str, str] = {}
         if run.program and run.program.script:
-            steps, titles = script.beside_program(run.program.script)
-            job |= steps
-        text = _conf_text({**conf, **job, **titles}, paths).encode()
+            beside = script.beside_program(run.program.script)
+            job, titles = job | beside.steps, beside.titles
         emulator = bochsrc.make(lab, run.machine, paths, disk=run.guest.disk)
         observed = run.observation.inputs(lab, run)
         return Plan(
-            inputs=inputs,
-            settings={
-                CONF: conf,
-                JOB: job,
-                "bochsrc": emulator.values,
-                # The digest of this file depends on the kernel's command line. No other setting
-                # contains this command line.
-                SETUP: _sha256(layout.setup),
-                **{name: _sha256(content) for name, content in observed.items()},
-            },
-            write={CONF: text, "bochsrc": emulator.text.encode(), SETUP: layout.setup, **observed},
+            boot=Part(
+                boot_inputs,
+                {
+                    CONF: conf,
+                    "bochsrc": emulator.values,
+                    # The digest of this file depends on the kernel's command line. No other setting
+                    # contains this command line.
+                    SETUP: _sha256(layout.setup),
+                },
+                {
+                    BOOT_CONF: _conf_text(conf, paths),
+                    "bochsrc": emulator.text.encode(),
+                    SETUP: layout.setup,
+                },
+            ),
+            # Files of observations matter to the run itself, which begins at the ready marker.
+            job=Part(
+                job_inputs,
+                {JOB: job, **{name: _sha256(content) for name, content in observed.items()}},
+                {JOB_CONF: _conf_text(job | titles, paths), **observed},
+            ),
             command=(paths["engine"], "-q", "-f", "bochsrc"),
-            environment={"P5LAB_ENGINE_CONF": CONF, "LC_ALL": "C"},
+            environment=ENVIRONMENT,
             versions={"guest kernel": _kernel_version(kernel)},
             built_from={"engine": lab.record_of(inputs["engine"]), "guest": run.guest.record},
-            # Files of observations matter to the run itself, which begins at the ready marker.
-            after_boot=frozenset({JOB, PROGRAM, DELIVERED, *observed}),
-            server={CONF: text + SERVER},
+            server={JOB_CONF: SERVE},
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
@@ -153,7 +163,7 @@ class Bochs(Engine):
         if status == OUTPUT_FAILED:
             return Outcome("failed", f"engine could not write its output: {said}")
         if status == BAD_CONFIG:
-            said = last_line_about(directory / CONSOLE, CONF)
+            said = last_line_about(directory / CONSOLE, BOOT_CONF, JOB_CONF)
             return Outcome("failed", f"engine refused its configuration: {said}")
         if status == GUEST_FAILED:
             why = panic(directory / SERIAL)
@@ -170,66 +180,70 @@ class Bochs(Engine):
 
 
 def _from_media(
-    lab: Lab, run: Run, boot: Boot, inputs: Mapping[str, Path], paths: Mapping[str, str]
+    lab: Lab,
+    run: Run,
+    boot: Boot,
+    boot_inputs: Mapping[str, Path],
+    job_inputs: Mapping[str, Path],
+    paths: Mapping[str, str],
 ) -> Plan:
     """The plan of a run that boots from media. Each floppy gets a private copy in the run
     directory, because the emulator writes to the file of a floppy."""
-    early, late = script.conf(boot)
-    shares = not boot.save_state and not boot.state
-    conf = _conf(run, inputs) | {
-        "run.media": "on",
-        "run.screen": SCREEN,
-        "run.serial": SERIAL,
-    }
-    if boot.script:
-        conf["run.step_screens"] = STEP_SCREENS
-    if boot.has_ready_point:
-        conf["run.floppies"] = " ".join(f"{role}.img" for role in boot.early)
-    # The observations of such a guest begin at reset.
-    conf |= {**early, **run.observation.job()}
-    job = {"run.job": run.job, **late}
-    if boot.keep in media.DISKS:
-        drives = [one.role for one in boot.media if one.role in media.DISKS]
-        conf |= {
-            "run.keep": media.CHANGED[boot.keep],
-            "run.keep_drive": str(drives.index(boot.keep)),
-        }
-    emulator = bochsrc.make(lab, run.machine, paths, boot, disk=run.guest.disk)
-    floppies = {f"{one.role}.img": one.path.read_bytes() for one in boot.floppies}
-    titles = script.titles(boot)
+    early, late = script.lines(boot)
+    conf = _boot_conf(run, boot_inputs) | _media_conf(run, boot) | early.steps
+    job = {"run.job": run.job, **late.steps}
     if boot.save_state:
         job["run.save_state"] = saved_state.DIRECTORY
-    text = _conf_text({**conf, **job, **titles}, paths).encode()
-    settings = {CONF: conf, JOB: job} if boot.has_ready_point else {CONF: {**job, **conf}}
+    emulator = bochsrc.make(lab, run.machine, paths, boot, disk=run.guest.disk)
+    job_text = _conf_text(job | late.titles, paths)
+    # Without a ready point, the job begins at reset, and no run can share the boot.
+    shares = boot.has_ready_point and not boot.save_state and not boot.state
+    from_reset = {} if boot.has_ready_point else job
     return Plan(
-        inputs=inputs,
-        settings={**settings, "bochsrc": emulator.values},
-        write={
-            CONF: text,
-            "bochsrc": emulator.text.encode(),
-            **floppies,
-        },
+        boot=Part(
+            boot_inputs,
+            {CONF: conf | from_reset, "bochsrc": emulator.values},
+            {
+                BOOT_CONF: _conf_text(conf | early.titles, paths),
+                "bochsrc": emulator.text.encode(),
+                **{f"{one.role}.img": one.path.read_bytes() for one in boot.floppies},
+            },
+        ),
+        job=Part(job_inputs, {JOB: job} if boot.has_ready_point else {}, {JOB_CONF: job_text}),
         command=(
             (paths["restore"], saved_state.IMAGE)
             if boot.state
             else (paths["engine"], "-q", "-f", "bochsrc")
         ),
-        environment={"P5LAB_ENGINE_CONF": CONF, "LC_ALL": "C"},
+        environment=ENVIRONMENT,
         versions={},
-        built_from={"engine": lab.record_of(inputs["engine"])},
-        after_boot=frozenset({JOB, STATE, "restore", *(one.role for one in boot.inserted)})
-        - {*boot.early},
+        built_from={"engine": lab.record_of(boot_inputs["engine"])},
         # A run that saves or continues a state is not forked.
-        server={CONF: text + SERVER} if boot.has_ready_point and shares else {},
+        server={JOB_CONF: SERVE} if shares else {},
         state=STATE if boot.state else "",
-        live={CONF: text + LIVE},
+        live={JOB_CONF: job_text + LIVE},
         shared={
             # The screens of the steps before the ready point have these titles.
-            "titles": list(boot.script.titles[: len(boot.script.boot)]) if boot.script else [],
+            "titles": list(early.titles.values()),
             # A drive must take all floppies of its run.
             "drives": [boot.drive(role) for role in media.FLOPPIES],
         },
     )
+
+
+def _media_conf(run: Run, boot: Boot) -> dict[str, str]:
+    """The lines of boot.conf about a boot from media, without its steps."""
+    conf = {"run.media": "on", "run.screen": SCREEN, "run.serial": SERIAL}
+    if boot.script:
+        conf["run.step_screens"] = STEP_SCREENS
+    if boot.has_ready_point:
+        conf["run.floppies"] = " ".join(f"{role}.img" for role in boot.early)
+    if boot.keep in media.DISKS:
+        drives = [one.role for one in boot.media if one.role in media.DISKS]
+        conf["run.keep"] = media.CHANGED[boot.keep]
+        conf["run.keep_drive"] = str(drives.index(boot.keep))
+    # The observations of such a guest begin at reset.
+    return conf | run.observation.job()
 
 
 def _program(lab: Lab, isa: str) -> Path:
@@ -237,8 +251,8 @@ def _program(lab: Lab, isa: str) -> Path:
     return lab.engine64 if isa in Bochs.can.without_clocks else lab.engine
 
 
-def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
-    """Every input file of the run, by role."""
+def _boot_inputs(lab: Lab, run: Run) -> dict[str, Path]:
+    """The input files that have an effect already during the boot, by role."""
     inputs = {
         "engine": _program(lab, str(run.machine.values["cpu.isa"])),
         "bochsrc.in": lab.bochsrc,
@@ -247,20 +261,29 @@ def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
         "bootrom": lab.cache_rom if run.boot else lab.bootrom,
         **run.guest.files,
     }
-    if run.boot and run.boot.state:
-        inputs |= {STATE: run.boot.state, "restore": lab.restorer}
     if run.machine.values["disk.count"]:
         inputs["scsi"] = lab.formatted_disk
     if run.has_clocks:
         inputs["timing"] = lab.timing(str(run.machine.values["cpu.timing"]))
     if run.boot:
-        inputs |= {one.role: one.path for one in (*run.boot.media, *run.boot.inserted)}
-    elif delivered := delivery.archived(lab, run):
+        late = {one.role for one in run.boot.inserted} - {*run.boot.early}
+        media_files = (*run.boot.media, *run.boot.inserted)
+        inputs |= {one.role: one.path for one in media_files if one.role not in late}
+    if run.guest.protocol == MULTIBOOT:
+        inputs["multiboot"] = lab.multiboot
+    return inputs
+
+
+def _job_inputs(lab: Lab, run: Run) -> dict[str, Path]:
+    """The input files of the run's job, by role."""
+    if boot := run.boot:
+        late = {one.role: one.path for one in boot.inserted if one.role not in boot.early}
+        return late | ({STATE: boot.state, "restore": lab.restorer} if boot.state else {})
+    inputs = {}
+    if delivered := delivery.archived(lab, run):
         inputs[DELIVERED] = delivered
     if run.program and run.program.delivered:
         inputs[PROGRAM] = run.program.delivered
-    if run.guest.protocol == MULTIBOOT:
-        inputs["multiboot"] = lab.multiboot
     return inputs
 
 
@@ -289,9 +312,9 @@ def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
     )
 
 
-def _conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
-    """The lines of engine.conf that have an effect already during the boot. In these lines,
-    the role of each file replaces the path. So the lines are the same in every run directory."""
+def _boot_conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
+    """The lines of boot.conf. In these lines, the role of each file replaces the path. So the lines
+    are the same in every run directory."""
     conf: dict[str, str] = {
         **run.machine.engine_conf(),
         "run.events": EVENTS,
@@ -299,7 +322,6 @@ def _conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
         "run.limit_cycles": str(run.limit_cycles),
         "run.timing": "on" if run.model else "off",
         "run.feedback": "on" if run.feedback and run.has_clocks else "off",
-        "run.trace_reads": "off",
     }
     if "timing" in inputs:
         conf["run.timing_table"] = "timing"
@@ -307,7 +329,7 @@ def _conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
         conf["disk.image"] = "scsi"
     if run.seed:
         conf["run.phase"] = str(seeds.phase(run.seed, run.machine.clock_hz))
-    conf |= run.observation.conf()
+    conf |= run.observation.boot()
     if run.machine.values["net.card"] != "none":
         conf["net.seed"] = str(run.seed)
     if run.guest.screen:
@@ -315,16 +337,16 @@ def _conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
     return conf
 
 
-def _job(run: Run, inputs: Collection[str]) -> dict[str, str]:
-    """The lines of engine.conf that have an effect only after the guest's ready marker."""
+def _job_conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
+    """The lines of job.conf, which have an effect only after the guest's ready marker."""
     job = {"run.job": run.job, **run.observation.job()}
     if DELIVERED in inputs:
         job["run.program"] = DELIVERED
     return job
 
 
-def _conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> str:
-    """The text of engine.conf. The path of each file replaces the role of the file."""
+def _conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> bytes:
+    """The text of boot.conf or job.conf. The path of each file replaces the role of the file."""
     text = []
     for key, value in lines.items():
         if key.startswith("boot.blob."):
@@ -333,7 +355,7 @@ def _conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> str:
         elif key in ("run.timing_table", "run.program", "disk.image"):
             value = paths[value]
         text.append(f"{key} = {value}\n")
-    return "".join(text)
+    return "".join(text).encode()
 
 
 def _kernel_version(kernel: bytes) -> str:

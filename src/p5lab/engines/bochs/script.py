@@ -1,50 +1,51 @@
 # SPDX-License-Identifier: MIT
-"""The script of a run in engine.conf: the keys run.step.* (engine/session/step.hh)."""
+"""The script of a run in boot.conf and job.conf: the keys run.step.* (engine/session/step.hh)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from p5lab.describe.boot import Boot
 from p5lab.describe.markers import BOOT_PHASE, WINDOW_PHASE
 from p5lab.describe.script import BOOT, READY, Script, Step
 
 
-def conf(boot: Boot) -> tuple[dict[str, str], dict[str, str]]:
-    """The lines that can change a result: those up to the ready point, and those after it. Without
-    a ready point, all lines are in the first part. The text of --until is the last step."""
+@dataclass(frozen=True)
+class Lines:
+    """Some steps of a script. `steps`: the lines that can change a result. `titles`: the lines with
+    the title of each step for the engine's messages."""
+
+    steps: dict[str, str]
+    titles: dict[str, str]
+
+
+def lines(boot: Boot) -> tuple[Lines, Lines]:
+    """The steps of the boot, up to the ready point, and those of the job. Without a ready point,
+    the boot has none. The text of --until is the last step."""
     steps, shared = (boot.script.steps, boot.script.boot) if boot.script else ((), ())
     each = [_step(boot.script, step, boot) for step in steps if boot.script]
-    if boot.until:
-        each.append({"wait": boot.until})
-    first = len(shared) or len(each)
-    return _lines(each[:first], 0), _lines(each[first:], first)
-
-
-def beside_program(script: Script) -> tuple[dict[str, str], dict[str, str]]:
-    """The lines of a script that runs beside a program: those that can change a result, and the
-    titles of the steps."""
-    lines = _lines([_step(script, step) for step in script.steps], 0)
-    return lines, _titles(script.titles)
-
-
-def _lines(steps: Sequence[Mapping[str, str]], first: int) -> dict[str, str]:
-    return {
-        f"run.step.{number}.{key}": value
-        for number, step in enumerate(steps, first)
-        for key, value in step.items()
-    }
-
-
-def titles(boot: Boot) -> dict[str, str]:
-    """The title of each step for the engine's messages. The only step of --until has an empty
-    title."""
     titles = list(boot.script.titles) if boot.script else []
     if boot.until:
-        titles.append(f'step {len(titles) + 1}, until "{boot.until}"' if titles else "")
-    return _titles(titles)
+        each.append({"wait": boot.until})
+        # The only step of --until has an empty title.
+        titles.append(f'step {len(each)}, until "{boot.until}"' if titles else "")
+    first = len(shared)
+    return _lines(each[:first], titles[:first]), _lines(each[first:], titles[first:], first)
 
 
-def _titles(titles: Sequence[str]) -> dict[str, str]:
-    return {f"run.step.{number}.title": title for number, title in enumerate(titles)}
+def beside_program(script: Script) -> Lines:
+    """The steps of a script that runs beside a program."""
+    return _lines([_step(script, step) for step in script.steps], script.titles)
+
+
+def _lines(steps: Sequence[Mapping[str, str]], titles: Sequence[str], first: int = 0) -> Lines:
+    return Lines(
+        {
+            f"run.step.{number}.{key}": value
+            for number, step in enumerate(steps, first)
+            for key, value in step.items()
+        },
+        {f"run.step.{number}.title": title for number, title in enumerate(titles, first)},
+    )
 
 
 def _step(script: Script, step: Step, boot: Boot | None = None) -> dict[str, str]:

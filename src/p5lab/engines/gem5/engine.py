@@ -25,7 +25,7 @@ from p5lab.describe.engine import DEVIATIONS, Capabilities
 from p5lab.describe.guest import X86_64
 from p5lab.describe.observation import Clocks, Cpi
 from p5lab.describe.run import Run
-from p5lab.engines import EVENTS, Engine, Outcome, Plan
+from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan
 from p5lab.engines.gem5 import checkpoint, direct, parameters, versions, workload
 from p5lab.engines.gem5.ending import reason
 from p5lab.engines.gem5.setup import Setup
@@ -125,19 +125,21 @@ class Classic(Engine):
         sources = (configurations(lab), lab.root / "src/p5lab/engines/gem5")
         script = relative(configurations(lab) / "run.py", directory)
         return Plan(
-            inputs=inputs,
-            settings={
-                "gem5": gem5.digest,
-                "configs/gem5": checkpoint.digest_of(sources),
-                "machine": run.machine.canonical("engine", "bochsrc"),
-                "command line": setup.command_line,
-                "cpu": setup.cpu,
-                "extras": setup.extras,
-                **({"nominal": True, "cpi": setup.cpi} if setup.nominal else {}),
-                "limit_seconds": run.limit_seconds,
-                "job": {"run.job": run.job},
-            },
-            write={SETUP: setup.text().encode(), JOB: direct.job_file(run.job, archive)},
+            boot=Part(
+                inputs,
+                {
+                    "gem5": gem5.digest,
+                    "configs/gem5": checkpoint.digest_of(sources),
+                    "machine": run.machine.canonical("engine", "bochsrc"),
+                    "command line": setup.command_line,
+                    "cpu": setup.cpu,
+                    "extras": setup.extras,
+                    **({"nominal": True, "cpi": setup.cpi} if setup.nominal else {}),
+                    "limit_seconds": run.limit_seconds,
+                    "job": {"run.job": run.job},
+                },
+                {SETUP: setup.text().encode(), JOB: direct.job_file(run.job, archive)},
+            ),
             command=(str(gem5.path), "-d", M5OUT, "--listener-mode=off", script, "--setup", SETUP),
             environment={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
             versions={"gem5": gem5.version},
