@@ -115,10 +115,12 @@ class Connection : public device::Pc {
     bochs::count_event(event, number);
   }
 
-  std::FILE* create(const std::string& path) override { return bochs::run().create(path); }
-  void fail(const std::string& reason) override { bochs::run().fail(reason); }
+  std::FILE* create(const std::string& path) override {
+    return bochs::run().end().create(path).file();
+  }
+  void fail(const std::string& reason) override { bochs::run().end().fail(reason); }
   void cannot_write(const std::string& path) override { session::cannot_write(path); }
-  void end(const std::string& reason) override { bochs::run().end_run(reason); }
+  void end(const std::string& reason) override { bochs::run().end().stop(reason); }
 
   // Runs the actions that are due, and sets the timer for the next action.
   void go_on() {
@@ -176,8 +178,8 @@ std::vector<std::unique_ptr<Connection>> connections;
 }  // namespace
 
 void p5_devices(void) {
-  const base::Clock clock(bochs::run().config().machine.clock_hz());
-  for (device::Device* device : bochs::run().devices().present()) {
+  const base::Clock clock(bochs::run().conf().config().machine.clock_hz());
+  for (device::Device* device : bochs::run().conf().devices().present()) {
     connections.push_back(std::make_unique<Connection>(*device, clock));
   }
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -113,9 +114,11 @@ class BochsPlatform : public session::Emulator {
   bool save_disk(unsigned drive, std::FILE* file) override { return bochs::save_disk(drive, file); }
 
   void let_pass(uint64_t clocks) override;
+
+  void end_at_panic() override { bochs::end_at_panic(); }
 };
 
-session::Session the_run;
+std::unique_ptr<session::Session> the_run;  // null: the emulator is starting
 
 measure::Blocks* blocks;   // null: not requested
 observe::Group observers;  // of engine/observe; empty before the guest is ready
@@ -128,10 +131,11 @@ bool each_watched;        // region or issues is not null, or there are observer
 
 // Takes the observers that the run has now.
 void take_observers() {
-  blocks = the_run.blocks();
-  observers = the_run.observers();
-  issues = the_run.issues();
-  region = the_run.region();
+  session::Measurement& measurement = the_run->measurement();
+  blocks = measurement.observers().blocks();
+  observers = measurement.observers().started();
+  issues = measurement.observers().issues();
+  region = measurement.region();
   branches_watched = blocks || !observers.each().empty();
   each_watched = region || issues || !observers.all().empty();
 }
@@ -144,10 +148,10 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
                                  cpu->real_mode(),
                                  bochs::place(BX_SEG_REG_DS, BX_32BIT_REG_ESI),
                                  bochs::place(BX_SEG_REG_ES, BX_32BIT_REG_EDI)};
-  const session::MarkerResult result = the_run.marker(call);
+  const session::MarkerResult result = the_run->marker(call);
   if (operation == session::kReady) {
     bochs::run_agendas();
-    next_look = the_run.next_look();
+    next_look = the_run->next_look();
   }
   take_observers();
   leaf->eax = result.eax;
@@ -186,8 +190,8 @@ class Processor : public pentium_t {
     if (function == 0) {
       get_leaf_0(0x1, "GenuineIntel", leaf);
     } else if (function == 1) {
-      leaf->eax = the_run.config().signature;
-      leaf->edx = the_run.cpuid_features();
+      leaf->eax = the_run->conf().config().signature;
+      leaf->edx = the_run->conf().config().cpuid_features();
     }
   }
 
@@ -197,7 +201,7 @@ class Processor : public pentium_t {
       return 1;
     }
     uint64_t result = 0;
-    if (!the_run.counter_registers().read(index, &result)) return -1;
+    if (!the_run->counter_registers().read(index, &result)) return -1;
     *value = result;
     return 1;
   }
@@ -214,7 +218,6 @@ union ModelStorage {
   p5::Pentium pentium;
 } storage;
 p5::Pentium& model = storage.pentium;
-bool model_started;
 bool state_stale = true;  // ring, mode or address space may have changed
 bool delivery_known;      // p5_interrupt() belongs to an exception or hardware interrupt
 bool breakpoints_stale;   // DR0 to DR3 or DR7 may have changed
@@ -223,8 +226,7 @@ bool cmov_allowed;
 bool block_moves;  // repeated string instructions run in blocks
 constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // as in Bochs's cpu.cc
 constexpr unsigned kLinuxCall = 0x80;
-bool booting = true;        // until the boot ROM has loaded the guest
-bool from_media;            // the guest boots from its own media (session/media.hh)
+bool watches_programs;      // of the session
 observe::Entrance crossed;  // the last event that made the state stale
 p5::ClassId last_class;     // class of the last instruction that began, with each_watched
 
@@ -308,7 +310,8 @@ void refresh_state() {
   state.paging = cpu()->cr0.get_PG();
 #if BX_SUPPORT_X86_64
   if (state.paging && !cpu()->long_mode()) {
-    the_run.fail("paging outside long mode: this engine models only the page tables of x86-64");
+    the_run->end().fail(
+        "paging outside long mode: this engine models only the page tables of x86-64");
   }
   state.large_pages = true;
   state.global_pages = cpu()->cr4.get_PGE();
@@ -331,54 +334,52 @@ void refresh_state() {
 #if !BX_SUPPORT_X86_64
 int Processor::wrmsr(Bit32u index, Bit64u value) {
   state_stale = true;  // TR12 may inhibit the caches
-  return the_run.counter_registers().write(index, value) ? 1 : -1;
+  return the_run->counter_registers().write(index, value) ? 1 : -1;
 }
 #endif
 
 }  // namespace
 
 void p5_initialize(void) {
-  the_run.start(&model, platform);
-  model_started = true;
+  the_run = session::Session::of_files(&model, platform);
+  the_run->begin();
   p5_clock = model.clock_address();
-  next_look = the_run.next_look();
-  from_media = the_run.config().media.on;
-  if (from_media) bochs::end_at_panic();
-  cmov_allowed = the_run.config().cmov;
-  block_moves = the_run.config().fast_paths;
+  next_look = the_run->next_look();
+  watches_programs = the_run->watches_programs();
+  const session::RunConfig& config = the_run->conf().config();
+  cmov_allowed = config.cmov;
+  block_moves = config.fast_paths;
   take_observers();
   cpu()->cpuid = new Processor(cpu());
-  if (!p5::kX86_64) p5_flawed_divider = x87::divider_is_flawed(the_run.config().signature);
+  if (!p5::kX86_64) p5_flawed_divider = x87::divider_is_flawed(config.signature);
 }
 
 void bochs::hold() { model.hold(); }
 
 void p5_exit(void) {
   platform.stopped = true;
-  the_run.stopped_early();
+  if (the_run) the_run->end().emulator_stopped();
 }
 
 void p5_reset(unsigned type) {
   (void)type;
   state_stale = true;
-  if (model_started) model.serialize();  // drops the fetched code
-  if (model_started && from_media) the_run.guest_reset();
-  if (model_started && !booting) {
-    the_run.guest_reset_early();
-  }
+  if (!the_run) return;
+  model.serialize();  // drops the fetched code
+  the_run->guest_reset();
 }
 
 void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool code32, bool code64) {
-  const p5::TimingTable& timing = the_run.timing();
+  const p5::TimingTable& timing = the_run->conf().timing();
   const bool decoded = code64 ? p5::decode64(bytes, length, timing, &i->p5)
                               : p5::decode(bytes, length, code32, timing, &i->p5);
   if (!decoded || i->p5.length != length) {
-    the_run.decoder_differs(bytes, length, i->p5.length);
+    session::decoder_differs(bytes, length, i->p5.length);
     i->p5 = p5::Insn();
     i->p5.length = Bit8u(length);
     i->p5.flags = p5::kUncommon;
   }
-  if (the_run.config().machine.ideal.pairing) p5::pair_always(&i->p5);
+  if (the_run->conf().config().machine.ideal.pairing) p5::pair_always(&i->p5);
   for (observe::Observer* one : observers.each()) one->decoded(Bit32u(cpu()->pAddrFetchPage));
   if (p5::kX86_64) return;
   // Even if Bochs emulates an older processor, Bochs decodes some instructions of later processors.
@@ -394,7 +395,7 @@ static __attribute__((noinline)) void watch(const p5::Insn& insn, Linear linear)
   const Linear stack = stack_pointer();
   observers.at(linear, stack);
   if (issues) issues->at(linear);
-  if (region) the_run.cross_region(region->at(model.state(), linear, stack, thread_base()));
+  if (region) the_run->cross_region(region->at(model.state(), linear, stack, thread_base()));
   if (insn.flags & p5::kFar) {
     const bx_address next = cpu()->get_instruction_pointer() + insn.length;
     const observe::Position after = place(next, general_register(4));
@@ -671,7 +672,7 @@ static bool sends_signal() {
 
 // A program of ring 3 enters the kernel. `at`: the address of its instruction.
 static void program_enters(unsigned vector, unsigned error, bx_address at, bool with_stack) {
-  if (from_media || cpu()->sregs[BX_SEG_REG_CS].selector.rpl != 3) return;
+  if (!watches_programs || cpu()->sregs[BX_SEG_REG_CS].selector.rpl != 3) return;
   session::KernelEntry entry;
   entry.vector = int(vector);
   entry.error = error;
@@ -679,7 +680,7 @@ static void program_enters(unsigned vector, unsigned error, bx_address at, bool 
   entry.cr2 = Linear(cpu()->cr2);
   entry.cr3 = p5::Space(cpu()->cr3);
   for (unsigned i = 0; i < 8; i++) entry.registers[i] = general_register(i);
-  the_run.program_entered(std::move(entry), with_stack);
+  the_run->program().entered(std::move(entry), with_stack);
 }
 
 // Reports the delivery of an interrupt or exception to the observers. `back`: where the code
@@ -719,10 +720,9 @@ static std::string registers() {
 
 void p5_hwinterrupt(unsigned vector) {
   if (state_stale) refresh_state();
-  if (!from_media && model.state().ring == 3) {
+  if (watches_programs && model.state().ring == 3) {
     const auto cr3 = p5::Space(cpu()->cr3);
-    the_run.program_seen(code_linear(cpu()->get_instruction_pointer()), cr3);
-    if (the_run.may_be_endless(cr3)) the_run.program_state(registers(), cr3);
+    the_run->program_seen(code_linear(cpu()->get_instruction_pointer()), cr3, registers);
   }
   crossed = {"interrupt", int(vector)};
   report(p5::Entry::Irq, vector, here());
@@ -757,7 +757,7 @@ static void lock_bus(Linear at) {
   const Linear vector = cpu()->idtr.base + BX_UD_EXCEPTION * (cpu()->real_mode() ? 4 : 8);
   if (cpu()->cr0.get_PG())
     cpu()->translate_linear(cpu()->DTLB.get_entry_of(vector, 0), vector, 0, BX_RW);
-  the_run.guest_locked(at);
+  the_run->guest_locked(at);
 }
 
 void p5_exception(unsigned vector, unsigned error_code) {
@@ -765,7 +765,7 @@ void p5_exception(unsigned vector, unsigned error_code) {
   const Linear at = code_linear(cpu()->prev_rip);
   // Programs probe processors with invalid opcodes, and monitors of the time use them as calls.
   if (vector == BX_UD_EXCEPTION) {
-    the_run.guest_invalid_opcode(at);
+    the_run->invalid_opcodes().add(at);
     if (!p5::kX86_64 && is_locked_cmpxchg8b(at)) lock_bus(at);
   }
   if (vector == BX_PF_EXCEPTION) {
@@ -818,7 +818,7 @@ void p5_tick(void) {
   const Bit32u due = Bit32u(now - p5_ticked);
   p5_ticked = now;
   BX_TICKN(due);
-  if (now > next_look) next_look = the_run.look(now);
+  if (now > next_look) next_look = the_run->look(now);
 }
 
 static void stand_still(Bit64u clocks) {
@@ -829,7 +829,7 @@ static void stand_still(Bit64u clocks) {
 }
 
 void p5_idle(void) {
-  if (from_media && !cpu()->get_IF()) the_run.guest_halted();
+  if (!cpu()->get_IF()) the_run->guest_halted();
   // The session looks at its own times, not at the next event of a device after them.
   const Bit64u now = *p5_clock;
   const Bit64u look = next_look < now ? 1 : next_look + 1 - now;
@@ -846,13 +846,13 @@ void BochsPlatform::let_pass(uint64_t clocks) {
 }
 
 Bit64u p5_read_tsc(Bit64s adjust) {
-  if (cpu()->sregs[BX_SEG_REG_CS].selector.rpl == 3) the_run.program_read_clock();
-  return the_run.counter_registers().time_stamp(adjust);
+  if (cpu()->sregs[BX_SEG_REG_CS].selector.rpl == 3) the_run->program().disturbed();
+  return the_run->counter_registers().time_stamp(adjust);
 }
 
 namespace bochs {
 
-session::Session& run() { return the_run; }
+session::Session& run() { return *the_run; }
 
 void count_event(p5::Event event, uint64_t number) {
   if (state_stale) refresh_state();
@@ -875,6 +875,5 @@ bool BochsPlatform::write_memory(uint32_t address, const uint8_t* bytes, size_t 
     bytes += chunk;
     count -= chunk;
   }
-  booting = false;
   return true;
 }

@@ -12,7 +12,7 @@ void* argument;
 
 BxEvent* handle(void*, BxEvent* event) {
   if (event->type == BX_SYNC_EVT_LOG_DLG) {
-    bochs::run().fail(std::string("the emulator stopped: ") + event->u.logmsg.msg);
+    bochs::run().end().fail(std::string("the emulator stopped: ") + event->u.logmsg.msg);
   }
   return others(argument, event);
 }

@@ -10,6 +10,15 @@ namespace session {
 using base::Settings;
 using p5::kX86_64;
 
+namespace {
+
+// CPUID.1:EDX of a P54C: FPU VME DE PSE TSC MSR MCE CX8 [Intel 242480]. CMOV is bit 15.
+constexpr uint32_t kFeatures = 0x1BF, kCmovFeature = 1u << 15;
+
+}  // namespace
+
+uint32_t RunConfig::cpuid_features() const { return kFeatures | (cmov ? kCmovFeature : 0); }
+
 RunConfig RunConfig::read(Settings& settings) {
   RunConfig c;
   c.machine = p5::Config::read(settings);
@@ -22,7 +31,9 @@ RunConfig RunConfig::read(Settings& settings) {
   c.fast_paths = !settings.has("run.fast_paths") || settings.flag("run.fast_paths");
   c.read_shadows(settings);
   c.read_classes(settings);
-  c.media = MediaConfig::read(settings);
+  c.screens = Screens::Paths::read(settings);
+  if (settings.has("run.serial")) c.serial = settings.text("run.serial");
+  c.boot = read_boot(settings);
   if (kX86_64) {
     if (!c.shadows.empty()) settings.fail("run", "expected no shadows on x86-64");
     if (!c.nominal) c.machine = c.machine.without_clocks();

@@ -9,7 +9,8 @@
 
 #include "base/settings.hh"
 #include "p5/config.hh"
-#include "session/media.hh"
+#include "session/boot.hh"
+#include "session/screens.hh"
 
 namespace session {
 
@@ -32,7 +33,13 @@ struct RunConfig {
   std::vector<std::string> shadow_names;
   std::vector<p5::Config> shadows;
   bool classes = false;  // the run records the classes of misses
-  MediaConfig media;     // of a guest that boots from its own media
+  // The file with the guest's text, in which the steps of a script search: its serial line, or the
+  // output of its programs.
+  std::string serial;
+  Screens::Paths screens;
+  Boot boot;
+
+  uint32_t cpuid_features() const;
 
   // Reads all keys of a boot; `settings` keeps the first error.
   static RunConfig read(base::Settings& settings);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What must a run do whose guest boots from its own media (engine/session/media.hh), and what is
-// the text of its screen (engine/session/screen.hh)?
-#include "session/media.hh"
-
+// How does boot.conf say what boots (engine/session/boot.hh), and what is the text of a screen
+// (engine/session/screen.hh)?
 #include <doctest/doctest.h>
 
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "session/boot.hh"
 #include "session/screen.hh"
+#include "session/screens.hh"
 
 using namespace session;
 
@@ -23,12 +23,12 @@ Screen showing(const std::vector<std::string>& rows) {
   return screen;
 }
 
-MediaConfig read(const std::string& text, std::string* error) {
+Boot read(const std::string& text, std::string* error) {
   base::Settings settings;
-  CHECK(settings.parse(text, "test.conf", error));
-  const MediaConfig config = MediaConfig::read(settings);
+  CHECK(settings.parse(text, "boot.conf", error));
+  const Boot boot = read_boot(settings);
   *error = settings.finish();
-  return config;
+  return boot;
 }
 
 }  // namespace
@@ -57,39 +57,48 @@ TEST_CASE("screen: the text of the file") {
   CHECK(Screen().text() == "");
 }
 
-TEST_CASE("media: a guest of the engine with a graphics screen") {
+TEST_CASE("screens: the files of a run") {
   std::string error;
-  const std::string needed = "run.screen = s\nrun.serial = o\nrun.step_screens = f\n";
-  const MediaConfig config = read(needed, &error);
-  CHECK(error == "");
-  CHECK_FALSE(config.on);
-  CHECK(config.screen == "s");
-  CHECK(config.step_screens == "f");
-  read(needed + "run.floppies = a\n", &error);  // only for a guest with its own media
-  CHECK(error != "");
+  base::Settings settings;
+  REQUIRE(settings.parse("run.screen = s\nrun.step_screens = f\n", "boot.conf", &error));
+  const Screens::Paths paths = Screens::Paths::read(settings);
+  CHECK(settings.finish() == "");
+  CHECK(paths.last == "s");
+  CHECK(paths.steps == "f");
 }
 
-TEST_CASE("media: the keys of a run") {
+TEST_CASE("boot: an image and media are two types with keys of their own") {
   std::string error;
-  CHECK_FALSE(read("", &error).on);
+  const std::string image = "boot.entry = 0:0\nboot.segment = 0\nboot.sp = 0\n";
+  CHECK(std::holds_alternative<ImageBoot>(read(image, &error)));
   CHECK(error == "");
-  const std::string needed = "run.media = on\nrun.screen = s\nrun.serial = l\n";
-  CHECK(read(needed, &error).steps.empty());
+  read(image + "run.floppies = a\n", &error);
+  CHECK(error == "boot.conf:4: run.floppies: unknown key");
+  read(image + "run.media = on\n", &error);
+  CHECK(error == "boot.conf:1: boot.entry: unknown key");
+  CHECK(std::get<MediaBoot>(read("run.media = on\n", &error)).steps.empty());
   CHECK(error == "");
-  const MediaConfig config = read(
-      needed + "run.step.0.wait = A:\\>\nrun.step.0.title =\nrun.step_screens = f\n" +
-          "run.step.1.ready = on\nrun.step.1.title = ready\nrun.keep = d\nrun.keep_drive = 1\n",
-      &error);
+}
+
+TEST_CASE("boot: the steps of media end with the ready point") {
+  std::string error;
+  const std::string media = "run.media = on\n",
+                    wait = "run.step.0.wait = A:\\>\nrun.step.0.title =\n",
+                    ready = "run.step.1.ready = on\nrun.step.1.title = ready\n";
+  const auto boot = std::get<MediaBoot>(read(
+      media + wait + ready + "run.floppies = a b\nrun.keep = d\nrun.keep_drive = 1\n", &error));
   CHECK(error == "");
-  REQUIRE(config.steps.size() == 2);
-  CHECK(config.steps[0].wanted.text() == "A:\\>");
-  CHECK(config.step_screens == "f");
-  CHECK(config.keep_drive == 1);
-  for (const char* wrong : {"run.step.0.wait = a\n", "run.step.0.wait = a\nrun.step.0.title = t\n",
-                            "run.step.0.wait =\nrun.step.0.title = t\n", "run.keep = d\n",
-                            "run.keep = d\nrun.keep_drive = 2\n"}) {
+  REQUIRE(boot.steps.size() == 2);
+  CHECK(boot.steps[0].wanted.text() == "A:\\>");
+  CHECK(boot.floppies == std::vector<std::string>{"a", "b"});
+  CHECK(boot.keep == "d");
+  CHECK(boot.keep_drive == 1);
+  for (const std::string& wrong :
+       {wait, std::string("run.step.0.wait = a\n"),
+        std::string("run.step.0.wait =\nrun.step.0.title = t\n"), std::string("run.keep = d\n"),
+        std::string("run.keep = d\nrun.keep_drive = 2\n")}) {
     CAPTURE(wrong);
-    read(needed + wrong, &error);
+    read(media + wrong, &error);
     CHECK(error != "");
   }
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Where a program in the guest was when a signal ended it, or when its time was up: the function,
 the source line, the instruction and the value that was wrong. The engine reports the program's last
-way into the kernel (engine/session/session.hh: KernelEntry)."""
+way into the kernel (engine/session/program_watch.hh: KernelEntry)."""
 
 import re
 from collections.abc import Mapping, Sequence

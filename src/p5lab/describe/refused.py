@@ -11,7 +11,7 @@ from p5lab.describe import program as programs
 from p5lab.describe import source_lines
 from p5lab.describe.elf import Elf
 
-# The engine's message (engine/session/session.cc: exit).
+# The engine's message (engine/session/invalid_opcodes.cc: last).
 _REFUSED = re.compile(r"invalid opcode \(#UD\) at 0x([0-9a-f]+), ring 3\b")
 _DECODED = re.compile(r"^\s*[0-9a-f]+:\t((?:[0-9a-f]{2} )+)\s*\t(.+)$", re.MULTILINE)
 LONGEST = 15  # bytes of an x86 instruction

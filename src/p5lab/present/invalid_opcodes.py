@@ -3,7 +3,7 @@
 
 from typing import Any
 
-INVALID = "invalid-opcode"  # the engine's note (engine/session/session.cc: time_is_up)
+INVALID = "invalid-opcode"  # the engine's note (engine/session/session.cc: look)
 
 
 def remark(record: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-# The notes of the engine (engine/session/session.cc: finish).
+# The notes of the engine (engine/session/measurement.cc: finish).
 CALLS, MEASURED = "region-calls", "region-measured"
 
 

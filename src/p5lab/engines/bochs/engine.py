@@ -29,7 +29,7 @@ from p5stats import StatsError, events
 
 # Exit statuses of the engine (engine/bochs).
 BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
-ABORTED = "the guest program aborted"  # as engine/session/session.cc says it
+ABORTED = "the guest program aborted"  # as engine/session/markers.cc says it
 CONSOLE, SERIAL, OUTPUT, LOG = map(files.file, ("console", "serial", "output", "log"))
 SCREEN, PICTURE = files.file("screen"), files.file("picture")
 BOOT_CONF, JOB_CONF, SETUP = "boot.conf", "job.conf", "setup.bin"
