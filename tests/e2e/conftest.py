@@ -28,7 +28,7 @@ from p5lab.describe.observation import (
     Trace,
     Vectors,
 )
-from p5lab.describe.run import Run
+from p5lab.describe.run import ImageRun
 from p5lab.engines import Outcome
 from p5lab.engines.bochs.engine import BOOT_CONF, CONF, JOB_CONF, Bochs
 from p5lab.execute import executor, forkserver
@@ -378,7 +378,7 @@ def boot(lab, workloads, directories):
             # A program without a description, such as a test of guest mach.
             described = replace(described, name=name, starts=("true-static", "dup"))
         asked = machine.load(lab.machines, board).with_set(settings or {}, "test")
-        planned = Run(
+        planned = ImageRun(
             experiment="test",
             machine=experiment.with_isa("test", booted, asked),
             guest=booted if disk else replace(booted, disk=None),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p5lab.api import cell, checkout
+from p5lab.describe.guest import built
 from p5lab.describe.machine import Machine
 from p5lab.describe.observation import Attribution, Cpi, Shadows
 from p5lab.describe.observation.attribute import INSTRUCTIONS
@@ -144,7 +145,7 @@ def _by_instruction(one: Run, kernel: str) -> Run:
 
 def _files(one: Run, kernel: str) -> list[Path]:
     if kernel:
-        return [one.guest.kernel.with_name("vmlinux")]
+        return [built(one.guest).kernel.with_name("vmlinux")]
     return [one.program.path] if one.program and one.program.path else []
 
 

@@ -137,7 +137,7 @@ def _boots_media(args: argparse.Namespace, lab: Lab) -> bool:
         return True
     if args.experiment or args.program or not args.guest:
         return False
-    return all(guest.load(lab, name).media for name in args.guest)
+    return all(isinstance(guest.load(lab, name), guest.MediaGuest) for name in args.guest)
 
 
 def _media(args: argparse.Namespace) -> UserMedia:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from p5lab.describe import archive, workload
 from p5lab.describe import program as programs
-from p5lab.describe.guest import Guest
+from p5lab.describe.guest import ImageGuest, built
 from p5lab.describe.observation.target import Target
 from p5lab.describe.workload import Workload
 from p5lab.lab import Lab
@@ -21,14 +21,15 @@ OWN = "/tmp/program"  # the user's program in the guest (guest-images/parts/root
 def files(lab: Lab, run: Target) -> list[tuple[Path, str]]:
     """The programs that the run needs in the guest: files of the host, and their paths in the
     guest. Empty for a program that the guest contains."""
+    system = built(run.guest)
     if run.program == programs.SHELL:
-        return _all(lab, run.guest)
+        return _all(lab, system)
     if run.program:
         return [(run.program.path, OWN)] if run.program.path else []
-    return of_workload(lab, run.workload, run.guest) if run.workload.program else []
+    return of_workload(lab, run.workload, system) if run.workload.program else []
 
 
-def of_workload(lab: Lab, one: Workload, system: Guest) -> list[tuple[Path, str]]:
+def of_workload(lab: Lab, one: Workload, system: ImageGuest) -> list[tuple[Path, str]]:
     """The program of a workload and the files that it needs, as for `files`."""
     own = programs.file_of(lab, one, system)
     further = [(lab.program(system.programs, name), _place(system, name)) for name in one.starts]
@@ -44,7 +45,7 @@ def archived(lab: Lab, run: Target) -> Path | None:
     return archive.of_programs(lab, found) if found else None
 
 
-def _all(lab: Lab, system: Guest) -> list[tuple[Path, str]]:
+def _all(lab: Lab, system: ImageGuest) -> list[tuple[Path, str]]:
     """The built programs of all workloads of the checkout, for a shell."""
     known = workload.load(lab).values()
     runnable = (one for one in known if one.file and not lab.is_outside(one.file))
@@ -58,7 +59,7 @@ def _all(lab: Lab, system: Guest) -> list[tuple[Path, str]]:
     return [(host, inside) for inside, host in found.items()]
 
 
-def _place(system: Guest, name: str) -> str:
+def _place(system: ImageGuest, name: str) -> str:
     """The path in the guest of a program or library of build/workloads. A library is where the
     loader looks for it."""
     return f"/{name}" if name.startswith("lib/") else f"{system.bin}/{name}"

@@ -15,11 +15,11 @@ from p5lab.describe import sweep, this_host
 from p5lab.describe.experiment_file import Entry, File, Job, Variant
 from p5lab.describe.experiment_file import names as names
 from p5lab.describe.experiment_file import title as title
-from p5lab.describe.guest import CMOV, X86_64, Guest
+from p5lab.describe.guest import CMOV, X86_64, Guest, built
 from p5lab.describe.machine import Machine
 from p5lab.describe.observation import Shadow, Shadows
 from p5lab.describe.request import Filter as Filter
-from p5lab.describe.run import Run
+from p5lab.describe.run import ImageRun, Run
 from p5lab.describe.sweep import Axis, Point
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -229,10 +229,10 @@ def _at_point(board: Machine, point: Point, axes: Iterable[Axis], choice: Filter
 
 def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
     choice = asked.choice
-    return Run(
+    return ImageRun(
         name,
         with_isa(asked.where, part.system, part.board),
-        part.system,
+        built(part.system),
         part.job.workload,
         part.job.parameters,
         part.job.given,

@@ -12,6 +12,7 @@ lists capabilities that the guest does not have, each with a reason that replace
 reason. [cannot] lists workloads that do not run on the guest, each with its own reason.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,18 +95,62 @@ class Call:
     cr3_loads: int
 
 
-@dataclass(frozen=True)
-class Guest:
-    """An operating system that can be booted: its files, its capabilities and its limits."""
+@dataclass(frozen=True, kw_only=True)
+class Guest(ABC):
+    """An operating system that can be booted: an ImageGuest or a MediaGuest."""
 
     name: str
     title: str
     structure: str
     isa: str
     clock_vector: int  # interrupt vector of the guest's clock tick
+    has: frozenset[str] = frozenset()  # capabilities
+    lacks: Mapping[str, str] = field(default_factory=dict)  # special reasons by capability
+
+    @abstractmethod
+    def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
+        """The reason why a workload with these parameters does not run on this guest; empty if the
+        workload runs."""
+
+    @abstractmethod
+    def why_never(self, workload: Workload) -> str:
+        """The reason why a workload never runs on this guest, with any parameters. The result is
+        empty if the workload runs with some parameters."""
+
+    @abstractmethod
+    def takes(self, program: str, known: Mapping[str, Workload]) -> bool:
+        """Whether a program is built for this guest. `known` contains the workloads by name. If a
+        program is not in `known`, it needs no capability."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MediaGuest(Guest):
+    """A guest that the BIOS boots from the user's own media. p5lab has no programs for it."""
+
+    media: tuple[MediumFile, ...]
+    until: str = ""  # the text that ends a boot; empty: the script or the limit ends it
+    script: Script | None = None  # the steps of a boot
+
+    def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
+        """NO_PROGRAMS."""
+        return NO_PROGRAMS
+
+    def why_never(self, workload: Workload) -> str:
+        """NO_PROGRAMS."""
+        return NO_PROGRAMS
+
+    def takes(self, program: str, known: Mapping[str, Workload]) -> bool:
+        """False."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageGuest(Guest):
+    """A guest that p5lab builds: its files, its programs and its limits. The boot ROM loads it."""
+
     protocol: str
-    programs: str = ""  # the directory of build/workloads with the guest's programs
-    kernel: Path = Path()
+    kernel: Path
+    programs: str  # the directory of build/workloads with the guest's programs
     initramfs: Path | None = None  # None: the root is on the disk
     disk: Path | None = None  # image of the first disk
     cmdline: str = ""
@@ -114,18 +159,11 @@ class Guest:
     image: Image | None = None
     modules: tuple[tuple[Path, str], ...] = ()  # of a multiboot kernel: file and command line
     calls: Mapping[str, Call] = field(default_factory=dict)  # by workload and its parameters
-    has: frozenset[str] = frozenset()  # capabilities
-    lacks: Mapping[str, str] = field(default_factory=dict)  # special reasons by capability
-    media: tuple[MediumFile, ...] = ()  # the BIOS boots from them; there is no kernel
-    until: str = ""  # the text that ends a boot from media; empty: the script or the limit ends it
-    script: Script | None = None  # the steps of a boot from media
     screen: str = ""  # the graphics mode of SCREENS that the kernel sets; empty: a text mode
 
     def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
         """The reason why a workload with these parameters does not run on this guest; empty if the
         workload runs."""
-        if self.media:
-            return NO_PROGRAMS
         for what, reason in self.cannot.items():
             name, *settings = what.split()
             pairs = (setting.partition("=") for setting in settings)
@@ -138,8 +176,6 @@ class Guest:
     def why_never(self, workload: Workload) -> str:
         """The reason why a workload never runs on this guest, with any parameters. The result is
         empty if the workload runs with some parameters."""
-        if self.media:
-            return NO_PROGRAMS
         return self.cannot.get(workload.name) or self._missing(workload.needs.items())
 
     def _missing(self, needed: Iterable[tuple[str, str]]) -> str:
@@ -151,11 +187,9 @@ class Guest:
     def takes(self, program: str, known: Mapping[str, Workload]) -> bool:
         """Whether a program is built for this guest. `known` contains the workloads by name. If a
         program is not in `known`, it needs no capability."""
-        return not self.media and (
-            program not in self.cannot
-            if program not in known
-            else not self.why_never(known[program])
-        )
+        if program not in known:
+            return program not in self.cannot
+        return not self.why_never(known[program])
 
     @property
     def bin(self) -> str:
@@ -170,10 +204,7 @@ class Guest:
 
     @property
     def files(self) -> dict[str, Path]:
-        """The files that p5lab builds and that the guest boots from, by role. Empty for a guest
-        that boots from its own media."""
-        if self.media:
-            return {}
+        """The files that p5lab builds and that the guest boots from, by role."""
         files = {"kernel": self.kernel, "initramfs": self.initramfs, "disk": self.disk}
         modules = {f"module{number}": path for number, (path, _) in enumerate(self.modules)}
         return {role: path for role, path in files.items() if path} | modules
@@ -185,6 +216,13 @@ class Guest:
         return (self.initramfs or self.disk or (modules or [self.kernel])[0]).with_name(
             "guest.json"
         )
+
+
+def built(guest: Guest) -> ImageGuest:
+    """The guest, for what only a built guest has. Raises UserError for another guest."""
+    if not isinstance(guest, ImageGuest):
+        raise UserError(f"guest {guest.name} {NO_PROGRAMS}")
+    return guest
 
 
 def names(lab: Lab) -> list[str]:
@@ -200,6 +238,14 @@ def load(lab: Lab, name: str) -> Guest:
     return _guest(lab, _resolved(lab, name, ()))
 
 
+def media_guest(lab: Lab, name: str) -> MediaGuest:
+    """As `load`, for a guest that boots from its own media. Raises UserError for another guest."""
+    guest = load(lab, name)
+    if not isinstance(guest, MediaGuest):
+        raise UserError(f"guest {name} has no [media] to boot from")
+    return guest
+
+
 def _guest(lab: Lab, table: Table) -> Guest:
     boot = table.table("boot")
     if boot.choice("protocol", PROTOCOLS) == BIOS or "media" in table.data:
@@ -213,7 +259,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
     protocol, modules = boot.choice("protocol", PROTOCOLS), boot.texts("modules", [])
     _check_boot(boot, protocol, initramfs, disk, modules)
     has, lacks = _capabilities(lab, table)
-    guest = Guest(
+    guest = ImageGuest(
         name=table.text("name"),
         title=table.text("title"),
         structure=table.choice("structure", STRUCTURES),
@@ -259,21 +305,20 @@ def _check_boot(
         raise UserError(f"{boot.where}: expected initramfs or disk, for the root file system")
 
 
-def _from_media(lab: Lab, table: Table, boot: Table) -> Guest:
+def _from_media(lab: Lab, table: Table, boot: Table) -> MediaGuest:
     """A guest that the BIOS boots from floppies, IDE disks or a CD-ROM."""
     if boot.text("protocol") != BIOS or "media" not in table.data:
         raise UserError(f'{boot.where}: expected protocol = "{BIOS}" and a table [media] together')
-    boot.only(("protocol", "until", "cmdline"))
+    boot.only(("protocol", "until"))
     until = boot.text("until", "")
     script.check_text(until, boot.at("until"))
     has, lacks = _capabilities(lab, table)
-    return Guest(
+    return MediaGuest(
         name=table.text("name"),
         title=table.text("title"),
         structure=table.choice("structure", STRUCTURES),
         isa=table.choice("isa", ("pentium",)),
         clock_vector=table.number("clock_vector", BIOS_CLOCK_VECTOR),
-        protocol=BIOS,
         has=has,
         lacks=lacks,
         media=media.read(table.table("media")),
@@ -359,17 +404,19 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     base = _resolved(lab, base_name, (name, *variants))
     base_guest = _guest(lab, base)  # an error message about the base names the base
     merged: dict[str, Any] = {
-        "programs": base_guest.programs,
         **base.data,
         **table.data,
-        "boot": {**base.table("boot").data, **boot.data, "cmdline": _cmdline(boot, base_guest)},
+        "boot": {**base.table("boot").data, **boot.data},
         "lacks": {**base_guest.lacks, **table.table("lacks", {}).data},
-        "cannot": {**base_guest.cannot, **table.table("cannot", {}).data},
     }
+    if isinstance(base_guest, ImageGuest):
+        merged = {"programs": base_guest.programs, **merged}
+        merged["boot"]["cmdline"] = _cmdline(boot, base_guest)
+        merged["cannot"] = {**base_guest.cannot, **table.table("cannot", {}).data}
     return table.with_data(merged)
 
 
-def _cmdline(boot: Table, base: Guest) -> str:
+def _cmdline(boot: Table, base: ImageGuest) -> str:
     """The kernel command line of a variant."""
     changes = [key for key in CMDLINE_CHANGES if key in boot.data]
     if "cmdline" in boot.data:

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from p5lab.describe.elf import PT_LOAD, Elf
-from p5lab.describe.guest import Guest
+from p5lab.describe.guest import ImageGuest
 from p5lab.describe.markers import EMPTY_PHASE, WHOLE_PHASE
 from p5lab.describe.program_files import NOTHING, ProgramFiles
 from p5lab.describe.script import Script
@@ -210,7 +210,7 @@ FORMS = {
 }
 
 
-def file_of(lab: Lab, workload: Workload, system: Guest) -> Path:
+def file_of(lab: Lab, workload: Workload, system: ImageGuest) -> Path:
     """The program of a workload for a guest. The build makes it for a workload of the checkout. The
     file of a workload from outside exists only after p5lab.host.delivered has compiled it. Raises
     UserError if p5lab cannot compile programs for this guest."""

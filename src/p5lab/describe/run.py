@@ -2,13 +2,14 @@
 """One run: a workload on a guest on a machine, with everything that can change the result."""
 
 import fnmatch
+from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from p5lab.describe import engine as engines
 from p5lab.describe.boot import Boot
-from p5lab.describe.guest import Guest
+from p5lab.describe.guest import Guest, ImageGuest, MediaGuest
 from p5lab.describe.keys import readable
 from p5lab.describe.machine import Machine
 from p5lab.describe.observation import (
@@ -25,8 +26,8 @@ from p5lab.describe.workload import Workload
 
 
 @dataclass(frozen=True)
-class Run:
-    """One simulation with all names resolved.
+class Run(ABC):
+    """One simulation with all names resolved: an ImageRun or a MediaRun.
 
     `given`: the parameters that the experiment sets. These parameters distinguish the
         runs of the experiment.
@@ -36,7 +37,6 @@ class Run:
     `model`: if False, each instruction takes one clock, and the machine has no caches, no TLBs and
         no stalls.
     `observation`: what the run records in addition to the counts.
-    `boot`: the media of a guest that boots from its own media.
     `called`: the name by which a comparison shows the run; empty if nothing but the other
         properties distinguishes it.
     """
@@ -54,7 +54,6 @@ class Run:
     program: Program | None = None
     model: bool = True
     observation: Observation = NOTHING
-    boot: Boot | None = None
     called: str = ""
 
     @property
@@ -73,13 +72,9 @@ class Run:
         return " ".join(f"{name}={value}" for name, value in self.parameters.items())
 
     @property
+    @abstractmethod
     def job(self) -> str:
         """The command line that the guest receives, or the text for programs on media."""
-        if self.boot:
-            return self.boot.job
-        if self.program:
-            return self.program.job
-        return f"{self.workload.name} {self.parameter_text}".strip()
 
     @property
     def limit_cycles(self) -> int:
@@ -130,18 +125,7 @@ class Run:
             "given": list(self.given),
             "model": self.model,
             "feedback": self.feedback,
-            **(self._recorded_boot(self.boot) if self.boot else {}),
             **self.observation.recorded(),
-        }
-
-    def _recorded_boot(self, boot: Boot) -> dict[str, str]:
-        own = boot.script == self.guest.script
-        return {
-            "until": boot.until,
-            "keep": boot.keep,
-            "script": boot.script.name if boot.script and not own else "",
-            "args": boot.job,
-            "state": "saved" if boot.save_state else "continued" if boot.state else "",
         }
 
     @property
@@ -159,14 +143,27 @@ class Run:
         return ", ".join(parts)
 
     @property
+    @abstractmethod
     def _what(self) -> str:
-        """The program or the workload, with the parameters that the experiment sets. For a boot
-        from media, the script of the command line and the text that ends the run."""
-        if self.boot:
-            own = self.boot.script == self.guest.script
-            name = self.boot.script.name if self.boot.script and not own else self.workload.name
-            until = f" until {self.boot.until!r}" if self.boot.until else ""
-            return f"{name}{until}"
+        """What runs, as the beginning of the label."""
+
+
+@dataclass(frozen=True)
+class ImageRun(Run):
+    """A run of a guest that p5lab has built. It executes its workload or the user's program."""
+
+    guest: ImageGuest
+
+    @property
+    def job(self) -> str:
+        """The command line of the program."""
+        if self.program:
+            return self.program.job
+        return f"{self.workload.name} {self.parameter_text}".strip()
+
+    @property
+    def _what(self) -> str:
+        """The program or the workload, with the parameters that the experiment sets."""
         if program := self.program:
             return program.summary
         given = "".join(
@@ -176,6 +173,44 @@ class Run:
             for name in self.given
         )
         return self.workload.name + given
+
+
+@dataclass(frozen=True)
+class MediaRun(Run):
+    """A run of a guest that boots from the user's media. A script, a text that appears, a person or
+    the limit ends it. `boot`: the media that were found, the script, and the end."""
+
+    guest: MediaGuest
+    boot: Boot = field(kw_only=True)
+
+    @property
+    def job(self) -> str:
+        """The text for programs on the media."""
+        return self.boot.job
+
+    @property
+    def recorded_request(self) -> dict[str, Any]:
+        """As for every run, and the end of the boot."""
+        boot = self.boot
+        return super().recorded_request | {
+            "until": boot.until,
+            "keep": boot.keep,
+            "script": self._own_script,
+            "args": boot.job,
+            "state": "saved" if boot.save_state else "continued" if boot.state else "",
+        }
+
+    @property
+    def _what(self) -> str:
+        """The script of the command line, and the text that ends the run."""
+        until = f" until {self.boot.until!r}" if self.boot.until else ""
+        return f"{self._own_script or self.workload.name}{until}"
+
+    @property
+    def _own_script(self) -> str:
+        """The name of the script, unless it is that of the guest."""
+        script = self.boot.script
+        return script.name if script and script != self.guest.script else ""
 
 
 def is_named(label: str, text: str) -> bool:

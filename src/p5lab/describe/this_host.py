@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p5lab.describe import keys
-from p5lab.describe.guest import Guest
+from p5lab.describe.guest import LINUX, ImageGuest
 from p5lab.describe.machine import Machine
 
 NAME = "host"  # of the guest
@@ -55,20 +55,18 @@ def machine() -> Host:
     )
 
 
-def guest() -> Guest:
+def guest() -> ImageGuest:
     """This host as a guest. The guest has no kernel to boot. `has` lists the capabilities that this
     host offers to workloads."""
-    nothing = Path()
-    return Guest(
-        NAME,
-        "this host",
-        "monolithic",
-        "pentium",
-        0,
-        "linux",
-        PROGRAMS,
-        nothing,
-        nothing,
+    return ImageGuest(
+        name=NAME,
+        title="this host",
+        structure="monolithic",
+        isa="pentium",
+        clock_vector=0,
+        protocol=LINUX,
+        programs=PROGRAMS,
+        kernel=Path(),
         has=frozenset((*HAS, *(OF_THE_DEVICE if COUNTER_DEVICE.exists() else ()))),
         lacks=LACKS
         | dict.fromkeys(OF_THE_DEVICE, f"needs {COUNTER_DEVICE}, the counter device of a Pentium"),

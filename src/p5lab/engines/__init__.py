@@ -24,11 +24,11 @@ from typing import ClassVar, cast
 from p5lab.describe import delivery, engine
 from p5lab.describe import outputs as files
 from p5lab.describe.engine import Capabilities
-from p5lab.describe.guest import Guest
+from p5lab.describe.guest import Guest, ImageGuest
 from p5lab.describe.plan import Part as Part
 from p5lab.describe.plan import Plan as Plan
 from p5lab.describe.program import SHELL
-from p5lab.describe.run import Run
+from p5lab.describe.run import ImageRun, Run
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
@@ -53,7 +53,8 @@ class Engine(ABC):
     def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
         """The build targets (of SConstruct) that runs on these guests need. By default, these
         targets are the guests. `targets` of this module adds the programs of the runs."""
-        places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
+        images = [guest for guest in guests if isinstance(guest, ImageGuest)]
+        places = {lab.short(path.parent) for guest in images for path in guest.files.values()}
         places = {place for place in places if not Path(place).is_absolute()}  # outside: P5LAB_PATH
         return tuple(sorted(places))
 
@@ -72,7 +73,7 @@ class Engine(ABC):
                     f" expected {' or '.join(self.can.guests)}"
                 )
             engine.check(run.engine, run.observation)
-            if self.can.simulates and not run.boot:
+            if self.can.simulates and isinstance(run, ImageRun):
                 delivery.files(lab, run)  # a guest for which no program is compiled is refused
             if self.can.simulates and not (self.can.feedback or run.feedback):
                 raise engine.refused(run.engine, "--feedback off", lambda can: can.feedback)
@@ -112,7 +113,7 @@ def targets(lab: Lab, runs: Collection[Run]) -> tuple[str, ...]:
 
 def _programs(lab: Lab, run: Run) -> Iterator[str]:
     """The build targets of the programs that the run executes."""
-    if run.boot:
+    if not isinstance(run, ImageRun):
         return
     if run.program == SHELL:
         yield f"build/workloads/{run.guest.programs}"

@@ -18,7 +18,7 @@ from p5lab.describe import outputs as files
 from p5lab.describe import program as programs
 from p5lab.describe import this_host
 from p5lab.describe.engine import UNCOUNTED, Capabilities
-from p5lab.describe.guest import Guest
+from p5lab.describe.guest import Guest, built
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan
 from p5lab.errors import UserError
@@ -48,7 +48,7 @@ class Native(Engine):
         place = lab.program(this_host.PROGRAMS, WHOLE).parent
         arguments = run.parameter_text.split()
         if run.program is None:
-            inputs = {"workload": programs.file_of(lab, run.workload, run.guest)}
+            inputs = {"workload": programs.file_of(lab, run.workload, built(run.guest))}
         else:
             assert run.program.path is not None  # a program of a guest was refused before
             inputs = {"workload": place / WHOLE, "program": run.program.path}

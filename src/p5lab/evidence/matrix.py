@@ -42,7 +42,7 @@ def cells(lab: Lab) -> list[Cell]:
     guest that boots from the user's media runs no workload."""
     asked = _asked(lab)
     everything = (guests.load(lab, name) for name in guests.names(lab))
-    systems = [one for one in everything if not one.media]
+    systems = [one for one in everything if isinstance(one, guests.ImageGuest)]
     result = []
     benchmarks = (one for one in workloads.load(lab).values() if _is_of_a_paper(one.source))
     for benchmark in sorted(benchmarks, key=lambda one: (one.source.split()[0], one.name)):

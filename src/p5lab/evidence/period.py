@@ -15,6 +15,7 @@ from typing import Any
 from p5lab.describe import experiment, guest, media, script, tomlfile
 from p5lab.describe.experiment import Run
 from p5lab.describe.request import Filter, Request, UserMedia
+from p5lab.describe.run import MediaRun
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import records
@@ -67,7 +68,7 @@ def missing(lab: Lab) -> list[str]:
     """The files of the comparison that no directory of P5LAB_MEDIA has."""
     wanted: dict[str, None] = {}
     for one in systems(_load(lab)):
-        wanted |= {medium.file: None for medium in guest.load(lab, one.guest).media}
+        wanted |= {medium.file: None for medium in guest.media_guest(lab, one.guest).media}
         wanted |= dict.fromkeys(one.put)
     return [name for name in wanted if media.placed(name) is None]
 
@@ -141,10 +142,10 @@ def _run(lab: Lab, one: System) -> Run:
     )
     choice = Filter(guests=(one.guest,), limit=LIMIT_SECONDS)
     (run,) = prepare(lab, Request(asked, choice)).runs
-    assert run.boot is not None
+    assert isinstance(run, MediaRun)
     for medium in run.boot.media:
         if not medium.name and medium.role in {
-            own.role for own in guest.load(lab, one.guest).media
+            own.role for own in guest.media_guest(lab, one.guest).media
         }:
             raise UserError(
                 f"{medium.path}: not the content that guest {one.guest} knows; {FILE} compares"

@@ -72,7 +72,9 @@ def _program(table: Table) -> Path:
 
 def _run(lab: Lab, table: Table, program: Path, machine: str) -> Run:
     name = table.text("guest")
-    absent = [one.file for one in guest.load(lab, name).media if media.placed(one.file) is None]
+    absent = [
+        one.file for one in guest.media_guest(lab, name).media if media.placed(one.file) is None
+    ]
     if absent:
         raise UserError(f"{media.VARIABLE}: missing {', '.join(absent)}", status=STATUS_FAILED)
     steps = script.load(lab.root / table.text("script"))

@@ -21,7 +21,7 @@ from typing import Any
 from p5lab import engines
 from p5lab.describe.boot import Boot
 from p5lab.describe.experiment_file import LIMIT_SECONDS
-from p5lab.describe.run import Run
+from p5lab.describe.run import MediaRun, Run
 from p5lab.engines import EVENTS, Outcome
 from p5lab.errors import UserError, disk_error, writing
 from p5lab.execute import forkserver, one_run, repeat
@@ -374,7 +374,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
             "curve": run.workload.curve,
         },
         "program": program.recorded if (program := run.program) else None,
-        **(_media(run.boot) if run.boot else {}),
+        **(_media(run.boot) if isinstance(run, MediaRun) else {}),
         "parameters": run.parameters,
         "seed": run.seed,
         "feedback": "on" if run.has_feedback else "off",

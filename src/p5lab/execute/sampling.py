@@ -27,7 +27,7 @@ from p5lab.describe.experiment import Cannot
 from p5lab.describe.markers import EMPTY_PHASE
 from p5lab.describe.observation import Interval, Sample, Vectors
 from p5lab.describe.observation.vectors import VECTORS
-from p5lab.describe.run import Run
+from p5lab.describe.run import ImageRun, Run
 from p5lab.engines import EVENTS
 from p5lab.errors import STATUS_FAILED, UserError, unknown, writing
 from p5lab.execute.runner import Execute, Result
@@ -108,7 +108,7 @@ def base(
     system = guests.load(lab, guest)
     board = experiment.with_isa("simpoint", system, board)
     parameters = dict(_parameter(text) for text in given)
-    runs = []
+    runs: list[Run] = []
     for name in dict.fromkeys(names):
         if name not in known:
             raise unknown("workload", name, workloads.shown(known))
@@ -116,10 +116,10 @@ def base(
         if reason := system.why_not(known[name], resolved):
             raise UserError(str(Cannot(guest, name, reason)))
         runs.append(
-            Run(
+            ImageRun(
                 FULL,
                 board,
-                system,
+                guests.built(system),
                 known[name],
                 resolved,
                 tuple(parameters),

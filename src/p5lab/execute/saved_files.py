@@ -9,6 +9,7 @@ from pathlib import Path
 
 from p5lab import engines
 from p5lab.describe.media import CHANGED
+from p5lab.describe.run import MediaRun
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.execute import forkserver
 from p5lab.execute.runner import Result
@@ -19,7 +20,7 @@ from p5lab.lab import Lab
 def save_image(result: Result, file: Path) -> str:
     """Copies the changed image of a run to a new file. Returns the role of its medium. Raises
     UserError if the file exists by now or cannot be written; then no part of it stays."""
-    assert result.run.boot is not None
+    assert isinstance(result.run, MediaRun)
     role = result.run.boot.keep
     _copy(result.directory / CHANGED[role], file, lambda copy: None)
     return role

@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from p5lab import engines
-from p5lab.describe.guest import Guest
+from p5lab.describe.guest import ImageGuest
 from p5lab.describe.machine import Machine
 from p5lab.describe.program import SHELL
-from p5lab.describe.run import Run
+from p5lab.describe.run import ImageRun, Run
 from p5lab.describe.workload import Workload
 from p5lab.engines import Outcome, Plan
 from p5lab.errors import STATUS_FAILED
@@ -49,11 +49,11 @@ TICK_SECONDS = 0.05
 CHUNK = 512  # number of bytes that can be written to a pipe without blocking
 
 
-def plan(machine: Machine, guest: Guest, seed: int, model: bool) -> Run:
+def plan(machine: Machine, guest: ImageGuest, seed: int, model: bool) -> Run:
     """Returns the run of a session: one shell on the console. If `model` is false, the machine is
     fast and has no caches."""
     workload = Workload(NAME, "a shell on the console", "", "none", "session", 1, 0, {}, "", {})
-    return Run(
+    return ImageRun(
         NAME,
         machine,
         guest,

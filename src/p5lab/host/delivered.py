@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from p5lab.describe import program as programs
+from p5lab.describe.guest import ImageGuest, built
 from p5lab.describe.run import Run
+from p5lab.describe.workload import Workload
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab, cache_directory
@@ -19,18 +21,19 @@ def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:
     """Compiles the missing programs of these runs. Raises UserError with the compiler's message if
     a program cannot be compiled, or if a program contains an instruction that a Pentium lacks."""
     outside = (run for run in runs if run.workload.file and lab.is_outside(run.workload.file))
-    needed = {programs.file_of(lab, run.workload, run.guest): run for run in outside}
+    needed = {programs.file_of(lab, run.workload, built(run.guest)): run for run in outside}
     for path, run in needed.items():
         if not path.is_file():
-            progress.say(f"Compiling {run.workload.name} for {run.guest.programs}")
-            _compile(lab, run, path)
+            system = built(run.guest)
+            progress.say(f"Compiling {run.workload.name} for {system.programs}")
+            _compile(lab, run.workload, system, path)
 
 
-def _compile(lab: Lab, run: Run, path: Path) -> None:
-    source = run.workload.program
+def _compile(lab: Lab, one: Workload, system: ImageGuest, path: Path) -> None:
+    source = one.program
     assert source is not None  # every workload has a file
-    form = programs.FORMS[run.guest.programs]
-    made_headers = (str(Path(header).parent) for header in run.workload.headers)
+    form = programs.FORMS[system.programs]
+    made_headers = (str(Path(header).parent) for header in one.headers)
     places = (*form.includes, str(source.parent), *made_headers)
     includes = [word for place in places for word in ("--include", place)]
     path.parent.mkdir(parents=True, exist_ok=True)

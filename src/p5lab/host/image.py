@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.describe import guest
-from p5lab.describe.guest import Guest, Image
+from p5lab.describe.guest import Guest, Image, ImageGuest
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
 from p5lab.files import sha256_of
 from p5lab.host import apt, rootfs
@@ -64,14 +64,15 @@ class Made:
     size: int  # bytes of the disk
 
 
-def guests(lab: Lab, architecture: str = guest.AMD64) -> dict[str, Guest]:
+def guests(lab: Lab, architecture: str = guest.AMD64) -> dict[str, ImageGuest]:
     """Returns the guests that use the root file system of a distribution for this architecture. The
     keys are the names of the distributions."""
     found = (guest.load(lab, name) for name in guest.names(lab))
     return {
         system.image.distribution: system
         for system in found
-        if system.image
+        if isinstance(system, ImageGuest)
+        and system.image
         and system.image.architecture == architecture
         and system.image_of == system.name
     }
@@ -79,6 +80,8 @@ def guests(lab: Lab, architecture: str = guest.AMD64) -> dict[str, Guest]:
 
 def check(lab: Lab, system: Guest) -> None:
     """Raises UserError if a guest's root file system has not been made yet."""
+    if not isinstance(system, ImageGuest):
+        return
     if system.image and not lab.rootfs(system.image_of).is_file():
         raise UserError(
             f"guest {system.name}: its root file system has not been made; make it with"

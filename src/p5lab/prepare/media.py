@@ -12,13 +12,13 @@ from p5lab.describe import guest as guests
 from p5lab.describe.boot import Boot
 from p5lab.describe.experiment import Expansion
 from p5lab.describe.experiment_file import LIMIT_SECONDS
-from p5lab.describe.guest import Guest
+from p5lab.describe.guest import MediaGuest
 from p5lab.describe.machine import Machine
 from p5lab.describe.markers import BOOT_PHASE, EMPTY_PHASE
 from p5lab.describe.media import MediumFile
 from p5lab.describe.observation import NOTHING, Observation
 from p5lab.describe.request import FIRST, Filter, UserMedia
-from p5lab.describe.run import Run
+from p5lab.describe.run import MediaRun, Run
 from p5lab.describe.script import BOOT, Script
 from p5lab.describe.supplied import FAT
 from p5lab.describe.workload import EMPTY_NAME, Workload
@@ -53,15 +53,12 @@ def runs(lab: Lab, asked: UserMedia, choice: Filter) -> Expansion:
             raise UserError("--guest: expected without --floppy, --disk and --cdrom")
         systems = [_first_look(asked)]
     else:
-        systems = [guests.load(lab, name) for name in choice.guests]
-    for system in systems:
-        if not system.media:
-            raise UserError(f"guest {system.name} has no [media] to boot from")
+        systems = [guests.media_guest(lab, name) for name in choice.guests]
     if asked.programs:
         check_job(lab, SYSTEMS[asked.programs], asked.job)
     systems = [_with_floppy(lab, system, asked) for system in systems]
     phases = SYSTEMS[asked.programs].phases(lab) if asked.programs else {}
-    found = [
+    found: list[Run] = [
         _run(
             lab,
             experiment.with_isa("--guest", system, board),
@@ -81,7 +78,7 @@ def runs(lab: Lab, asked: UserMedia, choice: Filter) -> Expansion:
     return Expansion(found, [], sweep.keys(choice.sweeps))
 
 
-def _with_floppy(lab: Lab, system: Guest, asked: UserMedia) -> Guest:
+def _with_floppy(lab: Lab, system: MediaGuest, asked: UserMedia) -> MediaGuest:
     """The guest, with the floppy of --put and --programs as a further medium. Compiles the programs
     of --programs."""
     supplied = SYSTEMS.get(asked.programs)
@@ -110,7 +107,7 @@ def _check(choice: Filter) -> None:
         )
 
 
-def _first_look(asked: UserMedia) -> Guest:
+def _first_look(asked: UserMedia) -> MediaGuest:
     """A guest without a file, for media that the command line names."""
     for option, paths, most in (
         ("--floppy", asked.floppies, len(media.FLOPPIES)),
@@ -132,13 +129,12 @@ def _first_look(asked: UserMedia) -> Guest:
             for one in wanted
         ]
     main = wanted[0]
-    return Guest(
+    return MediaGuest(
         name=f"{main.role.partition('_')[0]}:{Path(main.file).name}",
         title="media that the command line names",
         structure="monolithic",
         isa="pentium",
         clock_vector=guests.BIOS_CLOCK_VECTOR,
-        protocol=guests.BIOS,
         media=tuple(wanted),
     )
 
@@ -156,7 +152,7 @@ def _wanted(option: str, roles: tuple[str, ...], paths: tuple[Path, ...]) -> lis
     ]
 
 
-def _scripts(system: Guest, asked: UserMedia) -> list[Script | None]:
+def _scripts(system: MediaGuest, asked: UserMedia) -> list[Script | None]:
     """The script of each run of a guest. The scripts of the command line replace the guest's own,
     or only its steps after the ready point."""
     if system.script and system.script.boot and asked.scripts:
@@ -167,12 +163,12 @@ def _scripts(system: Guest, asked: UserMedia) -> list[Script | None]:
 def _run(
     lab: Lab,
     board: Machine,
-    system: Guest,
+    system: MediaGuest,
     script: Script | None,
     asked: UserMedia,
     choice: Filter,
     supplied_phases: Mapping[int, str],
-) -> Run:
+) -> MediaRun:
     boot = _boot(lab, system, script, asked)
     parameters: dict[str, int | str] = {
         one.role: one.sha256[:12] for one in (*boot.media, *boot.inserted)
@@ -187,7 +183,7 @@ def _run(
         parameters["args"] = boot.job.replace(" ", ",")
     if boot.state:
         parameters["state"] = digest_of(boot.state)[:12]
-    return Run(
+    return MediaRun(
         NAME,
         board,
         system,
@@ -204,7 +200,7 @@ def _run(
     )
 
 
-def _boot(lab: Lab, system: Guest, script: Script | None, asked: UserMedia) -> Boot:
+def _boot(lab: Lab, system: MediaGuest, script: Script | None, asked: UserMedia) -> Boot:
     """The media and the end of a run. A script of the command line replaces the text of the
     guest."""
     until = asked.until or ("" if asked.scripts else system.until)
@@ -248,11 +244,11 @@ def again(
     board: Machine,
     request: dict[str, object],
     observation: Observation = NOTHING,
-) -> Run:
+) -> MediaRun:
     """The run of a guest with [media] that a record describes: `name` is its guest, `request` the
     entry of the record, `observation` what the run records in addition to its counts. Raises
     LookupError or TypeError if the entry is not complete."""
-    system = guests.load(lab, name)
+    system = guests.media_guest(lab, name)
     asked = UserMedia(
         convert=True,
         until=str(request["until"]),

@@ -18,12 +18,12 @@ from p5lab.describe.experiment import (
     with_isa,
 )
 from p5lab.describe.experiment_file import LIMIT_SECONDS
-from p5lab.describe.guest import Guest
+from p5lab.describe.guest import ImageGuest
 from p5lab.describe.machine import Machine
 from p5lab.describe.observation import Cpi, Observation, Region
 from p5lab.describe.program_files import PROGRAMS, STDIN, ProgramFiles
 from p5lab.describe.request import Filter, UserProgram
-from p5lab.describe.run import Run
+from p5lab.describe.run import ImageRun, Run
 from p5lab.describe.script import Script
 from p5lab.describe.supplied import GUEST_PLACE
 from p5lab.errors import UserError
@@ -64,14 +64,14 @@ def runs(lab: Lab, asked: UserProgram | Sequence[UserProgram], choice: Filter) -
     found: list[Run] = []
     for board in boards(lab, choice):
         for name in choice.guests or (PROGRAM_GUEST,):
-            guest = guests.load(lab, name)
+            system = guests.built(guests.load(lab, name))
             for version in versions:
-                _check_guest(version.asked.path, guest, scripts=bool(steps))
-            own_board = with_isa("--program", guest, board)
+                _check_guest(version.asked.path, system, scripts=bool(steps))
+            own_board = with_isa("--program", system, board)
             memory = int(board.values["dram.size"])
-            made = [one.program(guest, memory) for one in versions]
+            made = [one.program(system, memory) for one in versions]
             found += [
-                _run(own_board, guest, replace(program, script=script), seed, choice)
+                _run(own_board, system, replace(program, script=script), seed, choice)
                 for script in steps or [None]
                 for program in made
                 for seed in choice.seeds or (0,)
@@ -87,7 +87,7 @@ class _Version:
     asked: UserProgram
     name: str
 
-    def program(self, guest: Guest, memory: int) -> programs.Program:
+    def program(self, guest: ImageGuest, memory: int) -> programs.Program:
         """The checked program for a guest. `memory`: of the machine, in bytes."""
         if _in_guest(self.asked.path):
             return in_guest(self.lab, self.asked, guest)
@@ -204,12 +204,10 @@ def _on_host(one: _Version, choice: Filter) -> Run:
     return _run(this_host.machine(), this_host.guest(), program, 0, replace(choice, feedback=False))
 
 
-def _check_guest(path: Path, guest: Guest, *, scripts: bool) -> None:
+def _check_guest(path: Path, guest: ImageGuest, *, scripts: bool) -> None:
     """Raises UserError if a guest cannot run a program, or if there are `scripts` and the guest has
     no screen for them."""
     in_guest = _in_guest(path)
-    if guest.media:
-        raise UserError(f"--program {path}: guest {guest.name} {guests.NO_PROGRAMS}")
     if not in_guest and guest.programs in OWN_CALLS:
         raise UserError(
             f"--program {path}: guest {guest.name} has system calls of its own, so that only"
@@ -228,7 +226,7 @@ def _check_guest(path: Path, guest: Guest, *, scripts: bool) -> None:
         )
 
 
-def in_guest(lab: Lab, asked: UserProgram, guest: Guest) -> programs.Program:
+def in_guest(lab: Lab, asked: UserProgram, guest: ImageGuest) -> programs.Program:
     """The program `guest:PATH` of a guest that is a distribution, with what it brings along. Raises
     UserError for a bad path, and if the guest cannot take what the program brings along."""
     path = programs.path_in_guest(str(asked.path))
@@ -269,7 +267,7 @@ def _of_file(lab: Lab, asked: UserProgram, memory: int, isa: str) -> programs.Pr
 
 def _run(
     board: Machine,
-    guest: Guest,
+    guest: ImageGuest,
     program: programs.Program,
     seed: int,
     choice: Filter,
@@ -279,7 +277,7 @@ def _run(
     measured: dict[str, int | str] = {}
     if region:
         measured["region"] = region.function.replace(" ", "_")
-    return Run(
+    return ImageRun(
         PROGRAM,
         board,
         guest,

@@ -7,7 +7,7 @@ from p5lab.describe import engine, guest, machine, workload
 from p5lab.describe.experiment import MEDIA, PROGRAM
 from p5lab.describe.keys import overlay_of
 from p5lab.describe.observation import Observation
-from p5lab.describe.run import Run
+from p5lab.describe.run import ImageRun, Run
 from p5lab.errors import UserError, unknown
 from p5lab.keep.store import RECORD, Stored
 from p5lab.lab import Lab
@@ -51,8 +51,8 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
     if name not in known:
         raise unknown("workload", name, known, where=f"run {stored.id}")
     where = f"run {stored.id}"
-    system = guest.load(lab, record["guest"]["name"])
-    return Run(
+    system = guest.built(guest.load(lab, record["guest"]["name"]))
+    return ImageRun(
         experiment=record["experiment"],
         machine=_machine(lab, record["machine"], where),
         guest=system,
@@ -86,7 +86,7 @@ def _from_media(lab: Lab, stored: Stored, asked: dict[str, Any]) -> Run:
             f" this state; use `./p5lab run --guest {name} --state FILE` instead"
         )
     if files_floppy.ROLE in stored.record["media"] and all(
-        one.role != files_floppy.ROLE for one in guest.load(lab, name).media
+        one.role != files_floppy.ROLE for one in guest.media_guest(lab, name).media
     ):
         raise UserError(
             f"run {stored.id} had a floppy with files of {files_floppy.OPTION} or --programs in"

@@ -67,7 +67,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     with progress.activity("image") as step:
         made = image.make(lab, wanted, step)
     contents = made.contents
-    system = guest.load(lab, made.guest)
+    system = guest.built(guest.load(lab, made.guest))
     assert system.disk is not None
     if args.form == "json":
         build.ensure(lab, progress, (lab.short(system.disk),))

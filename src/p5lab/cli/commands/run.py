@@ -25,6 +25,7 @@ from dataclasses import replace
 from p5lab.cli import arguments, failures, media, next_steps, options, request
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Observation, plugged
+from p5lab.describe.run import MediaRun
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import counter_method
 from p5lab.execute.build_and_run import examine, execute
@@ -125,7 +126,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             " measures this host, one run at a time"
         )
     expansion = prepare(lab, request.of(args, lab))
-    if workers and any(run.boot for run in expansion.runs):
+    if workers and any(isinstance(run, MediaRun) for run in expansion.runs):
         raise UserError(
             "--workers, --scheduler: not possible for a guest that boots from its own media"
         )

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     if args.guest is None:
         raise UserError("shell: expected a guest, or media (--floppy, --disk, --cdrom)")
     media.check_no_media(args)
-    system = guest.load(lab, args.guest)
+    system = guest.built(guest.load(lab, args.guest))
     for option, given in (
         ("--screen", args.screen),
         ("--record", args.record),
@@ -79,7 +79,7 @@ def _has_screen(args: argparse.Namespace, lab: Lab) -> bool:
     """Whether the machine boots from media, so that a person needs its screen."""
     if args.floppy or args.disk or args.cdrom:
         return True
-    return args.guest is not None and bool(guest.load(lab, args.guest).media)
+    return args.guest is not None and isinstance(guest.load(lab, args.guest), guest.MediaGuest)
 
 
 def _screen(args: argparse.Namespace, lab: Lab) -> int:

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from p5lab.describe import delivery, disassembly, source_lines
 from p5lab.describe.elf import FUNCTION, WEAK, Elf, Symbol
+from p5lab.describe.guest import built
 from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError, unknown
 from p5lab.files import store_bytes
@@ -38,21 +39,22 @@ def table(lab: Lab, run: Target, *, lines: bool = False, instructions: str | Non
     """The text of functions.txt for a run. With `lines`, the functions of the user's program are
     divided by source line (`_by_line`). If `instructions` is not None, the user's program and the
     function of the kernel with this name are divided by instruction (`_by_instruction`)."""
-    vmlinux = _vmlinux(run.guest.kernel)
+    system = built(run.guest)
+    vmlinux = _vmlinux(system.kernel)
     parts = [_kernel(vmlinux)]
     if instructions:
         parts = [_with_instructions(vmlinux, parts[0], instructions)]
     programs = _vdso(vmlinux.read_bytes())
-    if run.guest.image:
-        parts.append(_of_distribution(lab, run.guest.image_of))
+    if system.image:
+        parts.append(_of_distribution(lab, system.image_of))
     own = run.program.path.name if run.program and run.program.path else ""
     if run.program and run.program.path:
         programs[own] = run.program.path.read_bytes()
     else:
         programs |= {inside: host.read_bytes() for host, inside in delivery.files(lab, run)}
-    programs |= {path.name: path.read_bytes() for path, _ in run.guest.modules}
-    if run.guest.initramfs:
-        programs |= _archived(run.guest.initramfs.read_bytes(), "")
+    programs |= {path.name: path.read_bytes() for path, _ in system.modules}
+    if system.initramfs:
+        programs |= _archived(system.initramfs.read_bytes(), "")
     found = _modules(programs.items(), _with_symbols(lab), own if lines else "")
     if own and instructions is not None and run.program and run.program.path:
         program = Elf(run.program.path.read_bytes())

@@ -14,11 +14,11 @@ from pathlib import Path
 from p5lab.describe import delivery, media, observation, seeds
 from p5lab.describe import guest as guests
 from p5lab.describe import outputs as files
-from p5lab.describe.boot import Boot, packed, remarks
+from p5lab.describe.boot import packed, remarks
 from p5lab.describe.engine import Capabilities
-from p5lab.describe.guest import MULTIBOOT, X86_64, Guest
+from p5lab.describe.guest import MULTIBOOT, X86_64, Guest, MediaGuest
 from p5lab.describe.plan import Part
-from p5lab.describe.run import Run
+from p5lab.describe.run import ImageRun, MediaRun, Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.engines.bochs import bochsrc, boot, pictures, script
 from p5lab.errors import UserError
@@ -79,7 +79,7 @@ class Bochs(Engine):
         disk, and the guests themselves. A guest with media can also have a saved state."""
         engines = {_program(lab, guest.isa) for guest in guests}
         made = {lab.short(path) for one in engines for path in (one, lab.record_of(one))}
-        if any(guest.media for guest in guests):
+        if any(isinstance(guest, MediaGuest) for guest in guests):
             made.add(lab.short(lab.restorer))
         ours = (*sorted(made), "build/engine/bios", "build/bootrom", "build/disks")
         return (*ours, *super().targets(lab, guests))
@@ -88,9 +88,10 @@ class Bochs(Engine):
         """As for every engine. Also remarks on media with an unknown content."""
         said = super().examine(lab, runs)
         for run in runs:
-            if run.boot:
-                said += packed(run.boot)
-            if run.boot and run.guest.name in guests.names(lab):
+            if not isinstance(run, MediaRun):
+                continue
+            said += packed(run.boot)
+            if run.guest.name in guests.names(lab):
                 said += remarks(run.guest.media, run.boot)
         return list(dict.fromkeys(said))
 
@@ -99,54 +100,10 @@ class Bochs(Engine):
         the engine's command. Raises UserError for a missing file and for an observation that the
         machine does not allow."""
         run.observation.check(run)
-        boot_inputs, job_inputs = _boot_inputs(lab, run), _job_inputs(lab, run)
-        inputs = boot_inputs | job_inputs
-        for role, path in inputs.items():
-            if not path.is_file():
-                raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
-        paths = {role: relative(path, directory) for role, path in inputs.items()}
-        if run.boot:
-            return _from_media(lab, run, run.boot, boot_inputs, job_inputs, paths)
-        try:
-            kernel = run.guest.kernel.read_bytes()
-        except OSError as error:
-            raise UserError(f"cannot read {run.guest.kernel}: {error.strerror}") from None
-        layout = _layout(lab, run, kernel)
-        conf, job = _boot_conf(run, boot_inputs) | layout.conf(), _job_conf(run, job_inputs)
-        titles: dict[str, str] = {}
-        if run.program and run.program.script:
-            beside = script.beside_program(run.program.script)
-            job, titles = job | beside.steps, beside.titles
-        emulator = bochsrc.make(lab, run.machine, paths, disk=run.guest.disk)
-        observed = run.observation.inputs(lab, run)
-        return Plan(
-            boot=Part(
-                boot_inputs,
-                {
-                    CONF: conf,
-                    "bochsrc": emulator.values,
-                    # The digest of this file depends on the kernel's command line. No other setting
-                    # contains this command line.
-                    SETUP: _sha256(layout.setup),
-                },
-                {
-                    BOOT_CONF: _conf_text(conf, paths),
-                    "bochsrc": emulator.text.encode(),
-                    SETUP: layout.setup,
-                },
-            ),
-            # Files of observations matter to the run itself, which begins at the ready marker.
-            job=Part(
-                job_inputs,
-                {JOB: job, **{name: _sha256(content) for name, content in observed.items()}},
-                {JOB_CONF: _conf_text(job | titles, paths), **observed},
-            ),
-            command=(paths["engine"], "-q", "-f", "bochsrc"),
-            environment=ENVIRONMENT,
-            versions={"guest kernel": _kernel_version(kernel)},
-            built_from={"engine": lab.record_of(inputs["engine"]), "guest": run.guest.record},
-            server={JOB_CONF: SERVE},
-        )
+        if isinstance(run, MediaRun):
+            return _of_media(lab, run, directory)
+        assert isinstance(run, ImageRun)
+        return _of_image(lab, run, directory)
 
     def collect(self, directory: Path, status: int) -> Outcome:
         """The outcome, from the exit status, the end line of the events and the logs. Also converts
@@ -179,22 +136,84 @@ class Bochs(Engine):
         return last_line(directory / OUTPUT)
 
 
-def _from_media(
-    lab: Lab,
-    run: Run,
-    boot: Boot,
-    boot_inputs: Mapping[str, Path],
-    job_inputs: Mapping[str, Path],
-    paths: Mapping[str, str],
-) -> Plan:
+def _of_image(lab: Lab, run: ImageRun, directory: Path) -> Plan:
+    """The plan of a run of a guest that p5lab has built."""
+    guest = run.guest
+    boot_inputs = _machine_inputs(lab, run, lab.bootrom) | guest.files
+    if guest.protocol == MULTIBOOT:
+        boot_inputs["multiboot"] = lab.multiboot
+    job_inputs = {}
+    if delivered := delivery.archived(lab, run):
+        job_inputs[DELIVERED] = delivered
+    if run.program and run.program.delivered:
+        job_inputs[PROGRAM] = run.program.delivered
+    paths = _paths(boot_inputs | job_inputs, directory)
+    try:
+        kernel = guest.kernel.read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot read {guest.kernel}: {error.strerror}") from None
+    layout = _layout(lab, run, kernel)
+    conf = _boot_conf(run, boot_inputs) | layout.conf()
+    if guest.screen:
+        conf |= {"run.screen": SCREEN, "run.serial": OUTPUT, "run.step_screens": STEP_SCREENS}
+    job = {"run.job": run.job, **run.observation.job()}
+    if delivered:
+        job["run.program"] = DELIVERED
+    titles: dict[str, str] = {}
+    if run.program and run.program.script:
+        beside = script.beside_program(run.program.script)
+        job, titles = job | beside.steps, beside.titles
+    emulator = bochsrc.make(lab, run.machine, paths, disk=guest.disk)
+    observed = run.observation.inputs(lab, run)
+    return Plan(
+        boot=Part(
+            boot_inputs,
+            {
+                CONF: conf,
+                "bochsrc": emulator.values,
+                # The digest of this file depends on the kernel's command line. No other setting
+                # contains this command line.
+                SETUP: _sha256(layout.setup),
+            },
+            {
+                BOOT_CONF: _conf_text(conf, paths),
+                "bochsrc": emulator.text.encode(),
+                SETUP: layout.setup,
+            },
+        ),
+        # Files of observations matter to the run itself, which begins at the ready marker.
+        job=Part(
+            job_inputs,
+            {JOB: job, **{name: _sha256(content) for name, content in observed.items()}},
+            {JOB_CONF: _conf_text(job | titles, paths), **observed},
+        ),
+        command=(paths["engine"], "-q", "-f", "bochsrc"),
+        environment=ENVIRONMENT,
+        versions={"guest kernel": _kernel_version(kernel)},
+        built_from={"engine": lab.record_of(boot_inputs["engine"]), "guest": guest.record},
+        server={JOB_CONF: SERVE},
+    )
+
+
+def _of_media(lab: Lab, run: MediaRun, directory: Path) -> Plan:
     """The plan of a run that boots from media. Each floppy gets a private copy in the run
     directory, because the emulator writes to the file of a floppy."""
+    boot = run.boot
+    late_roles = {one.role for one in boot.inserted} - {*boot.early}
+    files = {one.role: one.path for one in (*boot.media, *boot.inserted)}
+    boot_inputs = _machine_inputs(lab, run, lab.cache_rom) | {
+        role: path for role, path in files.items() if role not in late_roles
+    }
+    job_inputs = {role: files[role] for role in files if role in late_roles}
+    if boot.state:
+        job_inputs |= {STATE: boot.state, "restore": lab.restorer}
+    paths = _paths(boot_inputs | job_inputs, directory)
     early, late = script.lines(boot)
-    conf = _boot_conf(run, boot_inputs) | _media_conf(run, boot) | early.steps
+    conf = _boot_conf(run, boot_inputs) | _media_conf(run) | early.steps
     job = {"run.job": run.job, **late.steps}
     if boot.save_state:
         job["run.save_state"] = saved_state.DIRECTORY
-    emulator = bochsrc.make(lab, run.machine, paths, boot, disk=run.guest.disk)
+    emulator = bochsrc.make(lab, run.machine, paths, boot)
     job_text = _conf_text(job | late.titles, paths)
     # Without a ready point, the job begins at reset, and no run can share the boot.
     shares = boot.has_ready_point and not boot.save_state and not boot.state
@@ -231,8 +250,9 @@ def _from_media(
     )
 
 
-def _media_conf(run: Run, boot: Boot) -> dict[str, str]:
+def _media_conf(run: MediaRun) -> dict[str, str]:
     """The lines of boot.conf about a boot from media, without its steps."""
+    boot = run.boot
     conf = {"run.media": "on", "run.screen": SCREEN, "run.serial": SERIAL}
     if boot.script:
         conf["run.step_screens"] = STEP_SCREENS
@@ -251,43 +271,31 @@ def _program(lab: Lab, isa: str) -> Path:
     return lab.engine64 if isa in Bochs.can.without_clocks else lab.engine
 
 
-def _boot_inputs(lab: Lab, run: Run) -> dict[str, Path]:
-    """The input files that have an effect already during the boot, by role."""
+def _machine_inputs(lab: Lab, run: Run, bootrom: Path) -> dict[str, Path]:
+    """The input files of the machine, without those of the guest, by role."""
     inputs = {
         "engine": _program(lab, str(run.machine.values["cpu.isa"])),
         "bochsrc.in": lab.bochsrc,
         "bios": lab.bios,
         "vgabios": lab.vgabios,
-        "bootrom": lab.cache_rom if run.boot else lab.bootrom,
-        **run.guest.files,
+        "bootrom": bootrom,
     }
     if run.machine.values["disk.count"]:
         inputs["scsi"] = lab.formatted_disk
     if run.has_clocks:
         inputs["timing"] = lab.timing(str(run.machine.values["cpu.timing"]))
-    if run.boot:
-        late = {one.role for one in run.boot.inserted} - {*run.boot.early}
-        media_files = (*run.boot.media, *run.boot.inserted)
-        inputs |= {one.role: one.path for one in media_files if one.role not in late}
-    if run.guest.protocol == MULTIBOOT:
-        inputs["multiboot"] = lab.multiboot
     return inputs
 
 
-def _job_inputs(lab: Lab, run: Run) -> dict[str, Path]:
-    """The input files of the run's job, by role."""
-    if boot := run.boot:
-        late = {one.role: one.path for one in boot.inserted if one.role not in boot.early}
-        return late | ({STATE: boot.state, "restore": lab.restorer} if boot.state else {})
-    inputs = {}
-    if delivered := delivery.archived(lab, run):
-        inputs[DELIVERED] = delivered
-    if run.program and run.program.delivered:
-        inputs[PROGRAM] = run.program.delivered
-    return inputs
+def _paths(inputs: Mapping[str, Path], directory: Path) -> dict[str, str]:
+    """The path of each input from a run directory. Raises UserError for a missing file."""
+    for role, path in inputs.items():
+        if not path.is_file():
+            raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
+    return {role: relative(path, directory) for role, path in inputs.items()}
 
 
-def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
+def _layout(lab: Lab, run: ImageRun, kernel: bytes) -> boot.Layout:
     """The layout of memory for the boot ROM. In the layout, the role of each file replaces the path
     of the file."""
     guest, memory = run.guest, int(run.machine.values["dram.size"])
@@ -332,17 +340,7 @@ def _boot_conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
     conf |= run.observation.boot()
     if run.machine.values["net.card"] != "none":
         conf["net.seed"] = str(run.seed)
-    if run.guest.screen:
-        conf |= {"run.screen": SCREEN, "run.serial": OUTPUT, "run.step_screens": STEP_SCREENS}
     return conf
-
-
-def _job_conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
-    """The lines of job.conf, which have an effect only after the guest's ready marker."""
-    job = {"run.job": run.job, **run.observation.job()}
-    if DELIVERED in inputs:
-        job["run.program"] = DELIVERED
-    return job
 
 
 def _conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> bytes:

@@ -12,7 +12,7 @@ from pathlib import Path
 from p5lab.describe import archive, delivery, experiment, guest, keys, workload
 from p5lab.describe import machine as machines
 from p5lab.describe import program as programs
-from p5lab.describe.guest import X86_64, Guest
+from p5lab.describe.guest import X86_64, Guest, ImageGuest
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab, cache_directory, shown
 
@@ -62,16 +62,17 @@ def look_up(
     return Found(board.values, files(system), system.cmdline, content, cache_directory())
 
 
-def load_guest(lab: Lab, name: str) -> Guest:
+def load_guest(lab: Lab, name: str) -> ImageGuest:
     """A guest that gem5 can boot. Raises UserError if gem5 cannot boot the guest, or if the guest
     is not built."""
     system = guest.load(lab, name)
     if reason := why_not(system):
         raise UserError(reason)
-    for role, path in files(system).items():
+    image = guest.built(system)
+    for role, path in files(image).items():
         if not path.is_file():
             raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
-    return system
+    return image
 
 
 def why_not(system: Guest) -> str:
@@ -84,7 +85,7 @@ def why_not(system: Guest) -> str:
     return ""
 
 
-def files(system: Guest) -> dict[str, Path]:
+def files(system: ImageGuest) -> dict[str, Path]:
     """The files that gem5 boots from. The kernel is the ELF file beside the bzImage."""
     return {**system.files, "kernel": system.kernel.with_name("vmlinux")}
 
@@ -96,7 +97,7 @@ def job_file(job: str, delivered: bytes = b"") -> bytes:
 
 
 def _workload_job(
-    lab: Lab, system: Guest, name: str, given: Sequence[str]
+    lab: Lab, system: ImageGuest, name: str, given: Sequence[str]
 ) -> tuple[str, list[tuple[Path, str]]]:
     """The job of a workload, and the programs that it needs (p5lab.describe.delivery)."""
     known = workload.load(lab)

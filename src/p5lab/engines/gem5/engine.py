@@ -22,7 +22,7 @@ from typing import Any
 from p5lab.describe import delivery
 from p5lab.describe import outputs as files
 from p5lab.describe.engine import DEVIATIONS, Capabilities
-from p5lab.describe.guest import X86_64
+from p5lab.describe.guest import X86_64, built
 from p5lab.describe.observation import Clocks, Cpi
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan
@@ -96,7 +96,8 @@ class Classic(Engine):
         """The plan of a run: the setup and the job in the run directory, and gem5's command. Raises
         UserError for a missing file, and for a gem5 that cannot be used."""
         gem5 = binary(lab)
-        files = direct.files(run.guest)
+        system = built(run.guest)
+        files = direct.files(system)
         inputs = dict(files)
         if run.program and run.program.delivered:
             inputs["program"] = run.program.delivered
@@ -112,7 +113,7 @@ class Classic(Engine):
             machine=run.machine.values,
             files={**names, "job": JOB},
             command_line=workload.command_line(
-                run.guest.cmdline, machine.core_hz, run.seed, chip=self.cpu(run) == versions.CHIP
+                system.cmdline, machine.core_hz, run.seed, chip=self.cpu(run) == versions.CHIP
             ),
             cpu=self.cpu(run),
             nominal=Clocks() in run.observation,
@@ -143,7 +144,7 @@ class Classic(Engine):
             command=(str(gem5.path), "-d", M5OUT, "--listener-mode=off", script, "--setup", SETUP),
             environment={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
             versions={"gem5": gem5.version},
-            built_from={"guest": run.guest.record},
+            built_from={"guest": system.record},
         )
 
     def cpu(self, run: Run) -> str:
