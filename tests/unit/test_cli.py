@@ -450,6 +450,14 @@ def test_the_moment_of_a_power_cut_is_a_number_of_seconds(lab, capsys, seconds):
     assert "--power-cut: expected a number of seconds, such as 1.25" in capsys.readouterr().err
 
 
+def test_a_run_that_ends_before_its_first_bracket_has_no_row(lab, capsys):
+    """A power cut can come so early that a run has only had empty brackets."""
+    lab.behave(events={"call": call_events(iterations=0)})
+    assert cli.main(["run", "tests", "--workload", "call", "--no-build"], lab) == 0
+    assert cli.main(["show", "tests", "--format", "csv"], lab) == 0
+    assert "call" not in capsys.readouterr().out
+
+
 def test_a_power_cut_needs_a_disk_and_the_embedded_engine(lab, capsys):
     cut = ["run", "tests", "--power-cut", "1.5", "--no-build"]
     assert cli.main([*cut, "--set", "disk.count=0"], lab) != 0

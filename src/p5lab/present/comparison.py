@@ -76,7 +76,9 @@ def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
         for stored, (frame, clock_hz) in zip(batch, tables, strict=True):
             # The order of the rows is the order in which the phases ended.
             phases = frame["phase"].unique().tolist()
-            yield _phases(stored, by_run[frame["run"].iloc[0]], phases, clock_hz)
+            # A power cut can come when a run has only had empty brackets.
+            own = by_run.get(frame["run"].iloc[0], counts.iloc[:0])
+            yield _phases(stored, own, phases, clock_hz)
 
 
 def _batches(runs: Sequence[Stored]) -> Iterator[list[Stored]]:
