@@ -2,6 +2,7 @@
 #include "measure/shadow.hh"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/bits.hh"
 #include "p5/policies.hh"
@@ -112,6 +113,12 @@ std::vector<uint32_t> Shadows::used() {
   used_ = {number_};
   std::sort(used.begin(), used.end());
   return used;
+}
+
+void Shadows::use_all() {
+  used_.resize(banks_.size());
+  std::iota(used_.begin(), used_.end(), 0);
+  is_used_.assign(banks_.size(), true);
 }
 
 void Shadows::record(Reference::Kind kind, uint32_t address, p5::Fill fill, bool flag) {

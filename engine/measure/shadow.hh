@@ -81,6 +81,8 @@ class Shadows final : public p5::Observer {
   const std::vector<const p5::Bank*>& banks() const { return banks_; }
   // Returns the numbers of the banks that were used since the last call, in ascending order.
   std::vector<uint32_t> used();
+  // The next call of used() returns all banks.
+  void use_all();
   // Plays the recorded references.
   void play();
   // Returns the counts of a shadow in a bank up to now.

@@ -28,6 +28,7 @@ void EventStream::open(const std::string& path, uint64_t clock_hz) {
       .names("units", units);
   line_ = header.open();
   if (shadows_.any()) shadows_.append_header(&line_);
+  if (played_) played_->use_all();  // a stream of an earlier part of the run had their counts
   file_.write(line_ + "}\n");
 }
 

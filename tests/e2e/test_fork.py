@@ -17,11 +17,11 @@ WORKLOADS = ("getpid", "create")  # create writes to the disk
 MORE = ("exec-static", "cached-read")  # with --full
 
 
-def run(root, guest, workloads, **options):
-    """Runs workloads as a command of a user does, with boots of its own."""
+def run(root, guest, workloads, name="chen95-core", **options):
+    """Runs workloads of an experiment as a command of a user does, with boots of its own."""
     lab = Lab(Lab.here().root, results_in=root)
     choice = Filter(guests=(guest,), workloads=workloads)
-    runs = experiment.load(lab, "chen95-core", choice)
+    runs = experiment.load(lab, name, choice)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(executor, "Servers", forkserver.Servers)
         results = Runner(lab, **options).run_all(runs)
@@ -47,6 +47,16 @@ def test_forked_runs_are_byte_for_byte_those_from_reset(forked, tmp_path, full):
             assert here.exists() == there.exists(), name
             if here.exists():
                 assert here.read_bytes() == there.read_bytes(), (one.run.label, name)
+
+
+def test_a_fork_has_the_counts_of_its_shadows_from_the_boot_on(tmp_path):
+    """Each marker has what the counts of all geometries grew by, also those of the boot."""
+    both = [
+        run(tmp_path / str(fork), "linux", ("exec-static",), "geometries", fork=fork)
+        for fork in (True, False)
+    ]
+    texts = [(one.directory / "events.jsonl").read_bytes() for (one,) in both]
+    assert texts[0] == texts[1] and b'"shadows":[[' in texts[0]
 
 
 def test_forked_runs_share_everything_up_to_the_ready_marker_and_nothing_after(forked):
