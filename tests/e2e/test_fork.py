@@ -52,11 +52,13 @@ def test_forked_runs_are_byte_for_byte_those_from_reset(forked, tmp_path, full):
 def test_a_fork_has_the_counts_of_its_shadows_from_the_boot_on(tmp_path):
     """Each marker has what the counts of all geometries grew by, also those of the boot."""
     both = [
-        run(tmp_path / str(fork), "linux", ("exec-static",), "geometries", fork=fork)
+        run(tmp_path / str(fork), "linux", ("dup", "exec-static"), "geometries", fork=fork)
         for fork in (True, False)
     ]
-    texts = [(one.directory / "events.jsonl").read_bytes() for (one,) in both]
-    assert texts[0] == texts[1] and b'"shadows":[[' in texts[0]
+    for forked, alone in zip(*both, strict=True):
+        text = (forked.directory / "events.jsonl").read_bytes()
+        assert text == (alone.directory / "events.jsonl").read_bytes()
+        assert b'"shadows":[[' in text
 
 
 def test_forked_runs_share_everything_up_to_the_ready_marker_and_nothing_after(forked):
