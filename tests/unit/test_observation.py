@@ -176,7 +176,7 @@ def counted(*words):
     parser.add_argument("--by", default="")
     observation.add_options(parser)
     args = parser.parse_args(words)
-    observation.count_by(args, filter(None, args.by.split(",")))
+    observation.count_by(args, filter(None, args.by.split(",")), "--by")
     return Observation.parse(args)
 
 
@@ -205,6 +205,7 @@ def test_dimensions_of_several_observers_are_counted_jointly(by, of):
     ("words", "said"),
     [
         (("--joint", "cals"), "cals.*calls"),
+        (("--by", "cal"), "^--by: .*cal.*call"),
         (("--joint", "calls,modes", "--calls"), "expected also --modes"),
         (("--joint", "attribute", "--attribute", "functions"), "a second option"),
     ],

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`p5lab.run`: makes runs from a script or a notebook cell."""
 
-import argparse
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -217,11 +216,9 @@ def _observation(by: Iterable[str], cpi: bool, interval: int, clocks: str) -> Ob
     """What the runs count in addition to the events."""
     if type(interval) is not int or interval < 0:
         raise UserError(f"interval: expected a number of core clocks, or 0; found {interval!r}")
-    parser = argparse.ArgumentParser(add_help=False)
-    observation.add_options(parser)
-    args = parser.parse_args([])
+    args = observation.unasked()
     args.cpi, args.interval = cpi, interval
-    observation.count_by(args, by)
+    observation.count_by(args, by, "by")
     return Observation.parse(args).with_(Clocks.of(clocks))
 
 

@@ -28,7 +28,7 @@ def of(args: argparse.Namespace, lab: Lab) -> Request:
     options.SHARED). Raises UserError for a wrong value and for options that exclude each other,
     such as an experiment and a program."""
     if args.command_name != "report":  # it divides what stored runs have counted
-        observation.count_by(args, filter(None, args.by.split(",")))
+        observation.count_by(args, filter(None, args.by.split(",")), "--by")
     axes = sweep.parse(args.sweeps)
     flags = [axis for axis in axes if CFLAGS in axis.steps[0]]
     choice = Filter(

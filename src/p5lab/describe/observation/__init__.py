@@ -164,18 +164,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         kind.add_options(parser)
 
 
-def count_by(args: argparse.Namespace, dimensions: Iterable[str]) -> None:
-    """Sets the options of observations in `args` that count by these dimensions, all at once if
-    they can be joint. Raises UserError for an unknown dimension."""
-    from p5stats.dimensions import DIMENSIONS  # gem5's Python has no p5stats
+def unasked() -> argparse.Namespace:
+    """The options of a command line that asks for no observation."""
+    return _parser().parse_args([])
 
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     add_options(parser)
+    return parser
+
+
+def count_by(args: argparse.Namespace, dimensions: Iterable[str], where: str) -> None:
+    """Sets the options of observations in `args` that count by these dimensions, all at once if
+    they can be joint. Raises UserError for an unknown dimension; `where` begins its message."""
+    from p5stats.dimensions import DIMENSIONS  # gem5's Python has no p5stats
+
+    parser = _parser()
     plain = vars(parser.parse_args([]))
     counted: set[str] = set()
     for name in dimensions:
         if name not in DIMENSIONS:
-            raise unknown("dimension", name, DIMENSIONS, where="by")
+            raise unknown("dimension", name, DIMENSIONS, where=where)
         words = DIMENSIONS[name].options.split()
         for key, value in vars(parser.parse_args(words)).items():
             if value != plain[key]:
