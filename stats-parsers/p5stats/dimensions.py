@@ -32,12 +32,14 @@ from p5stats import (
     tidy,
 )
 from p5stats.lazy import pd
+from p5stats.observed import MARKERS, Counted
 from p5stats.observers import OUTSIDE, OUTSIDE_CALLS
 from p5stats.problems import StatsError
 
 # Dimensions that divide events: a busy cycle has a component of the CPI stack, a miss a cause, and
 # a delivery a vector.
 COMPONENT, CAUSE, VECTOR = "component", "cause", "vector"
+SEED = "seed"  # divides the counts of several runs
 BUSY, IDLE, CLOCKS, DELIVERIES = cpi.BUSY, cpi.IDLE, "clocks", "deliveries"
 # The phases of what is not divided by phase: intervals, and evictions.
 WHOLE_RUN, ALL_BRACKETS = "the whole run", "all brackets"
@@ -60,6 +62,7 @@ PLUGGED = observers.dimensions()
 DIMENSIONS = {
     "phase": Dimension("name of the bracket"),
     "iteration": Dimension("number of the bracket in its phase"),
+    SEED: Dimension("placement seed"),
     "ring": Dimension("privilege ring"),
     "space": Dimension("address space: its program, or the value of CR3"),
     COMPONENT: Dimension("component of the CPI stack, of busy cycles", "--cpi"),
@@ -120,20 +123,12 @@ class NotCounted(StatsError):
 
 
 @dataclass(frozen=True)
-class Counted:
-    """The counts of one observer. `frame`: the columns `phase`, the observer's dimensions, `event`
-    and `count`. The phase is a number, as in the file, or a name. `events`: all events that the
-    observer counts, also those that did not happen."""
-
-    frame: pd.DataFrame
-    events: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Observer:
-    """One file of counts. `what`: a name for a message. `dimensions`: the columns of its table.
-    `parts`: the dimensions that divide its events; a table has one of them."""
+    """One file of counts. `name`: in the column `observer` of counts.parquet. `what`: a name for a
+    message. `dimensions`: the columns of its table. `parts`: the dimensions that divide its events;
+    a table has one of them."""
 
+    name: str
     what: str
     file: str
     dimensions: tuple[str, ...]
@@ -142,7 +137,7 @@ class Observer:
 
     def has(self, wanted: Iterable[str]) -> bool:
         """Whether the observer divides its counts by all these dimensions at once."""
-        more = set(wanted) - {*self.dimensions, "phase"}
+        more = set(wanted) - {*self.dimensions, "phase", SEED}
         return more <= set(self.parts) and len(more) <= 1
 
 
@@ -172,8 +167,8 @@ def of_run(directory: Path, observer: Observer, dimensions: Collection[str]) -> 
 
 
 def read(directory: Path, observer: Observer) -> Counted:
-    """All counts of an observer, with the names of phases. The last few files are kept. StatsError
-    for a damaged file."""
+    """All counts of an observer, with the names of phases and the seed of the run. The last few
+    files are kept. StatsError for a damaged file."""
     files = (path.stat() for path in (directory / observer.file, directory / tidy.RECORD))
     with suppress(FileNotFoundError):
         return _read(directory, observer, tuple((one.st_mtime_ns, one.st_size) for one in files))
@@ -182,11 +177,29 @@ def read(directory: Path, observer: Observer) -> Counted:
 
 @lru_cache(maxsize=8)
 def _read(directory: Path, observer: Observer, _: tuple[tuple[int, int], ...]) -> Counted:
-    found = observer.read(directory)
     path = directory / tidy.RECORD
-    names = phase_names.of(record.read(path)) if path.exists() else {}
+    facts = record.read(path) if path.exists() else {}
+    is_stored = observer.name != MARKERS and (directory / tidy.COUNTS).exists()
+    found = tidy.read_observed(directory, observer.name) if is_stored else None
+    found = found or _named(observer.read(directory), phase_names.of(facts))
+    return Counted(found.frame.assign(**{SEED: facts.get("seed", 0)}), found.events)
+
+
+def _named(found: Counted, names: Mapping[int, str]) -> Counted:
+    """The same counts with the names of phases."""
     phases = found.frame["phase"].map(lambda one: names.get(one, str(one)))
     return Counted(found.frame.assign(phase=phases), found.events)
+
+
+def observed(directory: Path, names: Mapping[int, str]) -> dict[str, Counted]:
+    """What the observers of a run wrote into files of their own, by the names of the observers, for
+    counts.parquet. `names`: those of the phases. StatsError for a damaged file."""
+    found: dict[str, Counted] = {}
+    for one in OBSERVERS:
+        if one.name != MARKERS and one.name not in found and (directory / one.file).is_file():
+            with suppress(NotCounted):
+                found[one.name] = _named(one.read(directory), names)
+    return found
 
 
 def divided(found: Counted, dimensions: Collection[str]) -> Counted:
@@ -270,7 +283,9 @@ def _plugged(name: str) -> Observer:
     own = tuple(PLUGGED[name])
     file = f"{name}.jsonl"
     what = f"counts by {', '.join(own)}"
-    return Observer(what, file, (*own, "ring", "space"), lambda at: _table(at / file, own), BOTH)
+    return Observer(
+        name, what, file, (*own, "ring", "space"), lambda at: _table(at / file, own), BOTH
+    )
 
 
 def _table(path: Path, by: Collection[str] = ()) -> Counted:
@@ -376,12 +391,13 @@ FUNCTIONS = ("function", "module", "line", "caller", "crossing", "ring", "space"
 PAIRS = ("loser", "lost", "winner", "won", "colour")
 BOTH = (COMPONENT, VECTOR)
 BY_FUNCTION = Observer(
-    "counts by function", ATTRIBUTION, FUNCTIONS, _attribution, (COMPONENT, CAUSE)
+    "attribution", "counts by function", ATTRIBUTION, FUNCTIONS, _attribution, (COMPONENT, CAUSE)
 )
 # What joint counts can divide by, with or without functions.
 OTHERS = ("call", "kind", "interval", *(name for own in PLUGGED.values() for name in own))
-JOINT = Observer("joint counts", JOINT_COUNTS, (*OTHERS, "ring", "space"), _joint, BOTH)
+JOINT = Observer("joint", "joint counts", JOINT_COUNTS, (*OTHERS, "ring", "space"), _joint, BOTH)
 JOINT_BY_FUNCTION = Observer(
+    "attribution",
     "joint counts by function",
     ATTRIBUTION,
     (*FUNCTIONS, *OTHERS),
@@ -391,16 +407,23 @@ JOINT_BY_FUNCTION = Observer(
 # In the order of preference. Counts by function know the programs of address spaces, so they come
 # before the other files with address spaces.
 OBSERVERS = (
-    Observer("counts", tidy.COUNTS, ("iteration", "ring"), _markers, BOTH),
+    Observer(MARKERS, "counts", tidy.COUNTS, ("iteration", "ring"), _markers, BOTH),
     BY_FUNCTION,
     *map(_plugged, PLUGGED),
-    Observer("counts", tidy.COUNTS, ("iteration", "ring", "space"), _markers, BOTH),
-    Observer("counts by call", CALLS, ("call", "kind"), _calls, BOTH),
-    Observer("counts by interval", INTERVALS, ("interval", "ring"), _intervals, (COMPONENT,)),
+    Observer(MARKERS, "counts", tidy.COUNTS, ("iteration", "ring", "space"), _markers, BOTH),
+    Observer("calls", "counts by call", CALLS, ("call", "kind"), _calls, BOTH),
     Observer(
-        "trace of crossings", CROSSINGS, ("iteration", "part", "step"), _crossings, (COMPONENT,)
+        "intervals", "counts by interval", INTERVALS, ("interval", "ring"), _intervals, (COMPONENT,)
     ),
-    Observer("evictions", ATTRIBUTION, PAIRS, _evictions),
+    Observer(
+        "crossings",
+        "trace of crossings",
+        CROSSINGS,
+        ("iteration", "part", "step"),
+        _crossings,
+        (COMPONENT,),
+    ),
+    Observer("evictions", "evictions", ATTRIBUTION, PAIRS, _evictions),
     JOINT,
     JOINT_BY_FUNCTION,
 )

@@ -26,6 +26,13 @@ shadow's own misses. These rows also contain the run's counts of the events that
 geometry. The `feedback` of a shadow is `no`. A shadow has no rows for cycles, stalls and all other
 events that depend on time.
 
+A run that counted by dimensions has further rows and columns in its file. `p5stats.dimensions`
+reads them; the tables that the functions here return do not contain them. The column `observer` is
+`markers` in the rows above, else the name of the observer that divided the counts. Each dimension
+of an observer has a column, and `ring` and `address_space` are dimensions, too. An observer that
+sums over brackets has no iteration. The rows of each observer add up to those of the markers, so
+choose one observer.
+
 `load` reads several runs into one table. This table has further columns:
 
 | Column | Meaning |
@@ -43,17 +50,19 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from p5stats import cpi, record
+from p5stats import cpi, observed, record
 from p5stats import terms as run_terms
 from p5stats.events import LIMIT, Bracket, Events
 from p5stats.lazy import pa, pd, pq
+from p5stats.observed import MARKERS, OBSERVER, Counted
 from p5stats.problems import StatsError
 from p5stats.terms import Terms
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION, OBSERVED_VERSION = 2, 3  # without and with the rows of observers
 COUNTS, RECORD = "counts.parquet", "run.json"
 YES, NO = "yes", "no"  # values of `feedback`
 VECTOR = "vector."  # the beginning of the names of counts by interrupt vector
@@ -61,6 +70,7 @@ PARAMETERS = "parameters."  # the beginning of the names of columns with workloa
 LABEL = "label"  # the column with the user's names of runs, if a run has one
 Row = tuple[int, str, str, str, int]
 _ROW = ("ring", "address_space", "event", "unit", "value")
+_OBSERVERS = "observers"  # a key of the metadata: what each observer counts
 _METADATA = b"p5lab"
 _KEY = re.compile(r"[a-z0-9_]+\.[a-z0-9_.]+=")  # the beginning of a machine key's setting
 
@@ -195,12 +205,31 @@ def _differences(bracket: Bracket, units: Mapping[str, str], *, stacked: bool) -
             yield ring, f"0x{space:08x}", f"vector.{kind}.{vector}", "events", difference
 
 
-def write(path: Path, frame: pd.DataFrame, *, clock_hz: int) -> None:
+def write(
+    path: Path,
+    frame: pd.DataFrame,
+    *,
+    clock_hz: int,
+    counted: Mapping[str, Counted] | None = None,
+    units: Mapping[str, str] | None = None,
+) -> None:
     """Writes a Parquet file, completely or not at all.
 
-    The metadata of the file contains the schema version and the clock.
+    The metadata of the file contains the schema version and the clock. `counted`: what observers
+    counted, by the name of the observer; `units`: the units of the events that only they have.
     """
-    _write(path, frame, {"clock_hz": clock_hz})
+    about: dict[str, Any] = {"clock_hz": clock_hz}
+    if not counted:
+        _write(path, [_table(frame, about)])
+        return
+    about |= {_OBSERVERS: {name: one.summary for name, one in counted.items()}}
+    into = pa.schema(observed.fields(counted, schema()), _described(about, OBSERVED_VERSION))
+    markers = frame.reindex(columns=into.names).assign(**{OBSERVER: MARKERS})
+    origin = {name: frame[name].iloc[0] for name in ORIGIN} | {"symbol": ""}
+    known = {**dict(zip(frame["event"], frame["unit"], strict=True)), **(units or {})}
+    rows = (observed.rows(name, one, origin, known, into) for name, one in counted.items())
+    first = pa.Table.from_pandas(markers, schema=into, preserve_index=False)
+    _write(path, chain([first.replace_schema_metadata(into.metadata)], *rows))
 
 
 def save(path: str | Path, table: pd.DataFrame) -> None:
@@ -220,22 +249,30 @@ def save(path: str | Path, table: pd.DataFrame) -> None:
     if len(clocks) == 1:
         about["clock_hz"] = min(clocks)
     # The file is written once and read often, so a slow and strong compression is useful.
-    _write(Path(path), table[list(COLUMNS)], about, compression="zstd", compression_level=19)
+    rows = _table(table[list(COLUMNS)], about)
+    _write(Path(path), [rows], compression="zstd", compression_level=19)
 
 
-def _write(
-    path: Path,
-    frame: pd.DataFrame,
-    about: Mapping[str, Any],
-    **options: Any,  # noqa: ANN401
-) -> None:
-    described = schema().with_metadata(
-        {_METADATA: json.dumps({"schema_version": SCHEMA_VERSION, **about}).encode()}
-    )
+def _described(about: Mapping[str, Any], version: int = SCHEMA_VERSION) -> dict[bytes, bytes]:
+    """The metadata of a file."""
+    return {_METADATA: json.dumps({"schema_version": version, **about}).encode()}
+
+
+def _table(frame: pd.DataFrame, about: Mapping[str, Any]) -> pa.Table:
+    """The rows of the markers."""
+    described = schema().with_metadata(_described(about))
+    return pa.Table.from_pandas(frame, schema=described, preserve_index=False)
+
+
+def _write(path: Path, tables: Iterable[pa.Table], **options: Any) -> None:  # noqa: ANN401
+    """Writes tables, one after the other, with the columns and the metadata of the first."""
+    rest = iter(tables)
+    first = next(rest)
     temporary = path.with_name(path.name + ".tmp")
     try:
-        table = pa.Table.from_pandas(frame, schema=described, preserve_index=False)
-        pq.write_table(table, temporary, **options)
+        with pq.ParquetWriter(temporary, first.schema, **options) as writer:
+            for one in chain([first], rest):
+                writer.write_table(one)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -258,7 +295,21 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
 
 
 def _read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table of a file, and the metadata that p5lab wrote."""
+    """The rows of the markers in a file, and the metadata that p5lab wrote."""
+    stored, metadata = _stored(path, sha256, MARKERS)
+    try:
+        # Other programs may have added notes to the metadata. pandas needs only the schema, so the
+        # metadata is removed.
+        frame = stored.select(list(COLUMNS)).replace_schema_metadata(None).to_pandas()
+    except (ValueError, pa.ArrowException):
+        raise StatsError(f"{path}: damaged: its columns cannot be read") from None
+    if metadata["schema_version"] == 1:
+        frame["feedback"] = frame["feedback"].replace({"on": YES, "off": NO})
+    return frame, metadata
+
+
+def _stored(path: Path, sha256: str | None, observer: str) -> tuple[pa.Table, dict[str, Any]]:
+    """The rows of an observer in a file, and the metadata that p5lab wrote."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -266,29 +317,33 @@ def _read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, dict[str
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
         raise StatsError(f"{path}: damaged: its SHA-256 differs from the digest in {RECORD}")
     try:
-        file = pq.read_table(pa.BufferReader(content))
+        columns = pq.read_schema(pa.BufferReader(content))
+        chosen = [(OBSERVER, "=", observer)] if OBSERVER in columns.names else None
+        found = pq.read_table(pa.BufferReader(content), filters=chosen)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise StatsError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
     try:
-        metadata = json.loads((file.schema.metadata or {})[_METADATA])
+        metadata = json.loads((columns.metadata or {})[_METADATA])
         version = metadata["schema_version"]
         if "runs" not in metadata:
             metadata["clock_hz"]
     except (KeyError, ValueError, TypeError):
         raise StatsError(f"{path}: not a table of p5lab (no schema_version)") from None
-    if version not in (1, SCHEMA_VERSION):
-        raise StatsError(f"{path}: schema_version: expected {SCHEMA_VERSION}, found {version}")
-    if not file.schema.equals(schema()):
-        raise StatsError(f"{path}: columns differ from schema version {SCHEMA_VERSION}")
-    try:
-        # Other programs may have added notes to the metadata. pandas needs only the schema, so the
-        # metadata is removed.
-        frame = file.replace_schema_metadata(None).to_pandas()
-    except (ValueError, pa.ArrowException):
-        raise StatsError(f"{path}: damaged: its columns cannot be read") from None
-    if version == 1:
-        frame["feedback"] = frame["feedback"].replace({"on": YES, "off": NO})
-    return frame, metadata
+    if version not in (1, SCHEMA_VERSION, OBSERVED_VERSION):
+        raise StatsError(f"{path}: schema_version: expected {OBSERVED_VERSION}, found {version}")
+    plain = schema()
+    own = pa.schema(list(columns)[: len(plain)])
+    if not own.equals(plain) or (len(columns) > len(plain)) != (version == OBSERVED_VERSION):
+        raise StatsError(f"{path}: columns differ from schema version {version}")
+    return found, metadata
+
+
+def read_observed(directory: Path, observer: str) -> Counted | None:
+    """The counts of an observer in the table of a run directory, with the names of phases. None if
+    the table has no rows of the observer. StatsError as `read_run`."""
+    found, metadata = _stored(directory / COUNTS, _digest(directory), observer)
+    summary = metadata.get(_OBSERVERS, {}).get(observer)
+    return observed.of_table(found, summary) if summary else None
 
 
 def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
@@ -296,9 +351,13 @@ def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
 
     StatsError if the digest of the table differs from the digest in the run's record.
     """
+    return read(directory / COUNTS, _digest(directory))
+
+
+def _digest(directory: Path) -> str | None:
+    """The digest of the table in a run's record."""
     path = directory / RECORD
-    known = record.counts_digest(record.read(path)) if path.exists() else None
-    return read(directory / COUNTS, known)
+    return record.counts_digest(record.read(path)) if path.exists() else None
 
 
 def load(

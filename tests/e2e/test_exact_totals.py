@@ -4,10 +4,12 @@ sums are the counts at the markers."""
 
 from itertools import combinations
 
+import duckdb
+import pandas as pd
 import pytest
 from boot_sector import new_runs
 
-from p5stats import dimensions
+from p5stats import dimensions, tidy
 from p5stats.dimensions import DIMENSIONS, OBSERVERS, OWN_EVENTS
 
 ALL = ("--cpi", "--calls", "--modes", "--attribute", "stacks", "--attribute", "misses")
@@ -41,6 +43,24 @@ def test_the_sums_over_any_two_dimensions_are_the_counts_at_the_markers(runs):
     assert len(checked) >= 60
     assert {("call", "function"), ("call", "mode"), ("function", "mode")} <= checked
     assert {("call", "interval"), ("interval", "mode"), ("component", "interval")} <= checked
+
+
+def test_one_file_has_the_counts_of_all_observers(runs):
+    """Without a function of p5lab: pandas and DuckDB read counts.parquet."""
+    found = set()
+    for directory in runs:
+        path = directory / tidy.COUNTS
+        rows = pd.read_parquet(path)
+        of = {name: own.groupby("event")["value"].sum() for name, own in rows.groupby("observer")}
+        for name in of.keys() & {"attribution", "joint", "modes"}:
+            for event, count in of["markers"].items():
+                if name != "attribution" or not event.startswith(tidy.VECTOR):
+                    assert of[name].get(event, 0) == count, (directory, name, event)
+        sql = f"SELECT observer, sum(value) FROM '{path}' WHERE event = 'cycles.busy' GROUP BY ALL"
+        for name, busy in duckdb.sql(sql).fetchall():
+            assert busy == of[name]["cycles.busy"]
+        found |= of.keys()
+    assert found == {one.name for one in OBSERVERS}
 
 
 def test_joint_counts_by_call_are_the_counts_by_call(runs):

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from fakelab import CLOCK_HZ, EVENTS, HEADER, call_events, shadow_events, snapshot
 
-from p5stats import StatsError, compare, events, metrics, tidy
+from p5stats import StatsError, compare, events, metrics, observed, tidy
 
 ORIGIN = tidy.Origin("tests", "id", "bochs", "p90", "", "yes", "toy", 0, "call", "iterations=3")
 
@@ -118,6 +118,36 @@ def test_parquet_round_trip_with_schema_version(tmp_path, frame):
         assert set(loaded["clock_hz"]) == {CLOCK_HZ}
 
 
+def test_rows_of_observers_stand_in_the_same_file(tmp_path, frame, monkeypatch):
+    monkeypatch.setattr(observed, "GROUP", 2)
+    rows = [
+        ("call", 0, "sys_dup", 1, "cycles.busy", 7),
+        ("call", 3, "main", 2, "cycles.busy", -1),
+        ("call", 3, "main", 2, "calls", 5),
+    ]
+    names = ["phase", "ring", "function", "interval", "event", "count"]
+    by_function = observed.Counted(pd.DataFrame(rows, columns=names), ("cycles.busy", "calls", "x"))
+    nothing = observed.Counted(pd.DataFrame(columns=["phase", "mode", "event", "count"]), ())
+    path = tmp_path / "counts.parquet"
+    counted = {"attribution": by_function, "modes": nothing}
+    tidy.write(path, frame, clock_hz=CLOCK_HZ, counted=counted, units={"calls": "calls"})
+    again, _ = tidy.read(path)
+    pd.testing.assert_frame_equal(again, frame, check_dtype=False)
+    found = tidy.read_observed(tmp_path, "attribution")
+    pd.testing.assert_frame_equal(found.frame, by_function.frame, check_dtype=False)
+    assert found.events == by_function.events
+    assert list(tidy.read_observed(tmp_path, "modes").frame) == list(nothing.frame)
+    assert tidy.read_observed(tmp_path, "calls") is None
+    # What another program reads.
+    plain = pd.read_parquet(path)
+    own = plain[plain["observer"] == "attribution"]
+    assert own["function"].tolist() == ["sys_dup", "main", "main"]
+    assert own["unit"].tolist() == ["cycles", "cycles", "calls"]
+    assert own["iteration"].isna().all()
+    assert own["run"].unique().tolist() == frame["run"].unique().tolist()
+    assert len(plain) == len(frame) + len(own)
+
+
 def test_of_runs_that_ask_the_same_the_last_is_loaded(tmp_path, frame):
     for name, started in (
         ("old", "2026-01-01T10:00:00"),
@@ -154,7 +184,7 @@ def test_tables_of_version_1_are_migrated(tmp_path, frame):
     [
         ({}, "not a table of p5lab"),
         ({b"p5lab": b"{}"}, "not a table of p5lab"),
-        ({b"p5lab": b'{"schema_version": 3, "clock_hz": 1}'}, "expected 2, found 3"),
+        ({b"p5lab": b'{"schema_version": 4, "clock_hz": 1}'}, "expected 3, found 4"),
         ({b"p5lab": b'{"schema_version": 1, "clock_hz": 1}'}, "columns differ"),
     ],
 )

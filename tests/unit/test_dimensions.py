@@ -297,6 +297,22 @@ def test_a_curve_shows_counts_over_intervals(stored, lab, monkeypatch):
         p5lab.plot(table, "instructions")
 
 
+def test_seeds_are_rows_or_a_mean(p5lab, lab, stored):
+    lab.behave(events={"call": fakelab.call_events(more=6), "chase": fakelab.chase_events()})
+    again = Filter(seeds=(1,), workloads=("call",))
+    (second,) = Runner(lab).run_all(experiment.load(lab, "tests", again))
+
+    def cycles(*words):
+        words = ("show", stored.id, second.id, "--metric", "cycles", "--json", *words)
+        rows = json.loads(p5lab(*words)[1])["rows"]
+        return {row.get("seed", row.get("ring")): row["value"] for row in rows}
+
+    by_seed, by_ring = cycles("--by", "seed"), cycles("--by", "ring")
+    assert by_seed["0"] == 115 < by_seed["1"]
+    assert by_ring[""] == (by_seed["0"] + by_seed["1"]) / 2
+    assert cycles("--by", "ring", "--where", "seed=1")[""] == by_seed["1"]
+
+
 def test_what_only_one_system_has_is_new_or_gone(p5lab, lab, stored):
     other = fakelab.call_events(more=7)
     lab.behave(events={"call": other, "chase": fakelab.chase_events()})

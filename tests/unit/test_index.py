@@ -272,12 +272,12 @@ def test_keys_of_no_results_have_no_rows(lab):
         ),
         (
             "SELECT r.guest FROM runs",
-            "query: unknown table 'r'; the tables are runs, keys and counts",
+            "query: unknown table 'r'; the tables are runs, keys, counts and counts_by",
         ),
         ("SELECT l1i.size FROM runs", "unknown table 'l1i'; machine keys are columns of the"),
         (
             "FROM elsewhere",
-            "query: unknown table 'elsewhere'; the tables are runs, keys and counts",
+            "query: unknown table 'elsewhere'; the tables are runs, keys, counts and counts_by",
         ),
         # These columns exist. DuckDB's own message says what is wrong.
         ("SELECT guest, count(*) FROM runs GROUP BY workload", "must appear in the GROUP BY"),

@@ -24,7 +24,7 @@ from p5lab.files import digest_of
 from p5lab.host.processors import cores
 from p5lab.keep import saved_state, store
 from p5lab.logs import NOTHING
-from p5stats import StatsError, events, tidy
+from p5stats import StatsError, dimensions, events, tidy
 from p5stats.phase_names import named_by_programs
 
 INTERRUPTED = "interrupted by the user"
@@ -202,8 +202,14 @@ def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict
                         " interval began",
                     ), {}
             parsed = replace(parsed, brackets=parsed.as_brackets)
-        frame = tidy.table(parsed, origin, phases(run) | named_by_programs(parsed.notes))
-        tidy.write(directory / store.COUNTS, frame, clock_hz=parsed.clock_hz)
+        names = phases(run) | named_by_programs(parsed.notes)
+        tidy.write(
+            directory / store.COUNTS,
+            tidy.table(parsed, origin, names),
+            clock_hz=parsed.clock_hz,
+            counted=dimensions.observed(directory, names),
+            units=dimensions.OWN_EVENTS,
+        )
     except StatsError as error:
         return Outcome("failed", str(error).replace(f"{directory}/", "")), {}
     digests = {file: digest_of(directory / file) for file in (EVENTS, store.COUNTS)}

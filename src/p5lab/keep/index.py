@@ -10,7 +10,7 @@ index is written again if it is missing or damaged, has another schema version, 
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +28,7 @@ from p5stats.record import program_digest
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 SCHEMA_VERSION = 5
 DIRECTORY = ".index"
@@ -72,12 +72,12 @@ def runs(lab: Lab) -> list[Stored]:
 
 
 def connect(lab: Lab) -> "DuckDBPyConnection":
-    """Returns a database in memory with three tables.
+    """Returns a database in memory with four tables.
 
     `runs` contains one row for each run (docs/reference/formats.md). `keys` contains the machine
     keys and workload parameters of each run (p5lab.keep.key_table). `counts` contains the tidy
-    tables of all ok runs (p5stats.tidy). Raises UserError if a table cannot be read. Installs
-    DuckDB if it is missing.
+    tables of all ok runs, and `counts_by` their rows of observers (p5stats.tidy). Raises UserError
+    if a table cannot be read. Installs DuckDB if it is missing.
     """
     packages.ensure("query")
     import duckdb
@@ -96,22 +96,36 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
             "SELECT experiment, run FROM runs WHERE status = 'ok' ORDER BY ALL"
         ).fetchall()
     ]
-    if not files:
-        from p5stats import tidy
-
-        connection.register("counts", tidy.schema().empty_table())
-        return connection
     try:
-        # In version 1 of the table, `feedback` is `on` or `off`.
-        connection.read_parquet(files).project(
-            "* REPLACE (CASE feedback WHEN 'on' THEN 'yes' WHEN 'off' THEN 'no' ELSE feedback END"
-            " AS feedback)"
-        ).create_view("counts")
+        counts, counts_by = _counts(connection, files)
     except duckdb.Error as error:
         raise UserError(
             f"counts of the results: {_first_line(error)}", status=STATUS_FAILED
         ) from None
+    counts.create_view("counts")
+    counts_by.create_view("counts_by")
     return connection
+
+
+def _counts(
+    connection: "DuckDBPyConnection", files: Sequence[str]
+) -> tuple["DuckDBPyRelation", "DuckDBPyRelation"]:
+    """The rows of the markers in these tables, and those of observers."""
+    from p5stats import observed, tidy
+    from p5stats.lazy import pa
+
+    columns = pa.schema(observed.fields({}, tidy.schema()))
+    rows = connection.from_arrow(columns.empty_table())
+    if files:
+        found = connection.read_parquet(files, union_by_name=True)  # noqa: F841, read by the next line
+        rows = connection.sql("FROM rows UNION ALL BY NAME FROM found")
+    # In version 1 of the table, `feedback` is `on` or `off`. Tables without observers have no
+    # column for them.
+    feedback = "CASE feedback WHEN 'on' THEN 'yes' WHEN 'off' THEN 'no' ELSE feedback END"
+    names = ", ".join(tidy.COLUMNS).replace("feedback", f"{feedback} AS feedback")
+    observer = f"coalesce(observer, '{observed.MARKERS}')"
+    markers = rows.filter(f"{observer} = '{observed.MARKERS}'").project(names)
+    return markers, rows.filter(f"{observer} <> '{observed.MARKERS}'")
 
 
 def query(

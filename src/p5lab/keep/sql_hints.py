@@ -26,7 +26,7 @@ COLUMN = re.compile(
 TABLE = re.compile(r'\bTable (?:with name )?"?([^"\s]+)"? (?:does not exist!|not found!)', re.I)
 CANDIDATES = re.compile(r"^(?:Candidate bindings|Candidate tables|Did you mean)\b.*", re.M)
 QUOTED = re.compile(r'"([^"]+)"')
-TABLES = ("runs", "keys", "counts")
+TABLES = ("runs", "keys", "counts", "counts_by")
 # Columns of `runs` whose texts a user compares with a name.
 TEXTS = ("guest", "machine", "workload", "experiment", "engine", "status")
 COLUMNS = './p5lab query "DESCRIBE runs" lists all columns (also DESCRIBE counts, DESCRIBE keys)'

@@ -32,17 +32,22 @@ from p5stats.dimensions import (
     DIMENSIONS,
     OWN_EVENTS,
     PER_CALL,
+    SEED,
     WHOLE_RUN,
-    Counted,
     NotCounted,
 )
 from p5stats.lazy import pd
 from p5stats.metrics import View, shown_in
+from p5stats.observed import Counted
 
 EMPTY = cpi.EMPTY
 OPERATION, INSTRUCTIONS, ALL = "operation", "1000", "all"
 PER = (OPERATION, INSTRUCTIONS, ALL)
-ORDERED = ("iteration", "interval")  # dimensions whose values are numbers in the order of time
+ORDERED = (
+    "iteration",
+    "interval",
+    SEED,
+)  # dimensions whose values are numbers in the order of time
 PLAIN = "as described"  # the name of a machine without an overlay
 Key = tuple[str, ...]
 Events = Mapping[str, float]  # counts by event
@@ -288,7 +293,8 @@ def _paired(benchmarks: Mapping[str, Sequence[System]], question: Question) -> l
     found: dict[tuple[str, str], list[tuple[System, pd.DataFrame]]] = {}
     for benchmark, systems in benchmarks.items():
         for system in systems:
-            for phase, counts in _mean([_of_run(one, question) for one in system.stored]).items():
+            parts = [_of_run(one, question) for one in system.stored]
+            for phase, counts in _mean(parts, question).items():
                 found.setdefault((benchmark, phase), []).append((system, counts))
     return [_table(*key, question, own) for key, own in found.items()]
 
@@ -444,16 +450,18 @@ def _divisors(stored: Stored, question: Question, counts: Counted) -> dict[str, 
     return {**found, WHOLE_RUN: 1.0, ALL_BRACKETS: 1.0}
 
 
-def _mean(runs: Sequence[dict[str, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
-    """The means over the seeds of a system."""
+def _mean(runs: Sequence[dict[str, pd.DataFrame]], question: Question) -> dict[str, pd.DataFrame]:
+    """The means over the seeds of a system that count. With a row for each seed, its own values."""
+    counting = [one for one in runs if one] if SEED in question.where else runs
+    number = 1 if SEED in question.by else len(counting)
     found = {}
     for phase in dict.fromkeys(phase for one in runs for phase in one):
         parts = [one[phase] for one in runs if phase in one]
-        if len(runs) == 1:
+        if len(parts) == number == 1:
             found[phase] = parts[0]
             continue
         levels = list(range(parts[0].index.nlevels))
-        found[phase] = pd.concat(parts).groupby(level=levels, sort=False).sum() / len(runs)
+        found[phase] = pd.concat(parts).groupby(level=levels, sort=False).sum() / number
     return found
 
 
