@@ -335,7 +335,9 @@ def _calls(directory: Path) -> Counted:
         joint = one.read(directory)
         if "call" in joint.frame:
             more = joint.frame[~joint.frame["event"].isin(found.events)]
-            frame = pd.concat([found.frame, more[found.frame.columns]], ignore_index=True)
+            keys = list(found.frame.columns[:-1])
+            sums = more.groupby(keys, sort=False, as_index=False)["count"].sum()
+            frame = pd.concat([found.frame, sums], ignore_index=True)
             return Counted(frame, tuple(dict.fromkeys((*found.events, *joint.events))))
     return found
 

@@ -99,8 +99,8 @@ def test_exec_asks_for_the_recorded_services(now, workload, guest):
 MISSING = period.missing(Lab.here())
 RECORDED = records.load(ROOT, "applications")
 DISKS = {
-    name: applications.disk(Lab.here(), one.texts("packages"))
-    for name, one in applications.experiments(
+    name: applications.disk(Lab.here(), applications.packages(Lab.here(), name))
+    for name, _ in applications.experiments(
         tomlfile.load(ROOT / applications.FILE, schema_version=1)
     )
 }

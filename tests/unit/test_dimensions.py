@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 import p5lab
 from p5lab.api import checkout
+from p5lab.api import tables as api
 from p5lab.describe import experiment
+from p5lab.describe.observation import Calls, Observation
 from p5lab.describe.request import Filter
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
@@ -311,6 +313,34 @@ def test_seeds_are_rows_or_a_mean(p5lab, lab, stored):
     assert by_seed["0"] == 115 < by_seed["1"]
     assert by_ring[""] == (by_seed["0"] + by_seed["1"]) / 2
     assert cycles("--by", "ring", "--where", "seed=1")[""] == by_seed["1"]
+
+
+def test_runs_of_an_experiment_without_the_counts_are_left_out_with_a_word(
+    p5lab, lab, stored, monkeypatch
+):
+    others = {one.id for one in store.all_runs(lab)} - {stored.id}
+    assert others
+    status, out, err = p5lab("show", "tests", "--by", "function")
+    assert status == 0
+    assert "sys_dup" in out
+    assert len(err.splitlines()) == 1
+    assert all(one[:8] in err for one in others)
+    status, out, err = p5lab("show", stored.id, *others, "--by", "function")
+    assert (status, out) == (1, "")
+    assert any(one in err for one in others)
+    monkeypatch.setattr(checkout, "here", lambda: lab)
+    with pytest.warns(UserWarning, match="function"):
+        assert "sys_dup" in set(api.by("tests", "function")["function"])
+
+
+def test_a_newer_run_without_the_counts_does_not_hide_them(p5lab, lab, stored):
+    lab.behave(events={"call": fakelab.call_events(more=6), "chase": fakelab.chase_events()})
+    calls = Filter(workloads=("call",), observation=Observation.of(Calls()))
+    (newer,) = Runner(lab).run_all(experiment.load(lab, "tests", calls))
+    assert newer.id != stored.id
+    status, out, _ = p5lab("show", "tests", "--only", "call*", "--by", "function")
+    assert status == 0
+    assert "sys_dup" in out
 
 
 def test_what_only_one_system_has_is_new_or_gone(p5lab, lab, stored):

@@ -305,19 +305,30 @@ def test_a_guest_without_its_root_says_which_command_makes_it(lab):
     archive = lab.rootfs("debian64")
     archive.parent.mkdir(parents=True)
     archive.touch()
-    image.check(lab, system)
+    about = {"origin": {"packages": ["sqlite3"]}, "packages": {"sqlite3": "3.40", "make": "4.3"}}
+    archive.with_name("rootfs.json").write_text(json.dumps(about))
+    image.check(lab, system, ["make"])
+    again = r"lacks gcc; .* `./p5lab image debian --packages sqlite3,make,gcc`"
+    with pytest.raises(UserError, match=again):
+        image.check(lab, system, ["make", "gcc"])
 
 
 def test_a_variant_has_the_root_of_its_base(lab):
     base, variant = (guest.load(Lab(REPO), name) for name in ("debian32", "debian32-x"))
+    assert base.image.packages == () != variant.image.packages
     assert (base.image_of, variant.image_of) == ("debian32", "debian32")
     assert image.guests(Lab(REPO), "i386") == {"debian": base}
-    with pytest.raises(UserError, match=r"make it with `./p5lab image debian --arch i386`"):
+    command = r"`./p5lab image debian --arch i386 --packages xserver-xorg-core,"
+    with pytest.raises(UserError, match=rf"make it with {command}"):
         image.check(lab, variant)
     archive = lab.rootfs("debian32")
     archive.parent.mkdir(parents=True)
     archive.touch()
-    image.check(lab, variant)
+    about = {"origin": {}, "packages": {"bash": "5"}}
+    archive.with_name("rootfs.json").write_text(json.dumps(about))
+    image.check(lab, base)
+    with pytest.raises(UserError, match=rf"lacks xserver-xorg-core, .* {command}"):
+        image.check(lab, variant)
 
 
 @pytest.mark.parametrize("name", ["debian64", "ubuntu64"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Functions of `p5lab` for stored results: `load`, `output`, `measure`, `compare` and others."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
@@ -245,7 +246,8 @@ def by(
     dimensions: such as "function" or ["ring", "component"] (docs/concepts/dimensions.md). where:
     for a dimension, the value or the values that count, such as {"ring": 0}. metric: rows of a
     report and names of events. per: "operation", "1000" for 1000 instructions, or "all" for the
-    sums over all brackets. names: a file of other names. top: the number of rows with the largest
+    sums over all brackets. Of an experiment, runs that did not count by the dimensions are left out
+    with a warning. names: a file of other names. top: the number of rows with the largest
     values or differences; one row then has the sum of the others. The result has one row for each
     combination of values, system and metric, with the columns of `show --by --json`; the rows with
     the total are left out, because the other rows add up to it. UserError if a run did not count by
@@ -254,7 +256,11 @@ def by(
     chosen = _listed(dimensions)
     texts = [f"{name}={','.join(map(str, _listed(one)))}" for name, one in (where or {}).items()]
     question = breakdown.ask(chosen, texts, _listed(metric), per, names)
-    stored = [same[0] for same in grouped(checkout.here(), runs)]
+    if isinstance(runs, pd.DataFrame):
+        return divided([same[0] for same in grouped(checkout.here(), runs)], question, top)
+    stored, left_out = breakdown.named(checkout.here(), _listed(runs), question)
+    if left_out:
+        warnings.warn(left_out, stacklevel=2)
     return divided(stored, question, top)
 
 

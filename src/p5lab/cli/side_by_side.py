@@ -2,6 +2,7 @@
 """The tables of several stored runs, for `show` and `compare`."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -13,9 +14,17 @@ from p5lab.lab import Lab
 from p5lab.present import breakdown, breakdown_table, counts, sweep_table
 
 
-def named(lab: Lab, words: Sequence[str], only: str = "") -> list[Stored]:
-    """Returns the runs that the words name, the newest of each kind. Runs of several programs of
-    the user are versions of one program. Raises UserError if a word names no finished run."""
+def named(
+    lab: Lab, words: Sequence[str], only: str = "", question: breakdown.Question | None = None
+) -> list[Stored]:
+    """Returns the runs that the words name, the newest of each kind, or with a question those of
+    breakdown.named. Runs of several programs of the user are versions of one program. Raises
+    UserError if a word names no finished run."""
+    if question:
+        found, left_out = breakdown.named(lab, words, question, only)
+        if left_out:
+            print(f"p5lab: {left_out}", file=sys.stderr)
+        return found
     runs = [same[0] for same in selection.groups(lab, words, only)]
     if any(selection.is_group(lab, word) for word in words):
         return runs
@@ -29,10 +38,13 @@ def chosen(lab: Lab, words: Sequence[str], only: str) -> list[Stored]:
     return swept_keys.in_order(runs, keys)
 
 
-def show_by(args: argparse.Namespace, runs: Sequence[Stored], views: Sequence[str] = ()) -> None:
-    """Prints counts by dimension. `views`: the dimensions of each table; without any, those of
-    --by. Raises UserError if no run counted by the dimensions of the first table."""
+def show_by(
+    args: argparse.Namespace, lab: Lab, words: Sequence[str], views: Sequence[str] = ()
+) -> None:
+    """Prints counts of the named runs by dimension. `views`: the dimensions of each table; without
+    any, those of --by. Raises UserError if no run counted by the dimensions of the first table."""
     first, *more = [options.question(args, by) for by in views or [args.by]]
+    runs = named(lab, words, args.only, first)
     tables = breakdown.of_runs(runs, first)
     for question in more:
         with suppress(UserError):  # for example, no interrupt was delivered

@@ -13,7 +13,7 @@ reason. [cannot] lists workloads that do not run on the guest, each with its own
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,19 +68,20 @@ CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # keys of a variant
 class Image:
     """The root file system on a guest's disk. The user makes this file system with `./p5lab image`
     (p5lab.host.image). `brings`: the guest's init takes files that a run brings along
-    (p5lab.describe.archive)."""
+    (p5lab.describe.archive). `packages`: what the disk must have beside the essential packages."""
 
     distribution: str  # ID in os-release
     suite: str
     options: tuple[str, ...] = ()  # further options of mmdebstrap
     architecture: str = AMD64
     brings: bool = False
+    packages: tuple[str, ...] = ()
 
-    @property
-    def command(self) -> str:
-        """The command that makes the file system."""
+    def command(self, packages: Collection[str] = ()) -> str:
+        """The command that makes the file system with these packages."""
         arch = "" if self.architecture == AMD64 else f" --arch {self.architecture}"
-        return f"./p5lab image {self.distribution}{arch}"
+        more = f" --packages {','.join(packages)}" if packages else ""
+        return f"./p5lab image {self.distribution}{arch}{more}"
 
 
 @dataclass(frozen=True)
@@ -409,6 +410,8 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
         "boot": {**base.table("boot").data, **boot.data},
         "lacks": {**base_guest.lacks, **table.table("lacks", {}).data},
     }
+    if "image" in base.data:
+        merged["image"] = {**base.table("image").data, **table.table("image", {}).data}
     if isinstance(base_guest, ImageGuest):
         merged = {"programs": base_guest.programs, **merged}
         merged["boot"]["cmdline"] = _cmdline(boot, base_guest)

@@ -28,6 +28,7 @@ KEYS = (
     "source",
     "bracket",
     "needs",
+    "packages",
     "headers",
     "with",
     "operation",
@@ -92,6 +93,7 @@ class Workload:
     `phases`: the names of the phase ids.
     `curve`: the unit of the phase names if the phases are points of a curve.
     `needs`: the capabilities that every run needs.
+    `packages`: the packages that the program needs on the disk of a distribution.
     `headers`: products of the build that the program includes.
     `starts`: further programs and libraries of build/workloads that the program needs in the guest.
     `file`: the path of the description, None for a program of the user.
@@ -108,6 +110,7 @@ class Workload:
     curve: str
     parameters: dict[str, Parameter]
     needs: Needs = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     starts: tuple[str, ...] = ()
     file: Path | None = field(default=None, compare=False)
@@ -271,6 +274,7 @@ def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
         curve=table.text("curve", ""),
         parameters=parameters,
         needs=shelf.needs(table, "needs"),
+        packages=tuple(table.texts("packages", [])),
         headers=tuple(table.texts("headers", [])),
         starts=tuple(table.texts("with", [])),
         file=path,

@@ -15,6 +15,7 @@ from typing import Any
 
 from p5lab.describe import experiment, tomlfile
 from p5lab.describe.experiment import Filter
+from p5lab.describe.guest import ImageGuest
 from p5lab.describe.observation import Attribution as Observed
 from p5lab.describe.observation import Observation
 from p5lab.describe.tomlfile import Table
@@ -52,6 +53,14 @@ OTHERS = "all others"
 KERNEL_RING, USER_RING = 0, attribution.USER_RING
 
 
+def packages(lab: Lab, name: str) -> set[str]:
+    """The packages that an experiment needs on the disk."""
+    runs = experiment.load(lab, name)
+    own = {package for run in runs for package in run.workload.packages}
+    images = [run.guest.image for run in runs if isinstance(run.guest, ImageGuest)]
+    return own.union(*(one.packages for one in images if one))
+
+
 def disk(lab: Lab, packages: Collection[str]) -> str:
     """The SHA-256 of the root file system, or an empty text if it does not have the packages."""
     place = lab.rootfs("debian32").with_name("rootfs.json")
@@ -63,8 +72,8 @@ def measured(lab: Lab, before: Record, execute: Execute) -> Record:
     """The record with new counts of each experiment whose packages the disk has. The other columns
     stay. Raises UserError if a run fails."""
     table, record = _load(lab), dict(before)
-    for name, one in experiments(table):
-        if found := disk(lab, one.texts("packages")):
+    for name, _ in experiments(table):
+        if found := disk(lab, packages(lab, name)):
             record |= _measured(lab, table, name, execute)
             record["disk"] = record["disk"] | {name: found}
     return record
@@ -92,11 +101,11 @@ def _load(lab: Lab) -> Table:
 
 
 def experiments(table: Table) -> Iterable[tuple[str, Table]]:
-    """The experiments, each with the packages that it needs on the disk and its PARTS."""
+    """The experiments, each with its PARTS."""
     every = table.table("experiment")
     for name in every.data:
         one = every.table(name)
-        one.only(("packages", "parts"))
+        one.only(("parts",))
         yield name, one
 
 

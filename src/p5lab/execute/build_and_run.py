@@ -50,8 +50,8 @@ def execute(
     """
     if workers:
         packages.ensure("cluster")
-    for system in {run.guest.name: run.guest for run in runs}.values():
-        image.check(lab, system)
+    for run in runs:
+        image.check(lab, run.guest, run.workload.packages)
     if not no_build:
         build.ensure(lab, progress, engines.targets(lab, runs))
         delivered.ensure(lab, runs, progress)

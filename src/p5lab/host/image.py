@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from p5lab.lab import Lab
 SCHEMA_VERSION = 1
 DEFAULT_SIZE = 128 << 20
 SIZES = (32 << 20, 2 << 30)  # smallest and largest; the i-nodes of ext2 and IDE set these limits
-LOG = "mmdebstrap.log"
+LOG, RECORD = "mmdebstrap.log", "rootfs.json"
 # A disk that p5lab sizes: for each file, space beside its content (the rest of its last block, its
 # i-node); space for work; and the unit of the size. All in bytes.
 FILE_BYTES, SPARE, STEP = 4096, 48 << 20, 16 << 20
@@ -78,14 +78,25 @@ def guests(lab: Lab, architecture: str = guest.AMD64) -> dict[str, ImageGuest]:
     }
 
 
-def check(lab: Lab, system: Guest) -> None:
-    """Raises UserError if a guest's root file system has not been made yet."""
-    if not isinstance(system, ImageGuest):
+def check(lab: Lab, system: Guest, packages: Iterable[str] = ()) -> None:
+    """Raises UserError if a guest's root file system has not been made yet, or if it lacks packages
+    that the guest or a workload (`packages`) needs."""
+    if not isinstance(system, ImageGuest) or not system.image:
         return
-    if system.image and not lab.rootfs(system.image_of).is_file():
+    needed = dict.fromkeys((*system.image.packages, *packages))
+    place = lab.rootfs(system.image_of)
+    if not place.is_file():
         raise UserError(
             f"guest {system.name}: its root file system has not been made; make it with"
-            f" `{system.image.command}`"
+            f" `{system.image.command(needed)}`"
+        )
+    about = json.loads(place.with_name(RECORD).read_text())
+    known = about["packages"]  # empty if the archive contains no list of packages
+    if lost := [name for name in needed if known and name not in known]:
+        again = dict.fromkeys((*about["origin"].get("packages", ()), *needed))
+        raise UserError(
+            f"guest {system.name}: its disk lacks {', '.join(lost)}; make the disk with"
+            f" `{system.image.command(again)}`"
         )
 
 
@@ -124,8 +135,8 @@ def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
                 "sha256": made.sha256,
                 **asdict(contents),
             }
-            (work / "rootfs.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
-            for name in ("rootfs.json", "rootfs.tar"):
+            (work / RECORD).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+            for name in (RECORD, "rootfs.tar"):
                 (work / name).replace(place / name)
     except OSError as error:
         raise disk_error(error, place) from None

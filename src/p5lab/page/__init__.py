@@ -176,10 +176,7 @@ def _divided(results: Results, wish: Wish) -> "list[Figure]":
     if wish.question is None:
         return []
     question = wish.question
-    runs = [
-        next((stored for stored in one.named if breakdown.has(stored, question)), one.named[0])
-        for one in results.found
-    ]
+    runs = breakdown.counting([one.named for one in results.found], question)
     return divided_figure.of(runs, question, wish.top)
 
 

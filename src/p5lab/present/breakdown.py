@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -20,6 +21,7 @@ from p5lab.describe.keys import readable
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
+from p5lab.lab import Lab
 from p5lab.present import column
 from p5lab.present.column import Column
 from p5lab.present.comparison import CYCLES, NOMINAL
@@ -405,10 +407,40 @@ def _own_name(stored: Stored) -> dict[str, str]:
     return {PurePath(file).stem: PROGRAM}
 
 
+def counting(groups: Iterable[Sequence[Stored]], question: Question) -> list[Stored]:
+    """Of the runs of each kind, the first that counted by the dimensions of a question, or else the
+    first."""
+    return [next((one for one in same if has(one, question)), same[0]) for same in groups]
+
+
+def named(
+    lab: Lab, words: Sequence[str], question: Question, only: str = ""
+) -> tuple[list[Stored], str]:
+    """Returns the runs that the words name, of each kind the newest that counted by the dimensions
+    of a question. If a word names an experiment, the runs that did not count by them are left out,
+    unless none did; the second part of the result is a sentence about them, or empty."""
+    runs = counting(selection.groups(lab, words, only), question)
+    found = [one for one in runs if has(one, question)]
+    if not any(selection.is_group(lab, word) for word in words):
+        return selection.as_versions(runs), ""
+    if not found or len(found) == len(runs):
+        return runs, ""
+    names = ", ".join(question.dimensions)
+    left = f"{len(runs) - len(found)} of {len(runs)} runs did not count by {names} and are left out"
+    return found, f"{left}: {', '.join(one.id[:8] for one in runs if one not in found)}"
+
+
 def has(stored: Stored, question: Question) -> bool:
-    """Whether a run with status ok has a file of an observer with these dimensions."""
-    files = [one.file for one in dimensions.observers_of(question.dimensions)]
-    return stored.status == "ok" and any((stored.directory / name).is_file() for name in files)
+    """Whether a run counted by the dimensions of a question."""
+    return stored.status == "ok" and _found(stored, question.dimensions) is not None
+
+
+def _found(stored: Stored, wanted: Sequence[str]) -> Counted | None:
+    for observer in dimensions.observers_of(wanted):
+        if (stored.directory / observer.file).is_file():
+            with suppress(NotCounted):
+                return dimensions.of_run(stored.directory, observer, wanted)
+    return None
 
 
 def _observed(stored: Stored, question: Question) -> Counted:
@@ -418,12 +450,8 @@ def _observed(stored: Stored, question: Question) -> Counted:
         raise UserError(
             f"run {stored.id} is {stored.status} and has no counts", status=STATUS_FAILED
         )
-    for observer in dimensions.observers_of(wanted):
-        if (stored.directory / observer.file).is_file():
-            try:
-                return dimensions.of_run(stored.directory, observer, wanted)
-            except NotCounted:
-                continue
+    if found := _found(stored, wanted):
+        return found
     options = dict.fromkeys(filter(None, (DIMENSIONS[name].options for name in wanted)))
     both = f"--by {','.join(wanted)}" if len(options) > 1 else ""
     raise selection.without(stored, f"counts by {', '.join(wanted)}", both or " ".join(options))

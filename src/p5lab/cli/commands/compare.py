@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             " of one workload, or of programs"
         )
     if args.by:
-        side_by_side.show_by(args, side_by_side.named(lab, args.words, args.only))
+        side_by_side.show_by(args, lab, args.words)
         return 0
     options.check_no_breakdown(args)
     side_by_side.show(args, runs)

@@ -110,7 +110,7 @@ def _by_dimension(args: argparse.Namespace, lab: Lab) -> int:
     packages.ensure("report")
     from p5lab.api import figures, tables
 
-    runs = side_by_side.named(lab, args.words)
+    runs = side_by_side.named(lab, args.words, question=question)
     top = args.top or (None if question.by[0] in ORDERED else breakdown_table.ROWS)
     table = tables.divided(runs, question, top)
     chart = figures.plot(

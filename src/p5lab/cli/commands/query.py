@@ -82,4 +82,4 @@ def _divided(args: argparse.Namespace, lab: Lab) -> "pd.DataFrame":
     question = options.question(args, args.by)
     from p5lab.api import tables  # imported here, because loading pandas takes half a second
 
-    return tables.divided(side_by_side.named(lab, args.runs), question, args.top)
+    return tables.divided(side_by_side.named(lab, args.runs, question=question), question, args.top)

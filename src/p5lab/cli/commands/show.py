@@ -137,7 +137,7 @@ def _divided(args: argparse.Namespace, lab: Lab, views: Sequence[str]) -> int:
         args.metrics = [*args.metrics, args.event]
     if args.calls and args.all_tables and not args.metrics:
         args.metrics = ["cycles", "calls", breakdown.NO_RETURN, *PER_CALL]
-    side_by_side.show_by(args, side_by_side.named(lab, [args.run, *args.more], args.only), views)
+    side_by_side.show_by(args, lab, [args.run, *args.more], views)
     return 0
 
 

@@ -176,10 +176,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def count_by(args: argparse.Namespace, dimensions: Iterable[str], where: str) -> None:
-    """Sets the options of observations in `args` that count by these dimensions, all at once if
-    they can be joint. Raises UserError for an unknown dimension; `where` begins its message."""
-    from p5stats.dimensions import DIMENSIONS  # gem5's Python has no p5stats
+    """Sets the options of observations in `args` that count by these dimensions, all at once.
+    Raises UserError for an unknown dimension and for two that exclude each other; `where` begins
+    its message."""
+    from p5stats import StatsError
+    from p5stats.dimensions import DIMENSIONS, observers_of  # gem5's Python has no p5stats
 
+    dimensions = list(dimensions)
     parser = _parser()
     plain = vars(parser.parse_args([]))
     counted: set[str] = set()
@@ -193,6 +196,10 @@ def count_by(args: argparse.Namespace, dimensions: Iterable[str], where: str) ->
                 both = [*own, *value] if isinstance(value, list) else own or value
                 setattr(args, key, both)
                 counted.add(key)
+    try:
+        observers_of(dimensions)
+    except StatsError as error:
+        raise UserError(f"{where}: {error}") from None
     # Counts by call alone have few events of their own.
     counted &= set(joint.KNOWN)
     if len(counted) > 1 or joint.CALLS in counted:
