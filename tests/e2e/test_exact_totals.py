@@ -12,7 +12,7 @@ from boot_sector import new_runs
 from p5stats import dimensions, tidy
 from p5stats.dimensions import DIMENSIONS, OBSERVERS, OWN_EVENTS
 
-ALL = ("--cpi", "--calls", "--modes", "--attribute", "stacks", "--attribute", "misses")
+ALL = ("--cpi", "--calls", "--modes", "--threads", "--attribute", "stacks", "--attribute", "misses")
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def runs(own_lab):
     need runs of their own."""
     words = ("smoke", "--workload", "dup", "--workload", "exec-static")
     return [
-        *new_runs(own_lab, *words, *ALL, "--joint", "attribute,calls,modes"),
+        *new_runs(own_lab, *words, *ALL, "--joint", "attribute,calls,modes,threads"),
         *new_runs(own_lab, *words, "--cpi", "--by", "call,mode,interval", "--interval", "99991"),
         *new_runs(own_lab, *words, "--cpi", "--trace", "crossings"),
     ]
@@ -42,6 +42,9 @@ def test_the_sums_over_any_two_dimensions_are_the_counts_at_the_markers(runs):
                     checked.add(pair)
     assert len(checked) >= 60
     assert {("call", "function"), ("call", "mode"), ("function", "mode")} <= checked
+    assert {("thread", "function"), ("thread", "call"), ("thread", "space")} <= {
+        (one, other) for pair in checked for one, other in (pair, pair[::-1])
+    }
     assert {("call", "interval"), ("interval", "mode"), ("component", "interval")} <= checked
 
 
@@ -52,7 +55,7 @@ def test_one_file_has_the_counts_of_all_observers(runs):
         path = directory / tidy.COUNTS
         rows = pd.read_parquet(path)
         of = {name: own.groupby("event")["value"].sum() for name, own in rows.groupby("observer")}
-        for name in of.keys() & {"attribution", "joint", "modes"}:
+        for name in of.keys() & {"attribution", "joint", "modes", "threads"}:
             for event, count in of["markers"].items():
                 if name != "attribution" or not event.startswith(tidy.VECTOR):
                     assert of[name].get(event, 0) == count, (directory, name, event)

@@ -39,7 +39,7 @@ WISHES = [
     Vectors(1000),
     Attribution(("functions", "stacks")),
     Calls(),
-    plugged.KINDS["modes"](),
+    *(kind() for kind in plugged.KINDS.values()),
     Joint(("attribute", "calls", "modes")),
     Cpi(),
     Clocks(),
@@ -64,7 +64,8 @@ REQUEST = {
     "sample": None,
 }
 # Members that later versions have added.
-LATER = {"region": "", "calls": False, "modes": False, "cpi": False, "clocks": "", "interval": 0}
+LATER = {"region": "", "calls": False, "cpi": False, "clocks": "", "interval": 0}
+LATER |= dict.fromkeys(plugged.KINDS, False)
 LATER |= {"vector_events": False, "joint": []}
 
 

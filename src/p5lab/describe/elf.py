@@ -8,6 +8,7 @@ ValueError for a damaged file and for a file of another kind.
 
 import hashlib
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -115,29 +116,44 @@ class Elf:
     def symbols(self) -> list[Symbol]:
         """The symbols in the code of the file. The source is the full symbol table if the file has
         such a table, else the table of exported names."""
+        found = []
+        for text, address, size, info, section in self._named:
+            if section >= len(self._sections) or info & 15 not in (NOTYPE, FUNCTION):
+                continue
+            place = self._sections[section]
+            if not place.flags & EXECUTABLE_SECTION or not text or text.startswith((".L", "$")):
+                continue
+            if 0 <= address - place.address < place.size:
+                found.append(Symbol(address, size, text, info & 15, info >> 4))
+        return found
+
+    @cached_property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Address and size of each symbol in the file, also of data, by name."""
+        known = (
+            (text, address, size) for text, address, size, _, section in self._named if section
+        )
+        return {text: (address, size) for text, address, size in known if text}
+
+    @property
+    def _named(self) -> Iterator[tuple[str, int, int, int, int]]:
+        """The rows of the table of symbols: name, address, size, st_info, section."""
         by_kind = {one.kind: one for one in self._sections}
         table = by_kind.get(SHT_SYMTAB) or by_kind.get(SHT_DYNSYM)
         if table is None:
-            return []
+            return
         if table.link >= len(self._sections):
             raise ValueError("the table of symbols has no table of names")
         names = self._bytes(self._sections[table.link])
         layout = struct.Struct("<IBBHQQ" if self._wide else "<IIIBBH")
         content = self._bytes(table)
-        found = []
         for row in layout.iter_unpack(content[: len(content) // layout.size * layout.size]):
             if self._wide:
                 name, info, _, section, address, size = row
             else:
                 name, address, size, info, _, section = row
-            if section >= len(self._sections) or info & 15 not in (NOTYPE, FUNCTION):
-                continue
-            place = self._sections[section]
-            if place.flags & EXECUTABLE_SECTION and 0 <= address - place.address < place.size:
-                text = names[name : names.find(b"\0", name)].decode("utf-8", "replace")
-                if text and not text.startswith((".L", "$")):
-                    found.append(Symbol(address, size, text, info & 15, info >> 4))
-        return found
+            text = names[name : names.find(b"\0", name)].decode("utf-8", "replace")
+            yield text, address, size, info, section
 
     @cached_property
     def _sections(self) -> list[_Section]:

@@ -18,13 +18,15 @@ SCHEMA_VERSION = 1
 class Observer:
     """An observer that divides counts. `name`: its directory; --NAME requests it. `help`: explains
     this option. `label`: for the names of runs. `title`: of its counts. `doc`: the content of its
-    file. `sources`: the C++ files with its class."""
+    file. `symbols`: those of the guest's kernel that it needs. `sources`: the C++ files with its
+    class."""
 
     name: str
     help: str
     label: str
     title: str
     doc: str
+    symbols: tuple[str, ...]
     sources: tuple[Path, ...]
 
     @property
@@ -40,7 +42,7 @@ def read(lab: Lab) -> tuple[Observer, ...]:
     found = []
     for name, path in lab.files("observer").items():
         table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
-        table.only(("schema_version", "help", "label", "title", "doc", "dimensions"))
+        table.only(("schema_version", "help", "label", "title", "doc", "symbols", "dimensions"))
         table.table("dimensions")  # p5stats.observers reads them
         texts = {key: table.text(key) for key in ("help", "label", "title", "doc")}
         sources = tuple(sorted(path.parent.glob("**/*.cc")))
@@ -50,7 +52,8 @@ def read(lab: Lab) -> tuple[Observer, ...]:
                 f"{path}: expected also a class, and in a .cc file of this directory the line"
                 f' `const observe::Registered<CLASS> registered("{name}");`'
             )
-        found.append(Observer(name, **texts, sources=sources))
+        symbols = tuple(table.texts("symbols", []))
+        found.append(Observer(name, **texts, symbols=symbols, sources=sources))
     return tuple(found)
 
 

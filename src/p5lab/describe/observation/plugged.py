@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from p5lab.describe import observers
+from p5lab.describe.observation import kernel_symbols
 from p5lab.describe.observation.flag import Flag
 from p5lab.describe.observation.kind import Conf
+from p5lab.describe.observation.target import Target
 from p5lab.describe.observers import Observer
+from p5lab.lab import Lab
 
 
 class Plugged(Flag):
     """Divides the counts of a run by the dimensions of one observer."""
 
-    with_media = True
     observer: ClassVar[Observer]
 
     @property
@@ -22,8 +24,21 @@ class Plugged(Flag):
         return self.observer.label
 
     def job(self) -> Conf:
-        """The output file."""
-        return {f"run.{self.name}": self.observer.file}
+        """The output file, and the file of the kernel's symbols."""
+        symbols = {f"run.{self.name}_symbols": self._symbols} if self.observer.symbols else {}
+        return {f"run.{self.name}": self.observer.file, **symbols}
+
+    def inputs(self, lab: Lab, run: Target) -> dict[str, bytes]:
+        """The symbols of the kernel that the observer needs. Raises UserError if the kernel lacks
+        one of them."""
+        names = self.observer.symbols
+        if not names:
+            return {}
+        return {self._symbols: kernel_symbols.text(run.guest, names, self.option).encode()}
+
+    @property
+    def _symbols(self) -> str:
+        return f"{self.name}.symbols"
 
     def remarks(self, run: str, place: str) -> list[str]:
         """The command that shows the counts."""
@@ -43,6 +58,7 @@ def kind(observer: Observer) -> type[Plugged]:
         "observer": observer,
         "outputs": (observer.file,),
         "apart": (f"run.{observer.name}",),
+        "with_media": not observer.symbols,
     }
     return dataclass(frozen=True)(type(observer.name.title(), (Plugged,), members))
 
