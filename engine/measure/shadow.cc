@@ -60,7 +60,7 @@ Shadows::Shadows(const std::vector<p5::Config>& configs, bool filter, AccessList
       pages_(recent(configs, &p5::Config::dtlb)),
       large_pages_(recent(configs, &p5::Config::dtlb_large)),
       code_pages_(recent(configs, &p5::Config::itlb)) {
-  references_.reserve(kBatch);
+  recorded_.references.reserve(kBatch);
   std::vector<const p5::Config*> of_front;  // [front] first configuration with it
   for (const p5::Config& config : configs) {
     size_t front = 0, behind = 0;
@@ -122,29 +122,59 @@ void Shadows::use_all() {
 }
 
 void Shadows::record(Reference::Kind kind, uint32_t address, p5::Fill fill, bool flag) {
-  if (references_.size() + 2 > kBatch || !filter_) play();
+  if (recorded_.references.size() + 2 > kBatch || !filter_) play();
   if (!bank_known_) {
-    references_.push_back({Reference::UseBank, p5::Fill::None, false, 1, number_});
+    recorded_.references.push_back({Reference::UseBank, p5::Fill::None, false, 1, number_});
     bank_known_ = true;
   }
   last_write_ = kNone;
-  references_.push_back({kind, fill, flag, 1, address});
+  recorded_.references.push_back({kind, fill, flag, 1, address});
 }
 
 void Shadows::play() {
+  last_write_ = kNone;
+  if (!filter_) {  // a listener sees each reference when the chip reports it
+    play(recorded_);
+    recorded_.references.clear();
+    recorded_.walks.clear();
+    return;
+  }
+  Batch batch = std::exchange(recorded_, Batch());
+  recorded_.references.reserve(kBatch);
+  std::unique_lock lock(mutex_);
+  taken_.wait(lock, [this] { return batches_.size() < kBatches; });
+  batches_.push_back(std::move(batch));
+  if (std::exchange(plays_, true)) return;
+  lock.unlock();
+  playing_ = std::async(std::launch::async, [this] { play_batches(); });
+}
+
+// Plays batches until none waits.
+void Shadows::play_batches() {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    plays_ = !batches_.empty();
+    if (!plays_) return;
+    const Batch batch = std::move(batches_.front());
+    batches_.pop_front();
+    lock.unlock();
+    taken_.notify_one();
+    play(batch);
+  }
+}
+
+void Shadows::play(const Batch& batch) {
   for (size_t front = 0; front < fronts_.size(); front++) {
-    fronts_[front].play(references_, walks_);
+    fronts_[front].play(batch.references, batch.walks);
     for (Behind& behind : behind_) {
       if (behind.front == front) behind.l2s->play(fronts_[front].bus(behind.bus).accesses);
     }
   }
-  references_.clear();
-  walks_.clear();
-  last_write_ = kNone;
 }
 
 MissCounts Shadows::counts(size_t shadow, size_t bank) {
-  if (!references_.empty()) play();
+  if (!recorded_.references.empty()) play();
+  wait();
   MissCounts sum = *commons_[bank];
   sum[p5::WriteHitsME] += banks_[bank]->count[p5::WriteHitsME];
   const auto& [board, front, behind] = shadows_[shadow];

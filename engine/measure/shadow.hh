@@ -8,14 +8,20 @@
 //     not even report most of these references, because the chip's shortcuts answer them.
 //   - The other references are recorded. The shadows play recorded references in batches to one
 //     geometry after another, so that the tags of one geometry stay in the host's caches.
+//   - A thread plays the batches while the chip records the next ones. The run waits for it before
+//     it reads counts, so the counts do not depend on it, and no thread runs while a process forks.
 //   - A geometry consists of a front (TLBs and L1 caches, front.hh) and an L2 (shadow_l2.hh).
 //     Geometries with equal fronts share one front. L2s that contain the same lines are simulated
 //     as one L2.
 #pragma once
 
 #include <bitset>
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
+#include <future>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -44,7 +50,10 @@ class Shadows final : public p5::Observer {
 
   void attach(const p5::Shortcuts& shortcuts) override;
   void use(const p5::Bank& bank) override;
-  void settle() override { play(); }
+  void settle() override {
+    play();
+    wait();
+  }
   void read(uint32_t address, p5::Fill fill) override;
   void write(uint32_t address, p5::Fill fill) override;
   void code(uint32_t address, p5::Fill fill) override;
@@ -83,7 +92,7 @@ class Shadows final : public p5::Observer {
   std::vector<uint32_t> used();
   // The next call of used() returns all banks.
   void use_all();
-  // Plays the recorded references.
+  // Gives the recorded references to the thread, which plays them. settle() also waits for it.
   void play();
   // Returns the counts of a shadow in a bank up to now.
   MissCounts counts(size_t shadow, size_t bank);
@@ -91,11 +100,21 @@ class Shadows final : public p5::Observer {
  private:
   static constexpr uint32_t kNone = ~0u;
   static constexpr size_t kBatch = 16384;  // references: 128 KB
+  static constexpr size_t kBatches = 64;   // that wait for the thread
   static constexpr unsigned kPageShift = 12, kLargeShift = 22;
 
   static uint32_t page_of(p5::Linear linear) { return uint32_t(linear) >> kPageShift; }
   static uint32_t large_page_of(p5::Linear linear) { return uint32_t(linear) >> kLargeShift; }
 
+  struct Batch {
+    std::vector<Reference> references;
+    std::vector<p5::PageWalk> walks;  // of the references to pages
+  };
+  void play(const Batch& batch);
+  void play_batches();
+  void wait() {
+    if (playing_.valid()) playing_.get();
+  }
   void record(Reference::Kind kind, uint32_t address, p5::Fill fill = p5::Fill::Exclusive,
               bool flag = false);
   void record_page(Reference::Kind kind, uint32_t linear, const p5::PageWalk& walk,
@@ -110,9 +129,8 @@ class Shadows final : public p5::Observer {
   void forget_pages(uint32_t linear, bool code);
   bool mixed(uint32_t linear, bool large);
 
-  std::vector<Reference> references_;  // recorded, not played yet
-  std::vector<p5::PageWalk> walks_;    // walks of the recorded references to pages
-  uint32_t last_write_ = kNone;        // number of the last reference, if it is a write
+  Batch recorded_;               // not played yet
+  uint32_t last_write_ = kNone;  // number of the last reference, if it is a write
   // Counts of the current bank that are the same in every geometry. The write hits in these counts
   // are the sum of two numbers: the hits that the chip's shortcuts count, and the hits that the
   // filter counts.
@@ -148,6 +166,11 @@ class Shadows final : public p5::Observer {
   std::unordered_map<const p5::Bank*, uint32_t> numbers_;
   std::vector<uint32_t> used_;
   std::vector<bool> is_used_;  // [bank] is in used_
+  std::mutex mutex_;           // of the following members
+  std::condition_variable taken_;
+  std::deque<Batch> batches_;  // that wait for the thread
+  bool plays_ = false;         // the thread looks for another batch
+  std::future<void> playing_;  // the thread; it ends before the members that it uses
 };
 
 }  // namespace measure

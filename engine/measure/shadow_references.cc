@@ -41,7 +41,7 @@ bool Shadows::counts_write_hit(uint32_t address) {
 
 bool Shadows::repeats_last_write(uint32_t address, p5::Fill fill) const {
   if (!filter_ || last_write_ == kNone) return false;
-  const Reference& last = references_[last_write_];
+  const Reference& last = recorded_.references[last_write_];
   return last.address == address && last.fill == fill && last.times < 255;
 }
 
@@ -50,12 +50,12 @@ void Shadows::write(uint32_t address, p5::Fill fill) {
   const uint32_t line = address >> line_shift_;
   address = line << line_shift_;
   if (repeats_last_write(address, fill)) {
-    references_[last_write_].times++;
+    recorded_.references[last_write_].times++;
   } else {
     forget_code(address);  // a write on the bus removes the line from L1I
     if (!lines_.has(line)) record_first(lines_, Reference::Read, line, line_shift_);
     record(Reference::Write, address, fill, coded(address));
-    last_write_ = uint32_t(references_.size() - 1);
+    last_write_ = uint32_t(recorded_.references.size() - 1);
   }
   if (!filter_) return;
   if (lines_.has(line) || (fill != p5::Fill::None && all_allocate_)) {
@@ -116,7 +116,7 @@ void Shadows::forget_code(uint32_t address) {
 void Shadows::record_page(Reference::Kind kind, uint32_t linear, const p5::PageWalk& walk,
                           bool present) {
   record(kind, linear, p5::Fill::Exclusive, present);
-  walks_.push_back(walk);
+  recorded_.walks.push_back(walk);
   // After a page walk, the lines that contain the page-table entries are clean.
   for (uint32_t i = 0; i < walk.reads; i++) lines_.clean(walk.entries[i] >> line_shift_);
 }

@@ -105,7 +105,7 @@ void Observers::trace_accesses(const Brackets& brackets) {
 
 void Observers::end_access_trace() {
   if (!shadows_) return;
-  shadows_->play();
+  shadows_->settle();
   use(nullptr);
 }
 

@@ -52,6 +52,8 @@ void Session::ready() {
   program_.begin(model_.state().cr3);
   if (phase_) emulator_.let_pass(std::exchange(phase_, 0));
   measurement_.events().marker("marker", "ready", 0);
+  // The process may fork now, without the thread of the shadows.
+  if (measure::Shadows* shadows = measurement_.observers().shadows()) shadows->settle();
   take_job(conf_.share(changed_files()));
   if (conf_.job().trace_reads) {
     registers_.trace([this](const char* insn, uint32_t index, uint64_t value) {
