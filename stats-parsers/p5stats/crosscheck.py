@@ -20,10 +20,11 @@ ARCHITECTURAL, L1, MODELLED = "architectural", "L1", "modelled"
 # engines model them in different ways.
 ALLOWED = {ARCHITECTURAL: 0.01, L1: 0.05, MODELLED: math.nan}
 AGREES, DIFFERS, UNBOUND, ABSENT = "agrees", "differs", "no bound", "absent"
-INTERRUPTS = "hw_interrupts"
+INTERRUPTS, EMPTY = "hw_interrupts", "empty"
 ASKED = ["workload", "parameters", "phase"]
 ENGINES = ("first", "second")
 COLUMNS = [*ASKED, "quantity", "kind", "first", "second", "difference", "allowed", "verdict"]
+EVENTS = [*ASKED, "event", "first", "second", "interrupts"]
 
 
 @dataclass(frozen=True)
@@ -71,15 +72,45 @@ def typical(frame: pd.DataFrame) -> pd.DataFrame:
     counts = compare.without_empty(compare.counts(frame))
     rows = {}
     for asked, brackets in counts.groupby(level=ASKED, sort=False):
-        quiet = brackets
-        if INTERRUPTS in brackets and brackets[INTERRUPTS].notna().all():
-            quiet = brackets[brackets[INTERRUPTS] == brackets[INTERRUPTS].min()]
+        quiet = _quiet(brackets)
         median = quiet.median()
         rows[asked] = {
             quantity.name: sum(float(median.get(event, math.nan)) for event in quantity.events)
             for quantity in QUANTITIES
         } | {"brackets": len(quiet)}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(index=ASKED)
+
+
+def _quiet(brackets: pd.DataFrame) -> pd.DataFrame:
+    """The brackets with the fewest interrupts; all, if the engine does not count interrupts."""
+    if INTERRUPTS not in brackets or brackets[INTERRUPTS].isna().any():
+        return brackets
+    return brackets[brackets[INTERRUPTS] == brackets[INTERRUPTS].min()]
+
+
+def every_event(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """A row for each event that both engines count, in each phase but the empty one.
+
+    Columns: EVENTS. `first` and `second` are the medians over the brackets with the fewest
+    interrupts, of all rings. `interrupts`: the larger number of them in such a bracket. Interrupts
+    by vector are left out.
+    """
+    one, other = (
+        dict(list(compare.counts(t).groupby(level=ASKED, sort=False))) for t in (first, second)
+    )
+    rows = []
+    for asked in one:
+        if asked not in other or asked[-1] == EMPTY:
+            continue
+        pair = [_quiet(brackets[asked]).median() for brackets in (one, other)]
+        interrupts = max(float(median.get(INTERRUPTS, math.nan)) for median in pair)
+        for event in pair[0].index:
+            if event == compare.KERNEL or event.startswith(compare.VECTOR):
+                continue
+            counts = [float(median.get(event, math.nan)) for median in pair]
+            if not any(map(math.isnan, counts)):
+                rows.append((*asked, event, *counts, interrupts))
+    return pd.DataFrame(rows, columns=EVENTS)
 
 
 def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:

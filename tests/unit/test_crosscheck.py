@@ -17,6 +17,7 @@ from p5lab.cli import options
 from p5lab.describe import experiment, machine
 from p5lab.describe.observation import Clocks
 from p5lab.describe.request import Filter
+from p5lab.engines import gem5_chip
 from p5lab.engines.gem5 import parameters
 from p5lab.engines.gem5.engine import Classic
 from p5lab.evidence import agreement
@@ -112,7 +113,7 @@ class Engines:
             "".join(json.dumps(line) + "\n" for line in fakelab.call_events())
         )
         record = {"notes": [], "after_boot_seconds": 0.5}
-        if run.engine == "gem5_classic":
+        if run.engine != "bochs":
             record = {"notes": [{"what": "gem5 differs", "reason": "a TLB of another kind"}]}
             dump = STATISTICS.format("hostSeconds 2 # real time (Second)\n")
             (directory / "m5out/stats.txt").write_text(dump * 3)
@@ -129,7 +130,8 @@ def engines(tmp_path, monkeypatch):
         return json.loads((directory / "run.json").read_text())
 
     monkeypatch.setattr(store, "read", read)
-    monkeypatch.setattr(Classic, "examine", lambda self, lab, runs: [])
+    for engine in (Classic, gem5_chip.Chip):
+        monkeypatch.setattr(engine, "examine", lambda self, lab, runs: [])
     return Engines(tmp_path / "results")
 
 
@@ -283,6 +285,32 @@ def test_an_experiment_has_short_brackets_without_clock_ticks(lab, engines):
     assert rows["parameters"].nunique() == 1  # those of the unchanged run
     (_, before), (_, after) = engines.asked[0][0], engines.asked[1][0]
     assert (before, after) == ("", "cpu.bus_mhz=100 cpu.clock_mhz=400")
+
+
+class OneChip(Engines):
+    """One chip on both engines. Clock ticks disturb one event, and another one differs always."""
+
+    def counts(self, run):
+        other = run.engine == "gem5_chip"
+        ticks = other and not run.machine.geometry
+        return {**COUNTS, "data_reads": 401 if ticks else 400, "code_misses": 21 if other else 20}
+
+
+def test_every_event_of_one_chip_is_compared_with_and_without_clock_ticks(lab, engines):
+    engines.__class__ = OneChip
+    asked = agreement.choose([agreement.NO_TICKS])
+    found = agreement.check(lab, replace(ASK, chip=True), engines, asked)
+    apart = found.events[found.events["first"] != found.events["second"]]
+    assert list(zip(apart["explanation"], apart["event"], strict=True)) == [
+        ("", "code_misses"),
+        ("", "data_reads"),
+        ("no-ticks", "code_misses"),
+    ]
+    assert set(found.events["phase"]) == {"call"}
+    (grid,) = [grid for grid in agreement.grids(found) if grid.title == agreement.EQUAL]
+    all_events = str(len(COUNTS))
+    equal = [str(len(COUNTS) - apart) for apart in (2, 1)]
+    assert grid.rows == [("call", all_events, equal[0], "0", equal[1], "0", "code_misses")]
 
 
 def test_what_no_experiment_removes_stays(lab, engines):

@@ -13,11 +13,13 @@ from m5.objects import (
     IdeController,
     IdeDisk,
     PciBarNone,
+    PciIoBar,
     PciLegacyIoBar,
     RawDiskImage,
     SrcClockDomain,
     X86E820Entry,
     X86E820Table,
+    X86IntelMPIOIntAssignment,
 )
 
 from p5lab.engines.gem5.parameters import Parameters
@@ -27,39 +29,40 @@ from p5lab.engines.gem5.workload import layout
 from .memory import PentiumMemory
 
 # Types of a range in the BIOS's map of memory (ACPI specification, system address map interfaces).
-USABLE, RESERVED = 1, 2
-# The BIOS of the embedded engine reports these sizes: the kernel maps the same memory with pages of
-# the same size (rombios.c, INT 15h, E820h; rombios.h: ACPI_DATA_SIZE).
-BIOS_DATA, HIGH_MEMORY, TABLES = 0x9F000, 0x100000, 0x10000
-PCI_SPACE = 0xC0000000  # the bridge to the devices forwards addresses from here on
+USABLE, RESERVED, ACPI_DATA = 1, 2, 3
+# The BIOS of the embedded engine reports these ranges (rombios.c, INT 15h, E820h; rombios.h:
+# ACPI_DATA_SIZE). So the kernel maps the same memory with pages of the same size, and its tables of
+# ranges have the same size.
+BIOS_DATA, VIDEO, BIOS, HIGH_MEMORY, TABLES = 0x9F000, 0xA0000, 0xE8000, 0x100000, 0x10000
+FLASH, TOP = 0xFFFC0000, 1 << 32  # gem5's operations lie in it
 # The PCI functions that the kernel finds on the embedded engine: device, function, vendor, number,
-# class and subclass. Here it finds the same, so its drivers are the same and its own data have the
-# same places in memory. gem5's IDE controller becomes that of the PIIX, which Linux drives at ISA
-# addresses by PIO; gem5's own number is that of a later chip, which Linux drives by bus mastering.
+# class, subclass and programming interface. Here it finds the same, so its drivers are the same and
+# its own data have the same places in memory. gem5's IDE controller becomes that of the PIIX, which
+# Linux drives at ISA addresses by PIO; gem5's own number is that of a later chip, which Linux
+# drives by bus mastering.
 PCI = {
-    "host_bridge": (0, 0, 0x8086, 0x0122, 6, 0),
-    "isa_bridge": (1, 0, 0x8086, 0x122E, 6, 1),
-    "ide": (1, 1, 0x8086, 0x1230, 1, 1),
-    "scsi_adapter": (3, 0, 0x104B, 0x1040, 1, 0),
+    "host_bridge": (0, 0, 0x8086, 0x0122, 6, 0, 0),
+    "isa_bridge": (1, 0, 0x8086, 0x122E, 6, 1, 0),
+    "ide": (1, 1, 0x8086, 0x1230, 1, 1, 0x80),
+    "scsi_adapter": (3, 0, 0x104B, 0x1040, 1, 0, 0),
 }
 MULTIFUNCTION = 0x80  # a header type: of device 1
 IO_SPACE = 1  # in a function's command register
 IDE_BUS_MASTER = 0xC000  # an I/O address
-M5OPS, TOP = 0xFFFF0000, 1 << 32  # addresses of gem5's operations
+# Buses in gem5's table of interrupts, and the last interrupt line of a PC.
+PCI_BUS, ISA_BUS, LAST_LINE = 0, 1, 15
 HEADER_FILE = "bootparams.bin"
 
 
 def memory_map(memory: int) -> list[tuple[int, int, int]]:
-    """Return start, end and type of each range. `memory` and addresses are in bytes.
-
-    The space above memory is reserved. Otherwise Linux would place PCI devices in this space, but
-    the bridge does not forward addresses in this space."""
+    """Return start, end and type of each range. `memory` and addresses are in bytes."""
     return [
         (0, BIOS_DATA, USABLE),
-        (BIOS_DATA, HIGH_MEMORY, RESERVED),
+        (BIOS_DATA, VIDEO, RESERVED),
+        (BIOS, HIGH_MEMORY, RESERVED),
         (HIGH_MEMORY, memory - TABLES, USABLE),
-        (memory - TABLES, PCI_SPACE, RESERVED),
-        (M5OPS, TOP, RESERVED),
+        (memory - TABLES, memory, ACPI_DATA),
+        (FLASH, TOP, RESERVED),
     ]
 
 
@@ -113,12 +116,23 @@ class PentiumBoard(X86Board):
         # Answers at its I/O addresses at once, as behind a BIOS.
         south.ide.Command = IO_SPACE
         south.ide.BAR4 = PciLegacyIoBar(addr=IDE_BUS_MASTER, size="16B")
-        for name, (device, function, vendor, number, kind, subclass) in PCI.items():
+        for name, (device, function, vendor, number, kind, subclass, interface) in PCI.items():
             found = south.ide if name == "ide" else self._bare_function(name)
             found.pci_bus, found.pci_dev, found.pci_func = 0, device, function
             found.VendorID, found.DeviceID = vendor, number
-            found.ClassCode, found.SubClassCode = kind, subclass
+            found.ClassCode, found.SubClassCode, found.ProgIF = kind, subclass, interface
+            found.InterruptPin = found.InterruptLine = 0
             found.HeaderType = MULTIFUNCTION if device == PCI["ide"][0] else 0
+        self.pc.scsi_adapter.BAR0 = PciIoBar(size="4B")
+        self._connect_last_line()
+
+    def _connect_last_line(self) -> None:
+        """gem5's table of interrupts has the line of a PCI slot that is empty here, and lacks line
+        15 of a PC. The kernel makes an object for each line behind those of a PC."""
+        for entry in self.workload.intel_mp_table.base_entries:
+            if isinstance(entry, X86IntelMPIOIntAssignment) and int(entry.source_bus_id) == PCI_BUS:
+                entry.source_bus_id = ISA_BUS
+                entry.source_bus_irq = entry.dest_io_apic_intin = LAST_LINE
 
     def _bare_function(self, name: str) -> IdeController:
         """A PCI function that only answers configuration accesses: in gem5, an IDE controller

@@ -68,9 +68,10 @@ SHARE = 0.01
 _L1 = ("L1D read misses", "L1D write misses", "L1I misses")
 _BEHIND_L1 = ("L1D write-backs", "L2 reads", "L2 read misses", "L2 writes")
 _TLBS = ("ITLB misses", "DTLB misses", "page-table reads")
+NO_TICKS = "no-ticks"
 EXPLANATIONS = (
     Explanation(
-        "no-ticks",
+        NO_TICKS,
         "almost no bracket contains a clock tick, as in all experiments; nothing else changes",
         {},
         tuple(one.name for one in crosscheck.QUANTITIES),
@@ -147,7 +148,8 @@ class Check:
     `share` is the share of the operations of a bracket that the row's experiment makes.
     `explanation` is the name of the experiment that gave the row; empty for the unchanged machine.
     `explained_by` is the name of the experiment that explains the difference of the row; empty if
-    no experiment explains the difference. `hosts`: the host time of each run.
+    no experiment explains the difference. `hosts`: the host time of each run. `events`: with one
+    chip on both engines, the columns of `p5stats.crosscheck.every_event` and `explanation`.
     """
 
     rows: pd.DataFrame
@@ -155,6 +157,9 @@ class Check:
     failed: list[Result] = field(default_factory=list)
     cannot: list[Cannot] = field(default_factory=list)
     deviations: list[str] = field(default_factory=list)
+    events: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=[*crosscheck.EVENTS, "explanation"])
+    )
 
     @property
     def unexplained(self) -> pd.DataFrame:
@@ -220,6 +225,7 @@ def check(
     """Compares the counts of both engines, and runs experiments that can explain the differences.
 
     An experiment runs only the workloads that have an unexplained difference in its `quantities`.
+    With one chip on both engines, NO_TICKS runs all workloads, because every event is compared.
     `explanations`: the experiments to run. None means every experiment that can explain a
     difference.
     """
@@ -227,7 +233,7 @@ def check(
     if explanations is None:
         explanations = [one for one in EXPLANATIONS if len(_open(found.rows, one))]
     for one in explanations:
-        asked = _open(found.rows, one)
+        asked = found.rows if ask.chip and one.name == NO_TICKS else _open(found.rows, one)
         if asked.empty:
             continue
         workloads = tuple(dict.fromkeys(asked["workload"]))
@@ -237,6 +243,9 @@ def check(
         again.rows = again.rows.assign(explanation=one.name, explained_by="")
         found.failed += again.failed
         found.rows = pd.concat([found.rows, again.rows], ignore_index=True)
+        found.events = pd.concat(
+            [found.events, again.events.assign(explanation=one.name)], ignore_index=True
+        )
         _explain(found.rows, one)
     return found
 
@@ -269,6 +278,9 @@ def _compare(lab: Lab, ask: Ask, execute: Execute, one: Explanation | None = Non
         rows = crosscheck.differences(first, second)
     else:
         rows = pd.DataFrame(columns=crosscheck.COLUMNS)
+    each = pd.DataFrame(columns=crosscheck.EVENTS)
+    if ask.chip and len(rows):
+        each = crosscheck.every_event(first, second)
     share = [shares[key] for key in zip(rows["workload"], rows["parameters"], strict=True)]
     return Check(
         rows.assign(share=share, explanation="", explained_by=""),
@@ -287,6 +299,7 @@ def _compare(lab: Lab, ask: Ask, execute: Execute, one: Explanation | None = Non
         [result for result in results if result.status != "ok"],
         list(dict.fromkeys(one for expansion in expanded for one in expansion.cannot)),
         list(dict.fromkeys(deviations)),
+        each.assign(explanation=""),
     )
 
 
@@ -379,6 +392,7 @@ def _key(row: Mapping[str, Any] | pd.Series) -> tuple[str, ...]:
 
 # --- for people -----------------------------------------------------------------------------------
 
+EQUAL = "Equal events"  # the title of a table
 SHOWN = {
     "instructions": "instruc-\ntions",
     "data reads": "data\nreads",
@@ -400,11 +414,16 @@ NOTE = (
     " counts may differ by 1 %, and L1 misses by 5 %. A star marks a larger difference. A dash"
     " means that an engine does not count the event."
 )
+EVENTS_NOTE = (
+    "The table of equal events compares every event that both engines count: the medians over those"
+    " brackets of a phase that have the fewest interrupts, and the number of these interrupts. The"
+    " empty bracket is not subtracted."
+)
 EXPERIMENTS_NOTE = (
     f"All experiments run at {SETTINGS['cpu.clock_mhz']} MHz, with {SHARE:.0%} of the operations of"
-    " a bracket (at least one), and on gem5's atomic CPU, on which caches and memory take no time."
-    " So almost no bracket contains a clock tick. `after` is relative to the larger count, before"
-    f" or in the experiment; {SHARE:.0%} of the count before is used."
+    " a bracket (at least one). Without `--chip`, gem5 has its atomic CPU, on which caches and"
+    " memory take no time. So almost no bracket contains a clock tick. `after` is relative to the"
+    f" larger count, before or in the experiment; {SHARE:.0%} of the count before is used."
 )
 
 
@@ -412,7 +431,13 @@ def grids(found: Check) -> list[Grid]:
     """The tables for people. A table without rows is omitted."""
     rows = _few(found.rows)
     own = _own(rows)
-    result = [_overview(own), _differing(own), _experiments(rows), _times(found.hosts)]
+    result = [
+        _overview(own),
+        _equal(_few(found.events)),
+        _differing(own),
+        _experiments(rows),
+        _times(found.hosts),
+    ]
     return [grid for grid in result if grid.rows]
 
 
@@ -449,6 +474,25 @@ def _overview(own: pd.DataFrame) -> Grid:
         by_quantity = {row["quantity"]: row for row in rows.to_dict("records")}
         label = _label(rows.iloc[0])
         grid.add(label, *(_difference(by_quantity[quantity]) for quantity in shown))
+    return grid
+
+
+def _equal(events: pd.DataFrame) -> Grid:
+    """How many events are equal on one chip, and which are not if no clock tick disturbs them."""
+    heads = ["", "events", "equal", "interrupts"]
+    experiments = [one.name for one in EXPLANATIONS if one.name in set(events["explanation"])]
+    heads += [head for name in experiments for head in (f"equal,\n{name}", "interrupts")]
+    grid = Grid(EQUAL, [*heads, "what differs"])
+    for _, rows in events.groupby(ASKED, sort=False):
+        cells = []
+        for name in ("", *experiments):
+            part = rows[rows["explanation"] == name]
+            apart = part[part["first"] != part["second"]]["event"]
+            some = [str(len(part) - len(apart)), number(part["interrupts"].max())]
+            cells += some if len(part) else [MISSING] * 2
+        own = rows[rows["explanation"] == ""]
+        names = ", ".join(apart) or MISSING
+        grid.add(_label(rows.iloc[0]), str(len(own)), *cells, names)
     return grid
 
 
@@ -542,12 +586,15 @@ def notes(found: Check) -> list[str]:
             explained = int(((rows["verdict"] == DIFFERS) & (rows["explained_by"] != "")).sum())
             more = f", {explained} explained" if explained else ""
             lines.append(f"{kind}: {agree} of {len(rows)} agree{more}.")
+    for name, rows in found.events.groupby("explanation"):
+        equal = int((rows["first"] == rows["second"]).sum())
+        lines.append(f"every event{f', {name}' if name else ''}: {equal} of {len(rows)} are equal.")
     lines += [f"{DEVIATION}: {text}." for text in found.deviations]
     lines += [f"Not run: {reason}." for reason in found.cannot]
     done = set(found.rows["explanation"]) - {""}
     lines += [EXPERIMENTS_NOTE] if done else []
     lines += [f"Experiment {one.name}: {one.title}." for one in EXPLANATIONS if one.name in done]
-    return [NOTE, *lines]
+    return [NOTE, *([EVENTS_NOTE] if len(found.events) else []), *lines]
 
 
 def show(console: Console, found: Check, form: str) -> None:
@@ -586,6 +633,7 @@ def as_json(found: Check) -> str:
             "schema_version": SCHEMA_VERSION,
             "engines": ENGINES,
             "rows": records(found.rows),
+            "events": records(found.events),
             "host": records(found.hosts),
             "deviations": found.deviations,
             "failed": [

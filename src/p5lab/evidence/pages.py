@@ -14,6 +14,7 @@ from typing import Any
 from p5lab.describe import keys, outputs, papers
 from p5lab.errors import UserError, disk_error, unknown
 from p5lab.evidence import (
+    agreement,
     applications,
     boards,
     calls,
@@ -81,12 +82,16 @@ def _text(grid: Grid) -> str:
 
 
 def _cross_check(record: records.Record) -> str:
-    """The first table, and the notes. The record has further tables."""
-    first, *rows = record["tables"][0]["rows"]
-    grid = Grid("", first)
-    for row in rows:
-        grid.add(*row)
-    return "\n\n".join([grid.markdown(), *record["notes"]]) + "\n"
+    """The first table, the table of equal events, and the notes. The record has further tables."""
+    first, *others = record["tables"]
+    shown = [first, *(table for table in others if table["title"] == agreement.EQUAL)]
+    texts = []
+    for heads, *rows in (table["rows"] for table in shown):
+        grid = Grid("", heads)
+        for row in rows:
+            grid.add(*row)
+        texts.append(grid.markdown())
+    return "\n\n".join([*texts, *record["notes"]]) + "\n"
 
 
 def filled(text: str, made: dict[str, Make]) -> str:
