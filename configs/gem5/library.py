@@ -15,17 +15,21 @@ from gem5.components.cachehierarchies.classic.no_cache import NoCache  # noqa: E
 from gem5.components.memory.simple import SingleChannelSimpleMemory  # noqa: E402
 from gem5.resources.resource import BinaryResource  # noqa: E402
 from gem5.simulate.simulator import Simulator  # noqa: E402
+from m5.util import fatal  # noqa: E402
 from p5pc.processor import ChipProcessor  # noqa: E402
 
 from p5lab.describe import machine as machines  # noqa: E402
 from p5lab.engines.gem5 import chip  # noqa: E402
+from p5lab.errors import UserError  # noqa: E402
 from p5lab.lab import Lab  # noqa: E402
 
-program, *arguments = sys.argv[1:]
+program, *arguments = sys.argv[1:] or fatal("library.py: expected PROGRAM ARGUMENTS")
 machine = machines.load(Lab.here(), "p90-premiere2")  # a file of configs/machines
-isa = chip.isa_of(Path(program))
-# Pages of a program are also placed where a PC has its BIOS.
-machine = machine.with_set({"cpu.isa": isa, "memory.uncached": []}, program)
+try:
+    isa = chip.isa_of(Path(program))
+except UserError as error:
+    fatal("library.py: %s", error)
+machine = machine.with_set({"cpu.isa": isa, "memory.uncached": []}, program)  # no BIOS
 board = SimpleBoard(
     clk_freq=f"{machine.clock_hz}Hz",
     processor=ChipProcessor(machine, isa, cpi=True),

@@ -13,6 +13,7 @@ from p5lab.engines.gem5 import chip
 from p5lab.engines.gem5.parameters import Parameters
 from p5lab.engines.gem5.versions import CPUS
 
+from . import cpuid
 from .mmu import mmu, translations
 
 
@@ -26,6 +27,8 @@ class PentiumCore(BaseCPUCore):
         self.core = cpu
         self.core.cpu_id = 0  # so that another model can take over
         self.core.createThreads()
+        for isa in self.core.isa:
+            cpuid.set_values(isa)
 
 
 class PentiumProcessor(BaseCPUProcessor):
