@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // How does the remote host answer packets? The tests check the host's protocols, services and
 // times, and its handling of malformed packets.
-#include <cstdlib>
 
 #include "devices/ne2000/service.hh"
 #include "devices/ne2000/tcp.hh"
+#include "full_set.hh"
 #include "net_bench.hh"
 
 using namespace device::ne2000;
@@ -328,15 +328,6 @@ TEST_CASE("remote: a service connects to the guest, and notices a refusal") {
   CHECK(log == "failed");
 }
 
-namespace {
-
-uint32_t fuzz_frames() {
-  const char* full = std::getenv("P5LAB_FULL");
-  return full && *full == '1' ? 100000 : 3000;
-}
-
-}  // namespace
-
 TEST_CASE("remote: it still answers after malformed frames") {
   std::mt19937 random(17);
   Config config = quick_network();
@@ -355,7 +346,7 @@ TEST_CASE("remote: it still answers after malformed frames") {
   }
   // A conversation that the test disturbs.
   Client client(&host, 7);
-  const uint32_t count = fuzz_frames();
+  const uint32_t count = random_cases(3000, 100'000);
   for (uint32_t i = 0; i < count; i++) {
     Frame frame = good[random() % good.size()];
     const bool sums = random() % 2;  // correct checksums, so that the host reads the contents

@@ -65,6 +65,7 @@ void Calls::enter(CallKind kind, uint8_t vector, const Before& from) {
   frame.kind = kind;
   frame.properties = table_.properties(key);
   frame.ends_at = table_.ends_at(key);
+  ends_open_ += frame.ends_at != CallTable::kNoAddress;
   frame.row = row_of(key);
   frame.back = from.next;
   frame.entered = from.clock;
@@ -273,7 +274,7 @@ void Calls::land(Position here) {
   if (current_ == kOutside) return;
   const Frame& frame = frames_[current_];
   if (in_place(frame) && frame.back.stack == here.stack) return finish(current_, true);
-  for (uint32_t at = current_; at != kOutside; at = frames_[at].parent) {
+  for (uint32_t at = ends_open_ ? current_ : kOutside; at != kOutside; at = frames_[at].parent) {
     if (frames_[at].ends_at == here.address) return finish(at, false);
   }
   if (state_.ring == 3 && state_.paging && state_.mode >= p5::MachineMode::Prot32)
@@ -336,6 +337,7 @@ void Calls::close(uint32_t number, bool returned) {
   auto& open = back_at_[frame.back.address];
   open.erase(std::find(open.begin(), open.end(), number));
   if (open.empty()) back_at_.erase(frame.back.address);
+  ends_open_ -= frame.ends_at != CallTable::kNoAddress;
   frame.open = false;
   free_.push_back(number);
 }

@@ -151,7 +151,8 @@ class Calls : public Observer {
   std::vector<Frame> frames_;
   std::vector<uint32_t> free_;
   uint32_t current_ = kOutside;
-  uint64_t serial_ = 0;                                            // of calls and brackets
+  size_t ends_open_ = 0;  // open frames with an address in `ends_at`
+  uint64_t serial_ = 0;   // of calls and brackets
   std::unordered_map<p5::Linear, std::vector<uint32_t>> back_at_;  // [return address] open frames
   std::unordered_map<p5::Space, Waiting> waiting_;                 // [address space] its last frame
   // [address space, kernel stack] the tasks that have entered the kernel, and their last frames
