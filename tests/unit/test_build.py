@@ -22,7 +22,7 @@ from p5lab.cli import main as cli
 from p5lab.describe import experiment, guest
 from p5lab.describe.request import Filter
 from p5lab.errors import UserError
-from p5lab.host import build
+from p5lab.host import build, checkout_state
 from p5lab.host import progress as host_progress
 from p5lab.host.progress import Progress
 from p5lab.host.steps import COSTS, Cost
@@ -274,6 +274,38 @@ def test_the_graph_is_read_for_the_comparison_the_forecast_and_the_build(lab, pr
     assert len(readings) == 3
     build.ensure(lab, progress)
     assert len(readings) == 4  # only the comparison
+
+
+def test_the_graph_is_read_again_only_if_a_file_has_changed(lab, progress, readings, monkeypatch):
+    monkeypatch.setattr(checkout_state, "SETTLED_SECONDS", 0)
+    graph(lab, ("C++", "one", "touch one"))
+
+    def read(*targets):
+        before = len(readings)
+        build.ensure(lab, progress, targets)
+        return len(readings) - before
+
+    assert [read() for _ in range(3)] == [3, 1, 0]
+    assert [read("one") for _ in range(2)] == [1, 0]
+    assert read() == 0
+    (lab.root / "one").unlink()
+    assert [read() for _ in range(3)] == [3, 1, 0]
+    assert (lab.root / "one").exists()
+    (lab.root / "SConstruct").write_text((lab.root / "SConstruct").read_text() + "\n")
+    assert [read() for _ in range(2)] == [1, 0]
+    for name, content in (("results/run", "a result"), ("build/put/floppy", "of a command")):
+        (lab.root / name).parent.mkdir(parents=True)
+        (lab.root / name).write_text(content)
+        assert read() == 0
+    monkeypatch.setenv("P5LAB_CXX", "clang++")
+    assert read() == 1
+    (lab.root / checkout_state.FILE).write_text("{")
+    assert [read() for _ in range(2)] == [1, 0]
+
+
+def test_a_file_that_has_just_changed_may_change_again_unseen(lab):
+    graph(lab, ("C++", "one", "touch one"))
+    assert checkout_state.state(lab) == ""
 
 
 def test_after_the_wait_for_another_build_the_products_are_compared_again(lab, waiting, readings):

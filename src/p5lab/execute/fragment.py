@@ -38,13 +38,7 @@ NAMES = {
 
 
 def ensure(lab: Lab) -> None:
-    """Builds what `traced` needs if it is missing or older than a source file. The builder itself
-    compares contents, which takes a second."""
-    made = [lab.root / target for target in bare.targets(lab)]
-    if all(path.exists() for path in made):
-        sources = (path for path in (lab.root / "engine").rglob("*") if path.is_file())
-        if max(path.stat().st_mtime for path in sources) < lab.engine.stat().st_mtime:
-            return
+    """Builds what `traced` needs."""
     build.ensure(lab, Progress(), bare.targets(lab))
 
 

@@ -19,6 +19,7 @@ from typing import TextIO
 
 from p5lab.duration import roughly
 from p5lab.errors import STATUS_FAILED, UserError, describes_stop, writing
+from p5lab.host import checkout_state
 from p5lab.host.processors import cpu_seconds
 from p5lab.host.progress import Progress
 from p5lab.host.steps import RETRIEVED, TIMES, Steps
@@ -147,15 +148,15 @@ def _plan(lab: Lab, targets: tuple[str, ...]) -> str:
 def _is_current(lab: Lab, targets: tuple[str, ...]) -> bool:
     """Returns whether all targets are up to date. The result is also false if scons cannot read the
     build graph. The build then reports the error."""
-    return (
-        subprocess.run(
-            [*_command(), "-q", *targets],
-            cwd=lab.root,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-        ).returncode
-        == 0
+    now = checkout_state.state(lab)
+    if checkout_state.is_known(lab, targets, now):
+        return True
+    done = subprocess.run(
+        [*_command(), "-q", *targets], cwd=lab.root, stdin=subprocess.DEVNULL, capture_output=True
     )
+    if done.returncode == 0 and now:
+        checkout_state.remember(lab, targets, now)
+    return done.returncode == 0
 
 
 def _command() -> list[str]:
