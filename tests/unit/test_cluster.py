@@ -196,15 +196,15 @@ def test_inputs_are_sent_once_and_checked(lab, tmp_path):
 
 
 def test_a_local_worker_boots_once_and_listens_on_loopback_only(lab):
-    sizes = (("l2.size", size) for size in ("128K", "256K", "512K"))
+    sizes = (("l2.size", size) for size in ("128K", "512K"))
     runs = [run for size in sizes for run in experiment.load(lab, "one", Filter(settings=(size,)))]
     with connection.connected(lab, Workers(workers=1), lambda text: None) as place:
         processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
         listening = {one.ip for process in processes for one in listens(process)}
         results = Runner(lab, place=lambda: nullcontext(place)).run_all(runs)
-    assert [one.status for one in results] == ["ok"] * 12
+    assert [one.status for one in results] == ["ok"] * 8
     assert listening == {"127.0.0.1"}
-    assert len(lab.boots()) == 3 * 2  # the seed is on the kernel's command line
+    assert len(lab.boots()) == 2 * 2  # the seed is on the kernel's command line
     assert not left_over(lab)
 
 
@@ -250,7 +250,7 @@ def test_a_killed_worker_costs_one_attempt(lab):
     lab.behave(sleep=600)  # the engines read this when they boot
     runs = [
         run
-        for size in ("64K", "128K", "256K", "512K")
+        for size in ("128K", "512K")
         for run in experiment.load(lab, "one", Filter(seeds=(0,), settings=(("l2.size", size),)))
     ]
 
@@ -270,9 +270,9 @@ def test_a_killed_worker_costs_one_attempt(lab):
         killer = pool.submit(kill)
         results = Runner(lab, place=lambda: nullcontext(place)).run_all(runs)
         killer.result()
-    assert [one.status for one in results] == ["ok"] * 8
+    assert [one.status for one in results] == ["ok"] * 4
     attempts = [store.read(one.directory)["attempts"] for one in results]
-    assert sorted(attempts) == [1] * 7 + [2]
+    assert sorted(attempts) == [1] * 3 + [2]
     assert not left_over(lab)
 
 
@@ -280,7 +280,7 @@ def test_a_run_that_kills_its_workers_fails_and_the_others_do_not(lab, monkeypat
     monkeypatch.setattr(cluster, "RETRIES", 1)
     lab.behave(kills_its_worker=["call"])
     runs = experiment.load(lab, "tests")[:2]
-    with connection.connected(lab, Workers(workers=2), lambda text: None) as place:
+    with connection.connected(lab, Workers(workers=1), lambda text: None) as place:
         call, chase = Runner(lab, place=lambda: nullcontext(place), fork=False).run_all(runs)
     assert (call.status, chase.status) == ("failed", "ok")
     assert call.reason == "its worker died 2 times while it ran"

@@ -146,36 +146,47 @@ def test_completion_scripts(lab, capsys, shell, tmp_path):
         assert subprocess.run([shell, "-n", path], capture_output=True, text=True).stderr == ""
 
 
-def complete(text, words):
-    """Returns the words that bash offers for the last word."""
+def complete(text, *lines):
+    """Returns the words that bash offers for the last word of each command line."""
     program = f"""{text}
-COMP_WORDS=({" ".join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}
-COMP_LINE="${{COMP_WORDS[*]}}"; COMP_POINT=${{#COMP_LINE}}
 handler=$(complete -p p5lab | sed 's/.*-F \\([^ ]*\\).*/\\1/')
-$handler p5lab "${{COMP_WORDS[COMP_CWORD]}}" ''
-printf '%s\\n' "${{COMPREPLY[@]}}"
+ask() {{
+  COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMPREPLY=()
+  $handler p5lab "${{COMP_WORDS[COMP_CWORD]}}" ''
+  printf '%s\\n' "${{COMPREPLY[@]}}" ---
+}}
 """
+    program += "".join(f"ask {shlex.join(words)}\n" for words in lines)
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
-    return done.stdout.split()
+    return [part.split() for part in done.stdout.split("---\n")[:-1]]
 
 
 def test_bash_completes_commands_options_and_names(lab, capsys):
     (lab.root / "configs/experiments/newer.toml").write_text("")
-    assert cli.main(["completion", "bash"], lab) == 0
-    text = capsys.readouterr().out
-    assert "validate" in complete(text, ["p5lab", "va"])
-    assert "--sweep" in complete(text, ["p5lab", "run", "--sw"])
-    assert complete(text, ["p5lab", "run", "te"]) == ["tests"]
-    assert "newer" in complete(text, ["p5lab", "plan", "ne"])
-    assert "toy" in complete(text, ["p5lab", "run", "tests", "--guest", "t"])
-    assert "p90-premiere2" in complete(text, ["p5lab", "run", "tests", "--machine", "p"])
-    assert "chase" in complete(text, ["p5lab", "run", "tests", "--workload", "ch"])
-    assert "cycles.busy" in complete(text, ["p5lab", "run", "tests", "--metric", "cy"])
     (lab.root / "notebooks").mkdir()
     (lab.root / "notebooks/what-if.ipynb").write_text("")
-    assert complete(text, ["p5lab", "notebook", "w"]) == ["what-if"]
-    offered = complete(text, ["p5lab", "run", "tests", "--set", "l1d.w"])
-    assert offered == [
+    assert cli.main(["completion", "bash"], lab) == 0
+    text = capsys.readouterr().out
+    tests = ["run", "tests"]
+    offered = {
+        "validate": ["va"],
+        "--sweep": ["run", "--sw"],
+        "tests": ["run", "te"],
+        "newer": ["plan", "ne"],
+        "toy": [*tests, "--guest", "t"],
+        "p90-premiere2": [*tests, "--machine", "p"],
+        "chase": [*tests, "--workload", "ch"],
+        "cycles.busy": [*tests, "--metric", "cy"],
+        "what-if": ["notebook", "w"],
+        "parameters.": [*tests, "--sweep", "pa"],
+    }
+    found = complete(text, *(["p5lab", *words] for words in offered.values()))
+    for name, words in zip(offered, found, strict=True):
+        assert name in words
+    keys, none = complete(
+        text, *(["p5lab", *tests, "--set", key] for key in ("l1d.w", "machine.n"))
+    )
+    assert keys == [
         "l1d.ways=",
         "l1d.write_policy=write-back",
         "l1d.write_policy=write-through",
@@ -184,8 +195,7 @@ def test_bash_completes_commands_options_and_names(lab, capsys):
         "l1d.write_once=true",
         "l1d.write_once=false",
     ]
-    assert complete(text, ["p5lab", "run", "tests", "--set", "machine.n"]) == []
-    assert "parameters." in complete(text, ["p5lab", "run", "tests", "--sweep", "pa"])
+    assert none == []
 
 
 @pytest.mark.parametrize("option", ["--set", "--sweep"])
@@ -193,25 +203,29 @@ def test_bash_completes_the_values_of_a_key(lab, option):
     """Bash passes KEY=VALUE as three words, or as two words if the value is empty."""
     text = completion.script(parsers.of_all(), "bash", lab)
     before = ["p5lab", "run", "tests", option]
-    policies = sorted(policies_of(Lab.here().root / "engine"))
-    assert sorted(complete(text, [*before, "l1d.replacement", "="])) == policies
-    assert complete(text, [*before, "l1d.replacement", "=", "pl"]) == ["plru"]
-    assert complete(text, [*before, "l1d.write_once", "=", "t"]) == ["true"]
-    assert complete(text, [*before, "l2.size", "=", ""]) == []
-    # A setting before the last word does not disturb the completion of the last word.
-    assert complete(text, [*before, "l1d.ways", "=", "2", "--guest", "t"]) == ["toy"]
+    all_of_it, *found = complete(
+        text,
+        [*before, "l1d.replacement", "="],
+        [*before, "l1d.replacement", "=", "pl"],
+        [*before, "l1d.write_once", "=", "t"],
+        [*before, "l2.size", "=", ""],
+        # A setting before the last word does not disturb the completion of the last word.
+        [*before, "l1d.ways", "=", "2", "--guest", "t"],
+    )
+    assert sorted(all_of_it) == sorted(policies_of(Lab.here().root / "engine"))
+    assert found == [["plru"], ["true"], [], ["toy"]]
     # Without = in COMP_WORDBREAKS, bash does not divide the word.
     whole = f"COMP_WORDBREAKS=' '\n{text}"
-    assert complete(whole, [*before, "l1d.replacement=pl"]) == ["l1d.replacement=plru"]
+    assert complete(whole, [*before, "l1d.replacement=pl"]) == [["l1d.replacement=plru"]]
 
 
 def test_bash_completes_names_of_p5lab_path(lab, monkeypatch):
     monkeypatch.setenv("P5LAB_PATH", f"/nowhere:{fakelab.REPO / 'docs/extend/templates'}")
     text = completion.script(parsers.of_all(), "bash", lab)
-    assert complete(text, ["p5lab", "run", "my"]) == ["my-experiment"]
-    for kind in ("machine", "guest", "workload"):
-        words = ["p5lab", "run", "tests", f"--{kind}", "my"]
-        assert complete(text, words) == [f"my-{kind}"]
+    kinds = ("machine", "guest", "workload")
+    chosen = (["p5lab", "run", "tests", f"--{kind}", "my"] for kind in kinds)
+    found = complete(text, ["p5lab", "run", "my"], *chosen)
+    assert found == [["my-experiment"], *([f"my-{kind}"] for kind in kinds)]
 
 
 def test_a_pipe_is_quiet_and_has_no_colours():
