@@ -22,6 +22,7 @@ VALUES = {
 
 
 def set_values(isa: X86ISA) -> None:
-    """Give gem5's processor these answers."""
+    """Give gem5's processor these answers. Before 24.0, gem5 has fewer parameters for them."""
     for name, value in VALUES.items():
-        setattr(isa, name, value)
+        if name in X86ISA._params:
+            setattr(isa, name, value)
