@@ -128,14 +128,15 @@ def test_what_table_2_says_of_misaligned_accesses(rows):
     assert rows["misaligned-store"]["data_writes"].miscounts == pytest.approx(-1)
 
 
-def test_the_numbers_are_the_same_again(lab, runs, full, own_boots):
-    """The engine's events, and the values that the guest read from its counters."""
+@pytest.mark.full
+def test_the_numbers_are_the_same_again(lab, runs, own_boots):
+    """The engine's events, and the values that the guest read from its counters. test_fork.py
+    compares them in the fast set, also with runs from reset."""
     before = {one.id: (one.directory / OUTPUT).read_bytes() for one in runs}
     again = [
         run
         for run in experiment.load(lab, counter_method.EXPERIMENT)
-        if run.parameters["counters"] == "used"
-        and run.parameters["operation"] in (("dup", "exec") if full else ("dup",))
+        if run.parameters["counters"] == "used" and run.parameters["operation"] in ("dup", "exec")
     ]
     for result in Runner(lab, jobs=cores(), force=True).run_all(again):
         assert result.status == "ok", result.reason  # it would fail if events differed

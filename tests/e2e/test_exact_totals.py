@@ -17,9 +17,9 @@ ALL = ("--cpi", "--calls", "--modes", "--threads", "--attribute", "stacks", "--a
 
 @pytest.fixture(scope="module")
 def runs(own_lab):
-    """Runs of two benchmarks with every observer, jointly with and without functions. Crossings
-    need runs of their own."""
-    words = ("smoke", "--workload", "dup", "--workload", "exec-static")
+    """Runs with every observer, jointly with and without functions. Crossings need a run of their
+    own."""
+    words = ("smoke", "--workload", "exec-static", "--no-build")
     return [
         *new_runs(own_lab, *words, *ALL, "--joint", "attribute,calls,modes,threads"),
         *new_runs(own_lab, *words, "--cpi", "--by", "call,mode,interval", "--interval", "99991"),
@@ -78,7 +78,7 @@ def test_joint_counts_by_call_are_the_counts_by_call(runs):
             for event in ("cycles.busy", "cycles.idle"):
                 assert by_call(calls.frame, event) == by_call(own, event)
                 found += len(by_call(own, event))
-    assert found > 20
+    assert found > 10
 
 
 def check(counted, pair, marked):

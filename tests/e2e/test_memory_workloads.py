@@ -154,10 +154,7 @@ def test_a_write_miss_goes_to_the_bus_and_a_hit_does_not(boot):
     assert clocks["no"][4096] > 4 * clocks["yes"][4096]
 
 
-def test_the_same_twice(boot, tmp_path):
+def test_the_same_twice(boot):
     job = "mem-bandwidth routine=copy-prefetch words=40000 size=12K placement=guest"
-    first, second = (
-        (boot(job, directory=tmp_path / name).directory / "events.jsonl").read_bytes()
-        for name in "ab"
-    )
+    first, second = ((boot(job).directory / "events.jsonl").read_bytes() for _ in range(2))
     assert first == second

@@ -62,7 +62,9 @@ def checkout(tmp_path_factory):
     return python
 
 
+@pytest.mark.full
 def test_one_directory_outside_of_the_checkout_is_an_observer(checkout, tmp_path):
+    """In the fast set, unit/test_extending.py compiles this observer, and reads it outside."""
     lab = ("-m", "p5lab")
     assert "--paging" in checkout(*lab, "run", "--help")
     words = ("smoke", "--guest", "linux", "--workload", "null")

@@ -42,7 +42,10 @@ def test_a_command_prints_what_the_document_quotes(
     assert missing("\n".join(rows), out.getvalue()) == []
 
 
+@pytest.mark.full
 def test_the_tutorial_does_what_it_says(tmp_path):
+    """The fast set adds its workload, guest and policy in unit/test_extending.py, parses its
+    commands in unit/test_printed_commands.py, and runs the templates in test_templates.py."""
     place = tmp_path / "tutorial"
     tutorial.copy(ROOT, place)
     quoted = list(tutorial.play(place))

@@ -51,12 +51,16 @@ def planned(lab, *targets):
     return {line.rsplit(None, 1)[1] for line in lines}
 
 
-def python(root, *arguments):
+def python(root, *arguments, **variables):
     """Returns the output of Python with the packages of the given checkout, not of this one."""
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=root,
-        env={"PYTHONPATH": f"{root}/src:{root}/stats-parsers", "PATH": "/usr/bin:/bin"},
+        env={
+            "PYTHONPATH": f"{root}/src:{root}/stats-parsers",
+            "PATH": "/usr/bin:/bin",
+            **variables,
+        },
         capture_output=True,
         text=True,
     )
@@ -182,20 +186,26 @@ def add_observer(root):
     shutil.copytree(OF_TESTS / "paging", root / "engine/observe/paging")
 
 
-def check_observer(lab):
-    """The option, the file and the dimension are available without a build, and the class
-    registers itself. The program does not observe a model, so it is linked without one.
-    """
+def check_option_and_dimension(root, **variables):
+    """The option, the file and the dimension of an observer are available without a build."""
     shown = python(
-        lab.root,
+        root,
         "-c",
         "from p5lab.describe import observation, outputs\n"
         "from p5stats import dimensions\n"
         "print([k.option for k in observation.KINDS if k.option == '--paging'])\n"
         "print(outputs.file('paging'), dimensions.DIMENSIONS['paging'].options)\n"
         "print(dimensions.observers_of(['paging', 'ring'])[0].what)\n",
+        **variables,
     )
     assert shown.splitlines() == ["['--paging']", "paging.jsonl --paging", "counts by paging"]
+
+
+def check_observer(lab):
+    """The class registers itself. The program does not observe a model, so it is linked without
+    one.
+    """
+    check_option_and_dimension(lab.root)
     main = lab.root / "build/main.cc"
     main.parent.mkdir(exist_ok=True)
     main.write_text(

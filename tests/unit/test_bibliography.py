@@ -8,21 +8,12 @@ import sys
 
 import pytest
 from fakelab import REPO
-from test_docs import DOCUMENTS
 
 from p5lab.cli import main as cli
 from p5lab.describe import papers
 from p5lab.errors import UserError
 
 DOI = re.compile(r"10\.[0-9]{4,}/[\w./-]+\w")
-NAME = "|".join(papers.here())
-BLOCK = re.compile(r"<!-- table: .*?<!-- end -->", re.DOTALL)
-FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
-CODE = re.compile(r"`[^`\n]*`")
-# A link to the section of a paper in docs/reference/papers.md.
-LINKED = re.compile(rf"\[({NAME})\]\([^)]*papers\.md#\1\)")
-# A name that stands alone, not a part of a longer name such as chen95-core.
-MENTION = re.compile(rf"(?<![\w-])({NAME})(?![\w-])")
 
 
 def test_every_paper_of_the_claims_is_complete():
@@ -96,34 +87,3 @@ def test_the_page_has_the_papers_that_it_names(hostile_page):
     assert "chen95: J. Bradley Chen" in section
     assert "wpi92" not in text.replace(section, "")
     assert "wpi92" not in section
-
-
-def first_mentions(text):
-    """Returns for each paper whether its first mention is a link. Code, fences, headings and
-    generated blocks do not count.
-    """
-    plain = CODE.sub("", BLOCK.sub("", FENCE.sub("", text)))
-    plain = re.sub(r"^#+ .*$", "", plain, flags=re.MULTILINE)
-    linked = {match.start(1) for match in LINKED.finditer(plain)}
-    first = {}
-    for match in MENTION.finditer(plain):
-        first.setdefault(match[1], match.start() in linked)
-    return first
-
-
-def test_what_counts_as_a_first_mention():
-    text = "# chen95\n`chen95` chen95-core [chen95](x/papers.md#chen95) chen95 lai96\n"
-    assert first_mentions(text) == {"chen95": True, "lai96": False}
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        name
-        for name in DOCUMENTS
-        if name == "README.md" or (name.startswith("docs/") and name != "docs/reference/papers.md")
-    ],
-)
-def test_the_first_mention_in_a_document_is_a_link(document):
-    found = first_mentions((REPO / document).read_text(encoding="utf-8"))
-    assert [name for name, is_link in found.items() if not is_link] == []

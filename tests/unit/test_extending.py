@@ -16,7 +16,7 @@ import fakelab
 import pytest
 from checkout import copied
 from fakelab import REPO
-from recipes import RECIPES, TEMPLATES, check_machine
+from recipes import OF_TESTS, RECIPES, TEMPLATES, check_machine, check_option_and_dimension
 
 from p5lab.cli import main as cli
 from p5lab.describe import delivery, experiment, guest, notebook, workload
@@ -143,6 +143,11 @@ def test_templates_copied_out_are_found_and_make_runs(mine):
         assert run.machine.name == "my-machine"
         assert run.job == f"my-workload iterations=50 warmup=5 bytes={run.parameters['bytes']}"
     assert "my-experiment" not in experiment.names(Lab(REPO))
+
+
+def test_an_observer_outside_of_the_checkout_has_an_option_and_a_dimension(mine):
+    shutil.copytree(OF_TESTS / "paging", mine / "observers/paging")
+    check_option_and_dimension(REPO, P5LAB_PATH=str(mine))
 
 
 def test_two_programs_with_the_same_arguments_are_two_runs(mine):
