@@ -41,3 +41,11 @@ def missing(quote: str, output: str) -> list[str]:
         else:
             printed = printed[found + 1 :]
     return absent
+
+
+def quoted_rows(text: str, heading: str) -> str:
+    """Returns the first quoted output below a heading of a document, without the heads."""
+    quoted = text.split(heading)[1].split("```text\n")[1].split("```")[0]
+    rows = quoted.splitlines()[1:]
+    assert len(rows) >= 4
+    return "\n".join(rows)

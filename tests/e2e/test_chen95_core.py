@@ -8,6 +8,7 @@ import io
 import json
 
 import pytest
+from quoting import missing, quoted_rows
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
@@ -68,6 +69,11 @@ def test_both_systems_run_everything(values, table):
     for name in WORKLOADS:
         assert f"\n  {name} " in table
         assert f"\n{name}" in table  # its own table
+
+
+def test_the_command_prints_what_the_document_quotes(table):
+    text = (Lab.here().root / "docs/start/reading-a-report.md").read_text()
+    assert missing(quoted_rows(text, "## Two systems side by side"), table) == []
 
 
 def test_the_counts_are_the_recorded_ones(lab, values):

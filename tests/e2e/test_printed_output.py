@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The output that README.md, docs/start/reading-a-report.md and docs/start/tutorial.md print.
+"""The output that README.md and docs/start/tutorial.md print.
 
 Each quoted line must occur in the output of its command, in this order. quoting.py states the
 tolerance. The tutorial is executed in a copy of the work tree (tutorial.py).
@@ -10,7 +10,7 @@ import io
 
 import pytest
 import tutorial
-from quoting import missing
+from quoting import missing, quoted_rows
 
 from p5lab.cli import main as cli
 from p5lab.lab import Lab
@@ -18,28 +18,13 @@ from p5lab.lab import Lab
 ROOT = Lab.here().root
 
 
-@pytest.mark.parametrize(
-    ("document", "heading", "command"),
-    [
-        ("README.md", "## What `run smoke` prints", ("smoke",)),
-        (
-            "docs/start/reading-a-report.md",
-            "## Two systems side by side",
-            ("chen95-core", "--all-tables"),
-        ),
-    ],
-)
-def test_a_command_prints_what_the_document_quotes(
-    document, heading, command, own_lab, monkeypatch
-):
-    text = (ROOT / document).read_text()
-    quoted = text.split(heading)[1].split("```text\n")[1].split("```")[0]
+def test_run_prints_what_the_readme_quotes(own_lab, monkeypatch):
+    """test_chen95_core.py does the same for two systems."""
     monkeypatch.setenv("COLUMNS", "120")
     with contextlib.redirect_stdout(io.StringIO()) as out:
-        assert cli.main(["run", *command, "--no-build"], own_lab) == 0
-    rows = quoted.splitlines()[1:]  # without the heads
-    assert len(rows) >= 4
-    assert missing("\n".join(rows), out.getvalue()) == []
+        assert cli.main(["run", "smoke", "--no-build"], own_lab) == 0
+    rows = quoted_rows((ROOT / "README.md").read_text(), "## What `run smoke` prints")
+    assert missing(rows, out.getvalue()) == []
 
 
 @pytest.mark.full
