@@ -2,7 +2,7 @@
 """The fast set of tests and its time limits (tests/README.md).
 
 `./p5lab test` should take at most 5 minutes on 2 quiet cores after a complete build; the present
-time is in tests/README.md. To save time, tests of one file share runs (by a fixture of the module),
+time is in README.md. To save time, tests of one file share runs (by a fixture of the module),
 and tests with the same guest share boots (by the fixture `boot`, and by the fixture `kept_boots`
 for commands). A test of the fast set uses the smallest sizes that are sufficient for its check. The
 mark `full` is for tests that use more sizes, or that check a whole document. Such a test runs only
