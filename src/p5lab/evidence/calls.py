@@ -7,7 +7,6 @@ This module makes tables, and a picture of one call on several systems.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
@@ -18,8 +17,10 @@ from p5lab.evidence.calls_picture import Panel, draw
 from p5lab.evidence.records import Record
 from p5lab.execute import runner
 from p5lab.execute.runner import Execute
+from p5lab.keep.store import Stored
 from p5lab.lab import Lab
-from p5stats import crossings
+from p5lab.present.tables import Grid
+from p5stats import crossings, phase_names
 from p5stats.crossings import Bracket, Service, Step
 
 MACH = ("mach", "mach-split")
@@ -43,29 +44,31 @@ SERVICES = {
 }
 
 
-def of_run(directory: Path) -> str:
-    """A traced run in Markdown. For each phase: the services and steps of a typical bracket.
+def of_run(stored: Stored) -> list[Grid]:
+    """Two tables for each phase of a traced run: the services and the steps of a typical bracket.
 
     Raises UserError if the directory of the run contains no trace of crossings.
     """
-    if not (directory / CROSSINGS).is_file():
-        raise UserError(f"{directory}: no {CROSSINGS}: expected a run with --trace crossings")
-    parts = []
-    for phase, brackets in crossings.read(directory / CROSSINGS).items():
-        bracket = crossings.typical(brackets)
-        parts.append(f"Phase {phase}\n\n{services(served(bracket))}\n{steps(bracket)}")
-    return "\n".join(parts)
+    path = stored.directory / CROSSINGS
+    if not path.is_file():
+        raise UserError(f"{path.parent}: no {CROSSINGS}: expected a run with --trace crossings")
+    names, found = phase_names.of(stored.record), []
+    for phase, brackets in crossings.read(path).items():
+        bracket, name = crossings.typical(brackets), names.get(phase, str(phase))
+        for what, grid in (("services", services(served(bracket))), ("steps", steps(bracket))):
+            found.append(replace(grid, title=f"{name}: {what} of a typical bracket"))
+    return found
 
 
-def steps(bracket: Bracket) -> str:
-    """A Markdown table of all steps of a bracket, with their clocks and the sums."""
-    rows = [[step.who, f"{step.clocks:,}", step.end] for step in bracket.steps]
+def steps(bracket: Bracket) -> Grid:
+    """All steps of a bracket, with their clocks and the sums."""
+    grid = Grid("", ["Runs", "Clocks", "until"], left={2})
+    for step in bracket.steps:
+        grid.add(step.who, f"{step.clocks:,}", step.end)
     total = sum(step.crosses for step in bracket.steps)
     switches = sum(step.switches for step in bracket.steps)
-    rows.append(
-        ["**all**", f"**{bracket.clocks:,}**", f"{total} ring crossings, {switches} CR3 loads"]
-    )
-    return _table(["Runs", "Clocks", "until"], rows)
+    grid.add("all", f"{bracket.clocks:,}", f"{total} ring crossings, {switches} CR3 loads")
+    return grid
 
 
 @dataclass(frozen=True)
@@ -104,31 +107,27 @@ def served(bracket: Bracket) -> list[Served]:
     return [*found, Served(PROGRAMS, 0, programs, 0, 0, {}, {})]
 
 
-def services(found: Sequence[Served]) -> str:
-    """A Markdown table of services, with the sums."""
+def services(found: Sequence[Served]) -> Grid:
+    """The services of a bracket, with the sums."""
     user_mode = any(one.calls for one in found)
-    rows = []
+    heads = ["Event", "Times", "Clocks", "Ring crossings", "CR3 loads"]
+    calls = ["Calls from the UML kernel to the host", "Calls from the UML stub to the host"]
+    grid = Grid("", heads + calls * user_mode, left={len(heads), len(heads) + 1})
     for one in found:
         counts = [one.times, one.clocks, one.crossings, one.switches]
         texts = [f"{count:,}" for count in counts]
         if one.event == PROGRAMS:
             texts = ["", texts[1], "", ""]
-        calls = [_counted(one.calls), _counted(one.stub_calls)]
-        rows.append([one.event, *texts, *calls[: 2 * user_mode]])
+        grid.add(
+            one.event, *texts, *[_counted(one.calls), _counted(one.stub_calls)][: 2 * user_mode]
+        )
     sums = [sum(getattr(one, what) for one in found) for what in ("times", *SUMS)]
-    rows.append(["**all**", *(f"**{one:,}**" for one in sums), *["", ""] * user_mode])
-    head = ["Event", "Times", "Clocks", "Ring crossings", "CR3 loads"]
-    calls = ["Calls from the UML kernel to the host", "Calls from the UML stub to the host"]
-    return _table(head + calls * user_mode, rows)
+    grid.add("all", *(f"{one:,}" for one in sums))
+    return grid
 
 
 def _counted(calls: dict[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in calls.items())
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def measured(lab: Lab, execute: Execute) -> Record:

@@ -61,9 +61,9 @@ def tables(lab: Lab) -> dict[str, Make]:
         "cross-check": lambda: _cross_check(own(lab.root, "cross-check")),
     }
     for call, known in runs["calls"]["steps"].items():
-        made[f"steps of {call}"] = _of(calls.steps, calls.recorded_steps(known))
+        made[f"steps of {call}"] = _of(_text, calls.steps(calls.recorded_steps(known)))
     for call, known in runs["calls"]["services"].items():
-        made[f"services of {call}"] = _of(calls.services, calls.recorded_services(known))
+        made[f"services of {call}"] = _of(_text, calls.services(calls.recorded_services(known)))
     for operation in runs["method"]:
         made[f"method of {operation}"] = _of(counter_method.recorded, operation, runs["method"])
     shown = ((period, "period"), (applications, "applications"), (topbench, "topbench"))

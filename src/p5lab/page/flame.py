@@ -18,7 +18,7 @@ from p5lab.errors import UserError
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.page import offline
-from p5lab.present.breakdown import System
+from p5lab.present.breakdown import System, own_name
 from p5lab.terminal import for_terminal
 from p5stats import attribution, cpi, declared, phase_names, tidy
 from p5stats.attribution import Attribution, Node
@@ -119,11 +119,13 @@ def _lead(systems: Sequence[System], found: Sequence[_Read]) -> str:
 @dataclass(frozen=True)
 class _Read:
     """The counts of one run. `phases`: the number of each phase by name, without the empty bracket.
-    `divisors`: the operations in all brackets of each phase."""
+    `divisors`: the operations in all brackets of each phase. `names`: other names of processes, so
+    that the versions of a program have one name."""
 
     counts: Attribution
     phases: Mapping[str, int]
     divisors: Mapping[str, int]
+    names: Mapping[str, str]
 
     def tree(self, phase: str) -> Tree:
         """The module and the self counts of each path of functions, the outermost first."""
@@ -142,7 +144,9 @@ class _Read:
     def _path(self, number: int, node: Node, spaces: Mapping[int, str]) -> Names:
         if self.counts.stacks:
             return tuple(one.function.name for one in self.counts.stack(number))
-        return tuple(filter(None, (spaces[node.cr3], node.crossing, node.function.name)))
+        space = spaces[node.cr3]
+        process = self.names.get(space, space)
+        return tuple(filter(None, (process, node.crossing, node.function.name)))
 
 
 def _read(stored: Stored) -> _Read:
@@ -157,7 +161,7 @@ def _read(stored: Stored) -> _Read:
     brackets = frame.groupby("phase")["iteration"].nunique()
     operations = int(stored.record["workload"]["operations"])
     divisors = {name: operations * int(brackets.get(name, 1)) for name in phases}
-    return _Read(counts, phases, divisors)
+    return _Read(counts, phases, divisors, own_name(stored))
 
 
 def _events(found: Iterable[Attribution]) -> list[str]:

@@ -391,7 +391,7 @@ def counted(stored: Stored, question: Question) -> Counted:
     for name, texts in question.where.items():
         values = frame[name].astype(str)
         frame = frame[values.map(lambda one, t=texts: any(fnmatchcase(one, each) for each in t))]
-    own = _own_name(stored)
+    own = own_name(stored)
     for name in question.by:
         names = {**(own if name in ("module", "space") else {}), **question.names.get(name, {})}
         values = frame[name].astype(str).map(lambda one, names=names: names.get(one, one))
@@ -399,7 +399,7 @@ def counted(stored: Stored, question: Question) -> Counted:
     return Counted(frame, found.events)
 
 
-def _own_name(stored: Stored) -> dict[str, str]:
+def own_name(stored: Stored) -> dict[str, str]:
     """One name for the module of the user's program in all versions that are compared."""
     if selection.subject(stored.record) != PROGRAM or not selection.called(stored.record):
         return {}

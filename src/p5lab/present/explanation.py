@@ -48,10 +48,11 @@ SMALL = 0.02  # the causes of a smaller relative difference are not listed
 BRIEF = 3  # causes
 LISTED = 0.05  # the summary leaves out groups and rings with a smaller part of the difference
 NOTE = (
-    "Each number is the mean of one operation over the iterations and seeds, without the empty"
-    " bracket. The components are those of docs/concepts/cpi-stack.md. % is the part of the whole"
-    " difference. The column of a ring is the part in this ring; the rest is in the outer ring."
+    "Each number is the mean of one operation over the iterations and seeds{}. The components are"
+    " those of docs/concepts/cpi-stack.md. % is the part of the whole difference. The column of a"
+    " ring is the part in this ring; the rest is in the outer ring."
 )
+WITHOUT, WITH = ", without the empty bracket", "; nothing is subtracted"
 RANGES = f" {SPREAD}: the largest distance from the mean over all pairs of seeds."
 SINGLE = " One seed: there are no ranges, and a small difference can be chance."
 
@@ -351,7 +352,9 @@ def show(console: Console, found: Sequence[Explanation], form: str) -> None:
     if text := rows_as(form, rows, SCHEMA_VERSION):
         console.file.write(text)
         return
-    note = NOTE + (RANGES if any(map(_is_ranged, found)) else SINGLE)
+    is_placed = any(cause.place for one in found for cause in one.causes)
+    note = NOTE.format(WITH if is_placed else WITHOUT)
+    note += RANGES if any(map(_is_ranged, found)) else SINGLE
     if form == LATEX:
         grids = [_grid(one) for one in found if not one.is_small]
         said = [in_words(one) for one in found]

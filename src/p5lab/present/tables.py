@@ -173,7 +173,7 @@ class Grid:
         lines.append(
             _pipes(
                 [
-                    "---" if not number and not self.points else "---:"
+                    "---" if number in self.left or not (number or self.points) else "---:"
                     for number in range(len(self.heads))
                 ]
             )

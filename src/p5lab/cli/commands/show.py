@@ -35,7 +35,6 @@ from p5lab.present import (
     timeline,
 )
 from p5lab.present.tables import LATEX
-from p5lab.terminal import for_terminal
 from p5stats.dimensions import PAIRS, PER_CALL
 
 
@@ -168,7 +167,8 @@ def _whole(stored: Stored, args: argparse.Namespace) -> None:
 
 def _crossings(stored: Stored, args: argparse.Namespace) -> None:
     timeline.check(stored)
-    print(for_terminal(calls.of_run(stored.directory), lines=True), end="")
+    for grid in calls.of_run(stored):
+        grid.print(counts.stdout())
 
 
 def _timeline(stored: Stored, args: argparse.Namespace) -> None:
