@@ -16,6 +16,7 @@ screen     the screen at the end of a boot from media
 measure    counts as numbers for one operation: cycles, microseconds, misses
 compare    each number beside a reference, with their ratio
 by         counts divided by ring, function, call and other dimensions
+explain    why one system needs more cycles than another
 explore    a figure with a choice of benchmark, dimension, event, system and kind of value
 profile    the flame graph of a run, or of the difference of two
 stack      what the processor spends the clocks of one operation on (CPI stack)
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from p5lab.api.samples import sample as sample
     from p5lab.api.tables import by as by
     from p5lab.api.tables import compare as compare
+    from p5lab.api.tables import explain as explain
     from p5lab.api.tables import intervals as intervals
     from p5lab.api.tables import load as load
     from p5lab.api.tables import measure as measure
@@ -63,7 +65,7 @@ _MODULES = {
     "p5lab.api.runs": ("run",),
     "p5lab.api.samples": ("sample",),
     "p5lab.api.tables": (
-        *("by", "compare", "intervals", "load", "measure", "output", "screen", "stack"),
+        *("by", "compare", "explain", "intervals", "load", "measure", "output", "screen", "stack"),
     ),
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}

@@ -8,6 +8,8 @@ import json
 import pandas as pd
 import pytest
 
+import p5lab
+from p5lab.api import checkout
 from p5lab.cli import main as cli
 from p5lab.evidence import lower_bound, records
 from p5lab.keep import store
@@ -86,7 +88,7 @@ def test_show_prints_the_stack_of_one_and_of_several_systems(own_lab, made, caps
     assert "has no CPI stack: expected a run with --cpi" in capsys.readouterr().err
 
 
-def test_explain_divides_the_whole_difference(own_lab, made, capsys):
+def test_explain_divides_the_whole_difference(own_lab, made, capsys, monkeypatch):
     words = ["explain", "chen95-core", "linux", "linux-uml"]
     assert cli.main(words, own_lab) == 2
     assert "expected 5 or more placement seeds" in capsys.readouterr().err
@@ -100,6 +102,10 @@ def test_explain_divides_the_whole_difference(own_lab, made, capsys):
         operations = made[guest, True].record["workload"]["operations"]
         cycles[guest] = stack[stack["event"] == cpi.BUSY]["value"].sum() / operations
     parts = [row for row in found if row["component"].startswith(cpi.PREFIX)]
+    monkeypatch.setattr(checkout, "here", lambda: own_lab)
+    table = p5lab.explain(*words[1:], single=True)
+    assert table["difference"].tolist() == [row["difference"] for row in found]
+    assert table["lowest"].dtype == "float64"
     difference = sum(row["difference"] for row in parts)
     assert difference == pytest.approx(sum(row["ring 0"] + row["ring 3"] for row in parts))
     assert difference == pytest.approx(cycles["linux-uml"] - cycles["linux"])

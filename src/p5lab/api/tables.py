@@ -18,7 +18,14 @@ from p5lab.errors import UserError, unknown
 from p5lab.keep import selection, store
 from p5lab.lab import Lab
 from p5lab.page import results
-from p5lab.present import breakdown, breakdown_table, by_interval, column
+from p5lab.present import (
+    breakdown,
+    breakdown_table,
+    by_interval,
+    column,
+    explanation,
+    two_systems,
+)
 from p5lab.present import screen as screens
 from p5lab.present.screen import Screen
 from p5stats import StatsError, cpi, declared, papers, tidy
@@ -32,6 +39,7 @@ _OF_A_COUNT = ("phase", "iteration", "ring", "address_space", "symbol", "event",
 VERSIONS = (tidy.LABEL, "program", "variant")  # columns with names of the user
 _SUBJECT = ("workload", "phase")
 _SHOWN = ("metric", "value", "unit", "reference", "ratio", "deviation", "iterations", "against")
+EXPLAINED = ("component", "place", "named", "state")  # columns of `explain` that are no numbers
 
 
 def load(
@@ -253,15 +261,45 @@ def by(
     the total are left out, because the other rows add up to it. UserError if a run did not count by
     a dimension, and for a wrong name.
     """
-    chosen = _listed(dimensions)
-    texts = [f"{name}={','.join(map(str, _listed(one)))}" for name, one in (where or {}).items()]
-    question = breakdown.ask(chosen, texts, _listed(metric), per, names)
+    question = breakdown.ask(_listed(dimensions), _chosen(where), _listed(metric), per, names)
     if isinstance(runs, pd.DataFrame):
         return divided([same[0] for same in grouped(checkout.here(), runs)], question, top)
     stored, left_out = breakdown.named(checkout.here(), _listed(runs), question)
     if left_out:
         warnings.warn(left_out, stacklevel=2)
     return divided(stored, question, top)
+
+
+def explain(
+    *systems: str,
+    by: str | Sequence[str] = (),
+    where: Mapping[str, Any] | None = None,
+    names: Path | None = None,
+    only: str = "",
+    single: bool = False,
+) -> pd.DataFrame:
+    """Why one system needs more cycles than another: its difference by component of the CPI stack,
+    as `./p5lab explain` shows it.
+
+    systems: the ids of two runs with a CPI stack (`run(..., cpi=True)`), or the name of an
+    experiment and two of its systems, such as a guest or `l2.size=256K`. by: also divide by these
+    dimensions; where and names: as in `by`. only: select the runs with this text in their names.
+    single: accept fewer than 5 placement seeds. The result has one row for each benchmark and
+    cause, the largest first, and rows for all busy cycles, idle cycles and instructions:
+    `component`, `place`, the values of both systems for one operation in cycles, `difference`, its
+    range over the seeds (`lowest`, `highest`), and the difference in each ring. UserError for wrong
+    names, and for runs without a CPI stack or without counts by a dimension.
+    """
+    asked = breakdown.ask(_listed(by), _chosen(where), names=names) if by else None
+    found = two_systems.of(checkout.here(), systems, asked, only, single=single)
+    frame = pd.DataFrame(explanation.rows(found))
+    numbers = [name for name in frame if name not in ("benchmark", *EXPLAINED)]
+    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in numbers})
+
+
+def _chosen(where: Mapping[str, Any] | None) -> list[str]:
+    """The values that count, as options."""
+    return [f"{name}={','.join(map(str, _listed(one)))}" for name, one in (where or {}).items()]
 
 
 def grouped(lab: Lab, runs: str | Sequence[str] | pd.DataFrame) -> list[list[store.Stored]]:

@@ -192,7 +192,7 @@ class Table:
         if self.question.per == INSTRUCTIONS:
             return "1000 instructions"
         if self.phase in (WHOLE_RUN, ALL_BRACKETS):
-            return self.phase
+            return "one interval" if "interval" in self.question.by else self.phase
         if self.question.per == ALL:
             return ALL_BRACKETS
         return f"one {self.systems[0].stored[0].record['workload']['operation']}"

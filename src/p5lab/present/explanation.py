@@ -347,9 +347,7 @@ def _certainty(one: Explanation) -> str:
 
 def show(console: Console, found: Sequence[Explanation], form: str) -> None:
     """Prints explanations as table, markdown, csv or json. csv and json contain all components."""
-    rings = sorted({ring for one in found for ring in one.rings})
-    rows = [row for one in found for row in _rows(one, rings)]
-    if text := rows_as(form, rows, SCHEMA_VERSION):
+    if text := rows_as(form, rows(found), SCHEMA_VERSION):
         console.file.write(text)
         return
     is_placed = any(cause.place for one in found for cause in one.causes)
@@ -473,6 +471,12 @@ def _grid(one: Explanation) -> Grid:
     cells = clocks(retired), clocks(others), signed(others - retired, _cycles)
     grid.add(cpi.INSTRUCTIONS, *([""] if placed else []), *cells)
     return grid
+
+
+def rows(found: Sequence[Explanation]) -> list[dict[str, object]]:
+    """The rows of explanations for csv, json and Python."""
+    rings = sorted({ring for one in found for ring in one.rings})
+    return [row for one in found for row in _rows(one, rings)]
 
 
 def _rows(one: Explanation, rings: Sequence[int]) -> list[dict[str, object]]:
