@@ -395,6 +395,19 @@ def test_seeds_are_a_mean_with_a_range(here):
     assert "rule" in marks(found)
 
 
+def test_the_key_with_the_most_values_is_the_axis(sweep):
+    sizes = sweep["l2.size"].nunique()
+    table = pd.concat(
+        [
+            sweep.assign(**{"a.size": size, "run": sweep["run"] + str(size)})
+            for size in range(1, sizes)
+        ]
+    )
+    found, data = spec(p5lab.plot(table[["a.size", *sweep]]))
+    assert len({row["point"] for row in data}) == sizes
+    assert len({row["series"] for row in data}) == sizes - 1
+
+
 def test_names_of_curves_contain_only_what_differs(sweep):
     more = sweep.assign(parameters="iterations=5 loud=yes", run=sweep["run"] + "x")
     table = pd.concat([sweep.assign(parameters="iterations=3 loud=yes"), more])

@@ -287,7 +287,8 @@ def _without_reference(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 def _axes(rows: pd.DataFrame, x: str | None, series: Sequence[str] | None) -> _Axes:
     settings = tidy.settings(rows)
-    x = x or next((name for name in settings if _is_axis(rows[name])), None)
+    axes = [name for name in settings if _is_axis(rows[name])]
+    x = x or max(axes, key=lambda name: rows[name].nunique(), default=None)
     sizes = rows["phase"].map(_size)
     if x is None and rows["phase"].nunique() > 2 and sizes.notna().all():
         x = "phase"
@@ -483,7 +484,9 @@ def _curve(data: pd.DataFrame, label: str, axis: str, *, is_size: bool, is_ratio
     base = alt.Chart(data).encode(x=x, color=_color(data), tooltip=_tooltip())
     # Curves often have equal values. Dashes and hollow marks of several shapes show all curves.
     names = list(dict.fromkeys(data["series"]))
-    dashes = alt.Scale(domain=names, range=[DASHES[i % len(DASHES)] for i in range(len(names))])
+    # If the colours begin again, the dashes do not.
+    turns = [DASHES[(i + i // len(SERIES)) % len(DASHES)] for i in range(len(names))]
+    dashes = alt.Scale(domain=names, range=turns)
     layers = [
         base.mark_line(strokeWidth=1.8).encode(
             y=y, strokeDash=alt.StrokeDash("series:N", scale=dashes, legend=None)
