@@ -356,6 +356,9 @@ def test_what_only_one_system_has_is_new_or_gone(p5lab, lab, stored):
     lines = {line.split()[0]: line for line in out.splitlines() if line.split()}
     assert "gone" in lines["sys_dup"]
     assert "new" in lines["ksys_dup"]
+    assert "--map" not in out  # main is in both
+    kernel = p5lab("show", stored.id, second, "--by", "function", "--where", "ring=0")[1]
+    assert "no row in common" in kernel and "--map" in kernel
     names = lab.root / "names.toml"
     names.write_text('schema_version = 1\n[function]\nksys_dup = "sys_dup"\n')
     words = ("show", stored.id, second, "--by", "function", "--map", str(names))

@@ -18,6 +18,10 @@ ROWS = 20
 NEW, GONE = "new", "gone"  # the ratio of a row that only a later or only the first system has
 TOTAL = "total"
 NOTE = "The rows add up to the counts between the markers. The empty bracket is not subtracted."
+APART = (
+    "The systems have no row in common. --map FILE gives things that belong together one name"
+    " (docs/concepts/dimensions.md); `./p5lab annotate A.c B.c` compares the lines of two sources."
+)
 
 
 def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None:
@@ -27,7 +31,14 @@ def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None
     keys = dict.fromkeys(key for row in every for key in row)  # tables can have other dimensions
     same = [{key: row.get(key, "") for key in keys} for row in every]
     grids = [grid for one in tables for grid in _grids(one, top)]
-    show_tables(console, form, grids, [NOTE], same, SCHEMA_VERSION)
+    notes = [NOTE, *([APART] if any(map(_is_apart, tables)) else [])]
+    show_tables(console, form, grids, notes, same, SCHEMA_VERSION)
+
+
+def _is_apart(table: Table) -> bool:
+    """Whether several systems have no row in common."""
+    several = len(table.systems) > 1 and bool(table.rows)
+    return several and all(sum(one is not None for one in row.counts) == 1 for row in table.rows)
 
 
 def rows(table: Table, top: int | None = None) -> list[dict[str, object]]:
