@@ -403,7 +403,7 @@ def test_the_key_with_the_most_values_is_the_axis(sweep):
             for size in range(1, sizes)
         ]
     )
-    found, data = spec(p5lab.plot(table[["a.size", *sweep]]))
+    _, data = spec(p5lab.plot(table[["a.size", *sweep]]))
     assert len({row["point"] for row in data}) == sizes
     assert len({row["series"] for row in data}) == sizes - 1
 
