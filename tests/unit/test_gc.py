@@ -243,7 +243,10 @@ def test_sizes(text, size):
 
 @pytest.mark.parametrize(
     ("parse", "text"),
-    [(gc.parse_size, "many"), (gc.parse_size, "-1"), (gc.parse_days, "x"), (gc.parse_days, "-1")],
+    [
+        *((gc.parse_size, text) for text in ("many", "-1", "5", "5000000000")),
+        *((gc.parse_days, text) for text in ("x", "-1")),
+    ],
 )
 def test_wrong_sizes_and_ages(parse, text):
     with pytest.raises(UserError, match="expected a"):

@@ -31,7 +31,7 @@ ABANDONED_DAYS = 1  # the same for runs without a record and files of killed bui
 DAY = 86400
 KILLED = "left by a killed build"
 RUN_ID = re.compile(r"[0-9a-f]{16}")
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class Item:
 
 def parse_size(text: str) -> int:
     """Returns the argument of --max-size in bytes. Raises UserError if the text is not a size."""
-    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([KMGT]?)B?", text)
-    if not match:
-        raise UserError(f"--max-size: expected a size such as 500M or 2G, found {text!r}")
-    return int(float(match[1]) * _UNITS[match[2]])
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([KMGT])B?", text)
+    if not match and text != "0":
+        raise UserError(f"--max-size: expected a number with a unit, such as 5G; found {text!r}")
+    return int(float(match[1]) * _UNITS[match[2]]) if match else 0
 
 
 def parse_days(text: str) -> float:
