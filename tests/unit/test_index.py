@@ -192,7 +192,7 @@ def test_a_question_that_makes_no_sense_is_one_line(read_only, sql, message):
     assert message in refusal(read_only, sql)
 
 
-LISTS = r'; .*"DESCRIBE runs" lists all columns \(also DESCRIBE counts, DESCRIBE keys\)$'
+LISTS = r'; .*"DESCRIBE runs" lists all columns \(also keys, counts, counts_by\)$'
 
 
 @pytest.mark.parametrize(
@@ -231,6 +231,7 @@ LISTS = r'; .*"DESCRIBE runs" lists all columns \(also DESCRIBE counts, DESCRIBE
             "SELECT l2_size FROM runs",
             "'l2_size'; did you mean 'l2.size'? machine keys are columns of the table keys: SELECT",
         ),
+        ("SELECT sum(count) FROM counts", "unknown column 'count'; did you mean 'value'?"),
         ("SELECT nothing_like_it FROM runs", "unknown column 'nothing_like_it'; ./p5lab query"),
     ],
 )

@@ -29,7 +29,9 @@ QUOTED = re.compile(r'"([^"]+)"')
 TABLES = ("runs", "keys", "counts", "counts_by")
 # Columns of `runs` whose texts a user compares with a name.
 TEXTS = ("guest", "machine", "workload", "experiment", "engine", "status")
-COLUMNS = './p5lab query "DESCRIBE runs" lists all columns (also DESCRIBE counts, DESCRIBE keys)'
+# What users call the column `value` of counts and counts_by.
+COUNT = ("count", "counts")
+COLUMNS = './p5lab query "DESCRIBE runs" lists all columns (also keys, counts, counts_by)'
 
 
 def explain(connection: "DuckDBPyConnection", message: str) -> str:
@@ -59,6 +61,8 @@ def _about_column(connection: "DuckDBPyConnection", name: str, said: Sequence[st
         return f"{_about_event(name, [name])}. {COLUMNS}"
     if name in BY_NAME:
         return f"{_about_keys(name)}. {COLUMNS}"
+    if name in COUNT:
+        return f"did you mean 'value'? It is the column of the counts. {COLUMNS}"
     columns = connection.execute(
         "SELECT DISTINCT column_name FROM information_schema.columns ORDER BY ALL"
     ).fetchall()

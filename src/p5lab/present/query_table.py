@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from p5lab.present.tables import LONG, MISSING, Grid, total
+from p5lab.terminal import markup
 
 ROWS = 30  # so that the table and the command before it fit into 40 lines
 MORE = "..."
@@ -19,8 +20,18 @@ def show(
     all_rows: bool = False,
 ) -> None:
     """Prints the first ROWS rows, or all rows with `all_rows`. If not all columns fit beside each
-    other, the columns in the middle are left out. A line below the table names what is left out.
+    other, the columns with one value in all rows are left out, and if this is not enough, those in
+    the middle. Lines below the table name what is left out.
     """
+    whole = grid(columns, rows if all_rows else rows[:ROWS])
+    every, remarks = len(columns), []
+    fits = sum(_fitting(whole, console.width)) == len(columns)
+    if not fits and (same := _constant(rows)):
+        kept = [place for place in range(len(columns)) if place not in same]
+        values = (f"{columns[place]} = {_cell(rows[0][place])}" for place in same)
+        remarks.append(f"Left out, because all rows have one value: {', '.join(values)}.")
+        columns = [columns[place] for place in kept]
+        rows = [[row[place] for place in kept] for row in rows]
     shown = rows if all_rows else rows[:ROWS]
     whole = grid(columns, shown)
     first, last = _fitting(whole, console.width)
@@ -28,16 +39,15 @@ def show(
         whole.print(console)
     else:
         _without_middle(whole, first, last).print(console)
-    remarks = []
     if len(shown) < len(rows):
         remarks.append(f"{len(shown)} of {len(rows):,} rows; --all-rows prints all rows.")
     if first + last < len(columns):
         remarks.append(
-            f"{first + last} of {len(columns)} columns; name the columns in the query"
+            f"{first + last} of {every} columns; name the columns in the query"
             " (SELECT ...), or use --format csv."
         )
     for remark in remarks:
-        console.print(remark, style="dim", highlight=False)
+        console.print(markup(remark), style="dim", highlight=False)
 
 
 def grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Grid:
@@ -45,8 +55,24 @@ def grid(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Grid:
     texts = {n for n in range(len(columns)) if any(isinstance(row[n], str) for row in rows)}
     made = Grid("", columns, left=texts)
     for row in rows:
-        made.add(*(MISSING if value is None else str(value) for value in row))
+        made.add(*map(_cell, row))
     return made
+
+
+def _cell(value: object) -> str:
+    return MISSING if value is None else str(value)
+
+
+def _constant(rows: Sequence[Sequence[object]]) -> list[int]:
+    """The numbers of the columns with one value in all rows. There are none if all columns have one
+    value, such as those of one row."""
+    first = [_cell(value) for value in rows[0]] if rows else []
+    same = [
+        place
+        for place, value in enumerate(first)
+        if all(_cell(row[place]) == value for row in rows)
+    ]
+    return same if len(same) < len(first) else []
 
 
 def _without_middle(whole: Grid, first: int, last: int) -> Grid:

@@ -3,9 +3,9 @@
 """`query`: query all results in SQL.
 
 Runs a query in the SQL of DuckDB. The table `runs` has a row for each run. The table `counts` has
-the counts of all runs with status ok (docs/reference/formats.md). With --by, the table `divided`
-has the counts of runs by dimension: the columns of `show --by --format csv`, with the dimensions as
-texts.
+the counts of all runs with status ok, `counts_by` those of their observers, and `keys` the machine
+keys (docs/reference/formats.md). With --by, the table `divided` has the counts of runs by
+dimension: the columns of `show --by --format csv`, with the dimensions as texts.
 
 examples:
   ./p5lab query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"
