@@ -182,6 +182,7 @@ def test_wrong_settings_say_what_and_where(p90, setting, message):
         ),
         (("ways = 1 ", 'ways = "one" '), "toml:37: l2.ways: expected a whole number of ways"),
         (("size =", 'size = "x" #'), "l1i.size: expected .*; found a text in quotes, 'x'$"),
+        (("size =", 'size = "64M" #'), "l1i.size: expected bytes, 512 to [0-9]+[KM]; found 64M$"),
         (("ways = 1 ", "ways = true "), "toml:37: l2.ways: .*found true or false, true"),
         (("ways = 1 ", "ways = 1.0 "), "toml:37: l2.ways: .*found a number, 1.0"),
         (

@@ -95,7 +95,10 @@ def overlay_of(geometry: str) -> dict[str, str]:
 def bad_value(where: str, key: Key, value: object, expected: str) -> str:
     """The message for a value of the wrong type, unit or range: one line. `where`: a place in a
     file, or an option. The message shows the text of an option as the user typed it."""
-    typed = isinstance(value, str) and value.isprintable() and _is_option(where)
+    # A text that the key accepts in principle is shown without its type, because only its range is
+    # wrong.
+    out_of_range = key.kind == "size" and expected != key.expected
+    typed = isinstance(value, str) and value.isprintable() and (out_of_range or _is_option(where))
     found = value if typed else type_name(value)
     return f"{where}: {key.name}: expected {expected}; found {found}"
 
