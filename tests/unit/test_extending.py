@@ -262,6 +262,18 @@ def test_a_directory_that_is_not_there(lab, capsys):
     )
 
 
+def test_a_workload_one_level_too_deep_is_named(own, capsys):
+    (directory,) = own.path
+    there = directory / "workloads/micro/deep/workload.toml"
+    there.parent.mkdir(parents=True)
+    there.touch()
+    assert cli.main(["simpoint", "deep"], own) == 2
+    right = directory / "workloads/deep/workload.toml"
+    assert capsys.readouterr().err == (
+        f"p5lab: unknown workload 'deep'; {there}: expected as {right}\n"
+    )
+
+
 def test_a_directory_of_another_structure_is_refused(lab, tmp_path, capsys):
     (tmp_path / "configs/machines").mkdir(parents=True)
     assert cli.main(["list", "machines"], replace(lab, path=(tmp_path,))) == 2

@@ -336,7 +336,7 @@ def test_the_everyday_commands_need_only_the_base(lab):
         (["query", "SELECT 1"], "query"),
         (["report", "tests"], "report"),
         (["run", "tests", "--no-build", "--workers", "1"], "cluster"),
-        (["simpoint", "call", "--no-build"], "simpoint"),
+        (["simpoint", "call", "--guest", "toy", "--no-build"], "simpoint"),
         (["test", "unit", "nothing_has_this_name"], "test"),
     ],
 )
@@ -356,6 +356,20 @@ def test_a_command_installs_its_group(lab, monkeypatch, words, group):
     monkeypatch.setattr(packages, "ensure", ensure)
     assert cli.main(words, lab) == 2
     assert asked[-1] == group
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["cal"], "unknown workload 'cal'; did you mean 'call'"), ([], "expected workloads or --vec")],
+)
+def test_wrong_words_are_refused_before_packages_are_installed(
+    lab, monkeypatch, capsys, words, message
+):
+    from p5lab.cli import main as cli
+
+    monkeypatch.setattr(packages, "ensure", lambda group: pytest.fail(group))
+    assert cli.main(["simpoint", *words, "--guest", "toy"], lab) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_the_file_of_the_launcher_is_plain_python():

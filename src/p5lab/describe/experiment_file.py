@@ -162,7 +162,7 @@ def check_workload(lab: Lab, name: str) -> None:
     """Raises UserError if no workload has this name."""
     known = workloads.load(lab)
     if name not in known:
-        raise unknown("workload", name, known)
+        raise workloads.unknown_workload(lab, name, known)
 
 
 def _load(lab: Lab, name: str) -> tomlfile.Table:

@@ -3,7 +3,7 @@
 The file lists the parameters, the brackets and the needed capabilities of the program."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -180,6 +180,20 @@ def reader(lab: Lab) -> Callable[[str], Workload]:
         return _workload(name, files[name], shelf)
 
     return read
+
+
+def unknown_workload(lab: Lab, name: str, known: Iterable[str], where: str = "") -> UserError:
+    """The error for an unknown workload. The message names a description with this name that lies
+    at the wrong depth of a directory of P5LAB_PATH."""
+    for directory in lab.path:
+        for file in directory.glob("workloads/**/workload.toml"):
+            if file.parent.name == name:
+                begin = f"{where}: " if where else ""
+                return UserError(
+                    f"{begin}unknown workload {name!r}; {file}: expected as"
+                    f" {directory}/workloads/{name}/workload.toml"
+                )
+    return unknown("workload", name, known, where=where)
 
 
 def shown(known: Mapping[str, Workload]) -> dict[str, Workload]:

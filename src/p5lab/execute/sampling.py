@@ -29,7 +29,7 @@ from p5lab.describe.observation import Interval, Sample, Vectors
 from p5lab.describe.observation.vectors import VECTORS
 from p5lab.describe.run import ImageRun, Run
 from p5lab.engines import EVENTS
-from p5lab.errors import STATUS_FAILED, UserError, unknown, writing
+from p5lab.errors import STATUS_FAILED, UserError, writing
 from p5lab.execute.runner import Execute, Result
 from p5lab.files import replace_json
 from p5lab.lab import Lab
@@ -111,7 +111,7 @@ def base(
     runs: list[Run] = []
     for name in dict.fromkeys(names):
         if name not in known:
-            raise unknown("workload", name, workloads.shown(known))
+            raise workloads.unknown_workload(lab, name, workloads.shown(known))
         resolved = known[name].resolve(parameters, "--parameter")
         if reason := system.why_not(known[name], resolved):
             raise UserError(str(Cannot(guest, name, reason)))

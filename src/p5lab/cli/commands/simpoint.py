@@ -61,9 +61,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     program = sampling.binary(args.simpoint)
     if bool(args.workload) == bool(args.vectors):
         raise UserError("simpoint: expected workloads or --vectors FILE")
-    if program is None:  # p5lab clusters the vectors itself
-        packages.ensure("simpoint")
     if args.vectors:
+        _prepare(program)
         chosen, place = sampling.cluster(args.vectors, args.max_k, program)
         estimate_table.points(chosen).print(counts.stdout())
         if chosen.remark:
@@ -79,6 +78,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         machine.parse_settings(args.settings),
         seed,
     )
+    _prepare(program)
     found = sampling.run(
         runs,
         interval=args.interval,
@@ -93,3 +93,9 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         Progress().say(f"{label}: {remark}")
     estimate_table.show(counts.stdout(), found.found, args.form)
     return STATUS_FAILED if failures.report(found.failed) else 0
+
+
+def _prepare(program: Path | None) -> None:
+    """Installs the Python packages that cluster the vectors without a SimPoint program."""
+    if program is None:
+        packages.ensure("simpoint")
