@@ -29,7 +29,8 @@ def test_the_document_names_every_argument_of_run():
 def test_the_import_is_cheap_and_needs_no_path():
     program = (
         "import sys, p5lab; print(p5lab.__version__, 'pandas' in sys.modules,"
-        " sorted(p5lab.__all__) == sorted(set(dir(p5lab)) & set(p5lab.__all__)))"
+        " sorted(p5lab.__all__) == sorted(set(dir(p5lab)) & set(p5lab.__all__)),"
+        " {'TYPE_CHECKING', 'importlib'}.isdisjoint(dir(p5lab)))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -38,7 +39,7 @@ def test_the_import_is_cheap_and_needs_no_path():
         text=True,
         check=True,
     )
-    assert done.stdout.split()[1:] == ["False", "True"]
+    assert done.stdout.split()[1:] == ["False", "True", "True"]
     with pytest.raises(AttributeError, match="no attribute 'plots'"):
         _ = p5lab.plots
 
@@ -128,7 +129,8 @@ def test_bad_input_runs_nothing(here, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"what": 3}, "run: expected the name of an experiment or a path; found 3"),
+        ({"what": 3}, r"experiment or a path, or several .* p5lab.run\(program=.*; found 3"),
+        ({"what": ["a.c", "b.c"]}, r"several programs as p5lab.run\(program=\[a, b\]\); found"),
         ({"machine": 5}, "machine: expected a text or a list of texts; found 5"),
         ({"workload": ["call", 5]}, "workload: expected a text or a list of texts; found"),
         ({"args": 5}, "args: expected a text or a list of texts; found 5"),
@@ -180,6 +182,8 @@ def test_load_takes_an_experiment_or_a_path(here, sweep):
         ("nope", None, "unknown experiment 'nope'; known: tests$"),
         ("no/where", None, "no/where: expected a directory with results"),
         ("mine.parquet", None, "mine.parquet: expected a directory with results, or a file"),
+        ([], None, r"load: expected an experiment, a label, .*; found \[\]"),
+        (123, None, "load: expected an experiment, a label, .*; found 123"),
         ("tests", ["l2.sise"], "keys: unknown machine key 'l2.sise'; did you mean 'l2.size'?"),
     ],
 )

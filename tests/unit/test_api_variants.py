@@ -57,9 +57,9 @@ def test_variants_and_set_and_sweep_are_combined(here):
         ({"variants": {"a": {"l2.sise": 1}}}, "did you mean 'l2.size'"),
         ({"variants": {"a": {}, "b": {}}}, "has the same runs as another name; expected"),
         ({"stdin": "x"}, "stdin: expected with a program"),
-        ({"program": "./a.c"}, "expected the name of an experiment, or program=FILE"),
-        ({"what": None}, "expected the name of an experiment, or program=FILE"),
-        ({"what": None, "program": [5]}, "or a path; found 5"),
+        ({"program": "./a.c"}, "without a name: p5lab.run(program=[a, b])"),
+        ({"what": None}, "without a name: p5lab.run(program=[a, b])"),
+        ({"what": None, "program": [5]}, "found 5"),
     ],
 )
 def test_bad_input(here, arguments, message):

@@ -175,10 +175,16 @@ def _programs(
     """What to run: an experiment, or one or more programs. Raises UserError if it is not clear."""
     found = (program,) if isinstance(program, str | Path) else tuple(program)
     if (what is None) == (not found):
-        raise UserError("run: expected the name of an experiment, or program=FILE")
+        raise UserError(
+            "run: expected the name of an experiment, or one or more programs without a name:"
+            " p5lab.run(program=[a, b])"
+        )
     for one in (what, *found) if what is not None else found:
         if not isinstance(one, str | Path):
-            raise UserError(f"run: expected the name of an experiment or a path; found {one!r}")
+            raise UserError(
+                "run: expected the name of an experiment or a path, or several programs as"
+                f" p5lab.run(program=[a, b]); found {one!r}"
+            )
     return tuple(map(Path, found)) if what is None else (what,)
 
 

@@ -68,6 +68,11 @@ def load(
     for key in keys or ():
         if key not in machine_keys.BY_NAME and not key.startswith(tidy.PARAMETERS):
             raise machine_keys.unknown_key(key, "keys")
+    if not isinstance(what, str | Path) and not _are_names(what):
+        raise UserError(
+            "load: expected an experiment, a label, a run, a path, or a list of names; found"
+            f" {what!r}"
+        )
     lab = checkout.here()
     words = [what] if isinstance(what, str) and _is_label(lab, what) else what
     if not isinstance(words, str | Path):
@@ -79,6 +84,11 @@ def load(
     found = _place(lab, words)
     table = tidy.load(found, keys=keys, all_runs=all_runs)
     return table if found.is_file() else _in_order(lab, table)
+
+
+def _are_names(words: object) -> bool:
+    """Whether these are one or more names."""
+    return isinstance(words, Sequence) and bool(words) and all(isinstance(w, str) for w in words)
 
 
 def _is_label(lab: Lab, what: str) -> bool:
