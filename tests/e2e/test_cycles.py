@@ -274,6 +274,9 @@ def test_a_function_in_c_is_called(tmp_path, capsys):
     )
     assert main(["cycles", str(source)]) == 2
     assert "sum, twice" in capsys.readouterr().err
+    (tmp_path / "empty.c").write_text("/* */\n")
+    assert main(["cycles", str(tmp_path / "empty.c")]) == 2
+    assert "expected a function that is not static; the file has none" in capsys.readouterr().err
     words = ["cycles", str(source), "--function", "sum", "--format", "json", "--args"]
     assert main([*words, "memory,10"]) == 0
     ten = sum(row["times"] for row in json.loads(capsys.readouterr().out)["rows"])

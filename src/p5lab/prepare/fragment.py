@@ -169,8 +169,10 @@ def _entry(file: Path, name: str, function: str, *, in_c: bool) -> str:
         return function
     if not in_c:
         return "fragment_begin"
-    if len(known) != 1:
-        found = ", ".join(sorted(known)) or "none"
+    if not known:
+        raise UserError(f"{name}: expected a function that is not static; the file has none")
+    if len(known) > 1:
+        found = ", ".join(sorted(known))
         raise UserError(f"{name}: expected --function NAME with one of its functions: {found}")
     return known[0]
 
