@@ -81,14 +81,16 @@ def nearest(name: str, names: Iterable[str]) -> list[str]:
 
     A known name that begins with the mistyped name is close, and so is a name that is spelt
     similarly. If there is none, the last part of a dotted key counts in the same way: `siz` and
-    `sise` find the keys that end in `size`. The first part of a name with hyphens counts, too.
+    `sise` find the keys that end in `size`. The first part of a name with hyphens counts, too, and
+    last the first part of a dotted name: `cycels` finds `cycles.busy`.
     """
     wanted = name.lower()
     names = list(dict.fromkeys(names))
     whole = [(one, one.lower()) for one in names]
     parts = [(one, part) for one, form in whole for part in _parts(form)]
     begun = _begun(wanted, whole) or _begun(wanted, parts)
-    close = begun or _spelt(wanted, whole) or _spelt(wanted, parts)
+    groups = [(one, form.partition(".")[0]) for one, form in whole]
+    close = begun or _spelt(wanted, whole) or _spelt(wanted, parts) or _spelt(wanted, groups)
     return list(dict.fromkeys(close))[:NAMED]
 
 
