@@ -138,7 +138,7 @@ def test_variants_have_ratios(here):
         (["--output", "a.pdf", "--ratio", "--cpi"], "--ratio: expected without --cpi"),
         (["--output", "a.pdf", "--workload", "cal"], "did you mean 'call'"),
         (["--output", "a.pdf", "--metric", "cyles"], "unknown metric"),
-        (["--output", "nowhere/a.pdf"], "cannot write nowhere/a.pdf"),
+        (["--output", "nowhere/a.pdf"], "expected a directory nowhere; there is none"),
     ],
 )
 def test_bad_input_is_one_line(here, sweep, capsys, words, expected):

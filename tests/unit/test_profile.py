@@ -184,8 +184,9 @@ def test_a_wrong_profile_is_one_line(runs, p5lab, tmp_path):
         ((runs[0].id, "--as", "trace"), 1, "--trace crossings"),
         ((runs[0].id, runs[1].id, "--as", "callgrind"), 2, "one run"),
         ((runs[0].id, "--event", "cpi"), 2, "speedscope"),
-        ((runs[0].id, "--as", "speedscope", "--event", "cycels"), 2, "cycels"),
-        ((runs[0].id, "--output", str(tmp_path / "no" / "page.html")), 1, "no/page.html"),
+        ((runs[0].id, "--as", "speedscope", "--event", "cycels"), 2, "did you mean 'cycles.busy'"),
+        ((runs[0].id, "--output", str(tmp_path / "no" / "page.html")), 2, "no; there is none"),
+        ((runs[0].id, "--output", str(tmp_path)), 2, "expected a file; found a directory"),
     ):
         done, out, err = p5lab("profile", *words)
         assert (done, out, err.count("\n")) == (status, "", 1)

@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from p5lab.errors import UserError
+
 PATHS = ("FILE", "DIR")
 
 
@@ -41,6 +43,20 @@ def add(parser: _ActionsContainer, text: str, **given: Mapping[str, Any]) -> Non
             kind = kind if several or missing else {}
         key = name.lstrip("-").replace("-", "_")
         parser.add_argument(name, **{**words, **given.get(key, kind)})
+
+
+def check_output(path: Path | None, *, makes_directory: bool = False) -> None:
+    """Raises UserError if the file of --output is a directory or lies in no directory. A command
+    checks this before its work. `makes_directory`: the command makes the directory of the file."""
+    if path is None:
+        return
+    parent = path.parent
+    while makes_directory and not parent.exists():
+        parent = parent.parent
+    if path.is_dir():
+        raise UserError(f"--output {path}: expected a file; found a directory")
+    if not parent.is_dir():
+        raise UserError(f"--output {path}: expected a directory {parent}; there is none")
 
 
 def _option(name: str, value: str) -> dict[str, Any]:

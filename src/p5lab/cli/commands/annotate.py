@@ -55,6 +55,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `annotate`."""
+    arguments.check_output(args.output)
     asked = _runs(args, lab)
     most = 1 if args.kernel else VERSIONS
     found, results = programs.by_instruction(asked, args.kernel, most, options.executor(args, lab))

@@ -73,6 +73,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `plot`."""
     if args.output.suffix not in FILES:
         raise UserError(f"--output {args.output}: expected a name with {', '.join(FILES)}")
+    arguments.check_output(args.output)
     options.size(args)  # a wrong size is found before packages are installed
     if args.ratio and args.cpi:
         raise UserError("--ratio: expected without --cpi")

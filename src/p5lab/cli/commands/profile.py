@@ -54,6 +54,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `profile`."""
+    arguments.check_output(args.output)
     if len(args.runs) > (MOST if args.kind == PAGE else 1):
         most = "one run, or two for their difference" if args.kind == PAGE else "one run"
         raise UserError(f"profile --as {args.kind}: expected {most}; found {len(args.runs)}")

@@ -53,6 +53,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `report`."""
+    arguments.check_output(args.output, makes_directory=not args.explore)
     wish = _wish(args)
     if args.explore:
         return _explore(args, lab)
