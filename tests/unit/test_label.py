@@ -156,3 +156,23 @@ def test_a_page_of_a_label_compares_its_versions(lab, run, tmp_path):
     text = page.read_text()
     assert "Time of one operation, with ratios to one" in text
     assert re.search(r"other takes 1\.00 times the time of one\.", text)
+
+
+def test_a_stored_run_that_gets_another_label_is_named(lab, run, capsys, tmp_path):
+    def renamed(*words):
+        assert cli.main(["run", "--program", str(tmp_path / "prog"), *words], lab) == 0
+        return [line for line in capsys.readouterr().err.splitlines() if name[:8] in line]
+
+    name, _ = run(b"code")
+    again = ("--guest", "toy", "--no-build", "--quiet", "--label")
+    for label, before in (("one", "no label"), ("two", "'one'"), ("two", ""), ("", "'two'")):
+        said = [line for line in renamed(*again, label) if line.startswith("Stored run ")]
+        assert len(said) == bool(before)
+        assert all(before in line and label in line for line in said)
+
+
+def test_a_new_run_with_a_label_replaces_none(lab, capsys):
+    lab.behave()
+    words = ["run", "tests", "--workload", "call", "--guest", "toy", "--no-build", "--label", "w"]
+    assert cli.main(words, lab) == 0
+    assert "Stored run" not in capsys.readouterr().err

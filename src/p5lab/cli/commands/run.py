@@ -143,9 +143,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         fail_fast=args.fail_fast,
         workers=workers,
     )
-    for result in results:
-        if args.label is not None and result.status != "queued":
-            named.change(result.directory, label=args.label)
+    if args.label is not None:
+        _label(args.label, results)
     stored = [
         selection.as_asked(store.Stored(result.directory, record), result.run)
         for result in results
@@ -176,6 +175,23 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             for remark in wish.remarks(result.id, shown(result.directory)):
                 Progress().say(remark)
     return STATUS_FAILED if failures.report(results) else 0
+
+
+def _label(label: str, results: Sequence[Result]) -> None:
+    """Gives the runs a label. Says which labels of stored runs it replaces."""
+    replaced: dict[str, list[str]] = {}
+    for result in results:
+        if result.status == "queued":
+            continue
+        before = named.of(store.read(result.directory) or {}).label
+        named.change(result.directory, label=label)
+        if before != label and (before or result.reused):
+            replaced.setdefault(before, []).append(result.id[:8])
+    for before, runs in replaced.items():
+        was = f"the label was {before!r}" if before else "there was no label"
+        now = f"is {label!r} now" if label else "is removed"
+        several = "s" if len(runs) > 1 else ""
+        Progress().say(f"Stored run{several} {', '.join(runs)}: {was}; the label {now}.")
 
 
 def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
