@@ -41,6 +41,20 @@ def test_the_same_results_pass_with_a_limit_of_zero(p5lab, made):
     status, out, _ = p5lab("check", run.id, run.id)
     assert status == 0
     assert "0 of 1 " in out
+    assert f"cycles {MEAN} before, {MEAN} now" in out
+
+
+def test_each_limit_shows_the_number_that_moved_most(p5lab, made):
+    one, other = made(0), made(1, "64K")
+    limits = ("--limit", "cycles=2%", "--limit", "instructions=0")
+    status, out, _ = p5lab("check", one.id, other.id, *limits)
+    assert status == 0
+    assert f"cycles {MEAN} before, {MEAN + 1} now" in out
+    assert "limit 2%" in out
+    assert "instructions" in out
+    found = json.loads(p5lab("check", one.id, other.id, *limits, "--json")[1])
+    moved = {row["metric"]: row["change"] for row in found["within"]}
+    assert moved == {"busy cycles": 1, "instructions": 0}
 
 
 @pytest.mark.parametrize(

@@ -92,8 +92,8 @@ class Operation:
 
 @dataclass(frozen=True)
 class Moved:
-    """A number that moved further than its limit. `causes`: for each dimension that both runs
-    counted by, the parts with the largest differences."""
+    """A number before and now, NaN if a side lacks it. `causes`: for each dimension that both runs
+    counted by, the parts with the largest differences, if it moved further than its limit."""
 
     name: str
     phase: str
@@ -106,11 +106,13 @@ class Moved:
 
 @dataclass(frozen=True)
 class Checked:
-    """The result. `compared`: the number of numbers. `gone`, `new`: operations that only the
+    """The result. `compared`: the number of numbers. `moved`, `within`: those beyond their limits,
+    and the others; each with the largest change first. `gone`, `new`: operations that only the
     baseline or only the new results have. `failed`: runs of the new results that have failed."""
 
     compared: int
     moved: list[Moved]
+    within: list[Moved]
     gone: list[str]
     new: list[str]
     failed: list[str]
@@ -169,23 +171,29 @@ def check(baseline: Side, new: Side, limits: Sequence[Limit]) -> Checked:
             f"{baseline.word} and {new.word} have no operation in common:"
             f" {next(iter(before.values())).name}, and {next(iter(after.values())).name}"
         )
-    moved, compared = [], 0
+    moved: list[Moved] = []
+    within: list[Moved] = []
+    compared = 0
     for place, limit in enumerate(limits):
         counted = 0
         for key in common:
             one, other = before[key], after[key]
             a, b = one.values[place], other.values[place]
-            counted += not (math.isnan(a) and math.isnan(b))
-            if limit.is_passed(a, b):
-                moved.append(Moved(other.name, other.phase, limit, a, b, (one.run, other.run)))
+            if math.isnan(a) and math.isnan(b):
+                continue
+            counted += 1
+            side = moved if limit.is_passed(a, b) else within
+            side.append(Moved(other.name, other.phase, limit, a, b, (one.run, other.run)))
         if not counted:
             raise UserError(f"--limit {limit.what.name}: none of these runs has this number")
         compared += counted
-    moved.sort(key=lambda one: -_far(one))
+    for numbers in (moved, within):
+        numbers.sort(key=lambda one: -_far(one))
     explained = [_explained(one, baseline, new, key) for key, one in enumerate(moved)]
     return Checked(
         compared,
         explained,
+        within,
         [before[key].name for key in before if key not in after],
         [after[key].name for key in after if key not in before],
         list(new.failed),

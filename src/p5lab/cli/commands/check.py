@@ -16,6 +16,7 @@ examples:
 
 import argparse
 import math
+from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
 from p5lab.cli import arguments, options
@@ -74,10 +75,22 @@ def _print(found: Checked) -> None:
         *(f"{name}: {GONE}" for name in found.gone),
         *(f"{text} ({FAILED})" for text in found.failed),
         *(f"{name}: new, not compared" for name in found.new),
+        *_largest_within(found),
         f"{len(found.moved)} of {found.compared} numbers moved further than the limit.",
     ]
     for line in lines:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _largest_within(found: Checked) -> Iterator[str]:
+    """For each limit, the number that moved most without moving too far."""
+    seen = set()
+    for one in found.within:
+        if one.limit not in seen:
+            seen.add(one.limit)
+            others = sum(other.limit == one.limit for other in found.within) - 1
+            less = f"; {others} more moved at most as far" if others else ""
+            yield f"{one.name}: {_message(one)}{less}"
 
 
 def _change(one: Moved) -> str:
@@ -95,7 +108,13 @@ def _parts(parts: Parts) -> str:
 
 
 def _document(found: Checked) -> dict[str, object]:
-    rows = [
+    other = {"gone": found.gone, "new": found.new, "failed": found.failed}
+    both = {"rows": _rows(found.moved), "within": _rows(found.within)}
+    return {**both, "compared": found.compared, **other}
+
+
+def _rows(numbers: Iterable[Moved]) -> list[dict[str, object]]:
+    return [
         {
             "operation": one.name,
             "metric": one.limit.what.name,
@@ -113,10 +132,8 @@ def _document(found: Checked) -> dict[str, object]:
                 for by, parts in one.causes.items()
             },
         }
-        for one in found.moved
+        for one in numbers
     ]
-    other = {"gone": found.gone, "new": found.new, "failed": found.failed}
-    return {"rows": rows, "compared": found.compared, **other}
 
 
 def _junit(found: Checked, limits: list[Limit]) -> ElementTree.Element:
