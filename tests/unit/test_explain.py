@@ -193,6 +193,19 @@ def test_a_cause_whose_range_includes_zero_is_not_named():
     assert "No component differs for certain" in explanation.in_words(same)
 
 
+def test_runs_of_one_seed_have_no_ranges():
+    """Such runs differ in their labels."""
+    systems = [
+        [stack({(PAIRS, 0, ""): cycles}, guest=guest, seed=4) for _ in range(2)]
+        for guest, cycles in (("linux", 100.0), ("mach", 150.0))
+    ]
+    found = explanation._explained("dup", ("linux", "mach"), *map(tuple, systems))
+    assert found.seeds == (1, 1)
+    table = printed(explanation.show, [found])
+    assert explanation.SPREAD not in table
+    assert explanation.SINGLE.strip() in " ".join(table.split())
+
+
 def test_fewer_cycles_are_said_as_fewer():
     found = explained([{(PAIRS, 0, ""): 200.0}], [{(PAIRS, 0, ""): 150.0}])
     said = explanation.in_words(found)

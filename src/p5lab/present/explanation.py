@@ -152,6 +152,15 @@ class Explanation:
         first, second = self.cycles
         return abs(second - first) < SMALL * first
 
+    @property
+    def seeds(self) -> tuple[int, int]:
+        """The number of placement seeds of both systems. Runs with different labels can have one
+        seed."""
+        first, second = (
+            len({stack.stored.record["seed"] for stack in own}) for own in (self.first, self.second)
+        )
+        return first, second
+
     def _means(self, of: Callable[[Stack], float]) -> tuple[float, float]:
         first, second = (sum(map(of, own)) / len(own) for own in (self.first, self.second))
         return first, second
@@ -512,7 +521,7 @@ def _row(one: Explanation, name: str, place: str, values: tuple[float, float]) -
 
 
 def _is_ranged(one: Explanation) -> bool:
-    return len(one.first) * len(one.second) > 1
+    return max(one.seeds) > 1
 
 
 def _spread(one: Explanation) -> float:

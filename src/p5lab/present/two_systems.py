@@ -44,7 +44,7 @@ def of(
             f"{names[0]} and {names[1]} have no operation in common: {a}, and {b}; expected two"
             " runs of one workload, or of programs"
         )
-    fewest = min(min(len(one.first), len(one.second)) for one in found)
+    fewest = min(min(one.seeds) for one in found)
     if fewest < SEEDS and not single:
         raise UserError(
             f"expected {SEEDS} or more placement seeds for each system, found {fewest}; run the"
