@@ -278,6 +278,12 @@ def test_query_compare_and_plot_take_the_same_dimensions(p5lab, lab, results_by_
     status, _, err = p5lab("plot", first, *by, "--ratio", "--output", str(figure))
     assert status == 2
     assert "--ratio" in err
+    for command in ("show", "compare"):
+        status, out, err = p5lab(command, first, second, "--by", "ring", "--where", "guest=toy")
+        assert (status, out, len(err.splitlines())) == (2, "", 1)
+        assert "--only" in err
+    _, _, err = p5lab("compare", first, second, "--by", "ring", "--where", "nothing=toy")
+    assert "--only" not in err
     status, _, err = p5lab("compare", first, second, "--top", "3")
     assert status == 2
     assert "--top" in err and "--by" in err

@@ -5,6 +5,7 @@ import re
 import struct
 import xml.etree.ElementTree as ElementTree
 
+import pandas as pd
 import pytest
 from fakelab import END, HEADER, snapshot
 from test_program import elf
@@ -127,6 +128,20 @@ def test_variants_have_ratios(here):
     assert list(compared["against"].unique()) == ["l1d.write_allocate=False"]
     compared = p5lab.compare(p5lab.measure(table, "cycles"), variant="as it is")
     assert compared["ratio"].tolist() == [1, 1]
+
+
+def test_two_references_are_named_with_a_way_to_keep_one(here, sweep, monkeypatch, capsys):
+    from p5lab.api import tables
+
+    first, *_ = sweep["run"].unique()
+    both = pd.concat([sweep, sweep.assign(run=sweep["run"] + "x")])
+    monkeypatch.setattr(tables, "load", lambda words: both)
+    assert cli.main(["plot", "tests", "--ratio", "--output", "a.pdf"], here) == 2
+    text = capsys.readouterr().err
+    assert text.startswith("p5lab: plot --ratio: ")
+    assert f"{first}, {first}x" in text
+    assert "ids or labels" in text
+    assert "keep one" not in text
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,8 @@ ORDERED = (
     "interval",
     SEED,
 )  # dimensions whose values are numbers in the order of time
+OF_RUNS = {*compare.KEYS, "label"}  # what tells runs apart; a dimension divides one run
+CHOOSE = "choose runs by their ids or labels; show, compare, explain and query also have --only"
 PLAIN = "as described"  # the name of a machine without an overlay
 Key = tuple[str, ...]
 Events = Mapping[str, float]  # counts by event
@@ -102,7 +104,8 @@ def ask(
         chosen[name] = (*chosen.get(name, ()), *texts.split(","))
     for name in (*wanted, *chosen):
         if name not in DIMENSIONS:
-            raise unknown("dimension", name, DIMENSIONS)
+            error = unknown("dimension", name, DIMENSIONS)
+            raise UserError(f"{error}; {CHOOSE}") if name in OF_RUNS else error
     columns = tuple(dict.fromkeys(one for option in metrics for one in _columns(option)))
     found = Question(wanted, chosen, columns, per, _names(names) if names else {})
     try:

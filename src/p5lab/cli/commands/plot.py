@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 FILES = (".pdf", ".svg", ".png")
 METRIC = "busy cycles"
+KEEP_ONE = "; keep one of them"  # the end of an error of p5stats.papers.against
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -92,13 +93,27 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     if args.cpi:
         table = tables.stack(table)
     elif args.ratio:
-        table = tables.compare(tables.measure(table, *metrics))
+        table = _ratios(tables.measure(table, *metrics))
     chart = figures.plot(
         table, metrics, x=args.x, title=args.title, width=args.width, font_size=args.font_size
     )
     chart.save(args.output)
     print(f"Figure: {shown(args.output)}")
     return 0
+
+
+def _ratios(numbers: "pd.DataFrame") -> "pd.DataFrame":
+    from p5lab.api import tables
+
+    try:
+        return tables.compare(numbers)
+    except UserError as error:
+        reason = str(error).removeprefix("compare: ")
+        remedy = ""
+        if reason.endswith(KEEP_ONE):
+            reason = reason.removesuffix(KEEP_ONE)
+            remedy = "; name the ids or labels of the runs to draw in the place of the experiment"
+        raise UserError(f"plot --ratio: {reason}{remedy}") from None
 
 
 def _by_dimension(args: argparse.Namespace, lab: Lab) -> int:
