@@ -176,3 +176,28 @@ def test_a_new_run_with_a_label_replaces_none(lab, capsys):
     words = ["run", "tests", "--workload", "call", "--guest", "toy", "--no-build", "--label", "w"]
     assert cli.main(words, lab) == 0
     assert "Stored run" not in capsys.readouterr().err
+
+
+def test_the_next_command_has_the_dimensions_and_stands_once(lab):
+    from types import SimpleNamespace
+
+    from p5lab.cli import parser
+    from p5lab.cli.commands.run import _remarks
+    from p5lab.describe import observation
+
+    def said(*words, runs):
+        args = parser.of_command("run").parse_args(["tests", *words])
+        if args.by:
+            observation.count_by(args, args.by.split(","), "--by")
+        results = [
+            SimpleNamespace(id=f"{at}" * 16, directory=lab.results / "tests" / f"{at}")
+            for at in range(runs)
+        ]
+        return [line.partition("`")[2].rstrip("`") for line in _remarks(args, results)]
+
+    by = "caller,component"
+    assert said("--by", by, runs=1) == [f"./p5lab show 00000000 --by {by}"]
+    assert said("--by", by, runs=2) == [f"./p5lab show tests --by {by}"]
+    assert said("--by", by, "--label", "a b", runs=2) == [f"./p5lab show 'a b' --by {by}"]
+    assert said("--cpi", runs=2) == ["./p5lab show tests --cpi"]
+    assert said("--cpi", runs=1) == ["./p5lab show 00000000 --cpi"]

@@ -19,11 +19,14 @@ examples:
 """
 
 import argparse
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
 from p5lab.cli import arguments, failures, media, next_steps, options, request
 from p5lab.describe.engine import capabilities
+from p5lab.describe.experiment import PROGRAM
 from p5lab.describe.observation import Observation, plugged
 from p5lab.describe.run import MediaRun
 from p5lab.errors import STATUS_FAILED, UserError
@@ -170,10 +173,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         for about in (region_calls, invalid_opcodes):
             if remark := about.remark(one.record):
                 Progress().say(remark)
-    for wish in Observation.parse(args):
-        for result in results:
-            for remark in wish.remarks(result.id, shown(result.directory)):
-                Progress().say(remark)
+    for remark in _remarks(args, results):
+        Progress().say(remark)
     return STATUS_FAILED if failures.report(results) else 0
 
 
@@ -192,6 +193,29 @@ def _label(label: str, results: Sequence[Result]) -> None:
         now = f"is {label!r} now" if label else "is removed"
         several = "s" if len(runs) > 1 else ""
         Progress().say(f"Stored run{several} {', '.join(runs)}: {was}; the label {now}.")
+
+
+def _remarks(args: argparse.Namespace, results: Sequence[Result]) -> list[str]:
+    """The lines about what the runs counted. Several runs have one command for all, if `show`
+    accepts several runs with its option."""
+    several = len(results) > 1
+    ids = " ".join(result.id[: next_steps.ID] for result in results)
+    own = PROGRAM if len(results) > selection.IDS else ids
+    name = shlex.quote(args.label) if args.label else args.experiment or own
+    found = []
+    if args.by:
+        found.append(
+            f"Counts by {args.by}: `./p5lab show {name if several else ids} --by {args.by}`"
+        )
+    for wish in Observation.parse(args):
+        for result in results:
+            for remark in wish.remarks(result.id, shown(result.directory)):
+                is_command = "`./p5lab show " in remark
+                if is_command and several and re.search(" --(by|cpi)( |`)", remark):
+                    remark = remark.replace(f" {result.id[:8]} ", f" {name} ")
+                if not (is_command and args.by):
+                    found.append(remark)
+    return list(dict.fromkeys(found))
 
 
 def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
