@@ -46,6 +46,24 @@ def test_the_answer_names_the_part_with_the_largest_cause(two, monkeypatch):
     assert re.search(r"67 % of it in copy", said[2])
 
 
+def test_of_many_systems_the_answer_names_the_lowest_and_the_highest(two):
+    found = compared(two)
+    means = {f"system {one}": 1 + one / 10 for one in range(answer.FEW)}
+    assert all(name in answer._takes(found, "toy", means) for name in means)
+    more = answer._takes(found, "toy", {**means, "slow": 9.0, "fast": 0.5})
+    assert "0.50" in more and "fast" in more and "9.00" in more and "slow" in more
+    assert not any(name in more for name in means)
+
+
+def test_the_answer_names_what_the_first_system_has_not_run(two, monkeypatch):
+    found = compared(two)
+    lost = next(one for one in found.questions if one.what == "call")
+    assert len(answer.of(found, [])) < 4
+    monkeypatch.delitem(found._cells, (lost, found.systems[0]))
+    (said,) = [text for text in answer.of(found, []) if "no ratio" in text]
+    assert "call" in said and "toy" in said
+
+
 def test_many_figures_are_folded_behind_the_overview(p5lab, two, monkeypatch):
     words = ("report", "tests", "--guest", "toy", "--guest", "slower")
     assert p5lab(*words)[0] == 0

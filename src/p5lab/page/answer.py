@@ -16,6 +16,7 @@ from p5stats import declared
 
 # Where a component can be, and the least share that makes a place worth naming.
 PLACES, LARGE = ("function", "crossing", "module"), 0.25
+FEW = 4  # ratios in a sentence; of more, the lowest and the highest
 Ratios = Mapping[Question, tuple[Cell, Cell, float]]
 
 
@@ -31,19 +32,10 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[str]:
     by_name = {name: own for name, own in by_name.items() if own}
     if not by_name:
         return []
-    what = COSTS[found.cost][0].lower()
     means = {name: _mean([ratio for *_, ratio in own.values()]) for name, own in by_name.items()}
     count = max(map(len, by_name.values()))
     over = f", as geometric means over {count} benchmarks" if count > 1 else ""
-    (one, mean), *others = means.items()
-    if found.compares_versions:
-        parts = [f"{name} {times(each)} times" for name, each in others]
-        takes = listed([f"{one} takes {times(mean)} times", *parts], "and", str)
-        said = [f"{takes} the {what} of {names[0]}{over}."]
-    else:
-        parts = [f"{times(each)} times on {name}" for name, each in others]
-        parts.insert(0, f"{times(mean)} times the {what} of {names[0]} on {one}")
-        said = [f"One operation takes {listed(parts, 'and', str)}{over}."]
+    said = [f"{_takes(found, names[0], means)}{over}.", *_not_compared(found, names[0])]
     name = max(means, key=lambda one: abs(math.log(means[one])))
     question = max(by_name[name], key=lambda one: abs(math.log(by_name[name][one][2])))
     first, other, ratio = by_name[name][question]
@@ -52,6 +44,34 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[str]:
             f"The largest difference of {name} is in {found.label(question)}: {times(ratio)} times."
         )
     return said + _cause(first, other, question, (names[0], name), Causes(stacked))
+
+
+def _takes(found: Comparison, first: str, means: Mapping[str, float]) -> str:
+    """How many times the cost of the first system the others take, without the point."""
+    of = f"the {COSTS[found.cost][0].lower()} of {first}"
+    if len(means) > FEW:
+        low, high = (choose(means, key=lambda name: means[name]) for choose in (min, max))
+        lowest, highest = f"{times(means[low])} ({low})", f"{times(means[high])} times ({high})"
+        return f"One operation takes {lowest} to {highest} {of} on {len(means)} other systems"
+    (one, mean), *others = means.items()
+    if found.compares_versions:
+        parts = [f"{name} {times(each)} times" for name, each in others]
+        return f"{listed([f'{one} takes {times(mean)} times', *parts], 'and', str)} {of}"
+    parts = [f"{times(each)} times on {name}" for name, each in others]
+    parts.insert(0, f"{times(mean)} times {of} on {one}")
+    return f"One operation takes {listed(parts, 'and', str)}"
+
+
+def _not_compared(found: Comparison, first: str) -> list[str]:
+    """A sentence about the benchmarks that the first system has not run."""
+    lost = [one for one in found.questions if found.cell(one, found.systems[0]) is None]
+    names = list(dict.fromkeys(one.what for one in lost))
+    if not names:
+        return []
+    has = f"{names[0]} has" if len(names) == 1 else f"{listed(names, 'and', str)} have"
+    return [
+        f"{has} no ratio, because {first} has no run of it (a label makes a system of its own)."
+    ]
 
 
 def ratios(found: Comparison, at: int) -> Ratios:
