@@ -9,7 +9,7 @@ import test_program
 from fakelab import call_events, chase_events
 
 from p5lab.cli import next_steps
-from p5lab.keep import store
+from p5lab.keep import selection, store
 
 
 @pytest.fixture(autouse=True)
@@ -117,6 +117,11 @@ def test_the_page_of_a_program_is_named(p5lab, lab, tmp_path):
     asked = argparse.Namespace(experiment=None, program="mine", attribute=["lines"], region="")
     found = next_steps._steps(asked, store.all_runs(lab))
     assert next(found) == ("report program", "a page with functions and lines")
+    (tmp_path / "other").write_bytes(test_program.elf() + b"\0")
+    p5lab("run", "--program", str(tmp_path / "other"), "--guest", "toy", "--no-build")
+    versions = selection.as_versions(store.all_runs(lab))
+    command, _ = next(next_steps._steps(asked, versions))
+    assert command.split() == ["report", *(one.id[: next_steps.ID] for one in versions)]
 
 
 def test_the_page_of_a_sweep_of_a_program_is_named(p5lab, lab, tmp_path):

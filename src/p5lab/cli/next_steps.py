@@ -64,7 +64,9 @@ def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple
     if args.experiment and good:
         yield again(args, "report"), "a page with figures"
     if args.program and good and (args.attribute or args.region):
-        yield "report program", "a page with functions and lines"
+        # The page about `program` has all programs of the user, and compares none of them.
+        versions = [one.id[:ID] for one in good if selection.called(one.record)]
+        yield f"report {' '.join(versions) or 'program'}", "a page with functions and lines"
     elif args.program and good and args.sweeps:
         yield again(args, "report"), "a page with figures"
     if pair and selection.called(pair[0].record) and all(map(cpi_stack.is_in, pair)):
