@@ -154,12 +154,12 @@ def explained(*seeds):
     stacks = [
         tuple(
             Stack(
-                Stored(Path("/nowhere"), record(name)),
+                Stored(Path("/nowhere"), record(name) | {"seed": seed}),
                 "whole",
                 {(PAIRS, 3, ""): pairs, (DRAM, 3, ""): dram},
                 10,
             )
-            for pairs, dram in own
+            for seed, (pairs, dram) in enumerate(own)
         )
         for name, own in zip(("a.c", "b.c"), seeds, strict=True)
     ]
