@@ -72,7 +72,7 @@ def _calls(console: Console, stored: Stored) -> None:
     if len(tables) <= MOST_PHASES:
         breakdown_table.show(console, tables, "table", breakdown_table.ROWS)
     else:
-        for line in Calls().remarks(stored.id, ""):
+        for line in Calls().commands(stored.id[:8]):
             console.print(markup(line), highlight=False, soft_wrap=True)
 
 

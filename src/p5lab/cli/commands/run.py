@@ -19,7 +19,6 @@ examples:
 """
 
 import argparse
-import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -197,25 +196,21 @@ def _label(label: str, results: Sequence[Result]) -> None:
 
 def _remarks(args: argparse.Namespace, results: Sequence[Result]) -> list[str]:
     """The lines about what the runs counted. Several runs have one command for all, if `show`
-    accepts several runs with its option."""
-    several = len(results) > 1
-    ids = " ".join(result.id[: next_steps.ID] for result in results)
-    own = PROGRAM if len(results) > selection.IDS else ids
-    name = shlex.quote(args.label) if args.label else args.experiment or own
-    found = []
-    if args.by:
-        found.append(
-            f"Counts by {args.by}: `./p5lab show {name if several else ids} --by {args.by}`"
-        )
+    accepts several runs with its option. With --by, only its dimensions have a command."""
+    ids = [result.id[: next_steps.ID] for result in results]
+    name = " ".join(ids)
+    if len(ids) > 1:
+        own = PROGRAM if len(ids) > selection.IDS else name
+        name = shlex.quote(args.label) if args.label else args.experiment or own
+    found = [f"Counts by {args.by}: `./p5lab show {name} --by {args.by}`"] if args.by else []
     for wish in Observation.parse(args):
-        for result in results:
-            for remark in wish.remarks(result.id, shown(result.directory)):
-                is_command = "`./p5lab show " in remark
-                if is_command and several and re.search(" --(by|cpi)( |`)", remark):
-                    remark = remark.replace(f" {result.id[:8]} ", f" {name} ")
-                if not (is_command and args.by):
-                    found.append(remark)
-    return list(dict.fromkeys(found))
+        if wish.shows_several and not args.by:
+            found += wish.commands(name)
+        for run, result in zip(ids, results, strict=True):
+            if not wish.shows_several and not args.by:
+                found += wish.commands(run)
+            found += wish.remarks(shown(result.directory))
+    return found
 
 
 def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:

@@ -107,11 +107,11 @@ class Attribution(Kind):
                 " file, after --program"
             )
 
-    def remarks(self, run: str, place: str) -> list[str]:
+    def commands(self, runs: str) -> list[str]:
         """The command that shows the counts."""
         if LINES in self.by:
-            return [f"Counts by source line: `./p5lab show {run[:8]} --attribution --source`"]
-        return [f"Counts by function: `./p5lab show {run[:8]} --attribution`"]
+            return [f"Counts by source line: `./p5lab show {runs} --attribution --source`"]
+        return [f"Counts by function: `./p5lab show {runs} --attribution`"]
 
 
 def _lines(run: Target) -> list[source_lines.Range]:

@@ -27,7 +27,7 @@ class Calls(Flag):
     with_sample = False  # its cycles are only partly simulated
 
     label = "by call"
-    remark = "Counts by call: `./p5lab show {run} --calls`"
+    command = "Counts by call: `./p5lab show {runs} --calls`"
 
     def job(self) -> Conf:
         """The output file, and the registers and properties of known calls."""

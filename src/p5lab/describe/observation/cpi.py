@@ -24,7 +24,8 @@ class Cpi(Flag):
     needs_clocks = True  # the components are clocks
     with_nominal = True  # the stack of nominal cycles
     label = "CPI stack"
-    remark = "CPI stack: `./p5lab show {run} --cpi`"
+    command = "CPI stack: `./p5lab show {runs} --cpi`"
+    shows_several = True
 
     def job(self) -> Conf:
         """The flag."""

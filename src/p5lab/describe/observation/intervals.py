@@ -29,7 +29,7 @@ class Intervals(Kind):
     apart = ("run.intervals", "run.interval")
     with_media = True
     with_sample = False  # most of its time is not simulated
-    remark = "Counts of each interval: `./p5lab show {run} --intervals`"
+    command = "Counts of each interval: `./p5lab show {runs} --intervals`"
 
     length: int
 

@@ -35,6 +35,7 @@ class Joint(Kind):
     apart = ("run.joint", "run.joint_of", "run.attribution_joint")
     with_media = True
     with_sample = False
+    shows_several = True
 
     of: tuple[str, ...]
 
@@ -57,14 +58,14 @@ class Joint(Kind):
         """The options, such as "jointly by calls and modes"."""
         return f"jointly by {' and '.join(self.of)}"
 
-    def remarks(self, run: str, place: str) -> list[str]:
+    def commands(self, runs: str) -> list[str]:
         """The command that shows the counts."""
         from p5stats.observers import dimensions  # gem5's Python has no p5stats
 
         names = {FUNCTIONS: "function", CALLS: "call", **dict.fromkeys(INTERVALS, "interval")}
         names |= {name: next(iter(own)) for name, own in dimensions().items()}
         by = ",".join(names[name] for name in self.of)
-        return [f"Counts of each combination: `./p5lab show {run[:8]} --by {by}`"]
+        return [f"Counts of each combination: `./p5lab show {runs} --by {by}`"]
 
     def job(self) -> Conf:
         """The names of the observers, and the output file."""

@@ -26,8 +26,10 @@ class Kind:
     job.conf that distinguish a run with this kind from a plain run of the same workload. `./p5lab
     gc` does not treat one of these two runs as a replacement for the other run. `with_media`: the
     kind is possible for a guest that boots from its own media. `with_sample`: the kind is possible
-    in a sampled run, which simulates only some intervals in detail. `remark`: the line to print
-    after the end of a run, with {run} for its id and {place} for its directory.
+    in a sampled run, which simulates only some intervals in detail. To print after the end of runs:
+    `command` is the line about the command that shows their counts, with {runs} for its words;
+    `shows_several`: the command takes several runs. `remark` is the line about a file of a run,
+    with {place} for its directory.
     """
 
     option: ClassVar[str]
@@ -37,6 +39,8 @@ class Kind:
     apart: ClassVar[tuple[str, ...]] = ()
     with_media: ClassVar[bool] = False
     with_sample: ClassVar[bool] = True
+    command: ClassVar[str] = ""
+    shows_several: ClassVar[bool] = False
     remark: ClassVar[str] = ""
 
     @classmethod
@@ -111,10 +115,13 @@ class Kind:
         """The files that the engine reads from the run directory, by name."""
         return {}
 
-    def remarks(self, run: str, place: str) -> list[str]:
-        """The lines to print after the end of a run. `run`: the id of the run. `place`: the
-        directory of the run, as messages show it."""
-        return [self.remark.format(run=run[:8], place=place)] if self.remark else []
+    def commands(self, runs: str) -> list[str]:
+        """The lines about commands. `runs`: an id, or with `shows_several` any words for runs."""
+        return [self.command.format(runs=runs)] if self.command else []
+
+    def remarks(self, place: str) -> list[str]:
+        """The lines about files. `place`: the directory of the run, as messages show it."""
+        return [self.remark.format(place=place)] if self.remark else []
 
 
 def positive(option: str) -> Callable[[str], int]:

@@ -17,6 +17,7 @@ class Plugged(Flag):
     """Divides the counts of a run by the dimensions of one observer."""
 
     observer: ClassVar[Observer]
+    shows_several = True
 
     @property
     def label(self) -> str:
@@ -40,12 +41,12 @@ class Plugged(Flag):
     def _symbols(self) -> str:
         return f"{self.name}.symbols"
 
-    def remarks(self, run: str, place: str) -> list[str]:
+    def commands(self, runs: str) -> list[str]:
         """The command that shows the counts."""
         from p5stats.observers import dimensions  # gem5's Python has no p5stats
 
         by = ",".join(dimensions()[self.name])
-        return [f"{self.observer.title}: `./p5lab show {run[:8]} --by {by}`"]
+        return [f"{self.observer.title}: `./p5lab show {runs} --by {by}`"]
 
 
 def kind(observer: Observer) -> type[Plugged]:

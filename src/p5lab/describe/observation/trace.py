@@ -62,8 +62,11 @@ class Trace(Kind):
             lines["run.access_limit"] = str(self.accesses)
         return lines
 
-    def remarks(self, run: str, place: str) -> list[str]:
-        """The command that shows the crossings, and the path of each trace."""
-        shown = [f"Crossings: `./p5lab show {run[:8]} --crossings`"]
-        paths = [f"Traced: {place}/{TRACES[kind]}" for kind in self.what]
-        return [*(shown if "crossings" in self.what else []), *paths]
+    def commands(self, runs: str) -> list[str]:
+        """The command that shows the crossings."""
+        shown = [f"Crossings: `./p5lab show {runs} --crossings`"]
+        return shown if "crossings" in self.what else []
+
+    def remarks(self, place: str) -> list[str]:
+        """The path of each trace."""
+        return [f"Traced: {place}/{TRACES[kind]}" for kind in self.what]
