@@ -176,7 +176,7 @@ def _divided(results: Results, wish: Wish) -> "list[Figure]":
     if wish.question is None:
         return []
     question = wish.question
-    runs = breakdown.counting([one.named for one in results.found], question)
+    runs = [one for one, _ in breakdown.counting([x.named for x in results.found], question)]
     return divided_figure.of(runs, question, wish.top)
 
 

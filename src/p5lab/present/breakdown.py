@@ -410,10 +410,12 @@ def own_name(stored: Stored) -> dict[str, str]:
     return {PurePath(file).stem: PROGRAM}
 
 
-def counting(groups: Iterable[Sequence[Stored]], question: Question) -> list[Stored]:
+def counting(groups: Iterable[Sequence[Stored]], question: Question) -> list[tuple[Stored, bool]]:
     """Of the runs of each kind, the first that counted by the dimensions of a question, or else the
-    first."""
-    return [next((one for one in same if has(one, question)), same[0]) for same in groups]
+    first; and whether it counted by them."""
+    wanted = question.dimensions
+    counted = ((same, next((one for one in same if _found(one, wanted)), None)) for same in groups)
+    return [(one or same[0], one is not None) for same, one in counted]
 
 
 def named(
@@ -423,22 +425,25 @@ def named(
     of a question. If a word names an experiment, the runs that did not count by them are left out,
     unless none did; the second part of the result is a sentence about them, or empty."""
     runs = counting(selection.groups(lab, words, only), question)
-    found = [one for one in runs if has(one, question)]
-    if not any(selection.is_group(lab, word) for word in words):
-        return selection.as_versions(runs), ""
-    if not found or len(found) == len(runs):
-        return runs, ""
+    found = [one for one, is_counted in runs if is_counted]
+    lost = [one.id[:8] for one, is_counted in runs if not is_counted]
+    if not found or not lost or not any(selection.is_group(lab, one) for one in words):
+        return [one for one, _ in runs], ""
     names = ", ".join(question.dimensions)
-    left = f"{len(runs) - len(found)} of {len(runs)} runs did not count by {names} and are left out"
-    return found, f"{left}: {', '.join(one.id[:8] for one in runs if one not in found)}"
+    left = f"{len(lost)} of {len(runs)} runs did not count by {names} and are left out"
+    return found, f"{left}: {', '.join(lost)}"
 
 
 def has(stored: Stored, question: Question) -> bool:
-    """Whether a run counted by the dimensions of a question."""
-    return stored.status == "ok" and _found(stored, question.dimensions) is not None
+    """Whether a run with status ok has a file of an observer with these dimensions."""
+    files = [one.file for one in dimensions.observers_of(question.dimensions)]
+    return stored.status == "ok" and any((stored.directory / name).is_file() for name in files)
 
 
 def _found(stored: Stored, wanted: Sequence[str]) -> Counted | None:
+    """The counts of a run with status ok by these dimensions."""
+    if stored.status != "ok":
+        return None
     for observer in dimensions.observers_of(wanted):
         if (stored.directory / observer.file).is_file():
             with suppress(NotCounted):
