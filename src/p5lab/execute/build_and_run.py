@@ -50,8 +50,9 @@ def execute(
     """
     if workers:
         packages.ensure("cluster")
-    for run in runs:
-        image.check(lab, run.guest, run.workload.packages)
+    systems = {(run.guest.name, run.workload.packages): run.guest for run in runs}
+    for (_, needed), system in systems.items():
+        image.check(lab, system, needed)
     if not no_build:
         build.ensure(lab, progress, engines.targets(lab, runs))
         delivered.ensure(lab, runs, progress)

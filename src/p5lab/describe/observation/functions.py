@@ -22,6 +22,7 @@ from pathlib import Path
 from p5lab.describe import delivery, disassembly, source_lines
 from p5lab.describe.elf import FUNCTION, WEAK, Elf, Symbol
 from p5lab.describe.guest import built
+from p5lab.describe.observation import kernel_symbols
 from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError, unknown
 from p5lab.files import store_bytes
@@ -40,7 +41,7 @@ def table(lab: Lab, run: Target, *, lines: bool = False, instructions: str | Non
     divided by source line (`_by_line`). If `instructions` is not None, the user's program and the
     function of the kernel with this name are divided by instruction (`_by_instruction`)."""
     system = built(run.guest)
-    vmlinux = _vmlinux(system.kernel)
+    vmlinux = kernel_symbols.vmlinux(system, "--attribute")
     parts = [_kernel(vmlinux)]
     if instructions:
         parts = [_with_instructions(vmlinux, parts[0], instructions)]
@@ -148,13 +149,6 @@ def _in_archive(archive: Path) -> Iterator[tuple[str, bytes]]:
             if content and content.read(4) == b"\x7fELF":
                 content.seek(0)
                 yield f"/{member.name}", content.read()
-
-
-def _vmlinux(kernel: Path) -> Path:
-    path = kernel.with_name("vmlinux")
-    if not path.is_file():
-        raise UserError(f"{path}: missing: --attribute needs the kernel's symbols", status=1)
-    return path
 
 
 @lru_cache

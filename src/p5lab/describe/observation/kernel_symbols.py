@@ -6,18 +6,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from p5lab.describe.elf import Elf
-from p5lab.describe.guest import Guest, built
+from p5lab.describe.guest import Guest, ImageGuest, built
 from p5lab.errors import STATUS_FAILED, UserError
 
 
 def text(system: Guest, names: Sequence[str], option: str) -> str:
     """The lines `ADDRESS SIZE NAME` of these symbols, in hexadecimal. Raises UserError if the
     guest's kernel does not have one of them. `option`: the option that needs them."""
-    path = built(system).kernel.with_name("vmlinux")
-    if not path.is_file():
-        raise UserError(
-            f"{path}: missing: {option} needs the kernel's symbols", status=STATUS_FAILED
-        )
+    path = vmlinux(built(system), option)
     found = _places(path)
     if lost := [name for name in names if name not in found]:
         raise UserError(
@@ -27,9 +23,19 @@ def text(system: Guest, names: Sequence[str], option: str) -> str:
     return "".join(f"{found[name][0]:x} {found[name][1]:x} {name}\n" for name in names)
 
 
+def vmlinux(system: ImageGuest, option: str) -> Path:
+    """The kernel of a guest with its symbols. Raises UserError if it is missing."""
+    path = system.kernel.with_name("vmlinux")
+    if not path.is_file():
+        raise UserError(
+            f"{path}: missing: {option} needs the kernel's symbols", status=STATUS_FAILED
+        )
+    return path
+
+
 @lru_cache(maxsize=2)
-def _places(vmlinux: Path) -> dict[str, tuple[int, int]]:
+def _places(path: Path) -> dict[str, tuple[int, int]]:
     try:
-        return Elf(vmlinux.read_bytes()).places
+        return Elf(path.read_bytes()).places
     except ValueError as error:
-        raise UserError(f"{vmlinux}: {error}", status=STATUS_FAILED) from None
+        raise UserError(f"{path}: {error}", status=STATUS_FAILED) from None
