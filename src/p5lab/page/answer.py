@@ -69,9 +69,9 @@ def _not_compared(found: Comparison, first: str) -> list[str]:
     if not names:
         return []
     has = f"{names[0]} has" if len(names) == 1 else f"{listed(names, 'and', str)} have"
-    return [
-        f"{has} no ratio, because {first} has no run of it (a label makes a system of its own)."
-    ]
+    labels = any(system.version for system in found.systems)
+    why = " (a label makes a system of its own)" if labels else ""
+    return [f"{has} no ratio, because {first} has no run of it{why}."]
 
 
 def ratios(found: Comparison, at: int) -> Ratios:
