@@ -11,7 +11,7 @@ import pytest
 from p5lab.describe import refused, source_lines
 from p5lab.describe.elf import Elf
 from p5lab.describe.observation import functions
-from p5lab.describe.program import Program
+from p5lab.describe.program import OwnProgram
 
 SOURCE = """\
 static inline int twice(int x) {
@@ -135,7 +135,7 @@ def address_of_code(program, code):
 
 def test_a_refused_instruction_is_named_with_its_place_and_the_remedy(program):
     address = address_of_code(program, b"\x0f\x45\xc2")
-    text = refused.explained(said(address), Program(program), "pentium")
+    text = refused.explained(said(address), OwnProgram(program), "pentium")
     source = program.with_name("prog.c")
     assert text == (
         f"{said(address)}: `cmovne eax,edx` (0f 45 c2) in _start, {source}:10; the processor"
@@ -145,7 +145,7 @@ def test_a_refused_instruction_is_named_with_its_place_and_the_remedy(program):
 
 
 def test_a_refused_instruction_of_a_source_is_blamed_on_the_source(program):
-    made = Program(program, source=program.with_name("prog.c"))
+    made = OwnProgram(program, source=program.with_name("prog.c"))
     text = refused.explained(said(address_of_code(program, b"\x0f\x45\xc2")), made, "pentium")
     assert "from inline assembly or from an option in --cflags" in text
     assert "-mcpu" not in text
@@ -153,7 +153,7 @@ def test_a_refused_instruction_of_a_source_is_blamed_on_the_source(program):
 
 def test_an_instruction_that_always_fails_is_not_blamed_on_the_processor(program):
     address = address_of_code(program, b"\x0f\x0b")
-    text = refused.explained(said(address), Program(program), "pentium")
+    text = refused.explained(said(address), OwnProgram(program), "pentium")
     assert "`ud2` (0f 0b) in _start" in text
     assert "undefined behaviour" in text
     assert "-mcpu" not in text
@@ -164,7 +164,7 @@ def test_without_objdump_and_symbols_the_bytes_are_left(program, tmp_path, monke
     bare = tmp_path / "bare"
     subprocess.run(["strip", "-o", bare, program], check=True)
     monkeypatch.setenv("PATH", str(tmp_path))
-    text = refused.explained(said(address), Program(bare), "x86-64")
+    text = refused.explained(said(address), OwnProgram(bare), "x86-64")
     assert f"{said(address)}: the instruction that begins with 0f 45 c2" in text
     assert " in _start" not in text
     assert "-mcpu=x86_64 (Zig) or -march=x86-64 (gcc, clang)" in text
@@ -179,12 +179,12 @@ def test_without_objdump_and_symbols_the_bytes_are_left(program, tmp_path, monke
     ],
 )
 def test_other_reasons_stay_as_they_are(program, text):
-    assert refused.explained(text, Program(program), "pentium") == text
+    assert refused.explained(text, OwnProgram(program), "pentium") == text
 
 
 def test_a_file_that_has_gone_or_is_damaged_changes_nothing(program, tmp_path):
     text = said(address_of_code(program, b"\x0f\x0b"))
-    assert refused.explained(text, Program(tmp_path / "gone"), "pentium") == text
+    assert refused.explained(text, OwnProgram(tmp_path / "gone"), "pentium") == text
     damaged = tmp_path / "damaged"
     damaged.write_bytes(program.read_bytes()[:70])
-    assert refused.explained(text, Program(damaged), "pentium") == text
+    assert refused.explained(text, OwnProgram(damaged), "pentium") == text

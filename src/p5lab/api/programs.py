@@ -12,6 +12,7 @@ from p5lab.describe.guest import built
 from p5lab.describe.machine import Machine
 from p5lab.describe.observation import Attribution, Cpi, Shadows
 from p5lab.describe.observation.attribute import INSTRUCTIONS
+from p5lab.describe.program import OwnProgram
 from p5lab.describe.request import Request
 from p5lab.describe.run import Run
 from p5lab.describe.sweep import Axis
@@ -146,7 +147,7 @@ def _by_instruction(one: Run, kernel: str) -> Run:
 def _files(one: Run, kernel: str) -> list[Path]:
     if kernel:
         return [built(one.guest).kernel.with_name("vmlinux")]
-    return [one.program.path] if one.program and one.program.path else []
+    return [one.program.path] if isinstance(one.program, OwnProgram) else []
 
 
 def _machine(runs: Sequence[Run]) -> Machine:

@@ -22,10 +22,13 @@ def files(lab: Lab, run: Target) -> list[tuple[Path, str]]:
     """The programs that the run needs in the guest: files of the host, and their paths in the
     guest. Empty for a program that the guest contains."""
     system = built(run.guest)
-    if run.program == programs.SHELL:
-        return _all(lab, system)
-    if run.program:
-        return [(run.program.path, OWN)] if run.program.path else []
+    match run.program:
+        case programs.Shell():
+            return _all(lab, system)
+        case programs.OwnProgram(path):
+            return [(path, OWN)]
+        case programs.GuestProgram():
+            return []
     return of_workload(lab, run.workload, system) if run.workload.program else []
 
 
@@ -39,7 +42,7 @@ def of_workload(lab: Lab, one: Workload, system: ImageGuest) -> list[tuple[Path,
 def archived(lab: Lab, run: Target) -> Path | None:
     """The archive that the engine delivers, or None if there is nothing to deliver. Raises
     UserError for a program that is not built."""
-    if run.program and run.program.archive:
+    if isinstance(run.program, programs.GuestProgram) and run.program.archive:
         return run.program.archive
     found = files(lab, run)
     return archive.of_programs(lab, found) if found else None

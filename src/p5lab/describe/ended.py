@@ -101,8 +101,7 @@ def at_limit(said: str, program: programs.Program | None) -> str:
         seconds, call, first = match[1], int(match[2]), int(match[3])
         name = CALLS.get(call, f"system call {call}")
         of = f" of {STREAMS.get(first, f'descriptor {first}')}" if name in ("read", "write") else ""
-        can = program is not None and bool(program.in_guest or program.source)
-        takes = can and (name, first) == ("read", 0)
+        takes = program and program.takes_input and (name, first) == ("read", 0)
         hint = "; --stdin FILE gives it an input" if takes else ""
         return said.replace(match[0], f"it has waited for {seconds} s in {name}{of}{hint}")
     return said
@@ -124,7 +123,7 @@ def _why(vector: int, error: int, value: Mapping[str, int], found: Instruction |
 
 
 def _instruction(program: programs.Program | None, address: int) -> Instruction | None:
-    if program is None or program.path is None:
+    if not isinstance(program, programs.OwnProgram):
         return None
     try:
         return refused.instruction(program.path, address)
@@ -144,7 +143,7 @@ def _callers(program: programs.Program | None, words: Sequence[int]) -> list[str
     """The functions with source lines to which the words of a stack return, the innermost first. A
     word is taken for a return address if the instruction before it is a call. Words that earlier
     calls have left can look the same."""
-    if program is None or program.path is None:
+    if not isinstance(program, programs.OwnProgram):
         return []
     try:
         elf = Elf(program.path.read_bytes())

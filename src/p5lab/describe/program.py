@@ -11,6 +11,7 @@ import hashlib
 import re
 import shlex
 import struct
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -61,50 +62,55 @@ FORM_32 = Form(32, 1, 3, "x86-linux-musl", "pentium")
 FORM_64 = Form(64, 2, 62, "x86_64-linux-musl", "x86_64")
 
 
-@dataclass(frozen=True)
-class Program:
-    """A checked file with its arguments, or a shell on the guest's console."""
+@dataclass(frozen=True, kw_only=True)
+class Program(ABC):
+    """What runs in place of a workload: an OwnProgram, a GuestProgram or a Shell.
 
-    path: Path | None  # on the host; None: the program is in the guest
+    `files`: what it brings along. `script`: keys and mouse while the program runs. `called`: its
+        name, if that of the file does not tell it from others that are compared with it.
+    """
+
     arguments: tuple[str, ...] = ()
-    in_guest: str = ""  # absolute path in the guest; empty for the shell
-    source: Path | None = None  # the source file from which p5lab compiled the program
-    cflags: str = ""  # the user's options of the compiler
     files: ProgramFiles = NOTHING
-    archive: Path | None = None  # on the host; `files` and the arguments (p5lab.describe.archive)
-    script: Script | None = None  # keys and mouse while the program runs
-    called: str = ""  # its name, if that of the file does not tell it from others
+    script: Script | None = None
+    called: str = ""
+
+    @property
+    @abstractmethod
+    def job(self) -> str:
+        """The command line for the guest's init (guest-images/parts/rootfs/init.c)."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the file that the user gave, with what tells it from others that he compares
+        with it, or `guest:PATH` for a program of the guest."""
+
+    @property
+    @abstractmethod
+    def whose(self) -> str:
+        """The end of the workload's title."""
 
     @property
     def delivered(self) -> Path | None:
         """The file that the engine delivers to the guest."""
-        return self.path or self.archive
+        return None
 
     @property
-    def name(self) -> str:
-        """The name of the file that the user gave, with what tells it from others that he compares
-        with it, or `guest:PATH` for a program of the guest."""
-        path = self.source or self.path
-        if self.called:
-            return self.called
-        return path.name if path else f"{IN_GUEST}{self.in_guest}"
+    def takes_input(self) -> bool:
+        """Whether --stdin can give the program an input."""
+        return False
 
     @property
     def title(self) -> str:
         """The name, with the user's options of the compiler."""
-        return f"{self.name} ({self.cflags})" if self.cflags else self.name
+        return self.name
 
     @property
     def summary(self) -> str:
-        """The title and the arguments, for the label of a run. A long text is cut, because the
-        arguments of a program that brings something along can contain a whole script."""
-        stdin = self.files.stdin if self.path else None
-        words = (f"<{stdin.name}" if stdin else "", self.script.name if self.script else "")
-        text = " ".join(filter(None, (self.title, *self.arguments, *words)))
-        if not self.archive:
-            return text
-        text = re.sub(r",?\s+", " ", text)  # a label consists of parts with ", " between them
-        return text if len(text) <= LABEL else f"{text[: LABEL - 3]}..."
+        """The title, the arguments and the script, for the label of a run."""
+        script = self.script.name if self.script else ""
+        return " ".join(filter(None, (self.title, *self.arguments, script)))
 
     @property
     def recorded(self) -> dict[str, object]:
@@ -117,12 +123,9 @@ class Program:
         }
 
     @property
-    def job(self) -> str:
-        """The command line for the guest's init (guest-images/parts/rootfs/init.c)."""
-        if self == SHELL:
-            return "@shell"
-        words = ("@program",) if self.path else ("@run", self.in_guest)
-        return " ".join(words if self.archive else (*words, *self.arguments))
+    def _compiled(self) -> dict[str, str]:
+        """The parameters of the compiler."""
+        return {}
 
     @property
     def workload(self) -> Workload:
@@ -130,7 +133,7 @@ class Program:
         workload is the whole program."""
         return Workload(
             name="program",
-            title=f"a program of {'your own' if self.path else 'the guest'}: {self.name}",
+            title=f"a program of {self.whose}: {self.name}",
             source="",
             bracket="the whole program, from before fork() to after wait(), with its own phases",
             operation="run",
@@ -150,20 +153,108 @@ class Program:
     def parameters(self) -> dict[str, int | str]:
         """The file and the arguments, as the parameters of the workload."""
         given = {
-            "cflags": ",".join(self.cflags.split()),
+            "file": self.name,
+            **self._compiled,
             "arguments": ",".join(self.arguments),
             **self.files.parameters,
             "script": self.script.digest[:12] if self.script else "",
         }
         # A space would end the parameter.
-        return {
-            name: re.sub(r"\s", "_", text)
-            for name, text in {"file": self.name, **given}.items()
-            if text
-        }
+        return {name: re.sub(r"\s", "_", text) for name, text in given.items() if text}
 
 
-SHELL = Program(None)  # on the guest's console
+@dataclass(frozen=True)
+class OwnProgram(Program):
+    """A checked file of the host. `source`: the source file from which p5lab compiled it. `cflags`:
+    the user's options of the compiler."""
+
+    path: Path
+    source: Path | None = None
+    cflags: str = ""
+    whose = "your own"
+
+    @property
+    def job(self) -> str:
+        """As for every program."""
+        return " ".join(("@program", *self.arguments))
+
+    @property
+    def name(self) -> str:
+        """As for every program."""
+        return self.called or (self.source or self.path).name
+
+    @property
+    def delivered(self) -> Path:
+        """The file itself."""
+        return self.path
+
+    @property
+    def takes_input(self) -> bool:
+        """The input becomes part of a program that p5lab compiles."""
+        return self.source is not None
+
+    @property
+    def title(self) -> str:
+        """The name, with the user's options of the compiler."""
+        return f"{self.name} ({self.cflags})" if self.cflags else self.name
+
+    @property
+    def summary(self) -> str:
+        """As for every program, with its input."""
+        stdin = self.files.stdin
+        words = (f"<{stdin.name}" if stdin else "", self.script.name if self.script else "")
+        return " ".join(filter(None, (self.title, *self.arguments, *words)))
+
+    @property
+    def _compiled(self) -> dict[str, str]:
+        return {"cflags": ",".join(self.cflags.split())}
+
+
+@dataclass(frozen=True)
+class GuestProgram(Program):
+    """A program of the guest. `place`: its absolute path there. `archive`: a file of the host with
+    `files` and the arguments (p5lab.describe.archive), if the guest's init unpacks one."""
+
+    place: str
+    archive: Path | None = None
+    whose = "the guest"
+    takes_input = True
+
+    @property
+    def job(self) -> str:
+        """As for every program. An archive contains the arguments."""
+        return " ".join(("@run", self.place, *(() if self.archive else self.arguments)))
+
+    @property
+    def name(self) -> str:
+        """As for every program."""
+        return self.called or f"{IN_GUEST}{self.place}"
+
+    @property
+    def delivered(self) -> Path | None:
+        """The archive."""
+        return self.archive
+
+    @property
+    def summary(self) -> str:
+        """As for every program. A long text is cut, because the arguments of a program that brings
+        something along can contain a whole script."""
+        text = super().summary
+        if not self.archive:
+            return text
+        text = re.sub(r",?\s+", " ", text)  # a label consists of parts with ", " between them
+        return text if len(text) <= LABEL else f"{text[: LABEL - 3]}..."
+
+
+@dataclass(frozen=True)
+class Shell(Program):
+    """A shell on the guest's console, with the programs of all workloads."""
+
+    job = "@shell"
+    name = "shell"
+    whose = "the guest"
+
+
 # The script that compiles a workload, and its part that links programs for a Pentium.
 BUILDER, LINKER = "workloads/build_workload.py", "tools/pentium_programs.py"
 
@@ -238,7 +329,7 @@ def form(isa: str) -> Form:
     return FORM_64 if isa == "x86-64" else FORM_32
 
 
-def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Program:
+def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> OwnProgram:
     """A checked file with its arguments. `memory` is the guest's memory in bytes, `isa` its ISA
     level. Raises UserError for a file or an argument that the guest cannot use."""
     where = f"--program {path}"
@@ -260,7 +351,7 @@ def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Progr
             f"{where}: {size / 1e6:.1f} MB; expected at most half of the machine's memory,"
             f" {memory / 2e6:.1f} MB"
         )
-    return Program(path.resolve(), split_arguments(arguments, "@program"))
+    return OwnProgram(path.resolve(), arguments=split_arguments(arguments, "@program"))
 
 
 def path_in_guest(name: str) -> str:

@@ -35,7 +35,7 @@ def explained(said: str, program: programs.Program, isa: str) -> str:
     instruction of the program. `isa`: the ISA level of the guest (guest.toml). Returns `said` if
     the reason is another one, or if the program does not contain the address."""
     match = _REFUSED.search(said)
-    if match is None or program.path is None:
+    if match is None or not isinstance(program, programs.OwnProgram):
         return said
     try:
         found = instruction(program.path, int(match[1], 16))
@@ -50,7 +50,7 @@ def explained(said: str, program: programs.Program, isa: str) -> str:
     return f"{said}: {what}{where}; {_remedy(found, isa, program)}"
 
 
-def _remedy(found: Instruction, isa: str, program: programs.Program) -> str:
+def _remedy(found: Instruction, isa: str, program: programs.OwnProgram) -> str:
     if found.text.startswith("ud"):
         return (
             "a compiler puts this instruction where the program must not continue, for example"

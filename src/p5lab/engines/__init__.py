@@ -27,7 +27,7 @@ from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import Guest, ImageGuest
 from p5lab.describe.plan import Part as Part
 from p5lab.describe.plan import Plan as Plan
-from p5lab.describe.program import SHELL
+from p5lab.describe.program import Shell
 from p5lab.describe.run import ImageRun, Run
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -115,7 +115,7 @@ def _programs(lab: Lab, run: Run) -> Iterator[str]:
     """The build targets of the programs that the run executes."""
     if not isinstance(run, ImageRun):
         return
-    if run.program == SHELL:
+    if isinstance(run.program, Shell):
         yield f"build/workloads/{run.guest.programs}"
     yield from run.workload.headers
     for path, _ in delivery.files(lab, run):

@@ -50,7 +50,7 @@ class Native(Engine):
         if run.program is None:
             inputs = {"workload": programs.file_of(lab, run.workload, built(run.guest))}
         else:
-            assert run.program.path is not None  # a program of a guest was refused before
+            assert isinstance(run.program, programs.OwnProgram)  # others were refused before
             inputs = {"workload": place / WHOLE, "program": run.program.path}
             arguments = [str(run.program.path), *run.program.arguments]
         program = inputs["workload"]

@@ -28,7 +28,7 @@ from pathlib import Path
 from p5lab import engines
 from p5lab.describe.guest import ImageGuest
 from p5lab.describe.machine import Machine
-from p5lab.describe.program import SHELL
+from p5lab.describe.program import Shell
 from p5lab.describe.run import ImageRun, Run
 from p5lab.describe.workload import Workload
 from p5lab.engines import Outcome, Plan
@@ -63,7 +63,7 @@ def plan(machine: Machine, guest: ImageGuest, seed: int, model: bool) -> Run:
         seed,
         True,
         LIMIT_SECONDS,
-        program=SHELL,
+        program=Shell(),
         model=model,
     )
 

@@ -147,11 +147,11 @@ def _compared(found: Sequence[Run]) -> list[Run]:
         return list(found)
     same: dict[tuple[object, ...], list[Run]] = {}
     for run in found:
-        assert run.program
-        path = run.program.path
-        image = sha256_of(path) if path else run.program
+        program = run.program
+        assert program
+        image = sha256_of(program.path) if isinstance(program, programs.OwnProgram) else program
         key = image, run.machine.name, run.machine.geometry, run.guest.name, run.seed
-        same.setdefault((*key, run.program.script), []).append(run)
+        same.setdefault((*key, program.script), []).append(run)
     result = []
     for equal in same.values():
         run = replace(equal[0], called=" = ".join(titles[id(one)] for one in equal))
@@ -233,16 +233,17 @@ def in_guest(lab: Lab, asked: UserProgram, guest: ImageGuest) -> programs.Progra
     if guest.image and guest.image.brings:
         words = programs.words_of(asked.arguments)
         packed = archive.archive(lab, asked.files, words)
-        return programs.Program(None, words, path, files=asked.files, archive=packed)
+        return programs.GuestProgram(path, packed, arguments=words, files=asked.files)
     if asked.files.options:
         raise UserError(
             f"{asked.files.options[0]}: guest {guest.name} takes no files; expected a guest whose"
             " init does, such as debian32"
         )
-    return programs.Program(None, programs.split_arguments(asked.arguments, "@run", path), path)
+    words = programs.split_arguments(asked.arguments, "@run", path)
+    return programs.GuestProgram(path, arguments=words)
 
 
-def _of_file(lab: Lab, asked: UserProgram, memory: int, isa: str) -> programs.Program:
+def _of_file(lab: Lab, asked: UserProgram, memory: int, isa: str) -> programs.OwnProgram:
     """The checked program in a file. A source file is compiled first."""
     if not compiler.is_source(asked.path):
         if asked.cflags:

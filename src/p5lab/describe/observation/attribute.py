@@ -12,6 +12,7 @@ from p5lab.describe.elf import Elf
 from p5lab.describe.observation import functions
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.describe.observation.target import Target
+from p5lab.describe.program import OwnProgram
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
@@ -117,7 +118,7 @@ class Attribution(Kind):
 def _lines(run: Target) -> list[source_lines.Range]:
     """The source lines of the user's program; empty if there are none."""
     program = run.program
-    if program is None or program.path is None:
+    if not isinstance(program, OwnProgram):
         return []
     try:
         elf = Elf(program.path.read_bytes())

@@ -24,6 +24,7 @@ from p5lab.describe.elf import FUNCTION, WEAK, Elf, Symbol
 from p5lab.describe.guest import built
 from p5lab.describe.observation import kernel_symbols
 from p5lab.describe.observation.target import Target
+from p5lab.describe.program import OwnProgram
 from p5lab.errors import UserError, unknown
 from p5lab.files import store_bytes
 from p5lab.lab import Lab
@@ -48,8 +49,9 @@ def table(lab: Lab, run: Target, *, lines: bool = False, instructions: str | Non
     programs = _vdso(vmlinux.read_bytes())
     if system.image:
         parts.append(_of_distribution(lab, system.image_of))
-    own = run.program.path.name if run.program and run.program.path else ""
-    if run.program and run.program.path:
+    own = ""
+    if isinstance(run.program, OwnProgram):
+        own = run.program.path.name
         programs[own] = run.program.path.read_bytes()
     else:
         programs |= {inside: host.read_bytes() for host, inside in delivery.files(lab, run)}
@@ -57,8 +59,8 @@ def table(lab: Lab, run: Target, *, lines: bool = False, instructions: str | Non
     if system.initramfs:
         programs |= _archived(system.initramfs.read_bytes(), "")
     found = _modules(programs.items(), _with_symbols(lab), own if lines else "")
-    if own and instructions is not None and run.program and run.program.path:
-        program = Elf(run.program.path.read_bytes())
+    if isinstance(run.program, OwnProgram) and instructions is not None:
+        program = Elf(programs[own])
         found = [
             *_modules([(own, program.image)], {}, "", run.program.path),
             *_modules([one for one in programs.items() if one[0] != own], _with_symbols(lab), ""),

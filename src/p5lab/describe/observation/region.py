@@ -10,6 +10,7 @@ from p5lab.describe.markers import REGION_PHASE
 from p5lab.describe.observation import functions
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.describe.observation.target import Target
+from p5lab.describe.program import OwnProgram
 from p5lab.errors import UserError, suggestion
 from p5lab.lab import Lab
 
@@ -62,7 +63,7 @@ class Region(Kind):
     def _place(self, run: Target) -> tuple[Elf, int]:
         """The program and the address of the function."""
         program = run.program
-        if program is None or program.path is None:
+        if not isinstance(program, OwnProgram):
             raise UserError("--region: expected with --program FILE")
         where = f"--region {self.function}: {program.name}"
         try:
