@@ -218,19 +218,30 @@ def divided(found: Counted, dimensions: Collection[str]) -> Counted:
 
 def _by_component(found: Counted) -> Counted:
     frame = found.frame
-    frame = frame[frame["event"].map(cpi.plain).str.startswith(cpi.PREFIX)]
-    names = frame["event"].map(cpi.plain).str.removeprefix(cpi.PREFIX)
+    plain = {event: cpi.plain(event) for event in frame["event"].unique()}
+    names = {
+        event: name.removeprefix(cpi.PREFIX)
+        for event, name in plain.items()
+        if name.startswith(cpi.PREFIX)
+    }
+    frame = frame[frame["event"].isin(names)]
     events = (BUSY,) if cpi.is_in(found.events) else ()
-    return Counted(frame.assign(**{COMPONENT: names, "event": BUSY}), events)
+    own = {COMPONENT: frame["event"].map(names), "event": BUSY}
+    return Counted(frame.assign(**own), events)
 
 
 def _by_cause(found: Counted) -> Counted:
     """The misses of each event with causes. Misses without a cause are a cause of their own, so
     that the sum is the count of the event."""
     events = tuple(one for one in found.events if f"{one}.{CAUSES[0]}" in found.events)
+    of, causes = {}, {}
+    for event in events:
+        for cause in CAUSES:
+            of[f"{event}.{cause}"], causes[f"{event}.{cause}"] = event, cause
     frame = found.frame
-    name, _, cause = (frame["event"].str.rpartition(".")[place] for place in range(3))
-    classes = frame.assign(event=name, **{CAUSE: cause})[name.isin(events) & cause.isin(CAUSES)]
+    classes = frame[frame["event"].isin(of)]
+    names = classes["event"]
+    classes = classes.assign(event=names.map(of), **{CAUSE: names.map(causes)})
     whole = frame[frame["event"].isin(events)].assign(**{CAUSE: NO_CAUSE})
     known = classes.assign(**{CAUSE: NO_CAUSE}, count=-classes["count"])
     return Counted(pd.concat([classes, whole, known], ignore_index=True), events)

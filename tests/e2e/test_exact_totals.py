@@ -88,10 +88,12 @@ def check(counted, pair, marked):
     except dimensions.NotCounted:
         return False
     sums = found.frame.groupby(["phase", "event"])["count"].sum()
-    phases = set(found.frame["phase"])  # crossings of empty brackets are not traced
-    for (phase, event), count in marked.items():
-        if event in found.events and event not in OWN_EVENTS and phase in phases:
-            assert sums.get((phase, event), 0) == count, (pair, phase, event)
+    phase, event = (marked.index.get_level_values(name) for name in ("phase", "event"))
+    own = event.isin(set(found.events) - set(OWN_EVENTS))
+    # Crossings of empty brackets are not traced.
+    wanted = marked[own & phase.isin(found.frame["phase"].unique())]
+    there = sums.reindex(wanted.index, fill_value=0)
+    assert (there == wanted).all(), (pair, wanted[there != wanted])
     return True
 
 
