@@ -4,7 +4,6 @@
 import pytest
 
 from p5lab.cli import main as cli
-from p5lab.lab import Lab
 
 SOURCE = """\
 #include <assert.h>
@@ -57,6 +56,19 @@ int main(int argc, char **argv) {
 """
 
 
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("ends") / "ends.c"
+    path.write_text(SOURCE)
+    return path
+
+
+def run(lab, source, argument, seconds):
+    """Returns the exit status of the run of the program."""
+    words = ["run", "--program", str(source), "--args", argument, "--limit", str(seconds)]
+    return cli.main(words, lab)
+
+
 @pytest.mark.parametrize(
     ("argument", "wanted"),
     [
@@ -70,20 +82,14 @@ int main(int argc, char **argv) {
         ("input", ("virtual-time limit", "waited", "read of standard input")),
     ],
 )
-def test_the_message_names_the_place(argument, wanted, tmp_path, capsys):
-    source = tmp_path / "ends.c"
-    source.write_text(SOURCE)
-    words = ["run", "--program", str(source), "--args", argument, "--limit", "6"]
-    assert cli.main(words, Lab.here()) == 1
+def test_the_message_names_the_place(argument, wanted, own_lab, source, capsys):
+    assert run(own_lab, source, argument, 6) == 1
     said = " ".join(capsys.readouterr().err.split())
     for text in wanted:
         assert text in said
 
 
 @pytest.mark.parametrize("argument", ["Alarm", "Time", "Count"])
-def test_a_loop_that_something_ends_goes_on(argument, tmp_path, capsys):
-    source = tmp_path / "ends.c"
-    source.write_text(SOURCE)
-    words = ["run", "--program", str(source), "--args", argument, "--limit", "20"]
-    assert cli.main(words, Lab.here()) == 0
+def test_a_loop_that_something_ends_goes_on(argument, own_lab, source, capsys):
+    assert run(own_lab, source, argument, 20) == 0
     assert "printed:\nbefore" in capsys.readouterr().err

@@ -60,9 +60,9 @@ INPUTS = {
 }
 
 
-@pytest.fixture
-def source(tmp_path):
-    path = tmp_path / "reads.c"
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("reads") / "reads.c"
     path.write_text(SOURCE)
     return path
 
@@ -75,7 +75,7 @@ def printed(said):
 
 
 @pytest.mark.parametrize("guest", ["linux", "linux64"])
-def test_the_program_reads_what_it_reads_on_this_host(guest, source, tmp_path, capsys):
+def test_the_program_reads_what_it_reads_on_this_host(guest, own_lab, source, tmp_path, capsys):
     program = tmp_path / "on-host"
     run_zig(["cc", "-target", "x86_64-linux-musl", str(source), "-o", str(program)])
     for name, content in INPUTS.items():
@@ -84,7 +84,7 @@ def test_the_program_reads_what_it_reads_on_this_host(guest, source, tmp_path, c
         with given.open("rb") as file:
             wanted = subprocess.run([program], stdin=file, capture_output=True, text=True).stdout
         words = ["run", "--program", str(source), "--guest", guest, "--stdin", str(given)]
-        assert cli.main(words, Lab.here()) == 0
+        assert cli.main(words, own_lab) == 0
         assert printed(capsys.readouterr().err) == wanted.splitlines()
 
 
@@ -107,7 +107,7 @@ def test_a_pipe_is_the_standard_input(source, tmp_path):
     assert the_run(["--stdin", same])[0] != piped
 
 
-def test_programs_of_other_languages(tmp_path, capsys):
+def test_programs_of_other_languages(own_lab, tmp_path, capsys):
     given = tmp_path / "numbers"
     given.write_text("20 22\n")
     source = tmp_path / "add.s"
@@ -117,18 +117,18 @@ def test_programs_of_other_languages(tmp_path, capsys):
         "push $2; push $buffer; push $1; call write; add $12, %esp\n"
         "xor %eax, %eax\nret\n.bss\nbuffer: .skip 4\n"
     )
-    assert cli.main(["run", "--program", str(source), "--stdin", str(given)], Lab.here()) == 0
+    assert cli.main(["run", "--program", str(source), "--stdin", str(given)], own_lab) == 0
     assert "add.s printed:\n20" in capsys.readouterr().err
 
 
-def test_devices_and_named_pipes(source, tmp_path, capsys):
+def test_devices_and_named_pipes(own_lab, source, tmp_path, capsys):
     words = ["run", "--program", str(source), "--stdin"]
-    assert cli.main([*words, "/dev/null"], Lab.here()) == 0
+    assert cli.main([*words, "/dev/null"], own_lab) == 0
     assert "0 bytes, 00000001" in capsys.readouterr().err
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["sh", "-c", f"echo piped > '{pipe}'"]):
-        assert cli.main([*words, str(pipe)], Lab.here()) == 0
+        assert cli.main([*words, str(pipe)], own_lab) == 0
     assert "6 bytes, " in capsys.readouterr().err
 
 
