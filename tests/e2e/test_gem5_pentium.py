@@ -100,6 +100,18 @@ def test_an_instruction_that_gem5_lacks_ends_the_run_with_one_line(emulate):
     assert "gem5 does not implement the instruction" in ended.stderr
 
 
+def test_only_the_flags_tell_whether_a_branch_to_the_next_instruction_is_taken(emulate, tmp_path):
+    """A taken one is mispredicted each time, because the branch target buffer takes no entry."""
+    options = "-m32", "-nostdlib", "-static", f"-I{ROOT / 'workloads/lib'}"
+    source = ROOT / "tests/e2e/gem5/next.S"
+    subprocess.run(["cc", *options, "-o", tmp_path / "next", source], check=True)
+    ended, m5out = emulate(str(tmp_path / "next"))
+    assert ended.returncode == 0, ended.stderr
+    found = counts(m5out)
+    taken, not_taken = (medians(found, phase)["pipeline_flushes"] for phase in (1, 2))
+    assert taken >= 100 > 10 > not_taken
+
+
 def test_a_wrong_program_is_refused(emulate, tmp_path):
     text = tmp_path / "text"
     text.write_text("#!/bin/sh\n")

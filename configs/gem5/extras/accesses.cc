@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which accesses of gem5's micro-operations does the chip see, and as what?
+#include <algorithm>
+
 #include "arch/x86/insts/static_inst.hh"
 #include "arch/x86/ldstflags.hh"
 #include "arch/x86/regs/misc.hh"
@@ -68,11 +70,43 @@ void P5CPU::report(Addr address, unsigned size, Request::Flags flags, bool write
   accesses_++;
   const unsigned in_page = kPage - (address & kInPage);
   if (size <= in_page) {
-    chip_->data(address, physical(first_packet_), size, kind, false);
+    access({address, physical(first_packet_), size, kind, false});
   } else {
-    chip_->data(address, physical(first_packet_), in_page, kind, true);
-    chip_->data(address + in_page, physical(last_packet_) & ~kInPage, size - in_page, kind, false);
+    access({address, physical(first_packet_), in_page, kind, true});
+    access({address + in_page, physical(last_packet_) & uint32_t(~kInPage), size - in_page, kind,
+            false});
   }
+}
+
+// gem5's microcode makes some accesses of an instruction in an order of its own. They wait for the
+// end of the instruction.
+void P5CPU::access(const Piece& piece) {
+  held_.push_back(piece);
+  if (!in_rom() && code_->effect != ::p5lab::Effect::InterruptReturn && !is_two_byte()) release();
+}
+
+// The chip hears of the waiting accesses in the order of the embedded engine: of each stack frame
+// and each gate backwards, and of each state and each operand of 16 bytes forwards.
+void P5CPU::release() {
+  if (held_.empty()) return;
+  const auto adjacent = [](const Piece& one, const Piece& next) {
+    return next.address == one.address + one.bytes || one.address == next.address + next.bytes;
+  };
+  if (in_rom() || !is_two_byte()) {
+    for (auto first = held_.begin(); first != held_.end();) {
+      auto last = first + 1;
+      while (last != held_.end() && adjacent(last[-1], *last)) ++last;
+      std::reverse(first, last);
+      first = last;
+    }
+  } else {
+    std::stable_sort(held_.begin(), held_.end(), [](const Piece& one, const Piece& other) {
+      return one.address < other.address;
+    });
+  }
+  for (const Piece& one : held_)
+    chip_->data(one.address, one.physical, one.bytes, one.kind, one.first);
+  held_.clear();
 }
 
 // gem5 moves the registers of the local APIC to an address beyond 32 bits.
@@ -104,9 +138,13 @@ void P5CPU::hear_write(const Packet& packet) {
 // chip has a data bus of 8 bytes.
 bool P5CPU::moves_state() const {
   const auto& instruction = static_cast<const X86ISA::X86StaticInst&>(*curStaticInst).machInst;
-  const auto& opcode = instruction.opcode;
-  return opcode.type == X86ISA::TwoByteOpcode && opcode.op == 0xAE && instruction.modRM.mod != 3 &&
+  return is_two_byte() && instruction.opcode.op == 0xAE && instruction.modRM.mod != 3 &&
          instruction.modRM.reg < 2;
+}
+
+bool P5CPU::is_two_byte() const {
+  const auto& instruction = static_cast<const X86ISA::X86StaticInst&>(*curStaticInst).machInst;
+  return instruction.opcode.type == X86ISA::TwoByteOpcode;
 }
 
 // Before the microcode of a delivery writes the stack frame, it reads both ends of the frame with

@@ -8,6 +8,7 @@
 #include "arch/x86/pcstate.hh"
 #include "arch/x86/regs/int.hh"
 #include "arch/x86/types.hh"
+#include "arch/x86/utility.hh"
 #include "base/logging.hh"
 #include "p5cpu.hh"
 #include "sim/faults.hh"
@@ -24,6 +25,7 @@ namespace int_reg = X86ISA::int_reg;
 namespace misc_reg = X86ISA::misc_reg;
 
 constexpr Addr kInPage = 0xFFF;
+constexpr unsigned kLoopne = 0xE0;  // the first opcode of LOOP and JCXZ
 // Vectors.
 constexpr uint8_t kDebug = 1, kBreakpoint = 3, kOverflow = 4, kPageFault = 14;
 // Where gem5's microcode for a delivery keeps the vector and the error code.
@@ -32,6 +34,21 @@ const RegId kVector = X86ISA::intRegMicro(1), kErrorCode = X86ISA::intRegMicro(1
 // Instructions that do nothing in gem5, and for which nothing is right if no x87 error is pending
 // and the x87 has just been reset.
 bool is_harmless(const std::string& name) { return name == "fwait" || name == "fninit"; }
+
+// Whether the flags fulfil the condition of a conditional branch.
+bool holds(unsigned condition, uint64_t flags) {
+  const bool carry = flags & 1 << 0, parity = flags & 1 << 2, zero = flags & 1 << 6,
+             sign = flags & 1 << 7, overflow = flags & 1 << 11;
+  const bool holds[] = {overflow,
+                        carry,
+                        zero,
+                        carry || zero,
+                        sign,
+                        parity,
+                        sign != overflow,
+                        zero || sign != overflow};
+  return holds[condition >> 1] != (condition & 1);
+}
 
 }  // namespace
 
@@ -248,6 +265,7 @@ Fault P5CPU::execute() {
 // that delivers the exception. Otherwise gem5 carries out the system call, or gives the program its
 // page and executes the instruction again.
 void P5CPU::raise(const Fault& fault) {
+  release();
   if (!process_) {
     faulted_ = true;
     advancePC(fault);
@@ -276,6 +294,7 @@ void P5CPU::deliver() {
 
 // The instruction has ended, or the delivery of an interrupt or exception.
 void P5CPU::finish() {
+  release();
   if (ahead_) shift_time_stamp(-ahead_);
   ahead_ = 0;
   if (!code_ || faulted_) {
@@ -295,10 +314,14 @@ void P5CPU::finish() {
   stale_ = stale_ || code_->system;
 }
 
-// Whether the near branch has jumped. A conditional branch to the next instruction counts as not
-// taken.
+// Whether the near branch has jumped. If its target is the next instruction, only the flags tell.
+// A LOOP or JCXZ to the next instruction counts as not taken.
 bool P5CPU::taken(Addr next) const {
-  return !code_->conditional || next != linear_ + code_->length;
+  if (!code_->conditional || next != linear_ + code_->length) return true;
+  const auto& instruction = static_cast<const X86StaticInst&>(*curStaticInst).machInst;
+  const unsigned opcode = instruction.opcode.op;
+  return !instruction.immediate && opcode < kLoopne &&
+         holds(opcode & 0xF, X86ISA::getRFlags(threadContexts[0]));
 }
 
 void P5CPU::apply_effect() {

@@ -92,6 +92,17 @@ class P5CPU : public AtomicSimpleCPU, private ::p5lab::Surroundings {
   // --- accesses (accesses.cc)
 
   void report(Addr address, unsigned size, Request::Flags flags, bool write);
+  // Bytes of one access within a page. `first`: the access continues in the next page.
+  struct Piece {
+    Addr address;
+    uint32_t physical;
+    unsigned bytes;
+    ::p5lab::Access kind;
+    bool first;
+  };
+  void access(const Piece& piece);
+  void release();
+  bool is_two_byte() const;
   void report_port(Addr address, unsigned size, bool write);
   bool only_checks() const;
   bool moves_state() const;
@@ -121,6 +132,7 @@ class P5CPU : public AtomicSimpleCPU, private ::p5lab::Surroundings {
   uint64_t ahead_ = 0;        // clocks by which the time-stamp counter is shifted
   unsigned accesses_ = 0;     // in the present iteration of a REP
   Addr moved_ = kNowhere;     // the last 8 bytes of a state that FXSAVE or FXRSTOR moves
+  std::vector<Piece> held_;   // accesses of which the chip has not heard yet
   Addr modified_ = kNowhere;  // the address of a read whose write follows
   MarkerRegisters called_ = {};  // before CPUID
   uint8_t bytes_[kLongest] = {};
