@@ -68,13 +68,29 @@ SHARE = 0.01
 _L1 = ("L1D read misses", "L1D write misses", "L1I misses")
 _BEHIND_L1 = ("L1D write-backs", "L2 reads", "L2 read misses", "L2 writes")
 _TLBS = ("ITLB misses", "DTLB misses", "page-table reads")
-NO_TICKS = "no-ticks"
+NO_TICKS, NO_HISTORY = "no-ticks", "no-history"
+# With one chip on both engines, these experiments run all workloads: every event is compared.
+ON_ONE_CHIP = (NO_TICKS, NO_HISTORY)
 EXPLANATIONS = (
     Explanation(
         NO_TICKS,
         "almost no bracket contains a clock tick, as in all experiments; nothing else changes",
         {},
         tuple(one.name for one in crosscheck.QUANTITIES),
+    ),
+    Explanation(
+        NO_HISTORY,
+        "a branch target buffer of one way, in which no way is chosen, and DRAM without refresh, so"
+        " that neither depends on the time or on what ran before",
+        {"btb.ways": "1", "dram.refresh_us": "0"},
+        ("nominal cycles",),
+    ),
+    Explanation(
+        "no-read-ahead",
+        "the processor does not fetch the line of code behind the executed one; stock gem5 never"
+        " does",
+        {"fetch.ahead": "false"},
+        ("L1I misses", "L2 reads", "L2 read misses"),
     ),
     Explanation(
         "write-allocate",
@@ -225,7 +241,7 @@ def check(
     """Compares the counts of both engines, and runs experiments that can explain the differences.
 
     An experiment runs only the workloads that have an unexplained difference in its `quantities`.
-    With one chip on both engines, NO_TICKS runs all workloads, because every event is compared.
+    With one chip on both engines, the experiments ON_ONE_CHIP run all workloads.
     `explanations`: the experiments to run. None means every experiment that can explain a
     difference.
     """
@@ -233,7 +249,8 @@ def check(
     if explanations is None:
         explanations = [one for one in EXPLANATIONS if len(_open(found.rows, one))]
     for one in explanations:
-        asked = found.rows if ask.chip and one.name == NO_TICKS else _open(found.rows, one)
+        every = ask.chip and one.name in ON_ONE_CHIP
+        asked = found.rows if every else _open(found.rows, one)
         if asked.empty:
             continue
         workloads = tuple(dict.fromkeys(asked["workload"]))

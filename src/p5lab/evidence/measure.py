@@ -41,8 +41,8 @@ def _claims(use: Means) -> Record:
 
 
 def _cross_check(use: Means) -> Record:
-    without_ticks = agreement.choose([agreement.NO_TICKS])
-    found = agreement.check(use.lab, agreement.Ask(chip=True), use.one_by_one, without_ticks)
+    experiments = agreement.choose(agreement.ON_ONE_CHIP)
+    found = agreement.check(use.lab, agreement.Ask(chip=True), use.one_by_one, experiments)
     runner.succeeded(found.failed)
     return agreement.record(found)
 
