@@ -28,7 +28,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # with nohup, it is ignored
 FULL = os.environ.get("P5LAB_FULL") == "1"
 BUDGET = 15.0  # seconds on a quiet host
-# The files that take longest, and a long file whose name is near the end.
+# Files that take long, and long files whose names are near the end.
 FIRST = (
     "test_mach",
     "test_uml",
@@ -36,6 +36,7 @@ FIRST = (
     "test_sweeps",
     "test_chen95_core",
     "test_testing",
+    "test_validate",
 )
 APART = "test_the_same_a_hundred_thousand_times"
 BUILT = os.environ.get("P5LAB_BUILT") == "1"

@@ -32,7 +32,7 @@ KEEP static int walk(struct ring *at) {
 static void on_alarm(int number) { (void)number; zero = 1; }
 KEEP static void spoil(int how) {
   signal(SIGALRM, on_alarm);
-  if (how == 'A') alarm(3);
+  if (how == 'A') alarm(2);  /* the search begins after a second */
   time_t end = time(NULL) + 3;
   while (how == 'A' ? !zero : how == 'T' ? time(NULL) < end : ++x < 40000000) {}
 }
@@ -63,9 +63,9 @@ def source(tmp_path_factory):
     return path
 
 
-def run(lab, source, argument, seconds):
-    """Returns the exit status of the run of the program."""
-    words = ["run", "--program", str(source), "--args", argument, "--limit", str(seconds)]
+def run(lab, source, argument):
+    """Returns the exit status of the run of the program. All runs have one limit and one boot."""
+    words = ["run", "--program", str(source), "--args", argument, "--limit", "6"]
     return cli.main(words, lab)
 
 
@@ -83,7 +83,7 @@ def run(lab, source, argument, seconds):
     ],
 )
 def test_the_message_names_the_place(argument, wanted, own_lab, source, capsys):
-    assert run(own_lab, source, argument, 6) == 1
+    assert run(own_lab, source, argument) == 1
     said = " ".join(capsys.readouterr().err.split())
     for text in wanted:
         assert text in said
@@ -91,5 +91,5 @@ def test_the_message_names_the_place(argument, wanted, own_lab, source, capsys):
 
 @pytest.mark.parametrize("argument", ["Alarm", "Time", "Count"])
 def test_a_loop_that_something_ends_goes_on(argument, own_lab, source, capsys):
-    assert run(own_lab, source, argument, 20) == 0
+    assert run(own_lab, source, argument) == 0
     assert "printed:\nbefore" in capsys.readouterr().err
