@@ -89,7 +89,7 @@ class Program(ABC):
     @property
     @abstractmethod
     def whose(self) -> str:
-        """The end of the workload's title."""
+        """Whose program it is, for the title of its workload."""
 
     @property
     def delivered(self) -> Path | None:
@@ -103,14 +103,14 @@ class Program(ABC):
 
     @property
     def title(self) -> str:
-        """The name, with the user's options of the compiler."""
+        """The name, as tables and records show it."""
         return self.name
 
     @property
     def summary(self) -> str:
-        """The title, the arguments and the script, for the label of a run."""
-        script = self.script.name if self.script else ""
-        return " ".join(filter(None, (self.title, *self.arguments, script)))
+        """The title, the arguments, the input and the script, for the label of a run."""
+        words = (self._input, self.script.name if self.script else "")
+        return " ".join(filter(None, (self.title, *self.arguments, *words)))
 
     @property
     def recorded(self) -> dict[str, object]:
@@ -126,6 +126,11 @@ class Program(ABC):
     def _compiled(self) -> dict[str, str]:
         """The parameters of the compiler."""
         return {}
+
+    @property
+    def _input(self) -> str:
+        """The input, in a label."""
+        return ""
 
     @property
     def workload(self) -> Workload:
@@ -199,11 +204,8 @@ class OwnProgram(Program):
         return f"{self.name} ({self.cflags})" if self.cflags else self.name
 
     @property
-    def summary(self) -> str:
-        """As for every program, with its input."""
-        stdin = self.files.stdin
-        words = (f"<{stdin.name}" if stdin else "", self.script.name if self.script else "")
-        return " ".join(filter(None, (self.title, *self.arguments, *words)))
+    def _input(self) -> str:
+        return f"<{self.files.stdin.name}" if self.files.stdin else ""
 
     @property
     def _compiled(self) -> dict[str, str]:
