@@ -229,6 +229,7 @@ constexpr unsigned kLinuxCall = 0x80;
 bool watches_programs;      // of the session
 observe::Entrance crossed;  // the last event that made the state stale
 p5::ClassId last_class;     // class of the last instruction that began, with each_watched
+Linear after_last;          // the address of the instruction after it
 
 // Returns a general register. `number` is the register's number in the encoding of instructions.
 bx_address general_register(unsigned number) {
@@ -403,6 +404,7 @@ static __attribute__((noinline)) void watch(const p5::Insn& insn, Linear linear)
     for (observe::Observer* one : observers.all()) one->before_far(after, eax);
   }
   last_class = insn.cls;
+  after_last = Linear(linear + insn.length);
 }
 
 static bool is_marker(const p5::Insn& insn) {
@@ -464,7 +466,10 @@ static __attribute__((noinline)) void p5_branch_watched(bx_address rip, bx_addre
                                                         bool taken, bool conditional) {
   model.branch(code_linear(rip), code_linear(target), taken, conditional);
   if (blocks) blocks->branch(code_linear(taken ? target : cpu()->get_instruction_pointer()));
-  for (observe::Observer* one : observers.each()) one->branch(last_class, stack_pointer());
+  p5::ClassId cls = last_class;
+  // Position-independent code calls its next instruction to read EIP, and never returns.
+  if (cls == p5::Class::Call && code_linear(target) == after_last) cls = p5::Class::Jmp;
+  for (observe::Observer* one : observers.each()) one->branch(cls, stack_pointer());
 }
 
 // Not inline: without nominal clocks, p5_branch() of an x86-64 processor needs no addresses.

@@ -23,7 +23,7 @@ class Functions {
 
   struct Function {
     std::string name, module;
-    bool starts_task = false;  // a new task begins here, on an empty stack
+    bool is_start = false;  // a program or a task of the kernel begins here, on an empty stack
   };
   // The function at an address. The function covers `bytes` bytes, and `first` is the address of
   // the first of these bytes.

@@ -118,7 +118,7 @@ class Observer {
     move(linear, stack);
     return true;
   }
-  // A near branch of class `cls` has taken place.
+  // A near branch of class `cls` has taken place; a call of the next instruction is a jump.
   virtual void branch(p5::ClassId /*cls*/, p5::Linear /*stack*/) {}
   // Code in a physical page has changed or is decoded for the first time.
   virtual void decoded(uint32_t /*physical*/) {}

@@ -170,6 +170,18 @@ def test_stacks_lead_from_the_program_into_the_kernel(run):
     assert max(map(len, stacks)) < 100
 
 
+def test_a_program_begins_without_callers(run):
+    found = stats.read(run(EXEC, ATTRIBUTIONS).directory / "attribution.jsonl")
+    modules = {
+        tuple(node.function.module for node in found.stack(number))
+        for by_node in found.counts.values()
+        for number in by_node
+    }
+    both = {"/bin/exec-dynamic", "/bin/true-dynamic-1"}
+    assert any("/bin/true-dynamic-1" in stack for stack in modules)
+    assert not [stack for stack in modules if both <= {*stack}]
+
+
 def test_a_table_names_static_functions(lab):
     """The build's symbols give names to static functions of our programs and of the kernel."""
 

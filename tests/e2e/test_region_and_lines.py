@@ -251,6 +251,20 @@ def test_the_first_thousand_calls_are_measured(ran):
     assert len(set(instructions)) == 1
 
 
+def test_callers_begin_at_the_entry_of_the_program(ran, source):
+    found = attribution.read(ran("recurse", by=("stacks",)).stored.directory / "attribution.jsonl")
+    chains = {
+        tuple(one.function.name for one in found.stack(node))
+        for counts in found.counts.values()
+        for node in counts
+        if found.nodes[node].ring == 3 and found.nodes[node].function.module == source.stem
+    }
+    assert {chain[0] for chain in chains} == {"_start"}
+    assert any(chain[-2:] == ("recurse", "work") for chain in chains)
+    # Position-independent code reads EIP with a CALL. This is no call of the function by itself.
+    assert {a for chain in chains for a, b in pairwise(chain) if a == b} == {"recurse"}
+
+
 def test_counts_by_line_and_region_are_the_counts(ran, source):
     found = ran(region="tail", by=("lines",))
     lines = attribution.read(found.stored.directory / "attribution.jsonl").line_frame()

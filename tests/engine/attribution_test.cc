@@ -25,7 +25,8 @@ constexpr uint32_t kMain = 0xC0001000, kLeaf = 0xC0002000, kEntry = 0xC0003000,
 
 class System : public Bench, public observe::Guest {
  public:
-  explicit System(bool stacks) : attribution(model, *this, table(), stacks, nullptr) {
+  explicit System(bool stacks, const std::string& more = "")
+      : attribution(model, *this, table(more), stacks, nullptr) {
     attribution.start();
     ip = kMain;
     change([](p5::State& state) { state.cr3 = 0x1000; });
@@ -94,14 +95,15 @@ class System : public Bench, public observe::Guest {
     return found;
   }
 
-  static Functions table() {
+  static Functions table(const std::string& more) {
     Functions functions;
     std::string error;
     REQUIRE(
         functions.parse("module k\nfixed c0000000 10000\n"
                         "function c0001000 100 main\nfunction c0001100 100 behind\n"
                         "function c0002000 100 leaf\nfunction c0003000 100 entry\n"
-                        "function c0004000 100 handler\nstart c0005000 100 fork\n",
+                        "function c0004000 100 handler\nstart c0005000 100 fork\n" +
+                            more,
                         "t", &error));
     return functions;
   }
@@ -220,6 +222,43 @@ TEST_CASE("attribution: the kernel's stack continues the program's, and each tas
   CHECK(found.at("[unknown];entry int") == 2);
   CHECK(found.at("[unknown];entry;leaf int") == 4);
   CHECK(found.at("fork start") == 2);
+  CHECK(system.attribution.differs() == "");
+}
+
+TEST_CASE("attribution: a program that execve() starts has no callers") {
+  // The page of the program contains only zeros, whose digest is 0.
+  System system(true, "module u\npage 8000000 0\nstart 8000000 10 _start\nfunction 8000100 80 f\n");
+  system.attribution.begin(1);
+  system.cross({"iret", -1, 0}, 3, kUser + 0x100, 0x7000);
+  system.call(kUser + 0x100);
+  system.step();
+  system.cross({"int", 0x80, 11}, 0, kEntry, 0xC1003000);
+  system.step();
+  system.cross({"iret", -1, 0}, 3, kUser, 0x6F00);  // below the frames of the old program
+  system.call(kUser + 0x100);
+  system.step();
+  system.ret();
+  system.step();
+  system.cross({"interrupt", 0x30, 0}, 0, kHandler, 0xC1003000);
+  system.step();
+  system.cross({"iret", -1, 0}, 3, kUser + 5, 0x6F00);  // after an interrupt inside _start
+  system.call(kUser + 0x100);
+  system.step();
+  system.esp = 0x5F00;  // local variables, in another piece of the stack
+  system.cross({"interrupt", 0x30, 0}, 0, kHandler, 0xC1003000);
+  system.step();
+  system.cross({"iret", -1, 0}, 3, system.returns.back() + 0x100, 0x5F00);
+  system.step();
+  system.model.counters();
+  system.attribution.end();
+  const auto found = system.instructions();
+  CHECK(found.at("f") == 1);
+  CHECK(found.at("f;f") == 1);
+  CHECK(found.at("f;f;entry int") == 1);
+  CHECK(found.at("_start") == 3);
+  CHECK(found.at("_start;f") == 4);
+  CHECK(found.at("_start;f;handler interrupt") == 1);
+  CHECK(found.at("_start;handler interrupt") == 1);
   CHECK(system.attribution.differs() == "");
 }
 

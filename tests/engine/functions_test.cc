@@ -48,7 +48,7 @@ TEST_CASE("functions: at fixed addresses, with gaps between them") {
   CHECK(place.first == 0xC0400100);
   CHECK(place.bytes == 0x40);
   REQUIRE(functions.at(0xC0400140, &place));
-  CHECK(functions[place.function].starts_task);
+  CHECK(functions[place.function].is_start);
   REQUIRE(functions.at(0xC0400000, &place));
   CHECK(functions[place.function].name == "[kernel+unknown]");
   CHECK(place.first + place.bytes == 0xC0400100);

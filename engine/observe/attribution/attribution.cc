@@ -57,7 +57,7 @@ void Attribution::start() {
 void Attribution::move(p5::Linear linear, p5::Linear stack) {
   flush();
   look_up(linear, true);
-  if (functions_[function_].starts_task) {
+  if (functions_[function_].is_start && ring_ != 3) {  // a new task of the kernel
     stack_ = &stack_at(stack);
     stack_->frames.assign(1, {~p5::Linear(0), 0, entrance_of({"start", -1, 0}), 0});
   } else if (look_ == Look::Return) {
@@ -137,10 +137,39 @@ void Attribution::return_to(p5::Linear stack) {
   // An entry into the kernel begins on a special stack. The kernel then switches to its own stack
   // without a call.
   const bool entering = stack_ == &entering_ && ring_ != 3;
-  if (!entering && stack_->key != key_of(stack)) stack_ = &stack_at(stack);
+  if (!entering && stack_->key != key_of(stack)) {
+    // A program leaves the pieces below.
+    if (ring_ == 3 && (stack_->key ^ key_of(stack)) >> kSpaceShift == 0 &&
+        stack_->key < key_of(stack))
+      stack_->frames.clear();
+    stack_ = &stack_at(stack);
+  }
   auto& frames = stack_->frames;
-  if (frames.empty()) frames.push_back({~p5::Linear(0), 0, 0, 0});
+  if (frames.empty()) frames.push_back(continued(stack));
   while (frames.size() > 1 && frames.back().stack < stack) frames.pop_back();
+}
+
+// Returns the first frame of a piece of a stack that is reached without a call. A program reaches
+// it from the piece above, with local variables. A kernel's pieces are the stacks of different
+// tasks.
+Attribution::Frame Attribution::continued(p5::Linear stack) const {
+  const auto above = stacks_known_.find(key_of(stack + (p5::Linear(1) << kStackShift)));
+  if (ring_ != 3 || above == stacks_known_.end() || above->second.frames.empty()) {
+    return {~p5::Linear(0), 0, 0, 0};
+  }
+  const Frame& from = above->second.frames.back();
+  return {~p5::Linear(0), from.parent, from.entrance, 0};
+}
+
+// execve() has ended. The page directory may be that of an earlier process, so all stacks in this
+// address space are forgotten.
+void Attribution::begin_program(p5::Linear stack) {
+  const uint64_t space = key_of(0) >> kSpaceShift;
+  for (auto known = stacks_known_.begin(); known != stacks_known_.end();) {
+    known = known->first >> kSpaceShift == space ? stacks_known_.erase(known) : std::next(known);
+  }
+  stack_ = &stack_at(stack);
+  stack_->frames.assign(1, {~p5::Linear(0), 0, 0, 0});
 }
 
 void Attribution::arrive(const Entrance& how, Position here, p5::Linear stack) {
@@ -155,6 +184,8 @@ void Attribution::arrive(const Entrance& how, Position here, p5::Linear stack) {
     stack_ = &entering_;
   } else if (ring_ > before || (how.kind && !delivered && std::strcmp(how.kind, "cr3") != 0)) {
     return_to(stack);
+    if (ring_ == 3 && functions_[function_].is_start && here.address == first_)
+      begin_program(stack);
   } else if (delivered) {
     stack_->frames.push_back({stack, caller(), entrance_of(how), 0});
   }

@@ -103,6 +103,7 @@ class Attribution : public Observer {
  private:
   static constexpr uint32_t kNone = ~0u;
   static constexpr unsigned kStackShift = p5::kX86_64 ? 14 : 13;
+  static constexpr unsigned kSpaceShift = 36;
   static constexpr uint32_t kDeepest = 200;  // calls; a deeper call gets the parent of its caller
   static constexpr size_t kMostJoint = 1 << 17;  // nodes; further ones have no values of others
 
@@ -142,10 +143,13 @@ class Attribution : public Observer {
   uint32_t page_in(uint32_t frame);
   uint64_t key_of(p5::Linear stack) const {
     const p5::State& state = model_.state();
-    return (state.ring ? uint64_t(state.cr3) << 24 : 0) ^ (uint64_t(stack) >> kStackShift);
+    const uint64_t space = state.ring ? uint64_t(state.cr3) >> 12 : 0;  // a page directory
+    return space << kSpaceShift ^ uint64_t(stack) >> kStackShift;
   }
   Stack& stack_at(p5::Linear stack);
   void return_to(p5::Linear stack);
+  Frame continued(p5::Linear stack) const;
+  void begin_program(p5::Linear stack);
   // Returns the node that is the parent for a call from the current position.
   uint32_t caller() const {
     if (!stacks_) return 0;

@@ -30,11 +30,13 @@ from p5lab.files import store_bytes
 from p5lab.lab import Lab
 
 PAGE = 4096
-FORM = 2  # of a stored functions.txt; a new number when its content changes
+FORM = 3  # of a stored functions.txt; a new number when its content changes
 NEWC = b"070701"  # Documentation/driver-api/early-userspace/buffer-format.rst
 NOPS = {3: b"\x8d\x76\x00", 4: b"\x8d\x74\x26\x00"}  # the NOPs of an i386 kernel, by length
-# A new task of Linux begins in one of these functions, with an empty stack.
+# A new task of Linux begins in one of these functions, with an empty stack. A program begins at the
+# entry of its file.
 STARTS = frozenset({"ret_from_fork", "ret_from_fork_asm"})
+VDSO = "vdso"
 
 
 def table(lab: Lab, run: Target, *, lines: bool = False, instructions: str | None = None) -> str:
@@ -105,7 +107,9 @@ def _modules(
         seen.update(of_pages.values())
         parts.append(f"module {name}\n")
         parts += [f"page {address:x} {content:x}\n" for address, content in of_pages.items()]
-        found = _functions(symbols, max(of_pages, default=0) + PAGE)
+        # The entry of the vDSO is a function that programs call.
+        entry = 0 if name == VDSO else program.entry
+        found = _functions(symbols, max(of_pages, default=0) + PAGE, entry)
         if by_instruction:
             found = _by_instruction(found, disassembly.texts(by_instruction))
         parts += _by_line(found, program) if by_line and name == by_line else found
@@ -184,7 +188,7 @@ def _vdso(kernel: bytes) -> dict[str, bytes]:
             patched[first : first + symbol.size] = re.sub(
                 rb"(?<!\x90)\x90{3,4}(?!\x90)", lambda gap: NOPS[len(gap[0])], body
             )
-    return {"vdso": bytes(patched)}
+    return {VDSO: bytes(patched)}
 
 
 @lru_cache
@@ -210,11 +214,11 @@ def pages(program: Elf) -> dict[int, int]:
     return found
 
 
-def _functions(symbols: list[Symbol], end: int) -> list[str]:
-    """One line for each function. No two of these functions overlap. If one address has several
-    names, the plainest name is used (`_rank`). A name inside a function is only a label, so it gets
-    no line. The size of a function in assembly language can be unknown. This function then ends at
-    the beginning of the next function."""
+def _functions(symbols: list[Symbol], end: int, entry: int = 0) -> list[str]:
+    """One line for each function. `entry`: the address at which a program begins. No two of these
+    functions overlap. If one address has several names, the plainest name is used (`_rank`). A name
+    inside a function is only a label, so it gets no line. The size of a function in assembly
+    language can be unknown. This function then ends at the beginning of the next function."""
     best: dict[int, Symbol] = {}
     for symbol in symbols:
         known = best.get(symbol.address)
@@ -230,7 +234,8 @@ def _functions(symbols: list[Symbol], end: int) -> list[str]:
     ends = [*(symbol.address for symbol in found), end][1:]
     for symbol, behind in zip(found, ends, strict=True):
         size = min(symbol.size or behind - symbol.address, behind - symbol.address)
-        kind = "start" if symbol.name in STARTS else "function"
+        is_start = symbol.name in STARTS or 0 < symbol.address == entry
+        kind = "start" if is_start else "function"
         lines.append(f"{kind} {symbol.address:x} {size:x} {symbol.name}\n")
     return lines
 
