@@ -326,7 +326,7 @@ def test_keys(p5lab):
         (["run", "test"], "unknown experiment 'test'; did you mean 'tests'?"),
         (["run", "./a.out"], "unknown experiment './a.out'; did you mean --program ./a.out?\n"),
         (["plan", "a b.c"], "unknown experiment 'a b.c'; did you mean --program 'a b.c'?\n"),
-        (["run", "x/tests.toml"], "unknown experiment 'x/tests.toml'; known: tests\n"),
+        (["run", "x/tests.toml"], "x/tests.toml: expected the name of an experiment"),
         (["run"], "run: expected an experiment or --program FILE (see `p5lab run --help`)"),
         (
             ["run", "tests", "--program", "a.out"],

@@ -115,7 +115,7 @@ def test_points_of_misses_are_shadows_of_one_run(lab):
         ("grid = { l2.size = [3000] }", "l2.size = 3000: expected 1 way x 32 bytes"),
         (
             "grid = { l2.ways = [1] }\n[[sweep]]\ngrid = { l2.ways = [2] }",
-            r"sweep\[1\]: l2.ways: .*sweep\[0\] already sweeps this key",
+            r":14: sweep\[1\]: grid: l2.ways: .*:12: sweep\[0\]: grid already sweeps this key",
         ),
         ("grid = { l2.ways = [%s], l1d.ways = [%s] }" % (("1, " * 400,) * 2), "at most 100,000"),
     ],

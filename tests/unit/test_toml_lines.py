@@ -122,7 +122,7 @@ def test_a_table_names_the_line_of_a_key(tmp_path):
         ("[set]\n\n[set.l2]\nsise = 1\n", "14: set: unknown machine key 'l2.sise'"),
         ("[[overlay]]\n[overlay.set.l2]\nsize = 5\n", "13: overlay[0]: set: l2.size: expected byt"),
         ("[set]\nl2.ways = 3\n", "12: set: l2.size = 256K: expected"),
-        ('[[sweep]]\ngrid = { l2.size = ["x"] }\n', "11: sweep[0]: l2.size: expected bytes"),
+        ('[[sweep]]\ngrid = { l2.size = ["x"] }\n', "12: sweep[0]: grid: l2.size: expected bytes"),
         (
             '[[run]]\nworkload = "call"\n[run.parameters]\niterations = 0\n',
             "14: run[2]: parameters: iterations: expected a whole",

@@ -3,9 +3,10 @@
 runs."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 from p5lab.describe import seeds, sweep, tomlfile
@@ -16,7 +17,7 @@ from p5lab.describe.observation import Shadow
 from p5lab.describe.sweep import Axis, Point
 from p5lab.describe.workload import Workload
 from p5lab.errors import UserError, unknown
-from p5lab.lab import Lab
+from p5lab.lab import VARIABLE, Lab
 
 SCHEMA_VERSION = 1
 LIMIT_SECONDS = 120  # modelled time; the default of an experiment
@@ -103,6 +104,14 @@ class File:
     variants: list[Variant]
     entries: list[Entry]
 
+    def known(self, key: str, known: Collection[str]) -> list[str]:
+        """The names in the list `machines` or `guests`. Raises UserError for a name that is not in
+        `known`."""
+        for name in self.table.texts(key):
+            if name not in known:
+                raise unknown(key.removesuffix("s"), name, known, where=self.table.near(key))
+        return self.table.texts(key)
+
     @property
     def workloads(self) -> set[str]:
         """The names of the workloads in the [[run]] tables of the experiment."""
@@ -128,6 +137,11 @@ def title(lab: Lab, name: str) -> str:
 def read(lab: Lab, name: str) -> File:
     """Reads and checks a file. Raises UserError for an unknown name and for a wrong value."""
     if name not in names(lab):
+        if name.endswith(".toml"):
+            raise UserError(
+                f"{name}: expected the name of an experiment; put the file into configs/experiments"
+                f" or a directory {VARIABLE}/experiments, and say {PurePath(name).stem!r}"
+            )
         raise unknown("experiment", name, names(lab))
     table = _load(lab, name)
     where = table.where
@@ -224,7 +238,7 @@ def check_parameters(axes: Sequence[Axis], entries: Sequence[Entry]) -> None:
         for key in dict.fromkeys(key for step in axis.steps for key in step):
             name = key.removeprefix(sweep.PARAMETERS)
             if name != key and name not in known:
-                raise unknown("parameter", name, known, where=axis.where)
+                raise unknown("parameter", name, known, where=tomlfile.begin(axis.where, key))
 
 
 def _geometries(

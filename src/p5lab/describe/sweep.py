@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from p5lab.describe import tomlfile
-from p5lab.describe.tomlfile import Table, type_name
+from p5lab.describe.tomlfile import Table, Where, begin, type_name
 from p5lab.errors import UserError
 
 PARAMETERS = "parameters."
@@ -39,9 +39,10 @@ class Point:
 @dataclass(frozen=True)
 class Axis:
     """One [[sweep]] or --sweep: a list of steps. A step sets one value for each of its keys.
-    `optional`: a machine without the part of a key leaves out the key."""
+    `optional`: a machine without the part of a key leaves out the key. `where`: the beginning of a
+    message about a key."""
 
-    where: str
+    where: Where
     steps: tuple[Mapping[str, Any], ...]
     optional: bool = False
 
@@ -74,7 +75,8 @@ def points(found: Iterable[Axis]) -> list[Point]:
     for axis in found:
         total *= len(axis.steps)
     if total > POINTS:
-        raise UserError(f"{found[-1].where}: {total:,} points: expected at most {POINTS:,}")
+        place = begin(found[-1].where, "")
+        raise UserError(f"{place}: {total:,} points: expected at most {POINTS:,}")
     result = []
     for steps in itertools.product(*(axis.steps for axis in found)):
         values, optional = (
@@ -103,7 +105,7 @@ def points(found: Iterable[Axis]) -> list[Point]:
 def where(found: Iterable[Axis], key: str) -> str:
     """The beginning of a message about a value of a swept key: the first axis with this key."""
     owners = [axis.where for axis in found if any(key in step for step in axis.steps)]
-    return owners[0] if owners else OPTION
+    return begin(owners[0], key) if owners else OPTION
 
 
 def keys(found: Iterable[Axis]) -> tuple[str, ...]:
@@ -127,9 +129,11 @@ def _axis(table: Table) -> Axis:
     if len(table.data) != 1:
         raise UserError(f"{table.where}: expected one of grid, zip and list")
     if "list" in table.data:
+        where: Where = table.where
         steps = [tomlfile.flatten(step.data) for step in table.tables("list")]
     else:
         form = next(iter(table.data))
+        where = table.table(form).near
         lists = _lists(table.table(form))
         lengths = {key: len(values) for key, values in lists.items()}
         if form == "zip" and len(set(lengths.values())) > 1:
@@ -139,7 +143,7 @@ def _axis(table: Table) -> Axis:
         steps = [dict(zip(lists, values, strict=True)) for values in combine(*lists.values())]
     if not steps or not all(steps):
         raise UserError(f"{table.where}: expected at least one key with at least one value")
-    return Axis(table.where, tuple(steps))
+    return Axis(where, tuple(steps))
 
 
 def _lists(table: Table) -> dict[str, list[Any]]:
@@ -160,7 +164,8 @@ def _check_keys(found: list[Axis]) -> None:
     for axis in found:
         for key in dict.fromkeys(key for step in axis.steps for key in step):
             if owners.setdefault(key, axis) is not axis:
-                raise UserError(f"{axis.where}: {key}: {owners[key].where} already sweeps this key")
+                place, other = begin(axis.where, key), begin(owners[key].where, key)
+                raise UserError(f"{place}: {key}: {other} already sweeps this key")
 
 
 def _number(key: str, word: str) -> int | str:

@@ -204,7 +204,7 @@ def load(path: Path, *, schema_version: int) -> Table:
     UserError for a file that cannot be read, and for a file that is not valid TOML.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors begin a file with a BOM
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
             f"cannot read {path}: {getattr(error, 'strerror', None) or error}"

@@ -4,7 +4,7 @@ The file lists the parameters, the brackets and the needed capabilities of the p
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ Needs = Mapping[str, str]
 class Parameter:
     """A workload argument: a whole number (at least `minimum`) or one of `choices`.
 
+    `least`: the name of the parameter whose value this one must reach; empty if there is none.
     `needs`: the capabilities that each choice needs.
     """
 
@@ -58,6 +59,7 @@ class Parameter:
     minimum: int
     choices: tuple[str, ...]
     needs: Mapping[str, Needs] = field(default_factory=dict)
+    least: str = ""
 
     def parse(self, value: Any, where: Where) -> int | str:  # noqa: ANN401
         """A value from an experiment file or the command line. Sizes may have the suffix K or M
@@ -128,10 +130,19 @@ class Workload:
                 raise unknown(
                     f"parameter of {self.name}", name, self.parameters, where=begin(where, name)
                 )
-        return {
+        found = {
             name: parameter.parse(given[name], where) if name in given else parameter.default
             for name, parameter in self.parameters.items()
         }
+        for name, parameter in self.parameters.items():
+            least = found.get(parameter.least, 0)
+            if parameter.least and int(found[name]) < int(least):
+                at = begin(where, name if name in given else parameter.least)
+                raise UserError(
+                    f"{at}: {name}: expected at least the value of {parameter.least}, {least};"
+                    f" found {found[name]}"
+                )
+        return found
 
     def operations_in(self, parameters: dict[str, int | str]) -> int:
         """The number of operations in one bracket of a run with these parameters."""
@@ -263,6 +274,10 @@ def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
     parameters = {
         key: _parameter(key, parameter_tables.table(key), shelf) for key in parameter_tables.data
     }
+    for key, one in parameters.items():
+        if one.least and (one.least not in parameters or parameters[one.least].choices):
+            at = parameter_tables.table(key).at("minimum")
+            raise UserError(f"{at}: expected a number or a numeric parameter; found {one.least!r}")
     operations = table.data.get("operations", 1)
     if isinstance(operations, str):
         if operations not in parameters or parameters[operations].choices:
@@ -301,16 +316,16 @@ def _parameter(name: str, own: Table, shelf: _Shelf) -> Parameter:
     choices = tuple(table.texts("choices", []))
     needs = table.table("needs", {})
     needs.only(choices)
+    is_named = isinstance(table.data.get("minimum"), str)  # by another parameter
     parameter = Parameter(
         name=name,
         default=0,
         unit=table.text("unit", ""),
         doc=table.text("doc"),
-        minimum=table.number("minimum", 0),
+        minimum=0 if is_named else table.number("minimum", 0),
         choices=choices,
         needs={choice: shelf.needs(needs, choice) for choice in needs.data},
+        least=table.text("minimum") if is_named else "",
     )
     default = parameter.parse(table.data.get("default"), lambda _: table.at("default"))
-    return Parameter(
-        name, default, parameter.unit, parameter.doc, parameter.minimum, choices, parameter.needs
-    )
+    return replace(parameter, default=default)
