@@ -168,7 +168,7 @@ def test_what_speedscope_cannot_have_is_refused(stored, tmp_path, write_attribut
     with pytest.raises(UserError, match="unknown event"):
         exports.write(path, exports.speedscope(stored, "cycles.bussy"))
     write_attribution([LINES[0] | {"stacks": False}, *LINES[1:]])
-    with pytest.raises(UserError, match="has no stacks: expected a run with --attribute stacks"):
+    with pytest.raises(UserError, match="has no stacks: expected a run with --by caller"):
         exports.write(path, exports.speedscope(stored, "cycles.busy"))
     assert not path.exists()
 
@@ -225,7 +225,7 @@ def test_causes_add_up_to_the_misses(by_function):
     assert values == {"compulsory": 1, "conflict": 2, "no cause": 5 - 3 - 1, "": 5 - 1}
     status, out, err = by_function(LINES, "--by", "cause")
     assert (status, out) == (1, "")
-    assert "--attribute misses" in err
+    assert "--by cause" in err
 
 
 def test_evictions(by_function):
@@ -235,7 +235,7 @@ def test_evictions(by_function):
     assert ["main", "code", "ksys_dup", "data", "5", "9", "100.0"] in rows
     status, out, err = by_function(LINES, "--evictions")
     assert (status, out) == (1, "")
-    assert "--attribute misses" in err
+    assert "--by loser" in err
     without = [line for line in CAUSED if line["type"] != "eviction"]
     status, out, err = by_function(without, "--evictions")
     assert (status, out) == (1, "")

@@ -195,4 +195,4 @@ def test_a_run_without_calls_is_refused(p5lab, stored):
     (stored.directory / "calls.jsonl").unlink()
     status, out, err = p5lab("show", stored.id, "--calls")
     assert (status, out) == (1, "")
-    assert "no counts by call" in err and "run tests --calls" in err
+    assert "no counts by call" in err and "run tests --by call" in err

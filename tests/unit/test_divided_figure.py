@@ -123,7 +123,7 @@ def test_report_divides_what_stored_runs_counted(p5lab, two):
     assert (status, json.loads(out)["missing"]) == (0, [])
     written_by_the_first = (lab.results / "program.html").read_text(encoding="utf-8")
     status, _, err = p5lab("report", "program", "--by", "call")
-    assert status == 1 and "--calls" in err and err.count("\n") == 1
+    assert status == 1 and "--by call" in err and err.count("\n") == 1
     status, _, err = p5lab("report", "program", "--by", "call,part")
     assert status == 2 and "exclude each other" in err
     status, _, err = p5lab("report", "program", "--where", "ring=0")

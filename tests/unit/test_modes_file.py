@@ -105,4 +105,4 @@ def test_the_tables(lab, p5lab):
     (directory / "modes.jsonl").unlink()
     status, out, err = p5lab(*words)
     assert (status, out) == (1, "")
-    assert "run tests --modes" in err
+    assert "run tests --by mode" in err

@@ -193,7 +193,7 @@ def test_a_wrong_profile_is_one_line(runs, p5lab, tmp_path):
         assert said in err
     (runs[0].directory / "attribution.jsonl").unlink()
     done, _, err = p5lab("profile", runs[0].id)
-    assert (done, "--attribute stacks" in err) == (1, True)
+    assert (done, "--by caller" in err) == (1, True)
 
 
 def page_data(path):

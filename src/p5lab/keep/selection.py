@@ -2,6 +2,7 @@
 """Selects stored runs by the words of a command line: ids of runs, and names of experiments."""
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -264,13 +265,27 @@ def find(lab: Lab, word: str, options: str = "") -> Stored:
 def without(stored: Stored, what: str, options: str) -> UserError:
     """Returns the error for a run that has no `what`, because it was made without these options of
     `run`. The message contains the command that makes such a run."""
-    command = _command(str(stored.record["experiment"]), options)
+    command = " ".join(filter(None, (_again(stored.record), options)))
     failed = "" if stored.status == "ok" else f" ({stored.status})"
     return UserError(
         f"run {stored.id}{failed} has no {what}: expected a run with {options}, as `{command}`"
         " makes it",
         status=STATUS_FAILED,
     )
+
+
+def _again(record: Mapping[str, Any]) -> str:
+    """Returns the command that repeats a run; for a program of the user, with its file, guest and
+    label."""
+    name = str(record["experiment"])
+    if name != experiment.PROGRAM or "program" not in record:
+        return _command(name, "")
+    words = ["--program", str(record["program"]["name"])]
+    if record["guest"]["name"] != experiment.PROGRAM_GUEST:
+        words += ["--guest", record["guest"]["name"]]
+    if label := named.of(record).label:
+        words += ["--label", label]
+    return f"./p5lab run {shlex.join(words)}"
 
 
 def _command(name: str, options: str) -> str:

@@ -110,7 +110,7 @@ def _lead(systems: Sequence[System], found: Sequence[_Read]) -> str:
         text += " Red: more than before. Blue: less."
     if not all(one.counts.stacks for one in found):
         text += (
-            " A run without callers (--attribute stacks) shows functions below the reason for"
+            " A run without callers (--by caller) shows functions below the reason for"
             " entering the kernel."
         )
     return text
@@ -152,7 +152,7 @@ class _Read:
 def _read(stored: Stored) -> _Read:
     path = stored.directory / ATTRIBUTION
     if not path.is_file():
-        raise selection.without(stored, "counts by function", "--attribute stacks")
+        raise selection.without(stored, "counts by function", "--by caller")
     counts = attribution.read(path)
     names = phase_names.of(stored.record)
     phases = {names.get(number, str(number)): number for number in counts.counts}

@@ -50,6 +50,7 @@ ORDERED = (
     "interval",
     SEED,
 )  # dimensions whose values are numbers in the order of time
+LINE = "line"
 OF_RUNS = {*compare.KEYS, "label"}  # what tells runs apart; a dimension divides one run
 CHOOSE = "choose runs by their ids or labels; show, compare, explain and query also have --only"
 PLAIN = "as described"  # the name of a machine without an overlay
@@ -460,9 +461,13 @@ def _observed(stored: Stored, question: Question) -> Counted:
         )
     if found := _found(stored, wanted):
         return found
-    options = dict.fromkeys(filter(None, (DIMENSIONS[name].options for name in wanted)))
-    both = f"--by {','.join(wanted)}" if len(options) > 1 else ""
-    raise selection.without(stored, f"counts by {', '.join(wanted)}", both or " ".join(options))
+    what, option = f"counts by {', '.join(wanted)}", f"--by {','.join(wanted)}"
+    if LINE in wanted and stored.record["experiment"] != PROGRAM:
+        raise UserError(
+            f"run {stored.id} has no {what}: only a program of your own is counted by line, as"
+            f" `./p5lab run --program FILE {option}` does"
+        )
+    raise selection.without(stored, what, option)
 
 
 def _divisors(stored: Stored, question: Question, counts: Counted) -> dict[str, float]:

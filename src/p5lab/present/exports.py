@@ -58,7 +58,7 @@ def _stacks(stored: Stored) -> Attribution:
     source = stored.directory / ATTRIBUTION
     found = attribution.read(source) if source.is_file() else None
     if found is None or not found.stacks:
-        raise selection.without(stored, "stacks", "--attribute stacks")
+        raise selection.without(stored, "stacks", "--by caller")
     return found
 
 
