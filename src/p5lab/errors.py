@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-STATUS_FAILED = 1  # a run, a build or a test failed
-STATUS_BAD_INPUT = 2  # the request is wrong; nothing ran
+STATUS_FAILED = 1  # what the command ran has failed: a run, a build, a test, a write
+STATUS_BAD_INPUT = 2  # the request is wrong, or asks for what no stored run has; nothing ran
 NAMED = 3  # a message suggests at most this number of names
 
 
@@ -73,6 +73,13 @@ def listed(names: Sequence[str], word: str = "or", form: Callable[[str], str] = 
     """A list of names in quotes: 'a', 'b' or 'c'."""
     *first, last = map(form, names)
     return f" {word} ".join(filter(None, (", ".join(first), last)))
+
+
+def few(names: Iterable[str]) -> str:
+    """The first NAMED of these names, and the number of the others."""
+    every = list(names)
+    others = len(every) - NAMED
+    return ", ".join(every[:NAMED]) + (f" and {others} more" if others > 0 else "")
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:

@@ -29,6 +29,7 @@ from p5stats.lazy import np, pd
 from p5stats.metrics import CROSSINGS as CROSSINGS
 from p5stats.metrics import KERNEL
 from p5stats.metrics import Counts as Counts
+from p5stats.metrics import Dividends as Dividends
 from p5stats.metrics import Metric as Metric
 from p5stats.metrics import evaluate as evaluate
 from p5stats.metrics import metrics as metrics

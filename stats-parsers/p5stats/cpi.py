@@ -53,7 +53,7 @@ GROUPS = {
         "cpi.uncached",
         "cpi.page_tables",
     ),
-    "writes and the bus": (
+    "waits for the bus": (
         "cpi.writes.buffers",
         "cpi.writes.order",
         "cpi.bus.writes",

@@ -119,6 +119,15 @@ class Counts:
         return self.total("data_reads", "data_writes")
 
 
+class Dividends(Counts):
+    """Counts with the dividend in the place of each ratio, such as the busy cycles of the CPI: how
+    much a part weighs in the ratio of the whole."""
+
+    def ratio(self, above: float, below: float) -> float:
+        """The dividend."""
+        return above
+
+
 def _microseconds(c: Counts, hz: int) -> float:
     if c.has("time.wall"):
         return c["time.wall"] / 1e3
@@ -469,10 +478,15 @@ class _Noted(Counts):
     def __init__(self) -> None:
         super().__init__({})
         self.read: set[str] = set()
+        self.divided = False
 
     def __getitem__(self, event: str) -> float:
         self.read.add(event)
         return 1.0
+
+    def ratio(self, above: float, below: float) -> float:
+        self.divided = True
+        return super().ratio(above, below)
 
 
 @functools.cache
@@ -483,6 +497,18 @@ def reported() -> frozenset[str]:
     for metric in metrics(None):
         metric.value(counts, 1)
     return frozenset(counts.read)
+
+
+@functools.cache
+def ratios() -> frozenset[str]:
+    """The metrics that divide one number by another. The values of parts do not add up."""
+    found = set()
+    for metric in metrics(None, 1):
+        counts = _Noted()
+        metric.value(counts, 1)
+        if counts.divided:
+            found.add(metric.name)
+    return frozenset(found)
 
 
 def _row_of(row: str | Event) -> Metric:

@@ -84,7 +84,7 @@ def test_show_prints_the_stack_of_one_and_of_several_systems(own_lab, made, caps
     assert {row["run"] for row in found["rows"]} == {
         made[guest, True].id for guest in ("linux", "linux-uml")
     }
-    assert cli.main(["show", made["linux", False].id, "--cpi"], own_lab) == 1
+    assert cli.main(["show", made["linux", False].id, "--cpi"], own_lab) == 2
     assert "has no CPI stack: expected a run with --cpi" in capsys.readouterr().err
 
 

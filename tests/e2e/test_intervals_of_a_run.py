@@ -77,5 +77,5 @@ def test_the_table(made, own_lab, capsys):
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 80
     assert f"intervals of {LENGTH:,} clocks" in said
-    assert cli.main(["show", made[0].id, "--intervals"], own_lab) == 1
+    assert cli.main(["show", made[0].id, "--intervals"], own_lab) == 2
     assert "expected a run with --interval" in capsys.readouterr().err

@@ -224,7 +224,7 @@ def test_causes_add_up_to_the_misses(by_function):
     # One function has 5 misses with 3 causes, and one a correction of -1.
     assert values == {"compulsory": 1, "conflict": 2, "no cause": 5 - 3 - 1, "": 5 - 1}
     status, out, err = by_function(LINES, "--by", "cause")
-    assert (status, out) == (1, "")
+    assert (status, out) == (2, "")
     assert "--by cause" in err
 
 
@@ -234,11 +234,11 @@ def test_evictions(by_function):
     rows = [line.split() for line in said.splitlines()]
     assert ["main", "code", "ksys_dup", "data", "5", "9", "100.0"] in rows
     status, out, err = by_function(LINES, "--evictions")
-    assert (status, out) == (1, "")
+    assert (status, out) == (2, "")
     assert "--by loser" in err
     without = [line for line in CAUSED if line["type"] != "eviction"]
     status, out, err = by_function(without, "--evictions")
-    assert (status, out) == (1, "")
+    assert (status, out) == (2, "")
     assert "direct-mapped L2" in err
 
 

@@ -194,5 +194,5 @@ def test_many_phases_have_a_view_of_their_own(p5lab, stored, monkeypatch):
 def test_a_run_without_calls_is_refused(p5lab, stored):
     (stored.directory / "calls.jsonl").unlink()
     status, out, err = p5lab("show", stored.id, "--calls")
-    assert (status, out) == (1, "")
+    assert (status, out) == (2, "")
     assert "no counts by call" in err and "run tests --by call" in err

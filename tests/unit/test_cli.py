@@ -158,21 +158,25 @@ def test_show_has_the_order_of_the_experiment(p5lab, lab):
 def test_explain_names_the_command_that_makes_its_runs(p5lab):
     wanted = "./p5lab run tests --cpi"
     status, _, err = p5lab("explain", "tests", "toy", "toy")
-    assert (status, err) == (1, f"p5lab: tests has no results: run `{wanted}` first\n")
+    assert (status, err) == (2, f"p5lab: tests has no results: run `{wanted}` first\n")
     p5lab("run", "tests", "--no-build")
     status, _, err = p5lab("explain", "tests", "toy", "p133-triton")
     every = f"{wanted} --guest toy --machine p133-triton"
-    assert (status, err.count(f"`{every} --seed 0-4` first")) == (1, 1)
+    assert (status, err.count(f"`{every} --seed 0-4` first")) == (2, 1)
     assert f"`{every}` first" in p5lab("explain", "tests", "toy", "p133-triton", "--single")[2]
+    swept = p5lab("explain", "tests", "l2.size=64K", "l2.size=1M", "--single")[2]
+    assert f"`{wanted} --sweep l2.size=64K,1M` first" in swept
+    status, _, err = p5lab("explain", "tests", "toy", "tox")
+    assert (status, err) == (2, "p5lab: tests: unknown system 'tox'; did you mean 'toy'?\n")
     status, _, err = p5lab("show", "tests", "--cpi")
-    assert (status, err.count(wanted)) == (1, 1)
+    assert (status, err.count(wanted)) == (2, 1)
 
 
 def test_show_the_crossings_of_a_traced_run(p5lab, lab):
     p5lab("run", "tests", "--no-build", "--workload", "call")
     directory = next(iter(lab.results.glob("tests/*")))
     status, _, err = p5lab("show", directory.name, "--crossings")
-    assert status == 1
+    assert status == 2
     command = "./p5lab run tests --trace crossings"
     assert f"expected a run with --trace crossings, as `{command}` makes it" in err
     registers = {"instructions": 1, "cr3": [1, 1], "eax": 41, "ebx": 0}

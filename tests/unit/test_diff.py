@@ -229,7 +229,7 @@ def test_runs_without_counts_and_too_few_runs(lab, p5lab):
     lab.behave(exit=3)
     (bad,) = execute(lab, LARGE)
     status, out, err = p5lab("diff", good.id, bad.id)
-    assert (status, out) == (1, "")
+    assert (status, out) == (2, "")
     assert f"run {bad.id} is failed and has no counts" in err
     assert p5lab("diff", good.id, good.id[:6])[0] == 2
 

@@ -278,6 +278,11 @@ def test_query_compare_and_plot_take_the_same_dimensions(p5lab, lab, results_by_
     status, _, err = p5lab("plot", first, *by, "--ratio", "--output", str(figure))
     assert status == 2
     assert "--ratio" in err
+    two = ("--metric", "cycles,instructions", "--output", str(figure))
+    assert "one number" in p5lab("plot", first, second, "--by", "ring", *two)[2]
+    status, _, err = p5lab("plot", first, second, *two)
+    assert status == 2 and "--ratio" in err
+    assert p5lab("compare", first, first, second, *by)[2].count("\n") == 1
     for command in ("show", "compare"):
         status, out, err = p5lab(command, first, second, "--by", "ring", "--where", "guest=toy")
         assert (status, out, len(err.splitlines())) == (2, "", 1)
@@ -332,7 +337,7 @@ def test_runs_of_an_experiment_without_the_counts_are_left_out_with_a_word(
     assert len(err.splitlines()) == 1
     assert all(one[:8] in err for one in others)
     status, out, err = p5lab("show", stored.id, *others, "--by", "function")
-    assert (status, out) == (1, "")
+    assert (status, out) == (2, "")
     assert any(one in err for one in others)
     monkeypatch.setattr(checkout, "here", lambda: lab)
     with pytest.warns(UserWarning, match="function"):
@@ -371,6 +376,9 @@ def test_what_only_one_system_has_is_new_or_gone(p5lab, lab, stored):
     status, out, _ = p5lab(*words)
     assert status == 0
     assert "new" not in out and "gone" not in out
+    status, out, err = p5lab("show", stored.id, second, "--by", "ring", "--map", str(names))
+    assert (status, err.count("\n")) == (0, 1)
+    assert "--map changes nothing" in err and "function" in err
     names.write_text('schema_version = 1\n[function]\nksys_dupp = "sys_dup"\n')
     status, _, err = p5lab(*words)
     assert status == 2
@@ -386,13 +394,13 @@ def test_what_only_one_system_has_is_new_or_gone(p5lab, lab, stored):
     [
         (("--by", "funktion"), 2, ("funktion", "function")),
         (("--by", "call,part"), 2, ("call", "part", "exclude")),
-        (("--by", "call,interval"), 1, ("run tests --by call,interval",)),
-        (("--by", "mode"), 1, ("mode", "run tests --by mode")),
+        (("--by", "call,interval"), 2, ("run tests --by call,interval",)),
+        (("--by", "mode"), 2, ("mode", "run tests --by mode")),
         (("--by", "line"), 2, ("line", "./p5lab run --program FILE --by line")),
-        (("--by", "function,component"), 1, ("component", "--by function,component")),
+        (("--by", "function,component"), 2, ("component", "--by function,component")),
         (("--by", "ring", "--where", "ring"), 2, ("--where", "ring=0")),
         (("--by", "ring", "--where", "rang=0"), 2, ("rang", "ring")),
-        (("--by", "function", "--where", "function=sysdup"), 1, ("sysdup", "sys_dup")),
+        (("--by", "function", "--where", "function=sysdup"), 2, ("sysdup", "sys_dup")),
         (("--by", "component", "--metric", "instructions"), 2, ("component", "--metric cycles")),
         (("--by", "ring", "--metric", "cycels"), 2, ("cycels",)),
         (("--by", "ring", "--map", "nowhere.toml"), 2, ("nowhere.toml",)),

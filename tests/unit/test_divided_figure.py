@@ -2,6 +2,7 @@
 """Figures of counts by dimension: rows beside each other for all systems, on a page and alone."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,26 @@ def test_systems_stand_beside_each_other_and_new_rows_say_so():
     assert set(figure.frame["benchmark"]) == {"a (new)", "b (gone)", "c"}
 
 
+def test_the_caption_says_only_what_is_true():
+    (said,) = divided_figure._figure(table(("function",), {("a",): (1,)}), None).caption
+    assert "add up" in said and "value comes first" in said
+    chosen = table(("function",), {("a",): (1,)})
+    chosen = replace(chosen, question=replace(chosen.question, where={"ring": ("0",)}))
+    (said,) = divided_figure._figure(chosen, None).caption
+    assert "add up" not in said and "ring=0" in said
+    ratio = Column("CPI (busy)", "cycles/instruction", False)
+    asked = Question(("function",), metrics=(ratio,))
+    rows = {("tiny",): (9, 1), ("hot",): (30, 10)}
+    counts = [
+        Row(key, ({"cycles.busy": float(a), "instructions": float(b)},))
+        for key, (a, b) in rows.items()
+    ]
+    of_ratio = replace(table(("function",), {}), question=asked, rows=tuple(counts))
+    figure = divided_figure._figure(of_ratio.ordered((ratio,)), None)
+    assert list(figure.frame["benchmark"]) == ["hot", "tiny"]
+    assert "add up" not in figure.caption[0] and "dividend" in figure.caption[0]
+
+
 def test_iterations_are_a_curve():
     rows = {(str(number),): (number * 10,) for number in range(4)}
     figure = divided_figure._figure(table(("iteration",), rows), None)
@@ -123,11 +144,11 @@ def test_report_divides_what_stored_runs_counted(p5lab, two):
     assert (status, json.loads(out)["missing"]) == (0, [])
     written_by_the_first = (lab.results / "program.html").read_text(encoding="utf-8")
     status, _, err = p5lab("report", "program", "--by", "call")
-    assert status == 1 and "--by call" in err and err.count("\n") == 1
+    assert status == 2 and "--by call" in err and err.count("\n") == 1
     status, _, err = p5lab("report", "program", "--by", "call,part")
     assert status == 2 and "exclude each other" in err
     status, _, err = p5lab("report", "program", "--where", "ring=0")
     assert status == 2 and "--by" in err
     status, _, err = p5lab("report", "program", "--by", "function", "--where", "function=nope")
-    assert status == 1 and "nope" in err
+    assert status == 2 and "nope" in err
     assert written_by_the_first == (lab.results / "program.html").read_text(encoding="utf-8")

@@ -310,3 +310,24 @@ def test_explain_exports_its_figures(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="file: "):
         command._export([found], tmp_path / "file")
+
+
+def test_the_rows_add_up_to_the_busy_cycles_of_both_systems():
+    """Also what did not change, which is no cause of the difference."""
+    before = {
+        (PAIRS, 0, "a"): 100.0,
+        (DRAM, 0, "a"): 10.0,
+        (WAITS, 0, "a"): 7.0,
+        (WAITS, 3, "b"): 0.0,
+    }
+    after = {**before, (DRAM, 0, "a"): 410.0}
+    table = printed(explanation.show, [explained([before], [after])])
+    rows = {line.split()[0]: line.split() for line in table.splitlines() if line.strip()}
+    assert rows["data.dram"][2:5] == ["10.0", "410", "+400"]
+    assert rows["(2"][2:5] == ["107", "107", "0"]
+    assert rows["busy"][2:5] == ["117", "517", "+400"]
+
+
+def test_reads_that_wait_for_the_bus_are_not_called_writes():
+    (group,) = [name for name, own in cpi.GROUPS.items() if "cpi.bus.reads" in own]
+    assert "write" not in group and "bus" in group

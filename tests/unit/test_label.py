@@ -10,6 +10,7 @@ from test_program import elf
 
 from p5lab.cli import main as cli
 from p5lab.describe.markers import WHOLE_PHASE
+from p5lab.errors import UserError
 from p5lab.keep import index, named, selection, store
 from p5lab.page import write_stored
 
@@ -41,6 +42,17 @@ def said(lab, capsys, *words, status=0):
     assert cli.main(list(words), lab) == status
     printed = capsys.readouterr()
     return printed.err if status else printed.out
+
+
+def test_a_label_is_its_newest_run(lab, run):
+    run(b"code", "--label", "one")
+    newer, _ = run(b"code", "--label", "one", "--calls")
+    later = {**record(lab, newer), "started": "2100-01-01T00:00:00+00:00"}
+    store.write(lab.results / "program" / newer, later)
+    assert selection.find(lab, "one").id == newer
+    run(b"other code", "--label", "one")
+    with pytest.raises(UserError, match=rf"2 runs have this label: .*{newer[:8]}"):
+        selection.find(lab, "one")
 
 
 def test_a_label_names_a_run_everywhere(lab, run, capsys, tmp_path):

@@ -104,5 +104,5 @@ def test_the_tables(lab, p5lab):
     assert len(list(csv.DictReader(text.splitlines()))) == len(rows)
     (directory / "modes.jsonl").unlink()
     status, out, err = p5lab(*words)
-    assert (status, out) == (1, "")
+    assert (status, out) == (2, "")
     assert "run tests --by mode" in err

@@ -8,6 +8,7 @@ import re
 
 import pytest
 from fakelab import CALL, call_events, chase_events
+from rich.console import Console
 
 from p5lab.cli import main as cli
 from p5lab.keep import store
@@ -117,6 +118,20 @@ def test_a_query_fits_and_is_limited(p5lab, many):
     assert "experiment = many" in text
     assert "experiment" not in found[1].split()
     assert found[1].split()[-1] == columns.split(",")[-1] == "value"
+
+
+def test_a_query_keeps_the_columns_that_are_asked_for():
+    columns = ["run", "system", "runs", "call", "value", "per", "difference", "ratio"]
+    rows = [[f"{at}" * 16 for _ in columns] for at in (1, 2)]
+    shown = {}
+    for wanted in ((), ("call", "value")):
+        console = Console(file=io.StringIO(), width=60)
+        query_table.show(console, columns, rows, wanted=wanted)
+        text = console.file.getvalue()
+        assert max(map(len, text.splitlines())) <= 60
+        shown[wanted] = text.splitlines()[1].split()
+    assert shown[()] == ["run", "...", "ratio"]
+    assert shown["call", "value"] == ["...", "call", "value", "..."]
 
 
 def test_all_rows_of_a_query(p5lab, many):

@@ -175,7 +175,7 @@ def test_no_results_name_the_command(lab, capsys):
     lab._put("configs/claims.toml", "schema_version = 1\n")
     output = lab.root / "page.html"
     words = ["tests", "--seed", "0-1", "--sweep", "l2.size=128K,256K"]
-    assert cli.main(["report", *words, "--output", str(output)], lab) == 1
+    assert cli.main(["report", *words, "--output", str(output)], lab) == 2
     assert capsys.readouterr().err == (
         f"p5lab: tests has no results: run `./p5lab run {' '.join(words)}` first\n"
     )

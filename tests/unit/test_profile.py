@@ -181,7 +181,7 @@ def test_a_trace_has_the_fields_of_its_format(runs, p5lab, tmp_path):
 
 def test_a_wrong_profile_is_one_line(runs, p5lab, tmp_path):
     for words, status, said in (
-        ((runs[0].id, "--as", "trace"), 1, "--trace crossings"),
+        ((runs[0].id, "--as", "trace"), 2, "--trace crossings"),
         ((runs[0].id, runs[1].id, "--as", "callgrind"), 2, "one run"),
         ((runs[0].id, "--event", "cpi"), 2, "speedscope"),
         ((runs[0].id, "--as", "speedscope", "--event", "cycels"), 2, "did you mean 'cycles.busy'"),
@@ -193,7 +193,26 @@ def test_a_wrong_profile_is_one_line(runs, p5lab, tmp_path):
         assert said in err
     (runs[0].directory / "attribution.jsonl").unlink()
     done, _, err = p5lab("profile", runs[0].id)
-    assert (done, "--by caller" in err) == (1, True)
+    assert (done, "--by caller" in err) == (2, True)
+
+
+def test_a_label_of_two_runs_is_their_difference(runs, p5lab, tmp_path):
+    path = tmp_path / "page.html"
+    for one in runs:
+        assert p5lab("label", one.id, "both")[0] == 0
+    assert p5lab("profile", "both", "--output", str(path))[0] == 0
+    assert len(page_data(path)["systems"]) == 2
+    status, _, err = p5lab("profile", "both", "--as", "callgrind")
+    assert status == 2 and all(one.id[:8] in err for one in runs)
+    status, out, _ = p5lab("show", "both", "--format", "csv")
+    assert status == 0 and all(one.id in out for one in runs)
+
+
+def test_an_experiment_without_the_counts_says_how_to_make_them(runs, p5lab):
+    for one in runs:
+        (one.directory / "attribution.jsonl").unlink()
+    status, _, err = p5lab("profile", "tests")
+    assert status == 2 and "run tests --by caller" in err and "no results" not in err
 
 
 def page_data(path):

@@ -272,6 +272,7 @@ def by(
     a dimension, and for a wrong name.
     """
     question = breakdown.ask(_listed(dimensions), _chosen(where), _listed(metric), per, names)
+    _warn_of(question)
     if isinstance(runs, pd.DataFrame):
         return divided([same[0] for same in grouped(checkout.here(), runs)], question, top)
     stored, left_out = breakdown.named(checkout.here(), _listed(runs), question)
@@ -301,10 +302,17 @@ def explain(
     names, and for runs without a CPI stack or without counts by a dimension.
     """
     asked = breakdown.ask(_listed(by), _chosen(where), names=names) if by else None
+    if asked:
+        _warn_of(asked)
     found = two_systems.of(checkout.here(), systems, asked, only, single=single)
     frame = pd.DataFrame(explanation.rows(found))
     numbers = [name for name in frame if name not in ("benchmark", *EXPLAINED)]
     return frame.assign(**{name: pd.to_numeric(frame[name]) for name in numbers})
+
+
+def _warn_of(question: breakdown.Question) -> None:
+    if said := breakdown.unused(question):
+        warnings.warn(said.removeprefix("--map ").join(("names ", "")), stacklevel=3)
 
 
 def _chosen(where: Mapping[str, Any] | None) -> list[str]:

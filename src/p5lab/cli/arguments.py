@@ -45,8 +45,10 @@ def add(parser: _ActionsContainer, text: str, **given: Mapping[str, Any]) -> Non
         parser.add_argument(name, **{**words, **given.get(key, kind)})
 
 
-def check_output(path: Path | None, *, makes_directory: bool = False) -> None:
-    """Raises UserError if the file of --output is a directory or lies in no directory. A command
+def check_output(
+    path: Path | None, option: str = "--output", *, makes_directory: bool = False
+) -> None:
+    """Raises UserError if the file of an option is a directory or lies in no directory. A command
     checks this before its work. `makes_directory`: the command makes the directory of the file."""
     if path is None:
         return
@@ -54,9 +56,9 @@ def check_output(path: Path | None, *, makes_directory: bool = False) -> None:
     while makes_directory and not parent.exists():
         parent = parent.parent
     if path.is_dir():
-        raise UserError(f"--output {path}: expected a file; found a directory")
+        raise UserError(f"{option} {path}: expected a file; found a directory")
     if not parent.is_dir():
-        raise UserError(f"--output {path}: expected a directory {parent}; there is none")
+        raise UserError(f"{option} {path}: expected a directory {parent}; there is none")
 
 
 def _option(name: str, value: str) -> dict[str, Any]:

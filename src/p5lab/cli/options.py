@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -311,9 +312,13 @@ def workers(args: argparse.Namespace) -> Workers | None:
 
 
 def question(args: argparse.Namespace, by: str) -> breakdown.Question:
-    """Returns what --by and its options ask for. `by`: the value of --by. Raises
-    UserError if they do not fit."""
-    return breakdown.ask([by], args.where, args.metrics, args.per, args.names)
+    """Returns what --by and its options ask for. `by`: the value of --by. Says so if --map has no
+    effect. Raises UserError if they do not fit."""
+    given = getattr(args, "metrics", ()), getattr(args, "per", breakdown.OPERATION)
+    found = breakdown.ask([by], args.where, *given, args.names)
+    if said := breakdown.unused(found):
+        print(f"p5lab: {said}", file=sys.stderr)
+    return found
 
 
 def check_no_breakdown(args: argparse.Namespace) -> None:

@@ -20,6 +20,8 @@ def named(
     """Returns the runs that the words name, the newest of each kind, or with a question those of
     breakdown.named. Runs of several programs of the user are versions of one program. Raises
     UserError if a word names no finished run."""
+    if again := selection.repeated(words):
+        print(f"p5lab: {again}", file=sys.stderr)
     if question:
         found, left_out = breakdown.named(lab, words, question, only)
         if left_out:

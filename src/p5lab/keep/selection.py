@@ -3,13 +3,14 @@
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from p5lab.describe import experiment, experiment_file
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.describe.run import Run, is_named
-from p5lab.errors import STATUS_FAILED, UserError, nearest, unknown
+from p5lab.errors import UserError, few, nearest, unknown
 from p5lab.keep import index, named, store, swept_keys
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
@@ -141,7 +142,7 @@ def groups(lab: Lab, words: Sequence[str], only: str = "") -> list[list[Stored]]
     if not chosen and only:
         raise UserError(f"--only {only}: none of the stored runs has this text in its name")
     if not chosen:
-        raise UserError(f"{' '.join(words)}: no run has finished", status=STATUS_FAILED)
+        raise UserError(f"{' '.join(words)}: no run has finished")
     return chosen
 
 
@@ -159,6 +160,22 @@ def _labelled(lab: Lab, label: str) -> list[Stored]:
     found = [one for one in index.runs(lab) if named.of(one.record).label == label]
     runs = [store.stored(one.directory) for one in found if one.status in ENDED]
     return sorted(runs, key=lambda one: (one.started, str(one.record["label"])))
+
+
+def has_several(lab: Lab, word: str) -> bool:
+    """Whether a word names runs of several kinds: an experiment, or a label of several runs."""
+    return is_group(lab, word) or (not is_id(word) and len(by_kind(_labelled(lab, word))) > 1)
+
+
+def repeated(words: Sequence[str]) -> str:
+    """A sentence about words that name the same runs again; otherwise empty."""
+    again = [word for word, number in Counter(words).items() if number > 1]
+    return f"named twice, taken once: {', '.join(again)}" if again else ""
+
+
+def listed_runs(runs: Iterable[Stored]) -> str:
+    """The first of these runs for a message: the beginning of the id, and what it measures."""
+    return few(f"{one.id[:8]} ({head(one.record)})" for one in runs)
 
 
 def is_label(lab: Lab, word: str) -> bool:
@@ -233,26 +250,25 @@ def is_id(word: str) -> bool:
 
 
 def find(lab: Lab, word: str, options: str = "") -> Stored:
-    """Returns the run with an id that begins with `word`, or the run with this label. Raises
-    UserError if there is no such run. The message fits an id or a name, according to the word.
+    """Returns the run with an id that begins with `word`, or the newest run with this label. Raises
+    UserError if there is no such run, or if runs of several kinds have the label. The message fits
+    an id or a name, according to the word.
     `options`: the options of `run` that the caller's runs need, for the command in the message."""
     prefix = word.rstrip("/").rpartition("/")[2]
     if is_id(prefix):
         return store.find(lab, word)
-    labelled = _labelled(lab, word)
-    if len(labelled) > 1:
-        ids = ", ".join(one.id[:8] for one in labelled)
-        raise UserError(
-            f"{word}: {len(labelled)} runs have this label: {ids}; expected one of them"
-        )
-    if labelled:
-        return labelled[0]
+    kinds = list(by_kind(_labelled(lab, word)).values())
+    if len(kinds) == 1:
+        return kinds[0][0]  # the newest
+    if kinds:
+        own = listed_runs(same[0] for same in kinds)
+        raise UserError(f"{word}: {len(kinds)} runs have this label: {own}; expected one of them")
+    if is_group(lab, word):
+        own = listed_runs(same[0] for same in groups(lab, [word]))
+        raise UserError(f"{word} is an experiment; expected one of its runs: {own}")
     known = experiment.names(lab)
     if word in (*known, *experiment.OWN):
-        raise UserError(
-            f"{word} has no results: run `{_command(word, options)}` first",
-            status=STATUS_FAILED,
-        )
+        raise UserError(f"{word} has no results: run `{_command(word, options)}` first")
     names = [*_experiments(lab), *known]
     if nearest(word, names):
         raise unknown("run or experiment", word, names)
@@ -269,8 +285,7 @@ def without(stored: Stored, what: str, options: str) -> UserError:
     failed = "" if stored.status == "ok" else f" ({stored.status})"
     return UserError(
         f"run {stored.id}{failed} has no {what}: expected a run with {options}, as `{command}`"
-        " makes it",
-        status=STATUS_FAILED,
+        " makes it"
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from p5lab.describe import experiment, workload
 from p5lab.describe.experiment import Cannot, Expansion, Run
-from p5lab.errors import STATUS_FAILED, UserError, writing
+from p5lab.errors import UserError, writing
 from p5lab.evidence import counter_method, period, published, validate
 from p5lab.execute import runner
 from p5lab.files import replace_text
@@ -88,9 +88,7 @@ def write(
     """
     results = choose(expansion.runs, store.all_runs(lab, name))
     if not results.found:
-        raise UserError(
-            f"{name} has no results: run `./p5lab {command}` first", status=STATUS_FAILED
-        )
+        raise UserError(f"{name} has no results: run `./p5lab {command}` first")
     title = PROGRAMS if name == experiment.PROGRAM else experiment.title(lab, name)
     asked = _claims(lab, name, results)
     subject = _Subject(name, title, results, expansion.cannot, expansion.swept, asked)

@@ -4,11 +4,10 @@ one colour scale. The page is one file and needs no network."""
 
 import html
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path
 
-from p5lab.present import pipes
+from p5lab.present import pipes, same_lines
 from p5lab.present.annotated import Annotated, Block, Code, share
 
 CSS = Path(__file__).with_name("page.css")
@@ -98,9 +97,8 @@ def _groups(codes: Sequence[Code | None]) -> Iterator[tuple[Block | None, ...]]:
         yield from ((block,) for block in first)
         return
     second = list(codes[1].blocks) if codes[1] else []
-    matched = SequenceMatcher(None, _keys(first), _keys(second), autojunk=False)
-    for _, a, b, c, d in matched.get_opcodes():
-        yield from zip_longest(first[a:b], second[c:d])
+    for old, new in same_lines.blocks(_keys(first), _keys(second)):
+        yield from zip_longest([first[at] for at in old], [second[at] for at in new])
 
 
 def _keys(blocks: Sequence[Block]) -> list[str]:

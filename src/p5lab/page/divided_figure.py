@@ -9,7 +9,7 @@ from p5lab.keep.store import Stored
 from p5lab.page.figure import Figure, frame, identifier, mark
 from p5lab.present import breakdown, by_source
 from p5lab.present.breakdown import ALL, ORDERED, Question, Row, Table
-from p5lab.present.breakdown_table import GONE, NEW
+from p5lab.present.breakdown_table import GONE, NEW, NOTHING_IS, sums
 from p5lab.present.column import Column
 from p5lab.present.tables import MISSING
 
@@ -17,7 +17,6 @@ MOST = 20  # rows, without the one for the rest
 BY_FUNCTION = Question(("function", "module", "ring"), per=ALL)
 WITH_LINE = Question(("line",), {"line": ("*:*",)}, per=ALL)  # other code has no source line
 CODE_LETTERS = 40  # a longer line of source is cut
-SUMS = "The rows add up to the counts between the markers; nothing is subtracted."
 Name = Callable[[str, str], str]  # of a dimension and its value
 
 
@@ -62,16 +61,17 @@ def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
     divided = f"{table.title} by {', '.join(by)}, for {table.per}"
     system = f" ({_name(table.systems[0].name)})" if len(table.systems) == 1 else ""
     only = "; ".join(f"{key}={','.join(v)}" for key, v in table.question.where.items())
-    sums = f"The figure shows only counts with {only}." if only else SUMS
+    said = [f"The figure shows only counts with {only}." if only else sums(table), NOTHING_IS]
     if len(table.rows) > len(rows):
-        sums += f" The figure shows the {len(rows) - 1} largest rows and the sum of the others."
+        said.append(f"The figure shows the first {len(rows) - 1} rows and the sum of the others.")
     if not over:
         order = "difference" if len(table.systems) > 1 else "value"
-        sums += f" The largest {order} comes first."
+        order += " of the ratio's dividend" if columns[0].is_ratio else ""
+        said.append(f"The largest {order} comes first.")
     runs = dict.fromkeys(stored.id for system in table.systems for stored in system.stored)
     link = identifier(f"{divided}-{next(iter(runs))[:8]}")
-    form = "curve" if over else "bars"
-    return Figure(link, divided + system, form, frame(marks), (sums,), over, runs=tuple(runs))
+    form, caption = "curve" if over else "bars", (" ".join(filter(None, said)),)
+    return Figure(link, divided + system, form, frame(marks), caption, over, runs=tuple(runs))
 
 
 def _marks(table: Table, row: Row, wanted: Column, shown: str) -> list[dict[str, Any]]:

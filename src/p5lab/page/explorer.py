@@ -14,7 +14,7 @@ from typing import Any
 import vl_convert
 from markupsafe import Markup
 
-from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.errors import UserError
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.page import charts, offline
@@ -93,7 +93,7 @@ def of(groups: Sequence[Sequence[Stored]], title: str) -> Explorer:
                 with suppress(UserError):  # a run without such counts
                     figures += _figures(runs, question)
     if not figures:
-        raise UserError(f"{title}: no run has counts", status=STATUS_FAILED)
+        raise UserError(f"{title}: no run has counts")
     return Explorer(title, figures)
 
 

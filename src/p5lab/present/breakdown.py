@@ -18,11 +18,11 @@ from pathlib import Path, PurePath
 from p5lab.describe import tomlfile
 from p5lab.describe.experiment import PROGRAM
 from p5lab.describe.keys import readable
-from p5lab.errors import STATUS_FAILED, UserError, unknown
+from p5lab.errors import UserError, unknown
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
-from p5lab.present import column
+from p5lab.present import by_source, column, same_lines
 from p5lab.present.column import Column
 from p5lab.present.comparison import CYCLES, NOMINAL
 from p5stats import StatsError, compare, cpi, declared, dimensions, tidy
@@ -50,9 +50,10 @@ ORDERED = (
     "interval",
     SEED,
 )  # dimensions whose values are numbers in the order of time
-LINE = "line"
 OF_RUNS = {*compare.KEYS, "label"}  # what tells runs apart; a dimension divides one run
 CHOOSE = "choose runs by their ids or labels; show, compare, explain and query also have --only"
+LINE = "line"
+BLANK = {LINE: {"": "(no line)"}, "caller": {"": "(no caller)"}}  # other names of empty values
 PLAIN = "as described"  # the name of a machine without an overlay
 Key = tuple[str, ...]
 Events = Mapping[str, float]  # counts by event
@@ -72,13 +73,15 @@ class Question:
     """What a user wants to see. `by`: the dimensions of a row. `where`: for a dimension, the values
     that count (* matches any text). `metrics`: the columns; without any, those of View.PARTS.
     `per`: OPERATION, INSTRUCTIONS, or ALL for the sums over all brackets. `names`: for a dimension,
-    other names of values, so that two systems have the same name for one thing."""
+    other names of values, so that two systems have the same name for one thing. `first`: the
+    version of a program whose source lines name those of the other versions (`of_versions`)."""
 
     by: tuple[str, ...]
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     metrics: tuple[Column, ...] = ()
     per: str = OPERATION
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    first: Stored | None = None
 
     @property
     def dimensions(self) -> tuple[str, ...]:
@@ -118,6 +121,16 @@ def ask(
     if CAUSE in found.dimensions and not columns:
         return replace(found, metrics=tuple(_columns("l2_read_misses")))
     return found
+
+
+def unused(question: Question) -> str:
+    """A sentence if no name of the file of names can be used, because its dimensions are not those
+    of the rows; otherwise empty."""
+    named = [name for name, own in question.names.items() if own]
+    if not question.names or set(named) & set(question.by):
+        return ""
+    has = f"it has names of {', '.join(named)}" if named else "it has no names"
+    return f"--map changes nothing: {has}, and the rows are by {', '.join(question.by)}"
 
 
 def _columns(option: str) -> Sequence[Column]:
@@ -223,12 +236,14 @@ class Table:
 
     def ordered(self, columns: tuple[Column, ...]) -> Table:
         """The same rows in their order by the first of these columns, with a dimension in its own
-        order before it."""
+        order before it. The order by a ratio is that of its dividend: a small part of the whole
+        does not come first because its ratio is large."""
         table = replace(self, columns=columns)
 
         def place(row: Row) -> tuple[object, ...]:
             number = str(row.key[0]) if self.question.by[0] in ORDERED else ""
-            values = [one if one == one else 0.0 for one in table.values(row, columns[0])]
+            weights = table.values(row, columns[0], compare.Dividends)
+            values = [one if one == one else 0.0 for one in weights]
             is_several = len(values) > 1
             order = max(abs(one - values[0]) for one in values) if is_several else values[0]
             return int(number) if number.isdigit() else math.inf, -order, row.key
@@ -241,28 +256,34 @@ class Table:
         more = [self.sum(f"({len(rest)} others)", rest)] if rest else []
         return [*self.rows[:number], *more]
 
-    def value(self, row: Row, place: int, wanted: Column) -> float:
+    def value(
+        self, row: Row, place: int, wanted: Column, of: type[compare.Counts] = compare.Counts
+    ) -> float:
         """The value of a column in a row, of the system with this place. What has no count is 0, or
-        NaN for a ratio."""
+        NaN for a ratio. `of`: Dividends for the dividend of a ratio."""
         stored = self.systems[place].stored[0]
-        return _value(row.counts[place] or self._zero(place), wanted, stored)
+        return _value(row.counts[place] or self._zero(place), wanted, stored, of)
 
     def _zero(self, place: int) -> Events:
         return dict.fromkeys(self.total.counts[place] or (), 0.0)
 
-    def values(self, row: Row, wanted: Column) -> list[float]:
+    def values(
+        self, row: Row, wanted: Column, of: type[compare.Counts] = compare.Counts
+    ) -> list[float]:
         """The values of all systems."""
-        return [self.value(row, place, wanted) for place in range(len(self.systems))]
+        return [self.value(row, place, wanted, of) for place in range(len(self.systems))]
 
 
 def _sum(counts: Sequence[Events]) -> Events:
     return {event: sum(one[event] for one in counts) for event in (counts[0] if counts else ())}
 
 
-def _value(counts: Events, wanted: Column, stored: Stored) -> float:
+def _value(
+    counts: Events, wanted: Column, stored: Stored, of: type[compare.Counts] = compare.Counts
+) -> float:
     if wanted.name in PER_CALL:
-        returned = counts.get("returned", 0)
-        return counts[PER_CALL[wanted.name]] / returned if returned else float("nan")
+        above = counts.get(PER_CALL[wanted.name], float("nan"))
+        return of(counts).ratio(above, counts.get("returned", 0))
     if wanted.name == NO_RETURN:
         return counts.get("calls", float("nan")) - counts.get("returned", float("nan"))
     if wanted.is_event:
@@ -270,7 +291,7 @@ def _value(counts: Events, wanted: Column, stored: Stored) -> float:
     vector = stored.record["guest"]["clock_vector"]
     _, clock_hz = tidy.read_run(stored.directory) if wanted.name == "microseconds" else (None, 1)
     metric = next(one for one in compare.metrics(vector) if one.name == wanted.name)
-    return metric.value(compare.Counts(counts), clock_hz)
+    return metric.value(of(counts), clock_hz)
 
 
 def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
@@ -281,16 +302,35 @@ def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
     one of the dimensions, and if no run has a value of `where` or a name of `names`.
     """
     runs = selection.as_versions(runs)
+    question = of_versions(runs, question)
     found = _paired(_systems(runs), question)
     if not found:
         wanted = " ".join(f"--where {name}={','.join(v)}" for name, v in question.where.items())
         raise UserError(
             f"{wanted or _meant(question)}: no run has such counts"
-            f"{_known_values(runs, question) if question.where else ''}",
-            status=STATUS_FAILED,
+            f"{_known_values(runs, question) if question.where else ''}"
         )
     check_names(runs, question)
     return found
+
+
+def of_versions(runs: Sequence[Stored], question: Question) -> Question:
+    """Returns a question about source lines with the first of several versions of a program that
+    have their sources. Any other question remains as it is."""
+    lined = [one for one in runs if LINE in question.dimensions and _is_version(one)]
+    several = len({selection.called(one.record) for one in lined}) > 1
+    return replace(question, first=lined[0]) if several else question
+
+
+def notes(runs: Sequence[Stored], question: Question) -> list[str]:
+    """What a table of these runs says about the names of their lines; nothing if it has none."""
+    return [same_lines.note(runs)] if of_versions(runs, question).first else []
+
+
+def _is_version(stored: Stored) -> bool:
+    """Whether a run is of a version of the user's program, and has its sources."""
+    is_own = selection.subject(stored.record) == PROGRAM and bool(selection.called(stored.record))
+    return is_own and bool(by_source.sources(stored))
 
 
 def _paired(benchmarks: Mapping[str, Sequence[System]], question: Question) -> list[Table]:
@@ -456,11 +496,9 @@ def _observed(stored: Stored, question: Question) -> Counted:
     """The counts of a run by the dimensions of a question, before any choice."""
     wanted = question.dimensions
     if stored.status != "ok":
-        raise UserError(
-            f"run {stored.id} is {stored.status} and has no counts", status=STATUS_FAILED
-        )
+        raise UserError(f"run {stored.id} is {stored.status} and has no counts")
     if found := _found(stored, wanted):
-        return found
+        return _named(found, stored, question)
     what, option = f"counts by {', '.join(wanted)}", f"--by {','.join(wanted)}"
     if LINE in wanted and stored.record["experiment"] != PROGRAM:
         raise UserError(
@@ -468,6 +506,21 @@ def _observed(stored: Stored, question: Question) -> Counted:
             f" `./p5lab run --program FILE {option}` does"
         )
     raise selection.without(stored, what, option)
+
+
+def _named(found: Counted, stored: Stored, question: Question) -> Counted:
+    """The same counts with a name for code without a source line or a caller. Lines of versions
+    have the names of the first version."""
+    frame, names = found.frame, dict(BLANK)
+    first = question.first
+    if first and first.id != stored.id and _is_version(stored) and (own := _found(first, [LINE])):
+        lines = own.frame[LINE].unique(), frame[LINE].unique()
+        names |= {LINE: {**BLANK[LINE], **same_lines.names(first, stored, *lines)}}
+    for name in BLANK.keys() & set(frame):
+        frame = frame.assign(
+            **{name: frame[name].map(lambda one, own=names[name]: own.get(one, one))}
+        )
+    return Counted(frame, found.events)
 
 
 def _divisors(stored: Stored, question: Question, counts: Counted) -> dict[str, float]:

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from p5lab.present.breakdown import Row, Table
+from p5lab.present import breakdown
+from p5lab.present.breakdown import BLANK, Row, Table
 from p5lab.present.column import Column
 from p5lab.present.tables import MISSING, Grid, number, plain, ratio, signed, times
 from p5lab.present.tables import show as show_tables
+from p5stats.dimensions import WHOLE_RUN
 
 SCHEMA_VERSION = 1
 # The columns of `rows` before and after those of the dimensions.
@@ -17,7 +19,12 @@ KINDS_OF_VALUE = ("absolute", "ratio", "difference")  # of a figure
 ROWS = 20
 NEW, GONE = "new", "gone"  # the ratio of a row that only a later or only the first system has
 TOTAL = "total"
-NOTE = "The rows add up to the counts between the markers. The empty bracket is not subtracted."
+ADD_UP = "The rows add up to the counts {}."
+NOTHING_IS = "The empty bracket is not subtracted."
+RATIO = (
+    "Rows with a ratio are in the order of its dividend (those with a CPI, of the cycles), and the"
+    " last row has the ratio of the sums."
+)
 APART = (
     "The systems have no row in common. --map FILE gives things that belong together one name"
     " (docs/concepts/dimensions.md); `./p5lab annotate A.c B.c` compares the lines of two sources."
@@ -31,14 +38,34 @@ def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None
     keys = dict.fromkeys(key for row in every for key in row)  # tables can have other dimensions
     same = [{key: row.get(key, "") for key in keys} for row in every]
     grids = [grid for one in tables for grid in _grids(one, top)]
-    notes = [NOTE, *([APART] if any(map(_is_apart, tables)) else [])]
-    show_tables(console, form, grids, notes, same, SCHEMA_VERSION)
+    notes = list(map(_note, tables))
+    for one in tables:
+        notes += breakdown.notes([system.stored[0] for system in one.systems], one.question)
+    notes += [APART for one in tables if _is_apart(one)]
+    show_tables(console, form, grids, list(dict.fromkeys(notes)), same, SCHEMA_VERSION)
+
+
+def _note(table: Table) -> str:
+    several = len(table.systems) > 1
+    is_ratio = any(one.is_ratio for one in table.columns[: None if several else 1])
+    return " ".join(filter(None, (sums(table), RATIO if is_ratio else "", NOTHING_IS)))
+
+
+def sums(table: Table) -> str:
+    """What the rows of a table add up to. Empty if they do not: the parts of a ratio, and counts of
+    calls with the calls inside them."""
+    if all(one.is_ratio or one.name.startswith("total.") for one in table.columns):
+        return ""
+    whole = f"of {WHOLE_RUN}" if table.phase == WHOLE_RUN else "between the markers"
+    return ADD_UP.format("that --where chooses" if table.question.where else whole)
 
 
 def _is_apart(table: Table) -> bool:
     """Whether several systems have no row in common."""
-    several = len(table.systems) > 1 and bool(table.rows)
-    return several and all(sum(one is not None for one in row.counts) == 1 for row in table.rows)
+    blank = {name for names in BLANK.values() for name in names.values()}
+    rows = [row for row in table.rows if not blank & set(row.key)]
+    several = len(table.systems) > 1 and bool(rows)
+    return several and all(sum(one is not None for one in row.counts) == 1 for row in rows)
 
 
 def rows(table: Table, top: int | None = None) -> list[dict[str, object]]:
@@ -58,7 +85,7 @@ def rows(table: Table, top: int | None = None) -> list[dict[str, object]]:
             "value": plain(values[place]),
             "difference": plain(values[place] - values[0]),
             "ratio": plain(ratio(values[place], values[0])),
-            "state": TOTAL if row is nothing else state(row, place),
+            "state": TOTAL if row is nothing else state(row, place, values),
         }
         for row in (*(table.rows if top is None else table.top(top)), nothing)
         for wanted in table.columns
@@ -67,11 +94,11 @@ def rows(table: Table, top: int | None = None) -> list[dict[str, object]]:
     ]
 
 
-def state(row: Row, place: int) -> str:
+def state(row: Row, place: int, values: Sequence[float]) -> str:
     """NEW if only this system and not the first one has a row, GONE if only the first one has it,
-    otherwise empty."""
+    otherwise empty. `values`: of all systems; equal ones (both 0) are neither."""
     first, own = row.counts[0], row.counts[place]
-    if (first is None) == (own is None):
+    if (first is None) == (own is None) or values[0] == values[place]:
         return ""
     return NEW if first is None else GONE
 
@@ -79,13 +106,14 @@ def state(row: Row, place: int) -> str:
 def _grids(table: Table, top: int) -> list[Grid]:
     if len(table.systems) == 1:
         return [_one(table, top)]
-    return [_several(table, wanted, top) for wanted in table.columns]
+    return [_several(table.ordered((wanted,)), wanted, top) for wanted in table.columns]
 
 
 def _one(table: Table, top: int) -> Grid:
     first, *more = table.columns
     by = ", ".join(table.question.by)
-    heads = [*table.question.by, first.head, "%", *(one.head for one in more)]
+    shares = [] if first.is_ratio else ["%"]
+    heads = [*table.question.by, first.head, *shares, *(one.head for one in more)]
     grid = Grid(
         f"{table.title} by {by}, for {table.per}",
         heads,
@@ -96,7 +124,8 @@ def _one(table: Table, top: int) -> Grid:
     for row in (*table.top(top), table.total):
         value = table.value(row, 0, first)
         share = f"{100 * value / total:.1f}" if total and total == total else MISSING
-        grid.add(*row.key, number(value), share, *(number(table.value(row, 0, c)) for c in more))
+        own = [number(value), *([share] if shares else [])]
+        grid.add(*row.key, *own, *(number(table.value(row, 0, c)) for c in more))
     return grid
 
 
@@ -117,7 +146,7 @@ def _several(table: Table, wanted: Column, top: int) -> Grid:
             for counts, value in zip(row.counts, values, strict=True)
         ]
         for place in range(1, len(values)):
-            own = state(row, place) or times(ratio(values[place], values[0]))
+            own = state(row, place, values) or times(ratio(values[place], values[0]))
             cells += [signed(values[place] - values[0]), own]
         grid.add(*row.key, *cells)
     return grid

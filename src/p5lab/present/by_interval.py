@@ -31,7 +31,7 @@ MISSES = {
 GROUPS = {
     "code\n%": "waits for code",
     "data\n%": "waits for data",
-    "writes\n%": "writes and the bus",
+    "writes\n%": "waits for the bus",
     "branch\n%": "branches",
 }
 NOTE = "ms: the end of the interval, since power-up. CPI: busy cycles per instruction."

@@ -9,6 +9,8 @@ from typing import TypeVar
 from p5lab.errors import UserError, nearest, unknown
 from p5lab.present.comparison import Cell
 from p5stats import compare, declared
+from p5stats.dimensions import PER_CALL
+from p5stats.metrics import ratios
 
 T = TypeVar("T")
 OPTION = "--metric"
@@ -28,6 +30,12 @@ class Column:
     def head(self) -> str:
         """The head of the column, with line breaks."""
         return head_of(self.name) or _broken(self.name)
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether the value is a number divided by another, so that those of parts do not add
+        up."""
+        return self.name in PER_CALL or self.name in ratios()
 
     def of(self, cell: Cell) -> float:
         """Returns the mean over the seeds, for one operation. Returns NaN if the value was not
@@ -60,6 +68,12 @@ def parse(options: Iterable[str]) -> tuple[Column, ...]:
                 raise _unknown(word.strip())
             found.append(known[_plain(word)])
     return tuple(dict.fromkeys(found))
+
+
+def names(option: str) -> list[str]:
+    """The names in a value of --metric, as the user wrote them. One may contain a comma."""
+    known = {_plain(name) for name in _units()}
+    return [word for word in _words(option, known) if word.strip()]
 
 
 def metric_named(word: str, metrics: Iterable[str]) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.errors import UserError
 from p5lab.keep import named
 from p5lab.keep.store import Stored
 from p5lab.present.tables import ratio
@@ -69,8 +69,7 @@ def between(runs: Sequence[Stored], *, rings: bool = False) -> Difference:
     for stored in runs:
         if stored.status != "ok":
             raise UserError(
-                f"run {stored.id} is {stored.status} and has no counts: {stored.record['reason']}",
-                status=STATUS_FAILED,
+                f"run {stored.id} is {stored.status} and has no counts: {stored.record['reason']}"
             )
     made = [
         *_different([dict(_chosen(stored.record)) for stored in runs], chosen=True),

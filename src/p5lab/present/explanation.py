@@ -108,8 +108,10 @@ class Explanation:
 
     @property
     def rest(self) -> list[Cause]:
-        """The causes with a difference that are not named."""
-        return [one for one in self.causes if one.difference and not self.is_named(one)]
+        """The causes that are not named, also those without a difference: all causes add up to
+        the busy cycles."""
+        others = (one for one in self.causes if not self.is_named(one))
+        return [one for one in others if one.first or one.second]
 
     def is_named(self, cause: Cause) -> bool:
         """Whether a cause is one of those that are named."""
@@ -185,6 +187,7 @@ def between(
             " Pentium; expected two systems with the same clocks"
         )
     if question:
+        question = breakdown.of_versions([*first, *second], question)
         breakdown.check_names([*first, *second], question)
     one, other = _by_phase(first, question), _by_phase(second, question)
     for (what, phase), stacks in one.items():
@@ -354,14 +357,20 @@ def _certainty(one: Explanation) -> str:
 # --- in words and tables ------------------------------------------------------------------------
 
 
-def show(console: Console, found: Sequence[Explanation], form: str) -> None:
-    """Prints explanations as table, markdown, csv or json. csv and json contain all components."""
+def show(
+    console: Console, found: Sequence[Explanation], form: str, question: Question | None = None
+) -> None:
+    """Prints explanations as table, markdown, csv or json. csv and json contain all components.
+    `question`: that of `between`."""
     if text := rows_as(form, rows(found), SCHEMA_VERSION):
         console.file.write(text)
         return
     is_placed = any(cause.place for one in found for cause in one.causes)
     note = NOTE.format(WITH if is_placed else WITHOUT)
     note += RANGES if any(map(_is_ranged, found)) else SINGLE
+    if question and found:
+        runs = [stack.stored for stack in (*found[0].first, *found[0].second)]
+        note = " ".join([note, *breakdown.notes(runs, question)])
     if form == LATEX:
         grids = [_grid(one) for one in found if not one.is_small]
         said = [in_words(one) for one in found]

@@ -2,6 +2,7 @@
 """Prints the answer of a query as a table that fits the terminal."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rich.console import Console
 
@@ -18,15 +19,16 @@ def show(
     rows: Sequence[Sequence[object]],
     *,
     all_rows: bool = False,
+    wanted: Sequence[str] = (),
 ) -> None:
     """Prints the first ROWS rows, or all rows with `all_rows`. If not all columns fit beside each
     other, the columns with one value in all rows are left out, and if this is not enough, those in
-    the middle. Lines below the table name what is left out.
+    the middle, but those of `wanted`, the most important first, only if they do not fit
+    themselves. Lines below the table name what is left out.
     """
     whole = grid(columns, rows if all_rows else rows[:ROWS])
     every, remarks = len(columns), []
-    fits = sum(_fitting(whole, console.width)) == len(columns)
-    if not fits and (same := _constant(rows)):
+    if len(_fitting(whole, console.width)) < len(columns) and (same := _constant(rows)):
         kept = [place for place in range(len(columns)) if place not in same]
         values = (f"{columns[place]} = {_cell(rows[0][place])}" for place in same)
         remarks.append(f"Left out, because all rows have one value: {', '.join(values)}.")
@@ -34,16 +36,13 @@ def show(
         rows = [[row[place] for place in kept] for row in rows]
     shown = rows if all_rows else rows[:ROWS]
     whole = grid(columns, shown)
-    first, last = _fitting(whole, console.width)
-    if first + last == len(columns):
-        whole.print(console)
-    else:
-        _without_middle(whole, first, last).print(console)
+    kept = _fitting(whole, console.width, [columns.index(one) for one in wanted if one in columns])
+    (whole if len(kept) == len(columns) else _without_others(whole, kept)).print(console)
     if len(shown) < len(rows):
         remarks.append(f"{len(shown)} of {len(rows):,} rows; --all-rows prints all rows.")
-    if first + last < len(columns):
+    if len(kept) < len(columns):
         remarks.append(
-            f"{first + last} of {every} columns; name the columns in the query"
+            f"{len(kept)} of {every} columns; name the columns in the query"
             " (SELECT ...), or use --format csv."
         )
     for remark in remarks:
@@ -75,38 +74,43 @@ def _constant(rows: Sequence[Sequence[object]]) -> list[int]:
     return same if len(same) < len(first) else []
 
 
-def _without_middle(whole: Grid, first: int, last: int) -> Grid:
-    """Returns a table with the first and the last columns, and a column of dots between them."""
-    count = len(whole.heads)
-    kept = [*range(first), *range(count - last, count)]
-    heads: list[str] = [whole.heads[place] for place in kept]
-    heads.insert(first, MORE)
-    left = {new + (new >= first) for new, old in enumerate(kept) if old in whole.left}
+def _without_others(whole: Grid, kept: Sequence[int]) -> Grid:
+    """Returns a table with these columns, and a column of dots in each place of others."""
+    places: list[int | None] = []
+    for place in range(len(whole.heads)):
+        if place in kept:
+            places.append(place)
+        elif not places or places[-1] is not None:
+            places.append(None)
+    heads = [MORE if place is None else whole.heads[place] for place in places]
+    left = {new for new, old in enumerate(places) if old in whole.left}
     made = Grid("", heads, left=left)
     for row in whole.rows:
-        cells = [row[place] for place in kept]
-        cells.insert(first, MORE)
-        made.add(*cells)
+        made.add(*(MORE if place is None else row[place] for place in places))
     return made
 
 
-def _fitting(whole: Grid, width: int) -> tuple[int, int]:
-    """Returns how many columns at the beginning and at the end fit into `width` characters. The
-    result is at least one column at the beginning."""
+def _fitting(whole: Grid, width: int, wanted: Sequence[int] = ()) -> list[int]:
+    """Returns the numbers of the columns that fit into `width` characters beside the dots for the
+    others: first those of `wanted`, then in turn one from the beginning and one from the end. The
+    result has at least one column."""
     widths = [min(one, LONG) for one in whole.widths()]
-    count = len(widths)
+    every = list(range(len(widths)))
     if total(widths) <= width:
-        return count, 0
-    first, last = 1, 0
-    while first + last < count:
-        if last < first and _fit(widths, first, last + 1, width):
-            last += 1
-        elif _fit(widths, first + 1, last, width):
-            first += 1
-        else:
+        return every
+    others = [place for place in every if place not in wanted]
+    order = [
+        *wanted,
+        *(others[at // 2] if at % 2 == 0 else others[-1 - at // 2] for at in range(len(others))),
+    ]
+    kept: list[int] = []
+    for place in order:
+        if kept and not _fit(widths, sorted((*kept, place)), width):
             break
-    return first, last
+        kept.append(place)
+    return sorted(kept)
 
 
-def _fit(widths: Sequence[int], first: int, last: int, width: int) -> bool:
-    return total([*widths[:first], len(MORE), *widths[len(widths) - last :]]) <= width
+def _fit(widths: Sequence[int], kept: Sequence[int], width: int) -> bool:
+    gaps = sum(b - a > 1 for a, b in pairwise((-1, *kept, len(widths))))
+    return total([*(widths[place] for place in kept), *[len(MORE)] * gaps]) <= width

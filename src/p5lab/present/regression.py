@@ -15,7 +15,7 @@ from pathlib import Path
 
 from p5lab.describe import experiment
 from p5lab.describe.keys import readable
-from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.errors import UserError
 from p5lab.keep import selection, store
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
@@ -157,7 +157,7 @@ def load(lab: Lab, word: str) -> Side:
         f"{one.record['label']}: {one.record['reason']}" for one in chosen if one.id not in good
     ]
     if not good:
-        raise UserError(f"{word}: no run has status ok: {failed[0]}", status=STATUS_FAILED)
+        raise UserError(f"{word}: no run has status ok: {failed[0]}")
     return Side(word, tidy.of_runs([one.directory for one in good.values()]), good, failed)
 
 
@@ -183,7 +183,7 @@ def check(baseline: Side, new: Side, limits: Sequence[Limit]) -> Checked:
                 continue
             counted += 1
             side = moved if limit.is_passed(a, b) else within
-            side.append(Moved(other.name, other.phase, limit, a, b, (one.run, other.run)))
+            side.append(Moved(_both(one, other), one.phase, limit, a, b, (one.run, other.run)))
         if not counted:
             raise UserError(f"--limit {limit.what.name}: none of these runs has this number")
         compared += counted
@@ -197,8 +197,13 @@ def check(baseline: Side, new: Side, limits: Sequence[Limit]) -> Checked:
         [before[key].name for key in before if key not in after],
         [after[key].name for key in after if key not in before],
         list(new.failed),
-        [after[key].name for key in common],
+        [_both(before[key], after[key]) for key in common],
     )
+
+
+def _both(one: Operation, other: Operation) -> str:
+    """The name of an operation of the new results, and that of the baseline if it differs."""
+    return other.name if one.name == other.name else f"{other.name}, against {one.name}"
 
 
 def _far(one: Moved) -> float:
@@ -215,7 +220,12 @@ def _operations(side: Side, other: Side, limits: Sequence[Limit]) -> dict[Key, O
         name for name in FREE if not (table[name].nunique() == 1 and theirs[name].nunique() == 1)
     ]
     names = ["workload", *pinned, "phase"]
-    varied = [name for name in pinned if name != "parameters" and table[name].nunique() > 1]
+    told = [name for name in FREE if name != "parameters"]
+    varied = [
+        name
+        for name in told
+        if (table if name in pinned else pd.concat([table, theirs]))[name].nunique() > 1
+    ]
     variants = table.groupby("workload")["parameters"].nunique()
     parametrised = {experiment.PROGRAM, *variants[variants > 1].index}
     terms = run_terms.of_table(table)
@@ -277,4 +287,4 @@ def _causes(first: Stored, second: Stored, question: Question) -> Iterator[tuple
                 return
         for row, (a, b) in list(zip(table.rows, every, strict=True))[:CAUSES]:
             if a != b:
-                yield row.key[0], b - a, breakdown_table.state(row, 1)
+                yield row.key[0], b - a, breakdown_table.state(row, 1, (a, b))

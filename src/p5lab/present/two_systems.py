@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Which two systems a user wants to have explained, for `explain` and `p5lab.explain`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from p5lab.describe import guest
 from p5lab.describe import machine as machines
 from p5lab.describe.keys import readable
-from p5lab.errors import STATUS_FAILED, UserError, unknown
+from p5lab.errors import UserError, few, nearest, unknown
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
@@ -39,7 +39,7 @@ def of(
     first, second, names = _systems(lab, words, only, single=single)
     found = list(explanation.between(first, second, names, _with_ring(asked), top))
     if not found:
-        a, b = (", ".join(dict.fromkeys(explanation.measured(own))) for own in (first, second))
+        a, b = (few(dict.fromkeys(explanation.measured(own))) for own in (first, second))
         raise UserError(
             f"{names[0]} and {names[1]} have no operation in common: {a}, and {b}; expected two"
             " runs of one workload, or of programs"
@@ -76,9 +76,9 @@ def _systems(
     groups = selection.groups(lab, [what], only)
     runs = [one for same in groups if (one := cpi_stack.first_in(same))]
     if not runs:
+        _check_names(lab, what, names, {word for same in groups for word in _words(same[0])})
         raise UserError(
-            f"{what} has no run with a CPI stack: run `{_command(lab, what, names, single)}` first",
-            status=STATUS_FAILED,
+            f"{what} has no run with a CPI stack: run `{_command(lab, what, names, single)}` first"
         )
     if not names:
         names = list(dict.fromkeys(_name(one) for one in runs))
@@ -102,6 +102,16 @@ def _systems(
     return chosen[0], chosen[1], (names[0], names[1])
 
 
+def _check_names(lab: Lab, what: str, names: Sequence[str], stored: Collection[str]) -> None:
+    """Raises UserError for the name of a system that no run can have. `stored`: the names of the
+    systems of stored runs."""
+    known = {*stored, *guest.names(lab), *machines.names(lab)}
+    for name in names:
+        if name not in known and "=" not in name:
+            near = nearest(name, known)
+            raise unknown("system", name, known if near else stored, where=what)
+
+
 def _command(lab: Lab, what: str, names: Sequence[str], single: bool) -> str:
     """The command that makes the runs of the systems of an experiment."""
     known = {"--guest": guest.names(lab), "--machine": machines.names(lab)}
@@ -111,8 +121,12 @@ def _command(lab: Lab, what: str, names: Sequence[str], single: bool) -> str:
         for name in dict.fromkeys(names)
         if name in known[option]
     ]
+    values: dict[str, list[str]] = {}
+    for key, equals, value in (name.partition("=") for name in dict.fromkeys(names)):
+        values.setdefault(key, []).extend([value] if equals else [])
+    swept = [f"--sweep {key}={','.join(own)}" for key, own in values.items() if own]
     seeds = [] if single else [f"--seed 0-{SEEDS - 1}"]
-    return " ".join([f"./p5lab run {what} --cpi", *wanted, *seeds])
+    return " ".join([f"./p5lab run {what} --cpi", *wanted, *swept, *seeds])
 
 
 def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored], tuple[str, str]]:

@@ -20,11 +20,12 @@ from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
 from p5lab.cli import arguments, options
-from p5lab.errors import STATUS_FAILED, writing
+from p5lab.errors import STATUS_FAILED, UserError, writing
 from p5lab.lab import Lab
 from p5lab.present import counts, regression
 from p5lab.present.regression import Checked, Limit, Moved, Parts
 from p5lab.present.tables import MISSING, number, plain, signed
+from p5stats import StatsError
 
 GONE, FAILED = "the new results do not have this operation", "the run has failed"
 
@@ -52,12 +53,17 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `check`."""
+    arguments.check_output(args.junit, "--junit")
     limits = [Limit.parse(text) for text in args.limit or [regression.DEFAULT]]
-    baseline, new = (regression.load(lab, word) for word in (args.baseline, args.new))
-    found = regression.check(baseline, new, limits)
-    if args.junit:
-        with writing(args.junit):
-            args.junit.write_bytes(ElementTree.tostring(_junit(found, limits), encoding="utf-8"))
+    try:
+        baseline, new = (regression.load(lab, word) for word in (args.baseline, args.new))
+        found = regression.check(baseline, new, limits)
+        if args.junit:
+            text = ElementTree.tostring(_junit(found, limits), encoding="utf-8")
+            with writing(args.junit):
+                args.junit.write_bytes(text)
+    except (UserError, StatsError) as error:  # status 1 says only that a number moved
+        raise UserError(str(error)) from None
     if args.form == "json":
         options.print_json(_document(found))
     else:
@@ -83,14 +89,19 @@ def _print(found: Checked) -> None:
 
 
 def _largest_within(found: Checked) -> Iterator[str]:
-    """For each limit, the number that moved most without moving too far."""
-    seen = set()
+    """For each limit, the number that moved most without moving too far, and how many others
+    moved."""
+    by_limit: dict[Limit, list[Moved]] = {}
     for one in found.within:
-        if one.limit not in seen:
-            seen.add(one.limit)
-            others = sum(other.limit == one.limit for other in found.within) - 1
+        by_limit.setdefault(one.limit, []).append(one)
+    for limit, within in by_limit.items():
+        others = sum(one.before != one.after for one in within) - 1
+        if others < 0:
+            number = "1 operation" if len(within) == 1 else f"all {len(within)} operations"
+            yield f"{limit.what.name}: equal in {number}, limit {limit.text}"
+        else:
             less = f"; {others} more moved at most as far" if others else ""
-            yield f"{one.name}: {_message(one)}{less}"
+            yield f"{within[0].name}: {_message(within[0])}{less}"
 
 
 def _change(one: Moved) -> str:

@@ -17,7 +17,7 @@ examples:
 import argparse
 
 from p5lab.cli import options, side_by_side
-from p5lab.errors import UserError
+from p5lab.errors import UserError, few
 from p5lab.keep import selection
 from p5lab.lab import Lab
 from p5lab.present import counts, cpi_stack, explanation
@@ -39,13 +39,13 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             f" found one, {found.systems[0].guest} on {found.systems[0].machine}"
         )
     if not any(len(found.cells(one)) - found.cells(one).count(None) > 1 for one in found.questions):
-        operations = ", and ".join(dict.fromkeys(map(found.label, found.questions)))
+        operations = few(dict.fromkeys(map(found.label, found.questions)))
         raise UserError(
             f"compare {' '.join(args.words)}: no operation in common: {operations}; expected runs"
             " of one workload, or of programs"
         )
     if args.by:
-        side_by_side.show_by(args, lab, args.words)
+        side_by_side.show_by(args, lab, list(dict.fromkeys(args.words)))
         return 0
     options.check_no_breakdown(args)
     side_by_side.show(args, runs)

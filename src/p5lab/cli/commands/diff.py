@@ -15,7 +15,7 @@ import argparse
 
 from p5lab.cli import options
 from p5lab.errors import UserError
-from p5lab.keep import store
+from p5lab.keep import selection
 from p5lab.lab import Lab
 from p5lab.present import (
     counts,
@@ -42,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `diff`."""
-    runs = {(stored := store.find(lab, run)).directory: stored for run in args.runs}
+    runs = {(stored := selection.find(lab, run)).directory: stored for run in args.runs}
     if len(runs) < 2:
         raise UserError("diff: expected at least two different runs")
     found = diff.between(list(runs.values()), rings=args.rings)

@@ -20,7 +20,7 @@ from p5lab.cli import arguments, options, side_by_side
 from p5lab.errors import UserError, unknown
 from p5lab.host import packages
 from p5lab.lab import Lab, shown
-from p5lab.present import breakdown_table
+from p5lab.present import breakdown_table, column
 from p5lab.present.breakdown import ORDERED
 from p5lab.present.breakdown_table import KINDS_OF_VALUE
 
@@ -83,13 +83,18 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         raise UserError("plot --kind: expected with --by DIMENSION,...")
     if args.by:
         return _by_dimension(args, lab)
+    metrics = column.names(args.metric) or [METRIC]
+    if len(metrics) > 1 and not (args.ratio or args.cpi):
+        raise UserError(
+            f"plot --metric {args.metric}: several numbers have several units; expected --ratio, or"
+            " one number"
+        )
     packages.ensure("report")
     from p5lab.api import figures, tables
 
     table = tables.load(args.words if len(args.words) > 1 else args.words[0])
     for name in ("workload", "guest"):
         table = _only(table, name, getattr(args, name))
-    metrics = [name for name in args.metric.split(",") if name] or [METRIC]
     if args.cpi:
         table = tables.stack(table)
     elif args.ratio:
@@ -123,6 +128,8 @@ def _by_dimension(args: argparse.Namespace, lab: Lab) -> int:
             raise UserError(f"plot --by: expected without --{name}")
     args.metrics = [args.metric] if args.metric else []
     question = options.question(args, args.by)
+    if len(question.metrics) > 1:
+        raise UserError(f"plot --by --metric {args.metric}: expected one number")
     packages.ensure("report")
     from p5lab.api import figures, tables
 

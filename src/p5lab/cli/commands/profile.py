@@ -18,6 +18,7 @@ import argparse
 from collections.abc import Callable, Sequence
 
 from p5lab.cli import arguments, options
+from p5lab.describe.observation.attribute import ATTRIBUTION
 from p5lab.errors import UserError, writing
 from p5lab.files import replace_text
 from p5lab.host import packages
@@ -55,12 +56,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `profile`."""
     arguments.check_output(args.output)
-    if len(args.runs) > (MOST if args.kind == PAGE else 1):
-        most = "one run, or two for their difference" if args.kind == PAGE else "one run"
-        raise UserError(f"profile --as {args.kind}: expected {most}; found {len(args.runs)}")
     if args.event and args.kind != "speedscope":
         raise UserError("profile --event: expected with --as speedscope")
-    stored = selection.as_versions([selection.find(lab, word) for word in args.runs])
+    stored = _chosen(lab, args.runs, args.kind)
     text, end = (
         (_page(stored), "html")
         if args.kind == PAGE
@@ -75,6 +73,23 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     else:
         print(f"{args.kind.capitalize()}: {shown(output)}, {gc.human(output.stat().st_size)}")
     return 0
+
+
+def _chosen(lab: Lab, words: Sequence[str], kind: str) -> list[Stored]:
+    """The runs that the words name, of each kind the newest; of an experiment or a label only those
+    with counts by function. Raises UserError if there are too many, or none."""
+    found: list[Stored] = []
+    for word in words:
+        runs = [same[0] for same in selection.groups(lab, [word])]
+        counted = [one for one in runs if (one.directory / ATTRIBUTION).is_file()]
+        if len(runs) > 1 and not counted and kind != "trace":
+            raise selection.without(runs[0], "counts by function", "--by caller")
+        found += counted or runs
+    if len(found) > (MOST if kind == PAGE else 1):
+        most = "one run, or two for their difference" if kind == PAGE else "one run"
+        own = selection.listed_runs(found)
+        raise UserError(f"profile --as {kind}: expected {most}; found {own}")
+    return selection.as_versions(found)
 
 
 def _page(stored: Sequence[Stored]) -> str:

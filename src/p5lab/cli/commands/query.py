@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DIVIDED = "divided"  # the table of counts by dimension
+VALUES = ("system", "value", "ratio")  # its columns that are shown in a narrow terminal, too
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +74,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         if args.form == "markdown":
             print(query_table.grid(columns, rows).markdown())
         else:
-            query_table.show(counts.stdout(), columns, rows, all_rows=args.all_rows)
+            wanted = [*args.by.split(","), *VALUES]
+            query_table.show(counts.stdout(), columns, rows, all_rows=args.all_rows, wanted=wanted)
     return 0
 
 

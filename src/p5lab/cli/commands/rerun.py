@@ -16,7 +16,7 @@ from p5lab.cli import failures, options
 from p5lab.errors import STATUS_FAILED
 from p5lab.execute.build_and_run import execute
 from p5lab.host.progress import Progress
-from p5lab.keep import store
+from p5lab.keep import selection, store
 from p5lab.lab import Lab
 from p5lab.prepare import rerun
 from p5lab.present import (
@@ -34,7 +34,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `rerun`."""
-    before = store.find(lab, args.run)
+    before = selection.find(lab, args.run)
     run = rerun.run_of(lab, before)
     results = execute(
         lab, [run], Progress(), no_build=args.no_build, jobs=1, force=True, fork=False

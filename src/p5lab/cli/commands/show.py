@@ -110,7 +110,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     if asked and args.form == LATEX:
         raise UserError(f"show --{asked}: expected --format {', '.join(counts.FORMATS)}")
     words = [args.run, *args.more]
-    several = bool(args.more or args.only or selection.is_group(lab, args.run))
+    several = bool(args.more or args.only or selection.has_several(lab, args.run))
     if args.cpi:
         stored = _with_stacks(lab, words, args.only) if several else [selection.find(lab, args.run)]
         if not any(selection.is_group(lab, word) for word in words):
