@@ -70,7 +70,7 @@ def attributed(found):
     ("job", "attribute", "system"),
     [
         (EXEC, ATTRIBUTIONS, "linux"),
-        ("dup iterations=3 warmup=1", ("functions",), UML),
+        pytest.param("dup iterations=3 warmup=1", ("functions",), UML, marks=pytest.mark.full),
         pytest.param(EXEC, ATTRIBUTIONS, UML, marks=pytest.mark.full),
         pytest.param("cswitch iterations=5 warmup=1", ("stacks",), "linux", marks=pytest.mark.full),
         pytest.param("getpid iterations=3", ("stacks",), "linux64", marks=pytest.mark.full),
@@ -124,6 +124,7 @@ def test_code_is_found_wherever_it_is(run):
     assert {"exec-dynamic", "true-dynamic-1"} <= set(frame["space"])
 
 
+@pytest.mark.full
 def test_a_kernel_that_is_a_program(run):
     frame = stats.read(
         run("dup iterations=3 warmup=1", ("functions",), UML).directory / "attribution.jsonl"
