@@ -213,6 +213,11 @@ def test_fewer_cycles_are_said_as_fewer():
     assert "additional instructions" not in said  # they do not explain fewer cycles
 
 
+def test_equal_cycles_are_said_as_equal():
+    said = explanation.in_words(explained([{(PAIRS, 0, ""): 200.0}], [{(PAIRS, 0, ""): 200.0}]))
+    assert "same number" in said and "fewer" not in said
+
+
 def test_idle_cycles_are_said():
     first = Stack(stored("linux"), "dup", {(PAIRS, 0, ""): 200.0}, 100.0, idle=300.0)
     second = Stack(stored("mach"), "dup", {(PAIRS, 0, ""): 300.0}, 100.0, idle=100.0)

@@ -44,12 +44,15 @@ def said(lab, capsys, *words, status=0):
     return printed.err if status else printed.out
 
 
-def test_a_label_is_its_newest_run(lab, run):
-    run(b"code", "--label", "one")
+def test_a_label_is_its_newest_run(lab, run, capsys):
+    older, _ = run(b"code", "--label", "one")
     newer, _ = run(b"code", "--label", "one", "--calls")
     later = {**record(lab, newer), "started": "2100-01-01T00:00:00+00:00"}
     store.write(lab.results / "program" / newer, later)
     assert selection.find(lab, "one").id == newer
+    assert cli.main(["show", older, newer], lab) == 0
+    said = capsys.readouterr().err
+    assert older[:8] in said and f"{newer[:8]}, is shown" in said
     run(b"other code", "--label", "one")
     with pytest.raises(UserError, match=rf"2 runs have this label: .*{newer[:8]}"):
         selection.find(lab, "one")

@@ -11,7 +11,6 @@ from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.keep import selection, store
 from p5lab.keep.store import Stored
 from p5lab.present import same_lines
-from p5lab.present.breakdown import BLANK, LINE
 
 BEFORE = ["int main() {", "  one();", "  two();", "  end();", "}"]
 AFTER = ["int main() {", "  three();", "  four();", "  five();", "  end();", "}"]
@@ -86,7 +85,7 @@ def test_tables_compare_lines_of_versions(p5lab, lined):
     assert status == 0
     rows = json.loads(out)["rows"]
     values = {(row["line"], row["system"]): row["value"] for row in rows if row["line"]}
-    places = "first.c:2", "first.c:3", BLANK[LINE][""]
+    places = "first.c:2", "first.c:3", "(no line)"
     numbers = (60, 20, 10), (61, 20, 10)
     assert values == {
         (place, name): value

@@ -11,7 +11,7 @@ from p5lab.errors import UserError
 from p5lab.keep import selection, swept_keys
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
-from p5lab.present import breakdown, breakdown_table, counts, sweep_table
+from p5lab.present import breakdown, breakdown_table, comparison, counts, sweep_table
 
 
 def named(
@@ -20,8 +20,7 @@ def named(
     """Returns the runs that the words name, the newest of each kind, or with a question those of
     breakdown.named. Runs of several programs of the user are versions of one program. Raises
     UserError if a word names no finished run."""
-    if again := selection.repeated(words):
-        print(f"p5lab: {again}", file=sys.stderr)
+    say_repeated(words)
     if question:
         found, left_out = breakdown.named(lab, words, question, only)
         if left_out:
@@ -33,9 +32,20 @@ def named(
     return selection.as_versions(runs)
 
 
+def say_repeated(words: Sequence[str]) -> None:
+    """Prints which words of a command line name the same runs again."""
+    if again := selection.repeated(words):
+        print(f"p5lab: {again}", file=sys.stderr)
+
+
 def chosen(lab: Lab, words: Sequence[str], only: str) -> list[Stored]:
-    """Returns the runs of `named`, in the order of their swept keys."""
+    """Returns the runs of `named`, in the order of their swept keys. Says which of them have no
+    column of their own."""
     runs = named(lab, words, only)
+    for same in comparison.repeated(runs):
+        ids = ", ".join(one.id[:8] for one in same)
+        newest = max(same, key=lambda one: one.started).id[:8]
+        print(f"p5lab: {ids}: one system and seed; the newest, {newest}, is shown", file=sys.stderr)
     keys = swept_keys.keys_of([stored.record for stored in runs])
     return swept_keys.in_order(runs, keys)
 

@@ -152,7 +152,7 @@ def _named(lab: Lab, word: str) -> list[list[Stored]]:
     labelled = [] if is_id(word) else _labelled(lab, word)
     if len(labelled) > 1:
         return list(by_kind(labelled, labels=True).values())
-    return [[_finished(labelled[0] if labelled else find(lab, word))]]
+    return [[finished(labelled[0] if labelled else find(lab, word))]]
 
 
 def _labelled(lab: Lab, label: str) -> list[Stored]:
@@ -308,7 +308,8 @@ def _command(name: str, options: str) -> str:
     return " ".join(filter(None, ("./p5lab run", experiment.again(name), options)))
 
 
-def _finished(stored: Stored) -> Stored:
+def finished(stored: Stored) -> Stored:
+    """Returns a run that has ended. Raises UserError for another one, and for a damaged record."""
     if stored.status not in ENDED or not stored.record["identity"]:
         raise UserError(f"run {stored.id}: {stored.status}: it has no results")
     return stored

@@ -53,7 +53,7 @@ ORDERED = (
 OF_RUNS = {*compare.KEYS, "label"}  # what tells runs apart; a dimension divides one run
 CHOOSE = "choose runs by their ids or labels; show, compare, explain and query also have --only"
 LINE = "line"
-BLANK = {LINE: {"": "(no line)"}, "caller": {"": "(no caller)"}}  # other names of empty values
+NAMED_BLANK = (LINE, "caller")  # an empty value has a name, also beside other dimensions
 PLAIN = "as described"  # the name of a machine without an overlay
 Key = tuple[str, ...]
 Events = Mapping[str, float]  # counts by event
@@ -436,8 +436,11 @@ def counted(stored: Stored, question: Question) -> Counted:
         values = frame[name].astype(str)
         frame = frame[values.map(lambda one, t=texts: any(fnmatchcase(one, each) for each in t))]
     own = own_name(stored)
+    alone = [name for name in question.by if name != "ring"]
     for name in question.by:
-        names = {**(own if name in ("module", "space") else {}), **question.names.get(name, {})}
+        blank = {"": f"(no {name})"} if alone == [name] or name in NAMED_BLANK else {}
+        module = own if name in ("module", "space") else {}
+        names = {**blank, **module, **question.names.get(name, {})}
         values = frame[name].astype(str).map(lambda one, names=names: names.get(one, one))
         frame = frame.assign(**{name: values})
     return Counted(frame, found.events)
@@ -498,7 +501,7 @@ def _observed(stored: Stored, question: Question) -> Counted:
     if stored.status != "ok":
         raise UserError(f"run {stored.id} is {stored.status} and has no counts")
     if found := _found(stored, wanted):
-        return _named(found, stored, question)
+        return _with_lines(found, stored, question)
     what, option = f"counts by {', '.join(wanted)}", f"--by {','.join(wanted)}"
     if LINE in wanted and stored.record["experiment"] != PROGRAM:
         raise UserError(
@@ -508,19 +511,17 @@ def _observed(stored: Stored, question: Question) -> Counted:
     raise selection.without(stored, what, option)
 
 
-def _named(found: Counted, stored: Stored, question: Question) -> Counted:
-    """The same counts with a name for code without a source line or a caller. Lines of versions
-    have the names of the first version."""
-    frame, names = found.frame, dict(BLANK)
-    first = question.first
-    if first and first.id != stored.id and _is_version(stored) and (own := _found(first, [LINE])):
-        lines = own.frame[LINE].unique(), frame[LINE].unique()
-        names |= {LINE: {**BLANK[LINE], **same_lines.names(first, stored, *lines)}}
-    for name in BLANK.keys() & set(frame):
-        frame = frame.assign(
-            **{name: frame[name].map(lambda one, own=names[name]: own.get(one, one))}
-        )
-    return Counted(frame, found.events)
+def _with_lines(found: Counted, stored: Stored, question: Question) -> Counted:
+    """The same counts. Lines of versions have the names of the first version."""
+    first, frame = question.first, found.frame
+    if not first or first.id == stored.id or not _is_version(stored):
+        return found
+    own = _found(first, [LINE])
+    lines = (own.frame if own else frame)[LINE].unique(), frame[LINE].unique()
+    names = same_lines.names(first, stored, *lines)
+    return Counted(
+        frame.assign(line=frame[LINE].map(lambda one: names.get(one, one))), found.events
+    )
 
 
 def _divisors(stored: Stored, question: Question, counts: Counted) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from p5lab.present import breakdown
-from p5lab.present.breakdown import BLANK, Row, Table
+from p5lab.present.breakdown import LINE, Row, Table
 from p5lab.present.column import Column
 from p5lab.present.tables import MISSING, Grid, number, plain, ratio, signed, times
 from p5lab.present.tables import show as show_tables
@@ -62,8 +62,7 @@ def sums(table: Table) -> str:
 
 def _is_apart(table: Table) -> bool:
     """Whether several systems have no row in common."""
-    blank = {name for names in BLANK.values() for name in names.values()}
-    rows = [row for row in table.rows if not blank & set(row.key)]
+    rows = [row for row in table.rows if f"(no {LINE})" not in row.key]
     several = len(table.systems) > 1 and bool(rows)
     return several and all(sum(one is not None for one in row.counts) == 1 for row in rows)
 

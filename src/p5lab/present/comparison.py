@@ -188,6 +188,16 @@ class System:
         return [own, *(replace(own, geometry=name, feedback=tidy.NO) for name in shadows)]
 
 
+def repeated(runs: Sequence[Stored]) -> list[list[Stored]]:
+    """Runs of one workload, system and seed, of which a comparison has only the newest."""
+    same: dict[tuple[str, System, int], list[Stored]] = {}
+    for one in runs:
+        if one.status == "ok":
+            key = subject(one.record), System.of(one.record), one.record["seed"]
+            same.setdefault(key, []).append(one)
+    return [own for own in same.values() if len(own) > 1]
+
+
 @dataclass(frozen=True)
 class Question:
     """A row of a comparison.

@@ -395,6 +395,8 @@ def in_words(one: Explanation) -> str:
     explain, the groups of components and the rings, and the largest cause."""
     (a, b), (first, second) = one.names, one.cycles
     change = second - first
+    if not change:
+        return f"{one.what}: {b} takes the same number of busy {one.unit} as {a}: {_amount(first)}."
     said = [
         f"{one.what}: {b} takes {_amount(change)} busy {one.unit} {_more(change)} than {a}:"
         f" {_amount(second)} instead of {_amount(first)} ({_times(second, first)})."

@@ -140,7 +140,8 @@ def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored
                 f"{word} is an experiment: expected two runs, or an experiment before two of its"
                 " systems"
             )
-    first, second = selection.as_versions([selection.find(lab, word) for word in words])
+    found = [selection.finished(selection.find(lab, word)) for word in words]
+    first, second = selection.as_versions(found)
     if first.id == second.id:
         raise UserError(f"{' '.join(words)}: expected two different runs, found one run twice")
     parts = [pair for pair in zip(_parts(first), _parts(second), strict=True) if len({*pair}) > 1]

@@ -92,6 +92,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     packages.ensure("report")
     from p5lab.api import figures, tables
 
+    side_by_side.say_repeated(args.words)
     table = tables.load(args.words if len(args.words) > 1 else args.words[0])
     for name in ("workload", "guest"):
         table = _only(table, name, getattr(args, name))

@@ -22,7 +22,7 @@ import argparse
 from pathlib import Path
 
 from p5lab import page
-from p5lab.cli import arguments, next_steps, options, request
+from p5lab.cli import arguments, next_steps, options, request, side_by_side
 from p5lab.describe import experiment
 from p5lab.errors import UserError
 from p5lab.host import packages
@@ -66,6 +66,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         written = page.write(lab, name, expansion, output, again, wish)
     else:
         _check_no_choice(args)
+        side_by_side.say_repeated(args.experiments)
         groups = selection.groups(lab, args.experiments, args.only)
         if not any(selection.is_group(lab, word) for word in args.experiments):
             versions = selection.as_versions([same[0] for same in groups])
