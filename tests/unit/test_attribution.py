@@ -314,7 +314,7 @@ def test_a_timeline_has_the_stack_of_each_step(tmp_path, stored, console):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     timeline.show(console, stored, "csv")
     rows = printed(console).splitlines()
-    assert rows[0].endswith("until,issue,long,transfers,pipes,branches,code,data,writes,idle")
+    assert rows[0].endswith("until,issue,long,transfers,pipes,branches,code,data,bus,idle")
     assert [row.split(",")[-9:] for row in rows[1:]] == [
         ["20", "0", "0", "0", "0", "0", "10", "0", "0"],
         ["50", "0", "0", "0", "0", "0", "140", "0", "10"],

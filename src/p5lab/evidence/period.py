@@ -112,7 +112,7 @@ def measured(lab: Lab, before: Record, execute: Execute) -> Record:
     UserError if a medium or a run is missing, and if a medium is not the one of the guest's
     file."""
     if absent := missing(lab):
-        raise UserError(f"{media.VARIABLE}: missing {', '.join(absent)}", status=STATUS_FAILED)
+        raise UserError(f"{media.VARIABLE}: missing {', '.join(absent)}")
     table = _load(lab)
     known = systems(table)
     wanted = _phases(table)

@@ -64,8 +64,7 @@ def _program(table: Table) -> Path:
     if found is None or digest_of(found) != expected:
         state = "missing" if found is None else f"{found}: another content than"
         raise UserError(
-            f"{media.VARIABLE}: {state} {name} ({table.text('what')}, sha256 {expected})",
-            status=STATUS_FAILED,
+            f"{media.VARIABLE}: {state} {name} ({table.text('what')}, sha256 {expected})"
         )
     return found
 
@@ -76,7 +75,7 @@ def _run(lab: Lab, table: Table, program: Path, machine: str) -> Run:
         one.file for one in guest.media_guest(lab, name).media if media.placed(one.file) is None
     ]
     if absent:
-        raise UserError(f"{media.VARIABLE}: missing {', '.join(absent)}", status=STATUS_FAILED)
+        raise UserError(f"{media.VARIABLE}: missing {', '.join(absent)}")
     steps = script.load(lab.root / table.text("script"))
     asked = UserMedia(scripts=(steps,), put=(program,))
     choice = Filter(guests=(name,), machines=(machine,), limit=LIMIT_SECONDS)

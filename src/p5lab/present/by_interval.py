@@ -31,13 +31,13 @@ MISSES = {
 GROUPS = {
     "code\n%": "waits for code",
     "data\n%": "waits for data",
-    "writes\n%": "waits for the bus",
+    "bus\n%": "waits for the bus",
     "branch\n%": "branches",
 }
 NOTE = "ms: the end of the interval, since power-up. CPI: busy cycles per instruction."
 PER = " /1000: read misses per 1000 instructions."
 SHARES = (
-    " code, data, writes, branch: the groups of components of docs/concepts/cpi-stack.md, as shares"
+    " code, data, bus, branch: the groups of components of docs/concepts/cpi-stack.md, as shares"
     " of the busy cycles."
 )
 JOINED = " Each row contains {} intervals; --all-tables shows each interval."

@@ -31,7 +31,7 @@ CLOCKS = {
     "branches": "branches",
     "code": "waits for code",
     "data": "waits for data",
-    "writes": "waits for the bus",
+    "bus": "waits for the bus",
 }
 IDLE = "idle"
 
