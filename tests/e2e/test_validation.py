@@ -462,7 +462,7 @@ def test_a_cr3_load_empties_the_buffer(measured):
     """
     branch = measured["branch"]
     assert max(branch.counts("192 jumps, known", "pipeline_flushes")) <= 16
-    assert max(branch.counts("192 jumps, after getppid", "pipeline_flushes")) <= 32
+    assert max(branch.counts("192 jumps, after getpid", "pipeline_flushes")) <= 32
     assert set(branch.counts("192 jumps, after a CR3 load", "pipeline_flushes")) == {192}
 
 

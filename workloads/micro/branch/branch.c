@@ -93,7 +93,7 @@ static const struct sequence sequences[] = {
  * call that does not load CR3, and after a system call that loads CR3.
  */
 static const struct sequence kept = {40, "192 jumps, known", {0}, SEQUENCE_RUN(40)};
-static const struct sequence called = {41, "192 jumps, after getppid", {0}, SEQUENCE_RUN(40)};
+static const struct sequence called = {41, "192 jumps, after getpid", {0}, SEQUENCE_RUN(40)};
 static const struct sequence flushed = {42, "192 jumps, after a CR3 load", {0}, SEQUENCE_RUN(40)};
 
 /* When Linux changes the protection of this many pages, it loads CR3 to flush the whole TLB
@@ -113,7 +113,7 @@ static void known_pass(void) {
   sequence_current = &kept;
   sequence_run(2);
   sequence_current = &called;
-  (void)getppid();
+  (void)getpid();
   sequence_run(1);
   sequence_current = &flushed;
   load_cr3();
