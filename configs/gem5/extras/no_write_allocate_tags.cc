@@ -17,7 +17,7 @@ NoWriteAllocateTags::Statistics::Statistics(statistics::Group* parent)
                "line fetches of write misses that filled no line") {}
 
 NoWriteAllocateTags::NoWriteAllocateTags(const Params& params)
-    : BaseSetAssoc(params), statistics_(this) {}
+    : RefusingTags(params), statistics_(this) {}
 
 CacheBlk* NoWriteAllocateTags::accessBlock(const PacketPtr packet, Cycles& latency) {
   CacheBlk* block = BaseSetAssoc::accessBlock(packet, latency);
@@ -29,19 +29,14 @@ CacheBlk* NoWriteAllocateTags::accessBlock(const PacketPtr packet, Cycles& laten
   return block;
 }
 
-CacheBlk* NoWriteAllocateTags::findVictim(Addr address, const bool secure, const std::size_t bits,
-                                          std::vector<CacheBlk*>& evicted,
-                                          const uint64_t partition) {
+bool NoWriteAllocateTags::refuses(const Addr address) {
   const auto found = missed_.find(blkAlign(address));
-  if (found != missed_.end()) {
-    const Missed missed = found->second;
-    missed_.erase(found);
-    if (!missed.wanted) {
-      if (missed.fetched) ++statistics_.passedFetches;
-      return nullptr;
-    }
-  }
-  return BaseSetAssoc::findVictim(address, secure, bits, evicted, partition);
+  if (found == missed_.end()) return false;
+  const Missed missed = found->second;
+  missed_.erase(found);
+  if (missed.wanted) return false;
+  if (missed.fetched) ++statistics_.passedFetches;
+  return true;
 }
 
 }  // namespace gem5::p5lab

@@ -17,24 +17,36 @@
 // write of the same instruction.
 #pragma once
 
-#include <cstdint>
 #include <unordered_map>
-#include <vector>
 
 #include "base/statistics.hh"
+#include "line_key.hh"
 #include "mem/cache/tags/base_set_assoc.hh"
 #include "params/NoWriteAllocateTags.hh"
 
 namespace gem5::p5lab {
 
-class NoWriteAllocateTags : public BaseSetAssoc {
+// Tags that can refuse a line. `Function` is the type of findVictim of this gem5.
+template <typename Function>
+class RefusingTags;
+template <typename... Arguments>
+class RefusingTags<CacheBlk* (BaseTags::*)(Arguments...)> : public BaseSetAssoc {
+ public:
+  using BaseSetAssoc::BaseSetAssoc;
+  CacheBlk* findVictim(Arguments... arguments) override {
+    return refuses(line_address(arguments...)) ? nullptr : BaseSetAssoc::findVictim(arguments...);
+  }
+
+ private:
+  virtual bool refuses(Addr address) = 0;
+};
+
+class NoWriteAllocateTags : public RefusingTags<decltype(&BaseTags::findVictim)> {
  public:
   PARAMS(NoWriteAllocateTags);
   explicit NoWriteAllocateTags(const Params& params);
 
   CacheBlk* accessBlock(const PacketPtr packet, Cycles& latency) override;
-  CacheBlk* findVictim(Addr address, const bool secure, const std::size_t bits,
-                       std::vector<CacheBlk*>& evicted, const uint64_t partition) override;
 
  private:
   // The accesses that missed a line and wait for a place in the cache.
@@ -46,6 +58,9 @@ class NoWriteAllocateTags : public BaseSetAssoc {
     explicit Statistics(statistics::Group* parent);
     statistics::Scalar passedFetches;
   };
+
+  // The cache asks for a place for the line of `address`.
+  bool refuses(Addr address) override;
 
   std::unordered_map<Addr, Missed> missed_;  // by the address of the line
   Statistics statistics_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "line_key.hh"
+
 namespace gem5::p5lab {
 
 OwnerCache::OwnerCache(const Params& params) : Cache(params), above_(params.above) {}
@@ -54,7 +56,7 @@ bool OwnerCache::modified_above(const Packet& packet) const {
 
 void OwnerCache::drop_older_copy(const Packet& packet) {
   const Addr line = packet.getBlockAddr(blkSize);
-  if (CacheBlk* block = tags->findBlock(line, packet.isSecure())) {
+  if (CacheBlk* block = find_block(*tags, line, packet.isSecure())) {
     block->clearCoherenceBits(CacheBlk::DirtyBit);
   }
   if (WriteQueueEntry* leaving = writeBuffer.findMatch(line, packet.isSecure())) {
@@ -65,7 +67,7 @@ void OwnerCache::drop_older_copy(const Packet& packet) {
 }
 
 bool OwnerCache::has_modified(const Addr line, const bool secure) const {
-  const CacheBlk* block = tags->findBlock(line, secure);
+  const CacheBlk* block = find_block(*tags, line, secure);
   if (block && block->isSet(CacheBlk::DirtyBit)) return true;
   WriteQueueEntry* leaving = writeBuffer.findMatch(line, secure);
   return leaving && leaving->getTarget()->pkt->cmd == MemCmd::WritebackDirty;
