@@ -369,6 +369,11 @@ def test_keys(p5lab):
         (["run", "tests", "--guest", "toys"], "unknown guest 'toys'; did you mean 'toy'?"),
         (["run", "tests", "--workload", "chasm"], "unknown workload 'chasm'; did you mean 'chase'"),
         (["run", "tests", "--accesses", "x"], "--accesses: expected a whole number, at least 1;"),
+        (["plan", "tests", "--accesses", "5"], "--accesses: expected with --trace accesses\n"),
+        (
+            ["plan", "tests", "--format", "csv", "--json"],
+            "argument --json: not allowed with argument --format",
+        ),
         (["run", "tests", "--jobs", "0"], "--jobs: expected a whole number, at least 1; found '0'"),
         (["run", "tests", "--force", "--jobz", "2"], "unknown option --jobz; did you mean --jobs?"),
         (["run", "tests", "--sed", "0-4"], "unknown option --sed; did you mean --seed?"),

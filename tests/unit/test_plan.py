@@ -91,6 +91,14 @@ def test_a_plan_before_anything_is_built(lab, p5lab):
     assert "2 to run" in out
 
 
+@pytest.mark.parametrize("options", [("--region", "work"), ("--clocks", "nominal")])
+def test_a_plan_refuses_what_run_refuses(p5lab, options):
+    planned = p5lab("plan", "tests", *options)
+    assert planned == p5lab("run", "tests", *options, "--no-build")
+    assert planned[:2] == (2, "")
+    assert f"p5lab: {' '.join(options[:1])}" in planned[2]
+
+
 def test_only_runs_of_that_name(p5lab):
     status, out, err = p5lab("plan", "tests", "--only", "CHASE*premiere")
     assert "1 run: 0 with results, 1 to run" in out

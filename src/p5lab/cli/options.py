@@ -156,14 +156,16 @@ def add(parser: argparse.ArgumentParser, names: str, forms: Sequence[str] = coun
         if name == "workers":
             _add_workers(parser)
         elif name == "format":
-            parser.add_argument(
+            one_of = parser.add_mutually_exclusive_group()
+            one_of.add_argument(
                 "--format",
                 choices=forms,
                 default="table",
                 dest="form",
                 help=f"how to print the results: {', '.join(forms[:-1])} or {forms[-1]}",
             )
-            add(parser, "json")
+            text, given = SHARED["json"]
+            arguments.add(one_of, text, **given)
         else:
             text, given = SHARED[name]
             arguments.add(parser, text, **given)

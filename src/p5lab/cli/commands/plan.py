@@ -15,6 +15,7 @@ import argparse
 from p5lab.cli import media, options, plan_table, request
 from p5lab.errors import UserError
 from p5lab.execute import plan, runner
+from p5lab.execute.build_and_run import examine
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
@@ -34,6 +35,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `plan`."""
     runs = prepare(lab, request.of(args, lab)).runs
+    for remark in examine(lab, runs):
+        Progress().say(remark)
     try:
         ahead = plan.make(lab, runs, runner.Runner(lab).known, args.jobs)
     except UserError as error:

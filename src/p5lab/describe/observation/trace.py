@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Traces of crossings of protection boundaries, or of accesses to L1 and L2: `--trace`."""
 
+import argparse
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from p5lab.describe import outputs
 from p5lab.describe.observation.kind import Conf, Kind, positive
+from p5lab.errors import UserError
 
 TRACES = {name: outputs.file(name) for name in ("crossings", "accesses")}
 CROSSINGS = TRACES["crossings"]
@@ -38,6 +40,13 @@ class Trace(Kind):
 
     what: tuple[str, ...]  # names in TRACES
     accesses: int = ACCESSES  # the largest number of L1 accesses in a trace of accesses
+
+    @classmethod
+    def parse(cls, args: argparse.Namespace) -> Self | None:
+        """As for every kind. Raises UserError for --accesses without --trace accesses."""
+        if args.accesses != ACCESSES and "accesses" not in args.trace:
+            raise UserError("--accesses: expected with --trace accesses")
+        return super().parse(args)
 
     @property
     def needs_clocks(self) -> bool:

@@ -85,9 +85,11 @@ class Bochs(Engine):
         return (*ours, *super().targets(lab, guests))
 
     def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
-        """As for every engine. Also remarks on media with an unknown content."""
+        """As for every engine. Also raises UserError for an observation that the machine does not
+        allow, and returns remarks on media with an unknown content."""
         said = super().examine(lab, runs)
         for run in runs:
+            run.observation.check(run)
             if not isinstance(run, MediaRun):
                 continue
             said += packed(run.boot)
