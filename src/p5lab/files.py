@@ -87,7 +87,11 @@ def replace_json(path: Path, record: Mapping[str, Any]) -> None:
 
 def replace_text(path: Path, text: str) -> None:
     """Writes a text to a file in one step. A reader sees the complete old content or the complete
-    new content, even after a crash of the host. Raises OSError on failure."""
+    new content, even after a crash of the host. A link, a pipe or a device stays what it is: it is
+    opened and written. Raises OSError on failure."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        path.write_text(text, encoding="utf-8")
+        return
     _replace(path, path.with_name(f"{path.name}.tmp"), text.encode())
 
 

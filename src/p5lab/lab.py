@@ -46,8 +46,10 @@ class Lab:
         """The checkout that contains this file, with the directories of P5LAB_PATH and the results
         of P5LAB_RESULTS."""
         given = os.environ.get(VARIABLE, "").split(os.pathsep)
-        directories = tuple(Path(name).absolute() for name in given if name)
+        directories = tuple(dict.fromkeys(Path(name).absolute() for name in given if name))
         results = os.environ.get(RESULTS)
+        if results and Path(results).exists() and not Path(results).is_dir():
+            raise UserError(f"{RESULTS}: {results}: expected a directory")
         return cls(
             Path(__file__).resolve().parents[2],
             Path(results).absolute() if results else None,

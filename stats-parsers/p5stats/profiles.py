@@ -23,13 +23,16 @@ CPI = cpi.PREFIX.rstrip(".")  # all components of the CPI stack, as one event of
 EXPORTER = "p5lab"
 
 
-def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
+def speedscope(
+    found: Attribution, event: str, name: str, phases: Mapping[int, str] | None = None
+) -> dict[str, Any]:
     """The stacks of a run in the JSON format of speedscope.
 
-    Each phase is a profile of type `sampled`. Each stack is one sample, and the counts of the event
-    are the weights. The profile does not show the order in time. A negative count corrects a count
-    of another function. The profile omits negative counts. The event `cpi` means all components of
-    the CPI stack: each stack then ends with a component, and its clocks are the weights.
+    Each phase is a profile of type `sampled`, with its name in `phases`. Each stack is one sample,
+    and the counts of the event are the weights. The profile does not show the order in time. A
+    negative count corrects a count of another function. The profile omits negative counts. The
+    event `cpi` means all components of the CPI stack: each stack then ends with a component, and
+    its clocks are the weights.
     """
     frames: dict[Function, int] = {}
     profiles = []
@@ -47,7 +50,7 @@ def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
         profiles.append(
             {
                 "type": "sampled",
-                "name": f"phase {phase}: {event}",
+                "name": f"{(phases or {}).get(phase, f'phase {phase}')}: {event}",
                 "unit": "none",
                 "startValue": 0,
                 "endValue": sum(weights),

@@ -128,7 +128,8 @@ def test_what_is_no_attribution_is_refused_with_its_line(write_attribution, line
 @pytest.fixture
 def stored(tmp_path, write_attribution):
     write_attribution(LINES)
-    return Stored(tmp_path, {"label": "dup, linux", "experiment": "tests", "status": "ok"})
+    record = {"label": "dup, linux", "experiment": "tests", "status": "ok"}
+    return Stored(tmp_path, record | {"identity": {"described": {"phases": {"0": "call"}}}})
 
 
 @pytest.fixture
@@ -145,12 +146,16 @@ def test_speedscope(stored, tmp_path):
     outermost frame first. endValue is the sum of the weights.
     """
     path = tmp_path / "out.json"
-    exports.write(path, exports.speedscope(stored, "cycles.busy"))
+    link = tmp_path / "link.json"
+    link.symlink_to(path)  # a link stays a link
+    exports.write(link, exports.speedscope(stored, "cycles.busy"))
+    assert link.is_symlink()
     document = json.loads(path.read_text())
     assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     frames = [frame["name"] for frame in document["shared"]["frames"]]
     first, second = document["profiles"]
     assert (first["type"], second["type"]) == ("sampled", "sampled")
+    assert first["name"] == "call: cycles.busy"
     stacks = {
         tuple(frames[frame] for frame in sample): weight
         for sample, weight in zip(first["samples"], first["weights"], strict=True)

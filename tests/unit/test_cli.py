@@ -331,6 +331,8 @@ def test_keys(p5lab):
         (["run", "./a.out"], "unknown experiment './a.out'; did you mean --program ./a.out?\n"),
         (["plan", "a b.c"], "unknown experiment 'a b.c'; did you mean --program 'a b.c'?\n"),
         (["run", "x/tests.toml"], "x/tests.toml: expected the name of an experiment"),
+        (["run", "--program", "\udcff.c"], "?.c: expected a text in UTF-8\n"),
+        (["notebook", "--port", "65536"], "--port: expected a number of at most 65535"),
         (["run"], "run: expected an experiment or --program FILE (see `p5lab run --help`)"),
         (
             ["run", "tests", "--program", "a.out"],

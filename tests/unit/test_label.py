@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The label, note and tags of stored runs, and `compare`."""
 
+import errno
 import json
+import os
 import re
 
 import pytest
@@ -216,3 +218,20 @@ def test_the_next_command_has_the_dimensions_and_stands_once(lab):
     assert said("--by", by, "--label", "a b", runs=2) == [f"./p5lab show 'a b' --by {by}"]
     assert said("--cpi", runs=2) == ["./p5lab show tests --cpi"]
     assert said("--cpi", runs=1) == ["./p5lab show 00000000 --cpi"]
+
+
+def test_an_empty_word_is_no_run(lab, run, capsys):
+    run(b"one")
+    assert cli.main(["label", "", "new"], lab) == 2
+    assert "no run or experiment ''" in capsys.readouterr().err
+
+
+def test_a_label_that_cannot_be_written_is_one_line(lab, run, capsys, monkeypatch):
+    name, _ = run(b"one")
+
+    def refuse(directory):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(store, "locked", refuse)
+    assert cli.main(["label", name, "new"], lab) == 1
+    assert capsys.readouterr().err.endswith(": Read-only file system\n")

@@ -481,13 +481,16 @@ def test_a_killed_command_leaves_a_run_that_is_seen_to_have_failed(lab):
     assert one(lab)[0].status == "ok"
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_stopped_command_ends_its_engines_and_records_it(lab, how, monkeypatch):
+@pytest.mark.parametrize(
+    ("how", "times"),
+    [(signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGTERM, 9), (signal.SIGHUP, 1)],
+)
+def test_a_stopped_command_ends_its_engines_and_records_it(lab, how, times, monkeypatch):
     monkeypatch.setenv("P5LAB_PROGRESS", "plain")
     lab.behave(sleep=600)
     command = start_command(lab, "run", "tests", "--no-build", "--jobs", "1")
     wait_for(lab.starts)
-    said = stop(command, how)
+    said = stop(command, how, times)
     assert said[-1] == (
         "p5lab: stopped: 0 of 2 runs ended before and are stored, 1 stopped and recorded as failed,"
         " 1 not begun; the same command goes on and makes only the missing runs"

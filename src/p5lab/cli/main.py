@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from p5lab.cli import misspelt, options
 from p5lab.cli import parser as parsers
@@ -28,12 +27,13 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
     `argv`: the words of the command, by default the arguments of the process. `lab`: by default the
     lab of this checkout.
     """
+    terminated = _Terminated()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
-            signal.signal(number, _terminated)
+            signal.signal(number, terminated)
     words = list(sys.argv[1:] if argv is None else argv)
-    lab = lab or Lab.here()
     try:
+        lab = lab or Lab.here()
         args = _parsed(words)
         status = int(args.command(args, lab))
         sys.stdout.flush()
@@ -61,6 +61,9 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     """Returns the arguments of a command line. Raises UserError for a wrong command line."""
+    for word in words:
+        if not word.isascii() and word != word.encode(errors="replace").decode():
+            raise UserError(f"{word.encode(errors='replace').decode()}: expected a text in UTF-8")
     name, *rest = words or [""]
     known = name in parsers.names()
     if known and getattr(parsers.module(name), "OWN_OPTIONS", False):
@@ -81,5 +84,14 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
         raise
 
 
-def _terminated(number: int, frame: object) -> NoReturn:
-    raise KeyboardInterrupt
+class _Terminated:
+    """Stops the command at the first signal. timeout(1) sends a second one to the process group,
+    and that must not end the work of stopping engines."""
+
+    def __init__(self) -> None:
+        self._is_stopping = False
+
+    def __call__(self, number: int, frame: object) -> None:
+        if not self._is_stopping:
+            self._is_stopping = True
+            raise KeyboardInterrupt

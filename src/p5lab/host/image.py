@@ -179,7 +179,9 @@ def parse_size(text: str) -> int:
 
 
 def _check(request: Request) -> None:
-    """Raises UserError for options that contradict each other."""
+    """Raises UserError for a wrong option, and for options that contradict each other."""
+    if request.suite and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]*", request.suite):
+        raise UserError(f"--suite: expected the name of a suite; found {request.suite!r}")
     if not request.tarball:
         if request.sha256:
             raise UserError("--sha256: expected only with --tarball FILE; it is the file's digest")

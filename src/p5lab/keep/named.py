@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.describe import experiment
-from p5lab.errors import UserError
+from p5lab.errors import UserError, writing
 from p5lab.keep import store
 from p5lab.lab import Lab
 
@@ -95,7 +95,7 @@ def change(
     """Changes what the user calls a run, and returns it. None leaves a text as it is, and an empty
     text removes it. Raises UserError if the run is being executed, or if its record cannot be read
     or written."""
-    with store.locked(directory) as lock:
+    with writing(directory), store.locked(directory) as lock:
         record = store.read(directory)
         if lock is None or record is None:
             why = "is being executed" if lock is None else "has no readable record"

@@ -157,7 +157,7 @@ def _named(lab: Lab, word: str) -> list[list[Stored]]:
 
 def _labelled(lab: Lab, label: str) -> list[Stored]:
     """Returns the finished runs with this label, in the order in which they began."""
-    found = [one for one in index.runs(lab) if named.of(one.record).label == label]
+    found = [one for one in index.runs(lab) if label and named.of(one.record).label == label]
     runs = [store.stored(one.directory) for one in found if one.status in ENDED]
     return sorted(runs, key=lambda one: (one.started, str(one.record["label"])))
 

@@ -31,7 +31,9 @@ def speedscope(stored: Stored, event: str = "") -> str:
     found, event = _stacks(stored), event or EVENT
     if not profiles.has_event(found, event):
         raise unknown("event", event, found.events)
-    return json.dumps(profiles.speedscope(found, event, stored.record["label"]), indent=1) + "\n"
+    names = phase_names.of(stored.record)
+    text = json.dumps(profiles.speedscope(found, event, stored.record["label"], names), indent=1)
+    return text + "\n"
 
 
 def callgrind(stored: Stored, event: str = "") -> str:

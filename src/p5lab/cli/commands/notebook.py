@@ -22,11 +22,12 @@ from pathlib import Path
 
 from p5lab.cli import arguments
 from p5lab.describe.observation.kind import positive
-from p5lab.errors import disk_error, unknown
+from p5lab.errors import UserError, disk_error, unknown
 from p5lab.host import jupyter, packages
 from p5lab.host.progress import Progress
 from p5lab.lab import VARIABLE, Lab, shown
 
+LAST_PORT = 65535
 GROUPS = ("notebook", "report")  # Jupyter, and the packages for figures
 ADDRESS = "127.0.0.1"  # only this host reaches the server
 KERNEL, TITLE = "python3", "Python 3 (p5lab)"  # the notebooks name the kernel python3
@@ -44,8 +45,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         --port N  the port of the server (default: 8888, or the next free port)
         --install  only install JupyterLab and the kernel, for example for VS Code
         """,
-        port={"type": positive("--port")},
+        port={"type": _port},
     )
+
+
+def _port(text: str) -> int:
+    if (number := positive("--port")(text)) > LAST_PORT:
+        raise UserError(f"--port: expected a number of at most {LAST_PORT}; found {text!r}")
+    return number
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
