@@ -80,7 +80,10 @@ def __getattr__(name: str) -> object:
     place = _PLACES[name]
     if place in _PACKAGES:
         importlib.import_module("p5lab.host.packages").ensure(_PACKAGES[place])
-    return getattr(importlib.import_module(place), name)
+    found = getattr(importlib.import_module(place), name)
+    if isinstance(found, type):
+        return found
+    return importlib.import_module("p5lab.api.arguments").public(found)
 
 
 def __dir__() -> list[str]:

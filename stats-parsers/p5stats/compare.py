@@ -49,9 +49,11 @@ def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.Da
     differ in the code that runs in ring 0. The column KERNEL contains the busy cycles of ring 0. If
     an engine does not count an event, the event is NaN in the engine's runs, never zero. The column
     VECTOR is NaN for runs of `undivided` engines, which report no vectors and no rings. StatsError
-    if the table is empty.
+    if the table is empty or lacks a column.
     """
     keys = [*KEYS, "iteration"]
+    if missing := [name for name in (*keys, "ring", "event", "value") if name not in frame]:
+        raise StatsError(f"the table has no column {missing[0]}: expected all of p5stats.tidy")
     if frame.empty:
         raise StatsError("no brackets: the table is empty")
     # Most of the twelve keys have the same value in all rows of a run. Such keys are not part of

@@ -69,7 +69,7 @@ def with_columns(frame: pd.DataFrame, terms: Terms | None, clock_hz: int) -> pd.
 def of_table(table: pd.DataFrame) -> dict[str, Terms]:
     """The terms of each run of a loaded table, by the id of the run. StatsError if the table does
     not contain the terms of a run."""
-    missing = [name for name in COLUMNS if name not in table]
+    missing = [name for name in ("run", *COLUMNS) if name not in table]
     if missing:
         raise StatsError(
             f"the table has no column {missing[0]}: expected a table of p5stats.tidy.load"

@@ -59,7 +59,7 @@ from p5stats import terms as run_terms
 from p5stats.events import LIMIT, Bracket, Events
 from p5stats.lazy import pa, pd, pq
 from p5stats.observed import MARKERS, OBSERVER, Counted
-from p5stats.problems import StatsError
+from p5stats.problems import DamagedTable, StatsError
 from p5stats.terms import Terms
 
 SCHEMA_VERSION, OBSERVED_VERSION = 2, 3  # without and with the rows of observers
@@ -313,15 +313,16 @@ def _stored(path: Path, sha256: str | None, observer: str) -> tuple[pa.Table, di
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise StatsError(f"cannot read {path}: {error.strerror}") from None
+        raise DamagedTable(path, f"cannot read {path}: {error.strerror}") from None
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
-        raise StatsError(f"{path}: damaged: its SHA-256 differs from the digest in {RECORD}")
+        differs = f"damaged: its SHA-256 differs from the digest in {RECORD}"
+        raise DamagedTable(path, f"{path}: {differs}")
     try:
         columns = pq.read_schema(pa.BufferReader(content))
         chosen = [(OBSERVER, "=", observer)] if OBSERVER in columns.names else None
         found = pq.read_table(pa.BufferReader(content), filters=chosen)
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise StatsError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
+        raise DamagedTable(path, f"cannot read {path}: {str(error).splitlines()[0]}") from None
     try:
         metadata = json.loads((columns.metadata or {})[_METADATA])
         version = metadata["schema_version"]

@@ -14,7 +14,7 @@ import pytest
 from fakelab import INTERVALS, REPO, written
 
 import p5lab
-from p5stats import StatsError, tidy
+from p5stats import tidy
 
 SIZES = ["128K", "256K", "512K"]
 
@@ -139,6 +139,10 @@ def test_bad_input_runs_nothing(here, arguments, message):
         ({"seed": -1}, "seed: expected a whole number from 0 to 2147483647, or a list"),
         ({"seed": "0-3"}, "seed: expected a whole number .*; found '0-3'"),
         ({"seed": [0, True]}, "seed: expected a whole number"),
+        ({"jobs": -3}, "jobs: expected a whole number, at least 1; found -3"),
+        ({"jobs": "two"}, "jobs: expected a whole number, at least 1; found 'two'"),
+        ({"force": "x"}, "force: expected True or False; found 'x'"),
+        ({"what": None, "program": 5}, "name of an experiment or a path, or several .*; found 5"),
     ],
 )
 def test_an_argument_of_another_type_runs_nothing(here, arguments, message):
@@ -184,12 +188,49 @@ def test_load_takes_an_experiment_or_a_path(here, sweep):
         ("mine.parquet", None, "mine.parquet: expected a directory with results, or a file"),
         ([], None, r"load: expected an experiment, a label, .*; found \[\]"),
         (123, None, "load: expected an experiment, a label, .*; found 123"),
+        ("", None, "load: expected an experiment, a label, .*; found ''"),
+        (REPO / "LICENSES", None, "LICENSES: no counts.parquet in it"),
+        (REPO / "LICENSE", None, "cannot read .*LICENSE"),
+        ("tests", "l2.sise", "keys: unknown machine key 'l2.sise'; did you mean 'l2.size'?"),
         ("tests", ["l2.sise"], "keys: unknown machine key 'l2.sise'; did you mean 'l2.size'?"),
     ],
 )
 def test_load_of_nothing(here, sweep, what, keys, message):
     with pytest.raises(p5lab.UserError, match=message):
         p5lab.load(what, keys=keys)
+
+
+ONES = r"expected a run, an experiment, a label, or a table of run or load; found"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda t: p5lab.measure(t, ["busy cycles"]), r"measure: expected names of .*\['busy cyc"),
+        (lambda t: p5lab.measure(t.drop(columns="ring")), "the table has no column ring"),
+        (lambda t: p5lab.measure(t.drop(columns="run")), "the table has no column run"),
+        (lambda t: p5lab.measure(t[:0]), "measure: the table has no rows"),
+        (lambda t: p5lab.compare(t, "256K"), r"compare: expected a dictionary, such as {'l2\.size"),
+        (lambda t: p5lab.by("tests", []), r"by: expected one or more dimensions; found \[\]"),
+        (lambda t: p5lab.by("tests", None), "by: expected one or more dimensions; found None"),
+        (lambda t: p5lab.by("tests", "ring", where="ring=0"), "where: expected a dictionary"),
+        (lambda t: p5lab.explain(t, t), "explain: expected two runs, or an .*; found a table"),
+        (lambda t: p5lab.explain(5, 6), "explain: expected two runs, or an .*; found 5"),
+        (lambda t: p5lab.explore(5), f"explore: {ONES} 5"),
+        (lambda t: p5lab.explore([]), rf"explore: {ONES} \[\]"),
+        (lambda t: p5lab.profile([]), rf"profile: {ONES} \[\]"),
+        (lambda t: p5lab.output(5), f"output: {ONES} 5"),
+        (lambda t: p5lab.annotate(None), "expected the name of an experiment or a path"),
+        (lambda t: p5lab.whatif("tests", jobs=0), "jobs: expected a whole number"),
+        (lambda t: p5lab.plot(5, "x"), "plot: expected a table of run, .*; found 5"),
+        (lambda t: p5lab.plot(t, 5), "plot metric: expected a text or a list of texts; found 5"),
+        (lambda t: p5lab.stack(5), "stack: expected a table of run or load; found 5"),
+    ],
+)
+def test_a_value_of_another_kind_is_one_line(sweep, call, message):
+    with pytest.raises(p5lab.UserError, match=message) as caught:
+        call(sweep)
+    assert "\n" not in str(caught.value)
 
 
 def test_load_has_the_order_of_the_experiments_file(here):
@@ -236,7 +277,7 @@ def test_load_of_an_experiment_without_results(here, name, call, command):
 
 
 def test_a_parameter_that_no_run_has(here, sweep):
-    with pytest.raises(StatsError, match=r"parameters\.sizes: no run has this"):
+    with pytest.raises(p5lab.UserError, match=r"parameters\.sizes: no run has this"):
         p5lab.load("tests", keys=["parameters.sizes"])
 
 

@@ -221,6 +221,25 @@ def test_show_a_damaged_run(p5lab, lab):
     assert "run.json is damaged" in " ".join(p5lab("list", "runs")[1].split())
 
 
+@pytest.mark.parametrize("is_empty", [False, True])
+def test_a_view_says_which_runs_it_leaves_out(p5lab, lab, is_empty):
+    lab._put("configs/claims.toml", "schema_version = 1\n")
+    p5lab("run", "tests", "--no-build")
+    lost, _ = sorted(lab.results.glob("tests/*"))
+    (lost / "run.json").unlink()
+    if is_empty:
+        (lost / "run.json").touch()
+    query = ("query", "SELECT sum(value) FROM counts")
+    for command in (("show", "tests"), ("report", "tests"), query):
+        status, _, err = p5lab(*command)
+        assert status == 0
+        (said,) = [line for line in err.splitlines() if "left out" in line]
+        assert lost.name in said
+        assert "`./p5lab run tests`" in said
+        with store.locked(lost):  # a process works in it
+            assert "left out" not in p5lab(*command)[2]
+
+
 def test_list(p5lab, lab):
     p5lab("run", "tests", "--no-build")
     status, out, _ = p5lab("list")

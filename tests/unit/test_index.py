@@ -290,13 +290,18 @@ def test_other_mistakes_are_one_line_too(read_only, sql, message):
     assert message in refusal(read_only, sql)
 
 
-def test_a_damaged_table_is_named(results):
+def test_a_damaged_table_is_named(results, p5lab):
     good = [one for one in store.all_runs(results) if one.status == "ok"]
     path = good[0].directory / "counts.parquet"
     path.write_bytes(b"damaged")
     with pytest.raises(UserError, match=r"counts of the results: .*counts\.parquet") as caught:
         index.query(results, "SELECT sum(value) FROM counts")
     assert "\n" not in str(caught.value)
+    assert "`./p5lab run tests`" in str(caught.value)
+    status, out, err = p5lab("show", "tests")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "counts.parquet" in err
+    assert "`./p5lab run tests`" in err
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "csv", "json"])

@@ -24,7 +24,7 @@ def explore(runs: str | Sequence[str] | pd.DataFrame, *, title: str = "") -> Exp
     a browser, which needs no network. The choice has the dimensions by which the runs have counted
     (docs/concepts/dimensions.md). UserError if a name is wrong, and if no run has counts.
     """
-    groups = tables.grouped(checkout.here(), runs)
+    groups = tables.grouped(checkout.here(), runs, "explore")
     return explorer.of(groups, title or explorer.title_of(groups))
 
 
@@ -37,7 +37,7 @@ def profile(runs: str | Sequence[str] | pd.DataFrame) -> Profile:
     browser, which needs no network. UserError for another number of runs, and for runs without such
     counts.
     """
-    stored = [same[0] for same in tables.grouped(checkout.here(), runs)]
+    stored = [same[0] for same in tables.grouped(checkout.here(), runs, "profile")]
     if len(stored) not in (1, 2):
         raise UserError(
             f"profile: expected one run, or two for their difference; found {len(stored)}"

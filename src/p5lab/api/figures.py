@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from p5lab.api import arguments
 from p5lab.api.tables import VERSIONS, measure
 from p5lab.describe.keys import readable
 from p5lab.errors import UserError, unknown
@@ -136,6 +137,8 @@ def plot(
 
     UserError for an unknown metric or column, if there is no value, and for more than 30 series.
     """
+    arguments.table("plot", table, "run, load, measure, compare, by or stack")
+    metric = arguments.texts("plot metric", metric)
     style()
     size = figure_size.parse(width, font_size, "plot")
     across = WIDTH if size is None else size.units * (1 - LABEL_SHARE)
@@ -164,14 +167,13 @@ def _sized(chart: Chart, size: FigureSize, names: Sequence[str]) -> Chart:
 
 def _numbers(
     table: pd.DataFrame,
-    metric: str | Sequence[str],
+    metrics: Sequence[str],
     x: str | None,
     series: str | Sequence[str] | None,
     across: float,
 ) -> tuple[Chart, list[str]]:
     """The chart of numbers, and the names of its series. `across`: pixels of the values' axis of
     bars."""
-    metrics = [metric] if isinstance(metric, str) else list(metric)
     rows = measure(table, *metrics)
     metrics = list(dict.fromkeys(rows["metric"]))  # their own names
     value = "ratio" if "ratio" in rows else "value"
@@ -204,14 +206,14 @@ def _numbers(
 
 
 def _divided(
-    table: pd.DataFrame, metric: str | Sequence[str], across: float, kind: str
+    table: pd.DataFrame, metrics: Sequence[str], across: float, kind: str
 ) -> tuple[Chart, list[str]]:
     """The chart of a table of `by`, and the names of its systems. A row that is new or gone says
     so."""
     if kind not in KINDS:
         raise unknown("kind", kind, KINDS, where="plot")
     known = list(dict.fromkeys(table["metric"]))
-    name = metric if isinstance(metric, str) else ", ".join(metric)
+    name = ", ".join(metrics)
     if name == METRIC and name not in known:
         name = known[0]
     if name not in known:

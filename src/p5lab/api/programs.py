@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from p5lab.api import cell, checkout
+from p5lab.api import arguments, cell, checkout
 from p5lab.describe.guest import built
 from p5lab.describe.machine import Machine
 from p5lab.describe.observation import Attribution, Cpi, Shadows
@@ -19,7 +19,6 @@ from p5lab.describe.sweep import Axis
 from p5lab.errors import UserError
 from p5lab.execute.build_and_run import execute
 from p5lab.execute.runner import Execute, Result
-from p5lab.host.processors import cores
 from p5lab.keep import selection, store
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
@@ -201,11 +200,12 @@ def _maker(jobs: int | None, *, build: bool) -> Execute:
     """Makes runs with the progress of a script or a cell. Raises UserError if one has failed."""
     from p5lab.api import runs
 
+    arguments.flags(build=build)
+    at_once = arguments.jobs(jobs)
+
     def make(wanted: list[Run]) -> list[Result]:
         progress = cell.progress()
-        results = execute(
-            checkout.here(), wanted, progress, no_build=not build, jobs=jobs or cores()
-        )
+        results = execute(checkout.here(), wanted, progress, no_build=not build, jobs=at_once)
         runs.check(progress, results)
         return results
 

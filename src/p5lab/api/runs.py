@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from p5lab.api import cell, checkout
-from p5lab.api.tables import plain
+from p5lab.api import arguments, cell, checkout
+from p5lab.api.arguments import keyed, plain, texts
 from p5lab.describe import engine as engine_names
 from p5lab.describe import experiment, observation, sweep
 from p5lab.describe.engine import capabilities
@@ -23,7 +23,6 @@ from p5lab.describe.seeds import SEED_LIMIT
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute.build_and_run import examine, execute
 from p5lab.execute.runner import Result
-from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
@@ -31,6 +30,7 @@ from p5stats import tidy
 
 Names = str | Iterable[str]
 Value = str | int | float | bool
+SET, SWEEP = "{'l2.size': '512K'}", "{'l2.size': ['128K', '256K']}"
 
 
 # long: most lines are the arguments and their description
@@ -87,6 +87,8 @@ def run(
     UserError for a wrong name or value, before anything runs, and for a build or run that failed.
     The other runs of the same call are then stored, and the same call does not repeat them.
     """
+    arguments.flags(cpi=cpi, force=force, build=build)
+    at_once = arguments.jobs(jobs)
     lab = checkout.here()
     several = _programs(what, program)
     asked = request(
@@ -103,10 +105,10 @@ def run(
     )
     choice = replace(
         asked.choice,
-        observation=_observation(_several("by", by), cpi, interval, clocks),
-        sweeps=_axes(_keyed("sweep", sweep)),
+        observation=_observation(texts("by", by), cpi, interval, clocks),
+        sweeps=_axes(keyed("sweep", sweep, SWEEP)),
     )
-    named = _variants(variants, _keyed("set", set))
+    named = _variants(variants, keyed("set", set, SET))
     expansions = {
         name: prepare(lab, Request(asked.what, replace(choice, settings=tuple(values.items()))))
         for name, values in named.items()
@@ -121,7 +123,7 @@ def run(
         runs,
         progress,
         no_build=not build,
-        jobs=1 if capabilities(engine).alone else jobs or cores(),
+        jobs=1 if capabilities(engine).alone else at_once,
         force=force,
     )
     check(progress, results)
@@ -154,38 +156,38 @@ def request(
     limit: int | None = None,
 ) -> Request:
     """What these arguments of `run` ask for. `several`: an experiment, or programs."""
+    for one in several:
+        if not isinstance(one, str | Path):
+            raise UserError(
+                "expected the name of an experiment or a path, or several programs as"
+                f" p5lab.run(program=[a, b]); found {arguments.shown(one)}"
+            )
     choice = Filter(
-        machines=_several("machine", machine),
-        guests=_several("guest", guest),
-        workloads=_several("workload", workload),
-        settings=tuple((key, plain(value)) for key, value in _keyed("set", set).items()),
+        machines=texts("machine", machine),
+        guests=texts("guest", guest),
+        workloads=texts("workload", workload),
+        settings=tuple((key, plain(value)) for key, value in keyed("set", set, SET).items()),
         seeds=_seeds(seed),
         engine=engine,
         limit=_limit(limit),
     )
-    arguments = args if isinstance(args, str) else shlex.join(_several("args", args))
-    return Request(
-        _what(lab, several, arguments, Path(stdin) if stdin is not None else None), choice
-    )
+    words = args if isinstance(args, str) else shlex.join(texts("args", args))
+    return Request(_what(lab, several, words, Path(stdin) if stdin is not None else None), choice)
 
 
 def _programs(
     what: str | Path | None, program: str | Path | Iterable[str | Path]
 ) -> tuple[str | Path, ...]:
     """What to run: an experiment, or one or more programs. Raises UserError if it is not clear."""
-    found = (program,) if isinstance(program, str | Path) else tuple(program)
+    is_one = isinstance(program, str | Path) or not isinstance(program, Iterable)
+    given: Any = (program,) if is_one else program
+    found = tuple(Path(one) if isinstance(one, str) else one for one in given)
     if (what is None) == (not found):
         raise UserError(
             "run: expected the name of an experiment, or one or more programs without a name:"
             " p5lab.run(program=[a, b])"
         )
-    for one in (what, *found) if what is not None else found:
-        if not isinstance(one, str | Path):
-            raise UserError(
-                "run: expected the name of an experiment or a path, or several programs as"
-                f" p5lab.run(program=[a, b]); found {one!r}"
-            )
-    return tuple(map(Path, found)) if what is None else (what,)
+    return found if what is None else (what,)
 
 
 def _variants(
@@ -198,7 +200,7 @@ def _variants(
         raise UserError(f"variants: expected a dictionary, such as {example}; found {variants!r}")
     same = {key: plain(value) for key, value in settings.items()}
     return {
-        str(name): same | {key: plain(value) for key, value in _keyed("variants", own).items()}
+        str(name): same | {key: plain(value) for key, value in keyed("variants", own, SET).items()}
         for name, own in found.items()
     }
 
@@ -249,29 +251,6 @@ def _what(lab: Lab, several: tuple[str | Path, ...], arguments: str, stdin: Path
 def _is_program(what: str | Path) -> bool:
     """Whether `what` is a path, and not the name of an experiment."""
     return isinstance(what, Path) or "/" in what or what.startswith(IN_GUEST)
-
-
-def _several(what: str, names: Names) -> tuple[str, ...]:
-    """The names of an argument. Raises UserError if it is neither a text nor a list of texts."""
-    if isinstance(names, str):
-        return (names,)
-    found = tuple(names) if isinstance(names, Iterable) else (names,)
-    for name in found:
-        if not isinstance(name, str):
-            raise UserError(f"{what}: expected a text or a list of texts; found {names!r}")
-    return found
-
-
-def _keyed(what: str, values: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The values of `set` or `sweep` by key."""
-    if values is None:
-        return {}
-    if not isinstance(values, Mapping):
-        example = "['128K', '256K']" if what == "sweep" else "'512K'"
-        raise UserError(
-            f"{what}: expected a dictionary, such as {{'l2.size': {example}}}; found {values!r}"
-        )
-    return values
 
 
 def _seeds(seed: int | Iterable[int]) -> tuple[int, ...]:

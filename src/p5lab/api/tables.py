@@ -10,7 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from p5lab.api import checkout, samples
+from p5lab.api import arguments, checkout, samples
+from p5lab.api.arguments import plain
 from p5lab.describe import experiment, experiment_file, outputs
 from p5lab.describe import keys as machine_keys
 from p5lab.describe.kinds import BadValue
@@ -63,16 +64,16 @@ def load(
 
     Machines, guests and workloads are in the order of the experiment's file, and the values of a
     key in the order of their size. UserError if there is no such result, or with `own` if a run of
-    the experiment is missing. StatsError for a damaged file.
+    the experiment is missing, and for a damaged file.
     """
+    arguments.flags(all_runs=all_runs, own=own)
+    keys = None if keys is None else arguments.texts("keys", keys)
     for key in keys or ():
         if key not in machine_keys.BY_NAME and not key.startswith(tidy.PARAMETERS):
             raise machine_keys.unknown_key(key, "keys")
-    if not isinstance(what, str | Path) and not _are_names(what):
-        raise UserError(
-            "load: expected an experiment, a label, a run, a path, or a list of names; found"
-            f" {what!r}"
-        )
+    if not isinstance(what, Path):
+        expected = "an experiment, a label, a run, a path, or a list of names"
+        arguments.names("load", what, expected)
     lab = checkout.here()
     words = [what] if isinstance(what, str) and _is_label(lab, what) else what
     if not isinstance(words, str | Path):
@@ -84,11 +85,6 @@ def load(
     found = _place(lab, words)
     table = tidy.load(found, keys=keys, all_runs=all_runs)
     return table if found.is_file() else _in_order(lab, table)
-
-
-def _are_names(words: object) -> bool:
-    """Whether these are one or more names."""
-    return isinstance(words, Sequence) and bool(words) and all(isinstance(w, str) for w in words)
 
 
 def _is_label(lab: Lab, what: str) -> bool:
@@ -203,10 +199,10 @@ def output(run: str | pd.DataFrame) -> str:
     try:
         path = _one("output", run).directory / outputs.file("output")
     except UserError:
-        names = [run] if isinstance(run, str) else list(run["run"].unique())
+        names = arguments.runs("output", run)
         if len(names) == 1:
             with suppress(UserError):
-                return samples.output(str(names[0]))
+                return samples.output(names[0])
         raise
     try:
         return path.read_bytes().decode("utf-8", "replace")
@@ -240,7 +236,7 @@ def intervals(run: str | pd.DataFrame) -> pd.DataFrame:
     row for each interval, ring and event whose count is not zero. Columns: `interval` (a number
     from 0), `begin` and `end` (core clocks since reset), `ms` (the end in milliseconds since
     reset), `ring`, `event` and `count`. UserError if there is no such run, if the table has several
-    runs, or if the run has no intervals. StatsError for a damaged file.
+    runs, if the run has no intervals, and for a damaged file.
     """
     found = by_interval.read(_one("intervals", run))
     frame = found.frame()
@@ -271,13 +267,16 @@ def by(
     the total are left out, because the other rows add up to it. UserError if a run did not count by
     a dimension, and for a wrong name.
     """
-    question = breakdown.ask(_listed(dimensions), _chosen(where), _listed(metric), per, names)
+    words = arguments.runs("by", runs)
+    wanted = arguments.names("by", dimensions, "one or more dimensions")
+    metrics = arguments.texts("metric", metric)
+    question = breakdown.ask(wanted, _chosen(where), metrics, per, names)
     _warn_of(question)
     if isinstance(runs, pd.DataFrame):
-        return divided([same[0] for same in grouped(checkout.here(), runs)], question, top)
-    stored, left_out = breakdown.named(checkout.here(), _listed(runs), question)
+        return divided([same[0] for same in grouped(checkout.here(), runs, "by")], question, top)
+    stored, left_out = breakdown.named(checkout.here(), words, question)
     if left_out:
-        warnings.warn(left_out, stacklevel=2)
+        warnings.warn(left_out, stacklevel=3)
     return divided(stored, question, top)
 
 
@@ -301,7 +300,9 @@ def explain(
     range over the seeds (`lowest`, `highest`), and the difference in each ring. UserError for wrong
     names, and for runs without a CPI stack or without counts by a dimension.
     """
-    asked = breakdown.ask(_listed(by), _chosen(where), names=names) if by else None
+    arguments.names("explain", systems, "two runs, or an experiment and two of its systems")
+    wanted = arguments.texts("by", by)
+    asked = breakdown.ask(wanted, _chosen(where), names=names) if wanted else None
     if asked:
         _warn_of(asked)
     found = two_systems.of(checkout.here(), systems, asked, only, single=single)
@@ -312,19 +313,21 @@ def explain(
 
 def _warn_of(question: breakdown.Question) -> None:
     if said := breakdown.unused(question):
-        warnings.warn(said.removeprefix("--map ").join(("names ", "")), stacklevel=3)
+        warnings.warn(said.removeprefix("--map ").join(("names ", "")), stacklevel=4)
 
 
 def _chosen(where: Mapping[str, Any] | None) -> list[str]:
     """The values that count, as options."""
-    return [f"{name}={','.join(map(str, _listed(one)))}" for name, one in (where or {}).items()]
+    values = arguments.keyed("where", where, "{'ring': 0}")
+    return [f"{name}={','.join(map(str, _listed(one)))}" for name, one in values.items()]
 
 
-def grouped(lab: Lab, runs: str | Sequence[str] | pd.DataFrame) -> list[list[store.Stored]]:
-    """The stored runs that `by` and `explore` take, by kind, the newest of each kind first."""
+def grouped(lab: Lab, runs: object, function: str) -> list[list[store.Stored]]:
+    """The stored runs that this function takes, by kind, the newest of each kind first."""
+    words = arguments.runs(function, runs)
     if isinstance(runs, pd.DataFrame):
-        return [[store.find(lab, str(run))] for run in runs["run"].unique()]
-    return selection.groups(lab, _listed(runs))
+        return [[store.find(lab, run)] for run in words]
+    return selection.groups(lab, words)
 
 
 def divided(
@@ -343,12 +346,10 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401
 
 def _one(what: str, run: str | pd.DataFrame) -> store.Stored:
     """The stored run with this id, or the only run of a table. `what`: the function that asks."""
-    if isinstance(run, pd.DataFrame):
-        names = run["run"].unique()
-        if len(names) != 1:
-            raise UserError(f"{what}: expected a table with one run; found {len(names)} runs")
-        run = str(names[0])
-    return store.find(checkout.here(), run)
+    names = arguments.runs(what, run)
+    if len(names) != 1:
+        raise UserError(f"{what}: expected a table with one run; found {len(names)} runs")
+    return store.find(checkout.here(), names[0])
 
 
 def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
@@ -363,8 +364,8 @@ def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
     NaN if the engine does not count the event. Short names of `--metric`, such as "cycles" and
     "us", stand for the names of the table. UserError for an unknown metric.
     """
-    if not isinstance(table, pd.DataFrame):
-        raise UserError(f"measure: expected a table of run or load; found {table!r}")
+    arguments.table("measure", table)
+    arguments.texts("measure", metrics, "names of numbers, such as 'busy cycles', 'CPI (busy)'")
     found = table if "metric" in table else _with_own(papers.measured(table), table)
     known = list(dict.fromkeys(found["metric"]))
     if metrics:
@@ -396,9 +397,9 @@ def _with_own(numbers: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return numbers.merge(values, on=source, how="left")
 
 
-def _metric(name: object, known: Sequence[str]) -> str:
+def _metric(name: str, known: Sequence[str]) -> str:
     """The metric with this name, which may be a short name as `--metric` takes it."""
-    metric = column.metric_named(name, known) if isinstance(name, str) else None
+    metric = column.metric_named(name, known)
     if metric is not None:
         return metric
     if name in declared.events():
@@ -406,7 +407,7 @@ def _metric(name: object, known: Sequence[str]) -> str:
             f"measure: {name!r} is an event, and no number for one operation; its counts are"
             f" table[table['event'] == {name!r}]"
         )
-    raise unknown("metric", str(name), column.names_of(known))
+    raise unknown("metric", name, column.names_of(known))
 
 
 def stack(table: pd.DataFrame) -> pd.DataFrame:
@@ -420,6 +421,7 @@ def stack(table: pd.DataFrame) -> pd.DataFrame:
     the components. UserError if a run has no CPI stack.
     """
     rows = []
+    arguments.runs("stack", arguments.table("stack", table))
     for run, frame in table.groupby("run", sort=False):
         try:
             found = cpi.stack(frame)
@@ -452,8 +454,9 @@ def compare(
     (value / reference) and `against`, the name of the reference: `guest=linux`. UserError if no row
     has the value of the reference, or if several rows are the reference of one number.
     """
-    numbers = measure(table)
-    wanted = {**(reference or {}), **columns} or _first(numbers)
+    named = arguments.keyed("compare", reference, "{'l2.size': '256K'}")
+    numbers = measure(arguments.table("compare", table))
+    wanted = {**named, **columns} or _first(numbers)
     for name, value in wanted.items():
         if name not in numbers:
             raise unknown("column", name, list(numbers.columns), where="compare")
@@ -471,12 +474,6 @@ def compare(
 def _named(column: str, value: object) -> str:
     """A column with its value, as a user writes them: `l2.size=128K`."""
     return machine_keys.readable(f"{column}={value}")
-
-
-def plain(value: object) -> Any:  # noqa: ANN401
-    """A value of Python itself. numpy and pandas have numbers of their own types, which the kinds
-    of machine keys do not accept."""
-    return value.item() if hasattr(value, "item") else value
 
 
 def _first(numbers: pd.DataFrame) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from p5lab.cli import misspelt, options
 from p5lab.cli import parser as parsers
 from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.keep import store
 from p5lab.lab import Lab
 from p5lab.terminal import for_terminal
 from p5stats import StatsError
@@ -44,7 +45,7 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
         print(f"p5lab: {for_terminal(str(error), lines=True)}", file=sys.stderr)
         return error.status
     except StatsError as error:
-        print(f"p5lab: {for_terminal(str(error))}", file=sys.stderr)
+        print(f"p5lab: {for_terminal(store.explained(error))}", file=sys.stderr)
         return STATUS_FAILED
     except KeyboardInterrupt as stop:
         what = f": {for_terminal(str(stop))}" if str(stop) else ""

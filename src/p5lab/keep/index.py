@@ -10,7 +10,7 @@ index is written again if it is missing or damaged, has another schema version, 
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,12 +99,22 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
     try:
         counts, counts_by = _counts(connection, files)
     except duckdb.Error as error:
-        raise UserError(
-            f"counts of the results: {_first_line(error)}", status=STATUS_FAILED
-        ) from None
+        why = next(_unreadable(files), _first_line(error))
+        raise UserError(f"counts of the results: {why}", status=STATUS_FAILED) from None
     counts.create_view("counts")
     counts_by.create_view("counts_by")
     return connection
+
+
+def _unreadable(files: Sequence[str]) -> Iterator[str]:
+    """Yields what is wrong with each table that cannot be read."""
+    from p5stats import StatsError, tidy
+
+    for file in files:
+        try:
+            tidy.read_run(Path(file).parent)
+        except StatsError as error:
+            yield store.explained(error)
 
 
 def _counts(

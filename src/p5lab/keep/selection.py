@@ -3,6 +3,7 @@
 
 import re
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from p5lab.describe.run import Run, is_named
 from p5lab.errors import UserError, few, nearest, unknown
 from p5lab.keep import index, named, store, swept_keys
 from p5lab.keep.store import Stored
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 from p5stats.record import program_digest
 
 IDS = 4  # the name of a page contains at most this number of ids
@@ -204,10 +205,27 @@ def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
         return order.get(workload, len(order)), str(stored.record["label"])
 
     stored = sorted(store.all_runs(lab, name), key=place)
+    say_left_out(lab, stored, name)
     changed = dict.fromkeys(
         key for one in stored if one.record["identity"] for key in swept_keys.overlay(one.record)
     )
     return _distinct(list(by_kind(stored, changed, labels=True).values()))
+
+
+def say_left_out(lab: Lab, stored: Iterable[Stored], name: str = "*") -> None:
+    """Prints which runs a view leaves out, because their records are missing or damaged. `stored`:
+    all runs of the experiment `name`, by default of all experiments."""
+    known = {one.directory for one in stored if one.record["reason"] != store.DAMAGED}
+    lost: dict[str, list[str]] = {}
+    for place in sorted(lab.results.glob(f"{name}/*")):
+        if place not in known and store.is_lost(place):
+            lost.setdefault(place.parent.name, []).append(shown(place))
+    for own, places in lost.items():
+        print(
+            f"p5lab: {own}: {len(places)} left out, because {store.RECORD} is missing or damaged:"
+            f" {few(places)}; `{_command(own, '')}` with the options of the runs makes them again",
+            file=sys.stderr,
+        )
 
 
 def _distinct(groups: list[list[Stored]]) -> list[list[Stored]]:

@@ -21,12 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from p5lab.describe import experiment
 from p5lab.describe.plan import Plan
 from p5lab.errors import UserError, disk_error
 from p5lab.files import digest_of, replace_json
 from p5lab.lab import Lab
 from p5stats import StatsError
 from p5stats import record as records
+from p5stats.problems import DamagedTable
 
 SCHEMA_VERSION = 1
 STATUSES = ("queued", "running", "ok", "failed", "timeout")
@@ -42,6 +44,7 @@ LEFT_BEHIND = (
 )
 # This space is freed when the disk is full, so that the reason of the failure can be recorded.
 RESERVE_BYTES = 64 * 1024
+DAMAGED = f"{RECORD} is damaged; run the experiment again"
 CRASHED = "interrupted: the process that executed the run ended without recording a result"
 
 
@@ -250,9 +253,31 @@ def _damaged(directory: Path) -> dict[str, Any]:
         "run": directory.name,
         "experiment": directory.parent.name,
         "status": "failed",
-        "reason": f"{RECORD} is damaged; run the experiment again",
+        "reason": DAMAGED,
         "label": "?",
     }
+
+
+def explained(error: StatsError) -> str:
+    """Returns the message of an error. That of a run's damaged table says how to repair it."""
+    if not isinstance(error, DamagedTable) or not (error.path.parent / RECORD).exists():
+        return str(error)
+    again = experiment.again(error.path.parent.parent.name)
+    return (
+        f"{error}; `./p5lab run {again}` with the options of the run makes it again; otherwise"
+        " delete its directory"
+    )
+
+
+def is_lost(directory: Path) -> bool:
+    """Whether a directory belongs to a run with a missing or damaged record, and no process works
+    in it."""
+    if not re.fullmatch(r"[0-9a-f]{16}", directory.name) or read(directory) is not None:
+        return False
+    if not (directory / LOCK).exists():
+        return directory.is_dir()
+    with locked(directory) as lock:
+        return lock is not None
 
 
 def settle(directory: Path, record: dict[str, Any]) -> dict[str, Any]:

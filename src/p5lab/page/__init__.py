@@ -86,7 +86,9 @@ def write(
     `command`: makes the runs, without ./p5lab.
     Raises UserError if none of the experiment's runs is stored, or if a file cannot be written.
     """
-    results = choose(expansion.runs, store.all_runs(lab, name))
+    stored = store.all_runs(lab, name)
+    selection.say_left_out(lab, stored, name)
+    results = choose(expansion.runs, stored)
     if not results.found:
         raise UserError(f"{name} has no results: run `./p5lab {command}` first")
     title = PROGRAMS if name == experiment.PROGRAM else experiment.title(lab, name)

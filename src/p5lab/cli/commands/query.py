@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from p5lab.cli import options, side_by_side
 from p5lab.errors import UserError
-from p5lab.keep import index
+from p5lab.keep import index, selection
 from p5lab.lab import Lab
 from p5lab.present import (
     counts,
@@ -62,6 +62,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         raise UserError("query: expected runs and --by DIMENSION,... together, or none of the two")
     tables = {DIVIDED: _divided(args, lab)} if args.by else {}
     options.check_no_breakdown(args)
+    selection.say_left_out(lab, index.runs(lab))
     columns, rows = index.query(lab, args.sql, tables)
     if args.form == "json":
         found = [dict(zip(columns, row, strict=True)) for row in rows]
