@@ -466,10 +466,8 @@ static __attribute__((noinline)) void p5_branch_watched(bx_address rip, bx_addre
                                                         bool taken, bool conditional) {
   model.branch(code_linear(rip), code_linear(target), taken, conditional);
   if (blocks) blocks->branch(code_linear(taken ? target : cpu()->get_instruction_pointer()));
-  p5::ClassId cls = last_class;
-  // Position-independent code calls its next instruction to read EIP, and never returns.
-  if (cls == p5::Class::Call && code_linear(target) == after_last) cls = p5::Class::Jmp;
-  for (observe::Observer* one : observers.each()) one->branch(cls, stack_pointer());
+  const bool next = code_linear(target) == after_last;
+  for (observe::Observer* one : observers.each()) one->branch(last_class, stack_pointer(), next);
 }
 
 // Not inline: without nominal clocks, p5_branch() of an x86-64 processor needs no addresses.

@@ -118,8 +118,8 @@ class Observer {
     move(linear, stack);
     return true;
   }
-  // A near branch of class `cls` has taken place; a call of the next instruction is a jump.
-  virtual void branch(p5::ClassId /*cls*/, p5::Linear /*stack*/) {}
+  // A near branch of class `cls` has taken place. `next`: its target is the next instruction.
+  virtual void branch(p5::ClassId /*cls*/, p5::Linear /*stack*/, bool /*next*/) {}
   // Code in a physical page has changed or is decoded for the first time.
   virtual void decoded(uint32_t /*physical*/) {}
 

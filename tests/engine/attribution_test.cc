@@ -51,7 +51,7 @@ class System : public Bench, public observe::Guest {
     esp -= 4;
     write(esp);
     model.branch(ip - 5, target, true, false);
-    attribution.branch(Class::Call, esp);
+    attribution.branch(Class::Call, esp, target == ip);
     ip = target;
   }
   void ret() {
@@ -59,14 +59,14 @@ class System : public Bench, public observe::Guest {
     read(esp);
     model.branch(ip - 1, returns.back(), true, false);
     esp += 4;
-    attribution.branch(Class::Ret, esp);
+    attribution.branch(Class::Ret, esp, false);
     ip = returns.back();
     returns.pop_back();
   }
   void jump(uint32_t target) {
     step("e9 00 00 00 00");
     model.branch(ip - 5, target, true, false);
-    attribution.branch(Class::Jmp, esp);
+    attribution.branch(Class::Jmp, esp, false);
     ip = target;
   }
   // Changes ring, stack and address.
@@ -222,6 +222,27 @@ TEST_CASE("attribution: the kernel's stack continues the program's, and each tas
   CHECK(found.at("[unknown];entry int") == 2);
   CHECK(found.at("[unknown];entry;leaf int") == 4);
   CHECK(found.at("fork start") == 2);
+  CHECK(system.attribution.differs() == "");
+}
+
+TEST_CASE("attribution: a CALL of the next instruction only reads EIP, except into a function") {
+  System system(true);
+  system.attribution.begin(1);
+  system.call(kMain + 5);
+  system.step();
+  system.esp += 4;  // POP
+  system.call(kLeaf);
+  system.step();
+  system.ret();
+  system.ip = kMain + 0xFB;  // the last instruction of main
+  system.call(kMain + 0x100);
+  system.step();
+  system.model.counters();
+  system.attribution.end();
+  const auto found = system.instructions();
+  CHECK(found.count("main;main") == 0);
+  CHECK(found.at("main;leaf") == 2);
+  CHECK(found.at("main;behind") == 1);
   CHECK(system.attribution.differs() == "");
 }
 

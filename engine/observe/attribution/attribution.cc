@@ -56,12 +56,16 @@ void Attribution::start() {
 
 void Attribution::move(p5::Linear linear, p5::Linear stack) {
   flush();
+  const uint32_t before = function_;
   look_up(linear, true);
   if (functions_[function_].is_start && ring_ != 3) {  // a new task of the kernel
     stack_ = &stack_at(stack);
     stack_->frames.assign(1, {~p5::Linear(0), 0, entrance_of({"start", -1, 0}), 0});
   } else if (look_ == Look::Return) {
     return_to(stack);
+  } else if (look_ == Look::CallNext) {
+    // Position-independent code calls its next instruction to read EIP, and never returns there.
+    if (!is_one_function(before, function_)) call(stack);
   } else if (look_ == Look::Jump && stack_ != &entering_ && stack_->key != key_of(stack)) {
     return_to(stack);  // the processor has changed to another stack
   }
@@ -128,8 +132,13 @@ void Attribution::call(p5::Linear stack) {
     stack_ = &next;
   }
   stack_->frames.push_back({stack, caller(), from.entrance, 0});
-  look_ = Look::Call;
-  bytes_ = 0;
+}
+
+// The lines of a function have functions of their own, whose names differ after a tab.
+bool Attribution::is_one_function(uint32_t a, uint32_t b) const {
+  const std::string &one = functions_[a].name, &other = functions_[b].name;
+  return one.substr(0, one.find('\t')) == other.substr(0, other.find('\t')) &&
+         functions_[a].module == functions_[b].module;
 }
 
 // The stack pointer is now `stack`. All frames below this address have ended.

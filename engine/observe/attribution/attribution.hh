@@ -68,9 +68,11 @@ class Attribution : public Observer {
 
   void start() override;
   bool sees_each() const override { return true; }
-  void branch(p5::ClassId cls, p5::Linear stack) override {
-    if (cls == p5::Class::Call || cls == p5::Class::CallInd)
-      call(stack);
+  void branch(p5::ClassId cls, p5::Linear stack, bool next) override {
+    if (cls == p5::Class::Call && next)
+      look_ = Look::CallNext, bytes_ = 0;
+    else if (cls == p5::Class::Call || cls == p5::Class::CallInd)
+      call(stack), look_ = Look::Call, bytes_ = 0;
     else if (cls == p5::Class::Ret || cls == p5::Class::RetImm)
       look_ = Look::Return, bytes_ = 0;
   }
@@ -120,7 +122,7 @@ class Attribution : public Observer {
     const p5::Bank* bank;
     Grown count;
   };
-  enum class Look : uint8_t { Jump, Call, Return };
+  enum class Look : uint8_t { Jump, Call, CallNext, Return };
   struct Hash {
     size_t operator()(const Node& key) const {
       uint64_t hash = (uint64_t(key.parent) << 32 | key.function) * 0x9E3779B97F4A7C15u;
@@ -138,6 +140,7 @@ class Attribution : public Observer {
     uint32_t node = 0;
   };
 
+  bool is_one_function(uint32_t a, uint32_t b) const;
   void call(p5::Linear stack);
   void look_up(p5::Linear linear, bool fetched);
   uint32_t page_in(uint32_t frame);
