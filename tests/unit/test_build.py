@@ -327,7 +327,7 @@ def start_build(lab):
             "from p5lab.cli import main as cli; from p5lab.host import build\n"
             "from p5lab.lab import Lab\n"
             "from p5lab.host.progress import Progress\n"
-            "signal.signal(signal.SIGTERM, cli._terminated)\n"
+            "signal.signal(signal.SIGTERM, cli._Terminated())\n"
             "build.ensure(Lab(Path.cwd()), Progress(Console(file=io.StringIO())), ())",
         ],
         cwd=lab.root,
