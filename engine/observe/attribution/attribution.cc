@@ -48,7 +48,7 @@ void Attribution::start() {
   ring_ = model_.state().ring;
   bank_ = number_of(model_.bank());
   joined_ = joint_.now();
-  entering_.frames.push_back({~p5::Linear(0), 0, 0, 0});
+  entering_.frames.emplace_back();
 }
 
 // --- the current position
@@ -136,6 +136,7 @@ void Attribution::call(p5::Linear stack) {
 
 // The lines of a function have functions of their own, whose names differ after a tab.
 bool Attribution::is_one_function(uint32_t a, uint32_t b) const {
+  if (a == b) return true;
   const std::string &one = functions_[a].name, &other = functions_[b].name;
   return one.substr(0, one.find('\t')) == other.substr(0, other.find('\t')) &&
          functions_[a].module == functions_[b].module;
@@ -146,11 +147,11 @@ void Attribution::return_to(p5::Linear stack) {
   // An entry into the kernel begins on a special stack. The kernel then switches to its own stack
   // without a call.
   const bool entering = stack_ == &entering_ && ring_ != 3;
-  if (!entering && stack_->key != key_of(stack)) {
+  const uint64_t key = key_of(stack);
+  if (!entering && stack_->key != key) {
     // A program leaves the pieces below.
-    if (ring_ == 3 && (stack_->key ^ key_of(stack)) >> kSpaceShift == 0 &&
-        stack_->key < key_of(stack))
-      stack_->frames.clear();
+    const bool same_space = stack_->key >> kSpaceShift == key >> kSpaceShift;
+    if (ring_ == 3 && same_space && stack_->key < key) stack_->frames.clear();
     stack_ = &stack_at(stack);
   }
   auto& frames = stack_->frames;
@@ -164,7 +165,7 @@ void Attribution::return_to(p5::Linear stack) {
 Attribution::Frame Attribution::continued(p5::Linear stack) const {
   const auto above = stacks_known_.find(key_of(stack + (p5::Linear(1) << kStackShift)));
   if (ring_ != 3 || above == stacks_known_.end() || above->second.frames.empty()) {
-    return {~p5::Linear(0), 0, 0, 0};
+    return {};
   }
   const Frame& from = above->second.frames.back();
   return {~p5::Linear(0), from.parent, from.entrance, 0};
@@ -178,7 +179,7 @@ void Attribution::begin_program(p5::Linear stack) {
     known = known->first >> kSpaceShift == space ? stacks_known_.erase(known) : std::next(known);
   }
   stack_ = &stack_at(stack);
-  stack_->frames.assign(1, {~p5::Linear(0), 0, 0, 0});
+  stack_->frames.assign(1, {});
 }
 
 void Attribution::arrive(const Entrance& how, Position here, p5::Linear stack) {

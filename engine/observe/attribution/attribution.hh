@@ -110,9 +110,9 @@ class Attribution : public Observer {
   static constexpr size_t kMostJoint = 1 << 17;  // nodes; further ones have no values of others
 
   struct Frame {
-    p5::Linear stack;  // address of the return address; all ones: outermost frame
-    uint32_t parent, entrance;
-    uint32_t node;
+    p5::Linear stack = ~p5::Linear(0);  // address of the return address; all ones: outermost frame
+    uint32_t parent = 0, entrance = 0;
+    uint32_t node = 0;
   };
   struct Stack {
     uint64_t key = ~uint64_t(0);
