@@ -313,7 +313,7 @@ def explain(
 
 def _warn_of(question: breakdown.Question) -> None:
     if said := breakdown.unused(question):
-        warnings.warn(said.removeprefix("--map ").join(("names ", "")), stacklevel=4)
+        warnings.warn(f"names {said}", stacklevel=4)
 
 
 def _chosen(where: Mapping[str, Any] | None) -> list[str]:

@@ -63,8 +63,8 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     """Returns the arguments of a command line. Raises UserError for a wrong command line."""
     for word in words:
-        if not word.isascii() and word != word.encode(errors="replace").decode():
-            raise UserError(f"{word.encode(errors='replace').decode()}: expected a text in UTF-8")
+        if (said := word.encode(errors="replace").decode()) != word:
+            raise UserError(f"{said}: expected a text in UTF-8")
     name, *rest = words or [""]
     known = name in parsers.names()
     if known and getattr(parsers.module(name), "OWN_OPTIONS", False):

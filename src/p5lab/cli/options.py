@@ -319,7 +319,7 @@ def question(args: argparse.Namespace, by: str) -> breakdown.Question:
     given = getattr(args, "metrics", ()), getattr(args, "per", breakdown.OPERATION)
     found = breakdown.ask([by], args.where, *given, args.names)
     if said := breakdown.unused(found):
-        print(f"p5lab: {said}", file=sys.stderr)
+        print(f"p5lab: --map {said}", file=sys.stderr)
     return found
 
 

@@ -144,18 +144,20 @@ def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
     axes = [*file.axes, *choice.sweeps]
     files.check_parameters(axes, file.entries)
     points = sweep.points(axes)
-    boards, systems = machines.names(lab), guests.names(lab)
+    place = file.table.near
     asked = _Asked(
         file,
         choice,
         can.simulates,
         file.feedback if choice.feedback is None else choice.feedback,
-        [machines.load(lab, one) for one in choice.machines or file.known("machines", boards)],
+        [machines.load(lab, one) for one in choice.machines]
+        or [machines.load(lab, one, place) for one in file.machines],
         file.variants,
         axes,
         sweep.without_machine(points) if file.misses else points,
         file.geometries(points) if file.misses else [],
-        [guests.load(lab, one) for one in choice.guests or file.known("guests", systems)],
+        [guests.load(lab, one) for one in choice.guests]
+        or [guests.load(lab, one, place) for one in file.guests],
         choice.seeds or file.seeds,
         [one for one in file.entries if one.workload.name in (choice.workloads or file.workloads)],
     )

@@ -3,7 +3,7 @@
 runs."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
@@ -103,14 +103,6 @@ class File:
     guests: list[str]
     variants: list[Variant]
     entries: list[Entry]
-
-    def known(self, key: str, known: Collection[str]) -> list[str]:
-        """The names in the list `machines` or `guests`. Raises UserError for a name that is not in
-        `known`."""
-        for name in self.table.texts(key):
-            if name not in known:
-                raise unknown(key.removesuffix("s"), name, known, where=self.table.near(key))
-        return self.table.texts(key)
 
     @property
     def workloads(self) -> set[str]:

@@ -21,7 +21,7 @@ from typing import Any
 from p5lab.describe import media, script, tomlfile
 from p5lab.describe.media import MediumFile
 from p5lab.describe.script import Script
-from p5lab.describe.tomlfile import Table
+from p5lab.describe.tomlfile import Table, Where, begin
 from p5lab.describe.workload import Workload, capabilities
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
@@ -231,11 +231,11 @@ def names(lab: Lab) -> list[str]:
     return list(lab.files("guest"))
 
 
-def load(lab: Lab, name: str) -> Guest:
-    """One guest, with the keys of its base filled in. Raises UserError if no guest has this name or
-    if the guest's file is wrong."""
+def load(lab: Lab, name: str, place: Where = "") -> Guest:
+    """One guest, with the keys of its base filled in. `place`: what names it, for the message about
+    an unknown name. Raises UserError if no guest has this name or if the guest's file is wrong."""
     if name not in names(lab):
-        raise unknown("guest", name, names(lab))
+        raise unknown("guest", name, names(lab), where=begin(place, "guests"))
     return _guest(lab, _resolved(lab, name, ()))
 
 

@@ -120,12 +120,13 @@ def names(where: Lab | Path) -> list[str]:
     return list(_files(where))
 
 
-def load(where: Lab | Path, name: str) -> Machine:
-    """One machine of a laboratory, or of one directory. Raises UserError if a value is missing, is
-    out of range or has no source, or if the values do not fit together."""
+def load(where: Lab | Path, name: str, place: Where = "") -> Machine:
+    """One machine of a laboratory, or of one directory. `place`: what names it, for the message
+    about an unknown name. Raises UserError if a value is missing, is out of range or has no source,
+    or if the values do not fit together."""
     known = _files(where)
     if name not in known:
-        raise unknown("machine", name, known)
+        raise unknown("machine", name, known, where=begin(place, "machines"))
     path = known[name]
     own, own_sources = _resolved(path)
     values = {key.name: key.default for key in KEYS if key.default is not None} | own

@@ -124,13 +124,13 @@ def ask(
 
 
 def unused(question: Question) -> str:
-    """A sentence if no name of the file of names can be used, because its dimensions are not those
-    of the rows; otherwise empty."""
+    """The end of a sentence about the file of names, if no name of it can be used, because its
+    dimensions are not those of the rows; otherwise empty."""
     named = [name for name, own in question.names.items() if own]
     if not question.names or set(named) & set(question.by):
         return ""
     has = f"it has names of {', '.join(named)}" if named else "it has no names"
-    return f"--map changes nothing: {has}, and the rows are by {', '.join(question.by)}"
+    return f"changes nothing: {has}, and the rows are by {', '.join(question.by)}"
 
 
 def _columns(option: str) -> Sequence[Column]:
