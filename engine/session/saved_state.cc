@@ -55,6 +55,8 @@ extern "C" int gettimeofday(timeval* time, void* zone) noexcept {
 }
 extern "C" time_t time(time_t* time) noexcept { return syscall(SYS_time, time); }
 
+extern "C" void* __curbrk;  // of the C library: the end of the heap
+
 namespace session {
 namespace {
 
@@ -179,8 +181,11 @@ void leave_image() {
   find_regions();
   if (p5_registers(&header.registers) == 0) _exit(write_image(image) ? 0 : kNoOutput);
   // The heap of this process is where the saved one was, and the kernel does not know it. Memory
-  // that is freed at its end must not be given back. New memory then comes from mmap().
+  // that is freed at its end must not be given back, and the heap must not grow: the kernel would
+  // answer with the end of the starter's heap, which lies behind, and the C library would take this
+  // for success. New memory then comes from mmap().
   mallopt(M_TRIM_THRESHOLD, -1);
+  __curbrk = reinterpret_cast<void*>(UINTPTR_MAX);  // sbrk() cannot add anything to it
   move_descriptors();
   for (const Kept& one : files) reopen(one.file, one.name, one.offset);
 }
