@@ -827,7 +827,6 @@ void p5_tick(void) {
 static void stand_still(Bit64u clocks) {
   model.idle(clocks);
   if (blocks) blocks->idle(clocks);
-  for (observe::Observer* one : observers.all()) one->idle(clocks);
   p5_tick();
 }
 

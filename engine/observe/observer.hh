@@ -88,8 +88,6 @@ class Observer {
   virtual void gate() {}
   // A far transfer that is not a delivery has taken place.
   virtual void moved() {}
-  // The processor was halted for this time.
-  virtual void idle(uint64_t /*clocks*/) {}
 
   // --- time
 

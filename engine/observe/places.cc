@@ -12,11 +12,11 @@ namespace {
 using base::JsonLine;
 
 // A count can be negative: the model can add clocks at one place and subtract them at the next one.
-std::string events(const Places::Counts& counts, const std::vector<uint32_t>& counted) {
+std::string numbers(const std::vector<uint64_t>& counts) {
   std::string text = "[";
-  for (const uint32_t event : counted) {
+  for (const uint64_t one : counts) {
     if (text.size() > 1) text += ',';
-    text += std::to_string(int64_t(counts.events[event]));
+    text += std::to_string(int64_t(one));
   }
   return text + "]";
 }
@@ -32,8 +32,10 @@ std::string vectors(const Places::Counts& counts) {
 }
 
 bool any(const Places::Counts& counts) {
-  return !counts.vectors.empty() || std::any_of(counts.events.begin(), counts.events.end(),
-                                                [](uint64_t count) { return count != 0; });
+  const auto counted = [](uint64_t count) { return count != 0; };
+  return !counts.vectors.empty() ||
+         std::any_of(counts.events.begin(), counts.events.end(), counted) ||
+         std::any_of(counts.own.begin(), counts.own.end(), counted);
 }
 
 }  // namespace
@@ -43,30 +45,32 @@ void Places::start() {
   seen_ = model_.bank().count;
 }
 
-void Places::enter_place() {
-  flush();
+void Places::take_place() {
+  if (&model_.bank() != place_.first) seen_ = model_.bank().count;
   place_ = {&model_.bank(), value()};
-  seen_ = model_.bank().count;
 }
 
 void Places::flush() {
   model_.settle();
-  const auto& now = place_.first->count;
-  for (Phase* phase : open_) {
-    Counts& counts = here(phase);
-    for (size_t i = 0; i < p5::kEventCount; i++) counts.events[i] += now[i] - seen_[i];
-  }
+  const Events& now = place_.first->count;
+  Events growth;
+  for (size_t i = 0; i < p5::kEventCount; i++) growth[i] = now[i] - seen_[i];
   seen_ = now;
+  for (Phase* phase : open_) {
+    Events& events = counts_at(phase, place_).events;
+    for (size_t i = 0; i < p5::kEventCount; i++) events[i] += growth[i];
+  }
+  grew(growth);
 }
 
-Places::Counts& Places::here(Phase* phase) {
-  const auto [known, is_new] = phase->numbers.insert({place_, phase->counts.size()});
-  if (is_new) phase->counts.push_back({place_, {}});
+Places::Counts& Places::counts_at(Phase* phase, const Place& place) {
+  const auto [known, is_new] = phase->numbers.insert({place, phase->counts.size()});
+  if (is_new) phase->counts.push_back({place, {}});
   return phase->counts[known->second].second;
 }
 
 void Places::delivered(p5::Entry entry, uint8_t vector, Position) {
-  for (Phase* phase : open_) here(phase).vectors[{entry, vector}]++;
+  for (Phase* phase : open_) counts_at(phase, place_).vectors[{entry, vector}]++;
 }
 
 void Places::begin(uint32_t number) {
@@ -112,9 +116,11 @@ std::string Places::differs() const {
 }
 
 std::string Places::text(const std::vector<uint32_t>& counted) const {
+  const std::vector<OwnEvent> own = own_events(counted);
+  std::vector<std::string> names = event_names(counted);
+  for (const OwnEvent& event : own) names.push_back(event.name);
   JsonLine header("header");
-  std::string text =
-      header.member("schema_version", 1).names("events", event_names(counted)).line();
+  std::string text = header.member("schema_version", 1).names("events", names).line();
   for (const auto& [number, phase] : phases_) {
     for (const auto& [place, counts] : phase.counts) {
       if (!any(counts)) continue;
@@ -122,7 +128,11 @@ std::string Places::text(const std::vector<uint32_t>& counted) const {
       line.member("phase", number).member("cr3", place.first->cr3);
       line.member("ring", place.first->ring);
       members(place.second, &line);
-      line.raw("counts", events(counts, counted));
+      std::vector<uint64_t> all;
+      for (const uint32_t event : counted) all.push_back(counts.events[event]);
+      for (const OwnEvent& event : own)
+        all.push_back(event.place < counts.own.size() ? counts.own[event.place] : 0);
+      line.raw("counts", numbers(all));
       text += line.raw("vectors", vectors(counts)).line();
     }
   }

@@ -17,13 +17,16 @@ namespace observe {
 
 class Places : public Observer {
  public:
-  // The counts of one value in one bank, and how control reached each vector.
+  using Events = std::array<uint64_t, p5::kEventCount>;
+  // The counts of one value in one bank, and how control reached each vector. `own`: of the events
+  // that only this observer counts.
   struct Counts {
-    std::array<uint64_t, p5::kEventCount> events{};
+    Events events{};
+    std::vector<uint64_t> own;
     std::map<std::pair<p5::Entry, uint8_t>, uint64_t> vectors;
   };
   using Place = std::pair<const p5::Bank*, uint64_t>;
-  using Banks = std::map<const p5::Bank*, std::array<uint64_t, p5::kEventCount>>;
+  using Banks = std::map<const p5::Bank*, Events>;
   struct Phase {
     std::vector<std::pair<Place, Counts>> counts;  // in the order of the first use
     std::map<Place, size_t> numbers;               // their places in `counts`
@@ -54,24 +57,40 @@ class Places : public Observer {
   void members(uint64_t value, base::JsonLine* line) const override {
     line->member(dimension_, shown(value));
   }
+  // An event that only this observer counts: its name, and its place in Counts::own.
+  struct OwnEvent {
+    std::string name;
+    size_t place;
+  };
+  virtual std::vector<OwnEvent> own_events(const std::vector<uint32_t>& /*counted*/) const {
+    return {};
+  }
+  // The counts at the present place have grown.
+  virtual void grew(const Events& /*growth*/) {}
+
   // The value may have changed. An observer that sees each instruction calls this in move().
   void look() {
     if (value() != place_.second || &model_.bank() != place_.first) enter_place();
   }
   // Adds the growth of the current bank since the last flush to the current place.
   void flush();
+  // Further growth belongs to the present value and bank.
+  void take_place();
+  static Counts& counts_at(Phase* phase, const Place& place);
 
   p5::Pentium& model_;
   Place place_;
-  std::array<uint64_t, p5::kEventCount> seen_;  // counts of the current bank at the last flush
+  std::vector<Phase*> open_;  // the open brackets, nested; each of them gets the counts
 
  private:
-  void enter_place();
-  Counts& here(Phase* phase);
+  void enter_place() {
+    flush();
+    take_place();
+  }
 
   const char* dimension_;
+  Events seen_;  // counts of the current bank at the last flush
   std::map<uint32_t, Phase> phases_;
-  std::vector<Phase*> open_;  // the open brackets, nested; each of them gets the counts
 };
 
 }  // namespace observe

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from p5stats import cpi, jsonl, known_calls, observers
-from p5stats.crossings import PAGE_FAULT, SYSTEM_CALL
+from p5stats.crossings import PAGE_FAULT
+from p5stats.known_calls import SYSTEM_CALL
 from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1

@@ -16,93 +16,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from p5stats import cpi, jsonl
+from p5stats import cpi, jsonl, known_calls
+from p5stats.known_calls import SYSTEM_CALL
 from p5stats.problems import StatsError
 
-SYSTEM_CALL = 0x80  # Linux i386: INT 80h, number in EAX, first argument in EBX
 PAGE_FAULT = 14
 END = "end of the bracket"
 BREAKPOINT = 3  # INT 3 ends UML's stub
 PTRACE, PTRACE_CONT, PTRACE_SYSEMU = 26, 7, 31
 KERNEL, HOST_KERNEL, UML_KERNEL, STUB = "kernel", "host kernel", "UML kernel", "stub"
-# Linux, arch/x86/entry/syscalls/syscall_32.tbl: the calls that the workloads and UML make.
-CALLS = {
-    1: "exit",
-    2: "fork",
-    3: "read",
-    4: "write",
-    5: "open",
-    6: "close",
-    7: "waitpid",
-    11: "execve",
-    13: "time",
-    19: "lseek",
-    20: "getpid",
-    PTRACE: "ptrace",
-    37: "kill",
-    41: "dup",
-    42: "pipe",
-    45: "brk",
-    54: "ioctl",
-    55: "fcntl",
-    63: "dup2",
-    85: "readlink",
-    90: "mmap",
-    91: "munmap",
-    104: "setitimer",
-    114: "wait4",
-    119: "sigreturn",
-    120: "clone",
-    122: "uname",
-    125: "mprotect",
-    140: "_llseek",
-    145: "readv",
-    146: "writev",
-    158: "sched_yield",
-    162: "nanosleep",
-    168: "poll",
-    172: "prctl",
-    173: "rt_sigreturn",
-    174: "rt_sigaction",
-    175: "rt_sigprocmask",
-    176: "rt_sigpending",
-    179: "rt_sigsuspend",
-    180: "pread64",
-    181: "pwrite64",
-    186: "sigaltstack",
-    190: "vfork",
-    191: "ugetrlimit",
-    192: "mmap2",
-    195: "stat64",
-    197: "fstat64",
-    219: "madvise",
-    221: "fcntl64",
-    224: "gettid",
-    240: "futex",
-    243: "set_thread_area",
-    252: "exit_group",
-    254: "epoll_create",
-    255: "epoll_ctl",
-    256: "epoll_wait",
-    258: "set_tid_address",
-    259: "timer_create",
-    260: "timer_settime",
-    261: "timer_gettime",
-    265: "clock_gettime",
-    267: "clock_nanosleep",
-    270: "tgkill",
-    295: "openat",
-    319: "epoll_pwait",
-    327: "signalfd4",
-    329: "epoll_create1",
-    331: "pipe2",
-    355: "getrandom",
-    383: "statx",
-    403: "clock_gettime64",
-    407: "clock_nanosleep_time64",
-    409: "timer_settime64",
-    414: "ppoll_time64",
-}
 # Linux, include/uapi/linux/ptrace.h and arch/x86/include/uapi/asm/ptrace-abi.h.
 PTRACE_REQUESTS = {
     0: "TRACEME",
@@ -158,7 +80,7 @@ class Crossing:
         """The name of the system call. For ptrace, the name of the request follows."""
         if self.eax == PTRACE:
             return f"ptrace {PTRACE_REQUESTS.get(self.ebx, self.ebx)}"
-        return CALLS.get(self.eax, f"system call {self.eax}")
+        return known_calls.read().system_call(SYSTEM_CALL, self.eax)
 
 
 @dataclass(frozen=True)

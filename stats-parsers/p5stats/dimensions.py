@@ -21,9 +21,9 @@ from typing import Any
 
 from p5stats import (
     attribution,
-    calls,
     cpi,
     crossings,
+    declared,
     intervals,
     known_calls,
     observers,
@@ -32,9 +32,8 @@ from p5stats import (
     tidy,
 )
 from p5stats.lazy import pd
-from p5stats.observed import MARKERS, Counted
-from p5stats.observers import OUTSIDE, OUTSIDE_CALLS
-from p5stats.problems import StatsError
+from p5stats.observed import MARKERS, TOTAL, Counted
+from p5stats.problems import NotCounted, StatsError
 
 # Dimensions that divide events: a busy cycle has a component of the CPI stack, a miss a cause, and
 # a delivery a vector.
@@ -67,8 +66,6 @@ DIMENSIONS = {
     "space": Dimension("address space: its program, or the value of CR3"),
     COMPONENT: Dimension("component of the CPI stack, of busy cycles", "--cpi"),
     VECTOR: Dimension("interrupt or exception that was delivered"),
-    "call": Dimension("system call, interrupt or exception", "--calls"),
-    "kind": Dimension("kind of call", "--calls"),
     "function": Dimension("function", "--attribute functions"),
     "module": Dimension("program, library or kernel of the function", "--attribute functions"),
     "crossing": Dimension("reason for entering the kernel", "--attribute functions"),
@@ -90,36 +87,33 @@ for _observer, _own in PLUGGED.items():
         if _name in DIMENSIONS:
             raise StatsError(f"observer {_observer}: dimension {_name!r} exists already; rename it")
         DIMENSIONS[_name] = Dimension(_meaning, f"--{_observer}")
-# The units of the events that only an observer has. `mode_changes` and `crossings` are the sums of
-# the events with these names.
-CALL_EVENTS = {
-    "mode_changes": "events",
-    "crossings": "events",
+# The units of the events that only an observer has.
+OWN_EVENTS = {
+    CLOCKS: "cycles",
+    DELIVERIES: "events",
+    "evictions": "events",
     "calls": "calls",
     "returned": "calls",
     "waited": "cycles",
-    "total.cycles": "cycles",
-    "total.idle": "cycles",
-    "total.mode_changes": "events",
-    "total.crossings": "events",
 }
-OWN_EVENTS = {CLOCKS: "cycles", DELIVERIES: "events", "evictions": "events", **CALL_EVENTS}
-# Ratios of these events, for each call that returned: the events that are divided by `returned`.
+# Ratios for each call that returned, with their units and with what is divided by `returned`: all
+# events that have one of these names or begin with it.
 PER_CALL = {
-    "total/call": "total.cycles",
-    "waited/call": "waited",
-    "idle/call": "total.idle",
-    "mode_changes/call": "total.mode_changes",
-    "crossings/call": "total.crossings",
+    "total/call": ("cycles", ("total.cycles",)),
+    "waited/call": ("cycles", ("waited",)),
+    "idle/call": ("cycles", ("total.cycles.idle", "total.idle")),
+    "mode_changes/call": ("events", ("total.mode_changes",)),
+    "crossings/call": ("events", ("total.crossings",)),
 }
 
 
-class NotCounted(StatsError):
-    """The run did not count by a dimension."""
-
-    def __init__(self, dimension: str) -> None:
-        super().__init__(f"no counts by {dimension}")
-        self.dimension = dimension
+def per_call(name: str) -> tuple[str, tuple[str, ...]] | None:
+    """Of a ratio in PER_CALL, or of EVENT/call for any event of a processor: its unit, and what is
+    divided. None for another name."""
+    event = declared.events().get(name.removesuffix("/call"))
+    if event and name.endswith("/call"):
+        return event.unit, (TOTAL + event.name,)
+    return PER_CALL.get(name)
 
 
 @dataclass(frozen=True)
@@ -335,48 +329,6 @@ def _evictions(directory: Path) -> Counted:
     return Counted(frame.assign(phase=ALL_BRACKETS, event="evictions"), ("evictions",))
 
 
-def _calls(directory: Path) -> Counted:
-    """Exclusive counts. `returned`, `waited` and the events that begin with `total` are of the
-    calls that returned; `total` includes nested calls, so its sum means nothing. The run also
-    counted all other events by call if it has joint counts."""
-    found = counts_by_call(calls.read(directory / CALLS))
-    for one in (JOINT, JOINT_BY_FUNCTION):
-        if not (directory / one.file).is_file():
-            continue
-        joint = one.read(directory)
-        if "call" in joint.frame:
-            more = joint.frame[~joint.frame["event"].isin(found.events)]
-            keys = list(found.frame.columns[:-1])
-            sums = more.groupby(keys, sort=False, as_index=False)["count"].sum()
-            frame = pd.concat([found.frame, sums], ignore_index=True)
-            return Counted(frame, tuple(dict.fromkeys((*found.events, *joint.events))))
-    return found
-
-
-def counts_by_call(phases: Mapping[int, calls.Phase]) -> Counted:
-    """The table of counts by call. `phases`: the contents of calls.jsonl."""
-    known = known_calls.read()
-    rows: list[tuple[Any, ...]] = []
-    for number, phase in phases.items():
-        for call in phase.calls:
-            name = known.short(call.kind, call.vector, call.function)
-            counts = _sums("", call.exclusive) | _sums("total.", call.inclusive)
-            counts |= {"calls": call.calls, "returned": call.returned, "waited": call.waited}
-            rows += [(number, call.kind, name, event, n) for event, n in counts.items()]
-        outside = _sums("", phase.outside).items()
-        rows += [(number, OUTSIDE, OUTSIDE_CALLS, event, n) for event, n in outside]
-    frame = pd.DataFrame(rows, columns=["phase", "kind", "call", "event", "count"])
-    return Counted(frame, (BUSY, IDLE, *CALL_EVENTS))
-
-
-def _sums(prefix: str, of: calls.Sum) -> dict[str, int]:
-    """The counts of a call without calls inside it, or with them (`prefix` is "total.")."""
-    cycles = {"total.cycles": of.cycles, "total.idle": of.idle}
-    own = cycles if prefix else {BUSY: of.cycles - of.idle, IDLE: of.idle}
-    changes = {"mode_changes": of.mode_changes, "crossings": of.crossings}
-    return own | {prefix + name: count for name, count in changes.items()}
-
-
 def _crossings(directory: Path) -> Counted:
     rows: list[tuple[Any, ...]] = []
     events: dict[str, None] = {CLOCKS: None}
@@ -399,7 +351,7 @@ def _joint(directory: Path) -> Counted:
 
 # The files are outputs of the engine (engine/session/outputs.toml).
 INTERVALS, ATTRIBUTION = "intervals.jsonl", "attribution.jsonl"
-CALLS, CROSSINGS, JOINT_COUNTS = "calls.jsonl", "crossings.jsonl", "joint.jsonl"
+CROSSINGS, JOINT_COUNTS = "crossings.jsonl", "joint.jsonl"
 FUNCTIONS = ("function", "module", "line", "caller", "crossing", "ring", "space")
 PAIRS = ("loser", "lost", "winner", "won", "colour")
 BOTH = (COMPONENT, VECTOR)
@@ -407,7 +359,7 @@ BY_FUNCTION = Observer(
     "attribution", "counts by function", ATTRIBUTION, FUNCTIONS, _attribution, (COMPONENT, CAUSE)
 )
 # What joint counts can divide by, with or without functions.
-OTHERS = ("call", "kind", "interval", *(name for own in PLUGGED.values() for name in own))
+OTHERS = ("interval", *(name for own in PLUGGED.values() for name in own))
 JOINT = Observer("joint", "joint counts", JOINT_COUNTS, (*OTHERS, "ring", "space"), _joint, BOTH)
 JOINT_BY_FUNCTION = Observer(
     "attribution",
@@ -422,9 +374,8 @@ JOINT_BY_FUNCTION = Observer(
 OBSERVERS = (
     Observer(MARKERS, "counts", tidy.COUNTS, ("iteration", "ring"), _markers, BOTH),
     BY_FUNCTION,
-    *map(_plugged, PLUGGED),
     Observer(MARKERS, "counts", tidy.COUNTS, ("iteration", "ring", "space"), _markers, BOTH),
-    Observer("calls", "counts by call", CALLS, ("call", "kind"), _calls, BOTH),
+    *map(_plugged, PLUGGED),
     Observer(
         "intervals", "counts by interval", INTERVALS, ("interval", "ring"), _intervals, (COMPONENT,)
     ),

@@ -61,6 +61,8 @@ def between(
                 ended = True
             else:
                 line(record)
+        except StatsError:
+            raise
         except (KeyError, TypeError, ValueError) as error:
             raise StatsError(f"{where}: not a line of {what}: {error}") from None
     if not ended:

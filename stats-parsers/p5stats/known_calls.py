@@ -2,12 +2,12 @@
 """The calls of engine/observe/calls/calls.toml: names for people, and facts for the engine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from p5stats import crossings, declared
+from p5stats import declared
 from p5stats.problems import StatsError
 
 FILE = Path(__file__).resolve().parents[2] / "engine/observe/calls/calls.toml"
@@ -15,6 +15,7 @@ REGISTERS = {"": "", "ah": "AH", "ax": "AX", "eax": "EAX"}
 KINDS = ("int", "gate", "hardware", "exception")
 INT, GATE, HARDWARE, EXCEPTION = KINDS
 VECTORS = 256
+SYSTEM_CALL = 0x80  # Linux i386: INT 80h, number in EAX, first argument in EBX
 FIELDS = ("register", "decimal", "name", "functions", "ends", "moves", "ends_at")
 HEX, DECIMAL = 16, 10
 REGISTER = 1 << 32  # a negative number is declared by its sign and counted without
@@ -66,7 +67,7 @@ class Known:
     def short(self, kind: str, vector: int | None, function: int | None) -> str:
         """The name of a system call without its number, such as "dup", so that kernels with other
         numbers can be compared. Any other call, and a number without a name, is as in `name`."""
-        is_system_call = kind == GATE or (kind == INT and vector == crossings.SYSTEM_CALL)
+        is_system_call = kind == GATE or (kind == INT and vector == SYSTEM_CALL)
         own = self._entry(vector).functions if is_system_call else {}
         return (function is not None and own.get(function)) or self.name(kind, vector, function)
 
@@ -110,9 +111,6 @@ def read(path: Path = FILE) -> Known:
         if vector >= VECTORS:
             raise StatsError(f"{where}: expected a vector of two hexadecimal digits")
         interrupts[vector] = _interrupt(where, table)
-    if linux := interrupts.get(crossings.SYSTEM_CALL):
-        names = {**crossings.CALLS, **linux.functions}
-        interrupts[crossings.SYSTEM_CALL] = replace(linux, functions=names)
     where = f"{path}: exception"
     exceptions = _names(where, data.get(EXCEPTION, {}), HEX)
     return Known(interrupts, _interrupt(f"{path}: gate", data.get(GATE, {})), exceptions)

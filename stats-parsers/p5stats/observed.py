@@ -9,6 +9,7 @@ from typing import Any
 
 from p5stats.lazy import pa, pd
 
+TOTAL = "total."  # begins an event that includes nested calls; its unit is that of the event
 OBSERVER, MARKERS = "observer", "markers"  # a column, and its value in the rows of the markers
 # The columns of an observer's table that have other names in counts.parquet.
 STORED = {"space": "address_space", "count": "value"}
@@ -54,7 +55,8 @@ def rows(
     columns that describe the run. `units`: the unit of each event."""
     for begin in range(0, len(counted.frame), GROUP):
         frame = counted.frame.iloc[begin : begin + GROUP].rename(columns=STORED)
-        frame = frame.assign(**origin, **{OBSERVER: name, "unit": frame["event"].map(units)})
+        unit = frame["event"].str.removeprefix(TOTAL).map(units)
+        frame = frame.assign(**origin, **{OBSERVER: name, "unit": unit})
         for field in into:
             if field.name not in frame:
                 frame[field.name] = None

@@ -17,6 +17,7 @@ from typing import Any
 
 from p5stats import declared, jsonl, known_calls
 from p5stats.lazy import pd
+from p5stats.problems import NotCounted
 
 SCHEMA_VERSION = 1
 LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
@@ -47,6 +48,8 @@ def named(members: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(members)
     if (call := found.pop("call", None)) is not None:
         kind, *numbers = str(call).split(":")
+        if kind not in (OUTSIDE, *known_calls.KINDS):
+            raise ValueError(f"unknown kind {kind[:40]!r} of a call")
         vector, function = (int(one) if one else None for one in numbers or ("", ""))
         name = (
             OUTSIDE_CALLS if kind == OUTSIDE else known_calls.read().short(kind, vector, function)
@@ -72,11 +75,13 @@ def read(path: Path, by: Collection[str] = ()) -> Table:
     seen: set[tuple[Any, ...]] = set()
 
     def header(record: dict[str, Any]) -> None:
+        if "events" not in record and "call" in by:  # an older file, with four numbers for a call
+            raise NotCounted("call")
         events.extend(jsonl.names(record["events"]))
 
     def line(record: dict[str, Any]) -> None:
         phase, space = (jsonl.whole(record[name], LIMIT) for name in ("phase", "cr3"))
-        own = {name: record[name] for name in by or record if name not in PLAIN}
+        own = {name: value for name, value in record.items() if name not in PLAIN}
         if not all(isinstance(one, str | int) for one in own.values()):
             raise ValueError(f"expected texts or numbers: {', '.join(own)}")
         where = {"phase": phase, "ring": jsonl.whole(record["ring"], RINGS), "space": space}
@@ -84,7 +89,9 @@ def read(path: Path, by: Collection[str] = ()) -> Table:
         if place in seen:
             raise ValueError("the same place twice")
         seen.add(place)
-        where |= named(own)
+        where |= (values := named(own))
+        if by and values.keys() != set(by):
+            raise ValueError(f"expected {', '.join(by)}")
         counts = dict(zip(events, _counts(record["counts"], len(events)), strict=True))
         counts |= _vectors(record.get("vectors", []))
         rows.extend({**where, "event": event, "count": n} for event, n in counts.items() if n)

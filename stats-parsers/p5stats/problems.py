@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The only exception class of p5stats, for bad files and wrong arguments."""
+"""The exceptions of p5stats, for bad files and wrong arguments."""
 
 from pathlib import Path
 
@@ -21,3 +21,11 @@ class DamagedTable(StatsError):
     def __init__(self, path: Path, message: str) -> None:
         super().__init__(message)
         self.path = path
+
+
+class NotCounted(StatsError):
+    """The run did not count by a dimension."""
+
+    def __init__(self, dimension: str) -> None:
+        super().__init__(f"no counts by {dimension}")
+        self.dimension = dimension

@@ -6,6 +6,7 @@ around the same call, so two methods give the same number.
 """
 
 import json
+from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from boot_sector import assembled, bootable, new_runs
 
 from p5lab.cli import main as cli
 from p5lab.describe import markers
-from p5stats import calls, events, observers
+from p5stats import events, observers
+from p5stats.observers import OUTSIDE_CALLS
 
 HERE = Path(__file__).parent
 ROUNDS = 10
@@ -44,9 +46,15 @@ def sector(request, own_lab, tmp_path_factory):
 
 
 def rows(directory, phase):
-    """The counts of a phase by kind, vector and function."""
-    found = calls.read(directory / "calls.jsonl")[phase]
-    return {(one.kind, one.vector, one.function): one for one in found.calls}
+    """The counts of a phase by call and event, over all rings and address spaces."""
+    frame = observers.read(directory / "calls.jsonl").frame
+    sums = frame[frame["phase"] == phase].pivot_table("count", "call", "event", "sum", 0)
+    return {call: Counter(dict(counts)) for call, counts in sums.iterrows()}
+
+
+def inside(row, *names):
+    """The counts of a call with the calls inside it."""
+    return sum(row[f"total.{name}"] for name in names)
 
 
 def brackets(directory):
@@ -72,56 +80,58 @@ CROSSINGS = tuple(f"crossings.{how}" for how in ("int", "gate", "far", "iret", "
 MODES = tuple(f"mode_changes.{mode}" for mode in ("real", "v86", "16bit", "32bit"))
 
 
-def test_exclusive_cycles_and_the_rest_add_up(sector):
+def test_all_counts_of_calls_and_the_rest_add_up(sector):
     _, directory, _ = sector
-    by_marker = brackets(directory)
-    for number, phase in calls.read(directory / "calls.jsonl").items():
-        own = [one.exclusive for one in phase.calls] + [phase.outside]
-        counted = by_marker[number]
-        assert sum(one.cycles for one in own) == phase.cycles == total(counted, *CYCLES)
-        assert sum(one.idle for one in own) == counted["cycles.idle"]
-        assert sum(one.crossings for one in own) == total(counted, *CROSSINGS)
-        assert sum(one.mode_changes for one in own) == total(counted, *MODES)
+    frame = observers.read(directory / "calls.jsonl").frame
+    sums = frame.groupby(["phase", "event"])["count"].sum()
+    for phase, counted in brackets(directory).items():
+        assert counted["cycles.busy"] > 0
+        for event, count in counted.items():
+            assert sums.get((phase, event), 0) == count, (phase, event)
 
 
-def test_inclusive_cycles_are_those_of_brackets_by_hand(sector):
+def test_the_totals_are_the_counts_of_brackets_by_hand(sector):
     name, directory, _ = sector
     by_marker = brackets(directory)
-    phases = {1: 0x60} if name == "calls_v86" else {BY_IRET: 0x60, BY_RETF: 0x61, NESTED: 0x62}
+    phases = {1: "60h"} if name == "calls_v86" else {BY_IRET: "60h", BY_RETF: "61h", NESTED: "62h"}
     for phase, vector in phases.items():
-        row = rows(directory, phase)["int", vector, None]
-        assert (row.calls, row.returned, row.waited) == (ROUNDS, ROUNDS, 0)
-        assert row.inclusive.cycles == total(by_marker[phase], *CYCLES) > 0
-        assert calls.read(directory / "calls.jsonl")[phase].outside.cycles == 0
+        found = rows(directory, phase)
+        row = found[f"INT {vector}"]
+        assert (row["calls"], row["returned"], row["waited"]) == (ROUNDS, ROUNDS, 0)
+        assert by_marker[phase]["cycles.busy"] > 0
+        for event, count in by_marker[phase].items():
+            assert row.get(f"total.{event}", 0) == count, event
+        assert total(found.get(OUTSIDE_CALLS, Counter()), *CYCLES) == 0
 
 
 def test_every_call_is_counted(sector):
     name, directory, _ = sector
     found = rows(directory, BOOT)
     if name == "calls_v86":
-        row = found["int", 0x60, None]
+        row = found["INT 60h"]
         # From virtual-8086 mode to 32-bit code in ring 0, and back.
-        assert (row.inclusive.crossings, row.inclusive.mode_changes) == (2 * ROUNDS, 2 * ROUNDS)
+        assert inside(row, *CROSSINGS) == inside(row, *MODES) == 2 * ROUNDS
         return
     # INT 62h calls both others.
-    expected = {0x60: 2 * ROUNDS, 0x61: 2 * ROUNDS, 0x62: ROUNDS}
+    expected = {"60h": 2 * ROUNDS, "61h": 2 * ROUNDS, "62h": ROUNDS}
     for vector, number in expected.items():
-        row = found["int", vector, None]
-        assert (row.calls, row.returned) == (number, number)
-    outer = found["int", 0x62, None]
-    assert 0 < outer.exclusive.cycles < outer.inclusive.cycles
-    inner = [rows(directory, NESTED)["int", vector, None] for vector in (0x60, 0x61, 0x62)]
-    assert sum(one.exclusive.cycles for one in inner) <= outer.inclusive.cycles
+        row = found[f"INT {vector}"]
+        assert (row["calls"], row["returned"]) == (number, number)
+    outer = found["INT 62h"]
+    assert 0 < total(outer, *CYCLES) < inside(outer, *CYCLES)
+    nested = rows(directory, NESTED)
+    inner = [nested[f"INT {vector}"] for vector in expected]
+    assert sum(total(one, *CYCLES) for one in inner) <= inside(outer, *CYCLES)
 
-    start, end = found["int", 0x21, 0x4B], found["int", 0x21, 0x4C]
-    assert (start.calls, start.returned) == (ROUNDS, ROUNDS)
-    assert (end.calls, end.returned) == (ROUNDS, 0)
-    assert start.inclusive.cycles == start.exclusive.cycles + end.exclusive.cycles
-    assert found["exception", 6, None].returned == 1
+    start, end = found["INT 21h AH=4Bh exec"], found["INT 21h AH=4Ch exit"]
+    assert (start["calls"], start["returned"]) == (ROUNDS, ROUNDS)
+    assert (end["calls"], end["returned"]) == (ROUNDS, 0)
+    assert inside(start, *CYCLES) == total(start, *CYCLES) + total(end, *CYCLES)
+    assert found["exception 06h invalid opcode"]["returned"] == 1
     # The BIOS reads the boot sector inside INT 19h, which ends where the boot sector begins.
-    boot = found["int", 0x19, None]
-    assert (boot.calls, boot.returned) == (1, 0)
-    assert found["int", 0x10, 0x0E].returned >= len("the end")
+    boot = found["INT 19h boot"]
+    assert (boot["calls"], boot["returned"]) == (1, 0)
+    assert found["INT 10h AH=0Eh teletype"]["returned"] >= len("the end")
 
 
 def test_the_events_are_the_same_without_the_observer(sector, own_lab):
@@ -150,13 +160,9 @@ def test_linux_system_calls(own_lab, capsys):
     made = run(own_lab, "smoke", "--workload", "getpid", "--calls")
     parsed = events.parse(made / "events.jsonl")
     measured = [one for one in parsed.brackets if one.phase == 0]
-    getpid = rows(made, 0)["int", 0x80, 20]
-    assert getpid.calls == getpid.returned == len(measured) > 0
-    assert getpid.exclusive.crossings == 2 * getpid.calls
-    by_marker = brackets(made)
-    for number, phase in calls.read(made / "calls.jsonl").items():
-        if number in by_marker:
-            assert phase.cycles == total(by_marker[number], *CYCLES)
+    getpid = rows(made, 0)["getpid"]
+    assert getpid["calls"] == getpid["returned"] == len(measured) > 0
+    assert total(getpid, *CROSSINGS) == 2 * getpid["calls"]
     capsys.readouterr()
     assert cli.main(["show", made.name, "--calls"], own_lab) == 0
     assert "getpid" in capsys.readouterr().out

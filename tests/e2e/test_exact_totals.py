@@ -41,11 +41,11 @@ def test_the_sums_over_any_two_dimensions_are_the_counts_at_the_markers(runs):
                 if observer.has(pair) and check(counted, pair, marked):
                     checked.add(pair)
     assert len(checked) >= 60
+    checked |= {(other, one) for one, other in checked}
     assert {("call", "function"), ("call", "mode"), ("function", "mode")} <= checked
-    assert {("thread", "function"), ("thread", "call"), ("thread", "space")} <= {
-        (one, other) for pair in checked for one, other in (pair, pair[::-1])
-    }
+    assert {("thread", "function"), ("thread", "call"), ("thread", "space")} <= checked
     assert {("call", "interval"), ("interval", "mode"), ("component", "interval")} <= checked
+    assert {("call", "ring"), ("call", "space"), ("call", "component")} <= checked
 
 
 def test_one_file_has_the_counts_of_all_observers(runs):
@@ -55,7 +55,7 @@ def test_one_file_has_the_counts_of_all_observers(runs):
         path = directory / tidy.COUNTS
         rows = pd.read_parquet(path)
         of = {name: own.groupby("event")["value"].sum() for name, own in rows.groupby("observer")}
-        for name in of.keys() & {"attribution", "joint", "modes", "threads"}:
+        for name in of.keys() & {"attribution", "calls", "joint", "modes", "threads"}:
             for event, count in of["markers"].items():
                 if name != "attribution" or not event.startswith(tidy.VECTOR):
                     assert of[name].get(event, 0) == count, (directory, name, event)
@@ -67,17 +67,19 @@ def test_one_file_has_the_counts_of_all_observers(runs):
 
 
 def test_joint_counts_by_call_are_the_counts_by_call(runs):
-    """The cycles of calls come from the clock, and those of joint counts from the banks."""
+    """For each event. The observers find the times of a call each by itself."""
+    (by_call,) = (one for one in OBSERVERS if one.name == "calls")
     found = 0
     for directory in runs:
         for joint in (dimensions.JOINT, dimensions.JOINT_BY_FUNCTION):
-            if not (directory / joint.file).exists() or not (directory / "calls.jsonl").exists():
+            if not (directory / joint.file).exists() or not (directory / by_call.file).exists():
                 continue
-            calls = dimensions.counts_by_call(dimensions.calls.read(directory / "calls.jsonl"))
-            own = read(directory, joint)
-            for event in ("cycles.busy", "cycles.idle"):
-                assert by_call(calls.frame, event) == by_call(own, event)
-                found += len(by_call(own, event))
+            counted = dimensions.read(directory, joint)
+            calls = dimensions.read(directory, by_call)
+            both = {*counted.events} & {*calls.events}  # misses by cause are by function only
+            of_calls = sums_by_call(calls, both)
+            assert of_calls == sums_by_call(counted, both)
+            found += len(of_calls)
     assert found > 10
 
 
@@ -97,12 +99,8 @@ def check(counted, pair, marked):
     return True
 
 
-def read(directory, observer):
-    return dimensions.read(directory, observer).frame
-
-
-def by_call(frame, event):
-    """The counts of an event by phase, kind and call that are not zero."""
-    rows = frame[frame["event"] == event]
-    sums = rows.groupby(["kind", "call"])["count"].sum()
+def sums_by_call(counted, events):
+    """The counts of these events by event, kind and call that are not zero."""
+    rows = counted.frame[counted.frame["event"].isin(events)]
+    sums = rows.groupby(["event", "kind", "call"])["count"].sum()
     return {key: count for key, count in sums.items() if count}

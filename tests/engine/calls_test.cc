@@ -21,6 +21,28 @@ using p5::MachineMode;
 constexpr uint32_t kProgram = 0x08000000, kKernel = 0xC0000000, kDos = 0x1000;
 constexpr uint32_t kUserStack = 0xBFFFF000, kKernelStack = 0xC1001000;
 
+struct Sum {
+  Sum() = default;
+  explicit Sum(const uint64_t* counts) : idle(counts[p5::CyclesIdle]) {
+    cycles = counts[p5::CyclesBusy] + idle;
+    for (uint32_t event = p5::CrossInt; event <= p5::CrossAsync; event++)
+      crossings += counts[event];
+    for (uint32_t event = p5::ModeReal; event <= p5::Mode32; event++) mode_changes += counts[event];
+  }
+  void add(const Sum& other) {
+    cycles += other.cycles;
+    idle += other.idle;
+    crossings += other.crossings;
+    mode_changes += other.mode_changes;
+  }
+  uint64_t cycles = 0, idle = 0, crossings = 0, mode_changes = 0;
+};
+// The counts of a call in all rings and address spaces.
+struct Row {
+  uint64_t calls = 0, returned = 0, waited = 0;
+  Sum own, inside;
+};
+
 CallTable table() {
   CallTable table;
   std::string error;
@@ -103,27 +125,38 @@ class System : public Bench {
   }
 
   // Ends the bracket and returns the counts of a row.
-  const Calls::Counts& row(CallKind kind, uint8_t vector,
-                           uint32_t function = observe::kNoFunction) {
-    finish();
-    const auto& phase = calls.phases().at(1);
-    for (uint32_t one = 1; one < phase.rows.size(); one++) {
+  Row row(CallKind kind, uint8_t vector, uint32_t function = observe::kNoFunction) {
+    for (uint32_t one = 1; one < calls.rows().size(); one++) {
       const CallKey& key = calls.rows()[one];
-      if (key.kind == kind && key.vector == vector && key.function == function) {
-        return phase.rows[one];
-      }
+      if (key.kind == kind && key.vector == vector && key.function == function) return counts(one);
     }
     FAIL("no such row");
-    return phase.rows[0];
+    return {};
   }
-  const Calls::Counts& outside() {
-    finish();
-    return calls.phases().at(1).rows[0];
-  }
-  void finish() {
+  Row outside() { return counts(0); }
+  // Returns the cycles of the bracket.
+  uint64_t finish() {
     calls.stop();
     CHECK(calls.differs() == "");
-    CHECK(calls.phases().at(1).cycles > 0);
+    uint64_t cycles = 0;
+    for (const auto& [place, counts] : calls.phases().at(1).counts)
+      cycles += Sum(counts.events.data()).cycles;
+    CHECK(cycles > 0);
+    return cycles;
+  }
+  Row counts(uint64_t row) {
+    finish();
+    Row found;
+    for (const auto& [place, counts] : calls.phases().at(1).counts) {
+      if (place.second != row) continue;
+      found.own.add(Sum(counts.events.data()));
+      if (counts.own.empty()) continue;
+      found.calls += counts.own[Calls::kCalls];
+      found.returned += counts.own[Calls::kReturned];
+      found.waited += counts.own[Calls::kWaited];
+      found.inside.add(Sum(&counts.own[Calls::kTotal]));
+    }
+    return found;
   }
 
   uint32_t esp = 0;
@@ -153,7 +186,7 @@ TEST_CASE("calls: a call holds its instruction, its handler and the return") {
   dos.go(back, stack);
   const uint64_t cycles = dos.model.clock() - began;
   dos.work();
-  const Calls::Counts& open = dos.row(CallKind::Int, 0x21, 0x3D);
+  const Row open = dos.row(CallKind::Int, 0x21, 0x3D);
   CHECK(open.calls == 1);
   CHECK(open.returned == 1);
   CHECK(open.own.cycles == cycles);
@@ -171,8 +204,8 @@ TEST_CASE("calls: a nested call belongs to the outer call, but not to its own cy
   dos.work(10);
   dos.go(inner_back, inner_stack);
   dos.go(back, stack);
-  const Calls::Counts print = dos.row(CallKind::Int, 0x21, 0x09);
-  const Calls::Counts video = dos.row(CallKind::Int, 0x10);
+  const Row print = dos.row(CallKind::Int, 0x21, 0x09);
+  const Row video = dos.row(CallKind::Int, 0x10);
   CHECK(print.inside.cycles == print.own.cycles + video.own.cycles);
   CHECK(video.inside.cycles == video.own.cycles);
   CHECK(video.returned == 1);
@@ -196,11 +229,11 @@ TEST_CASE("calls: a transfer to another address or another stack is no return") 
   dos.go(back + 1, stack - 100, p5::Crossing::Far);
   dos.go(back, stack - 100, p5::Crossing::Far);
   dos.work();
-  const Calls::Counts& row = dos.row(CallKind::Int, 0x21, 0);
+  const Row row = dos.row(CallKind::Int, 0x21, 0);
   CHECK(row.calls == 1);
   CHECK(row.returned == 0);
   CHECK(row.inside.cycles == 0);
-  CHECK(row.own.cycles == dos.calls.phases().at(1).cycles);
+  CHECK(row.own.cycles == dos.finish());
 }
 
 TEST_CASE("calls: a program that ends does not return, and the call that started it does") {
@@ -212,8 +245,8 @@ TEST_CASE("calls: a program that ends does not return, and the call that started
   dos.interrupt(0x21, 0x4C00, kDos);
   dos.go(back, stack);
   dos.work();
-  const Calls::Counts exec = dos.row(CallKind::Int, 0x21, 0x4B);
-  const Calls::Counts exit = dos.row(CallKind::Int, 0x21, 0x4C);
+  const Row exec = dos.row(CallKind::Int, 0x21, 0x4B);
+  const Row exit = dos.row(CallKind::Int, 0x21, 0x4C);
   CHECK(exec.returned == 1);
   CHECK(exit.calls == 1);
   CHECK(exit.returned == 0);
@@ -247,7 +280,7 @@ TEST_CASE("calls: an interrupt inside a call has its own row, and an exception m
   dos.go(back, stack);
   CHECK(dos.row(CallKind::Hardware, 8).returned == 1);
   CHECK(dos.row(CallKind::Exception, 6).returned == 1);
-  const Calls::Counts keys = dos.row(CallKind::Int, 0x16);
+  const Row keys = dos.row(CallKind::Int, 0x16);
   CHECK(keys.returned == 1);
   CHECK(keys.inside.cycles == keys.own.cycles + dos.row(CallKind::Hardware, 8).own.cycles +
                                   dos.row(CallKind::Exception, 6).own.cycles);
@@ -298,7 +331,7 @@ TEST_CASE("calls: another task runs while a call waits") {
   kernel.esp = kKernelStack;
   kernel.to_user(back, stack);
   const uint64_t cycles = kernel.model.clock() - began;
-  const Calls::Counts read = kernel.row(CallKind::Int, 0x80, 3);
+  const Row read = kernel.row(CallKind::Int, 0x80, 3);
   CHECK(read.returned == 1);
   CHECK(read.waited == again - left);
   CHECK(read.inside.cycles == cycles - (again - left));
@@ -338,7 +371,7 @@ TEST_CASE("calls: a new thread is not inside the call of the thread that waits")
   kernel.esp = kKernelStack;
   kernel.to_user(back, stack);
   const uint64_t cycles = kernel.model.clock() - began;
-  const Calls::Counts read = kernel.row(CallKind::Int, 0x80, 3);
+  const Row read = kernel.row(CallKind::Int, 0x80, 3);
   CHECK(read.returned == 1);
   CHECK(kernel.row(CallKind::Int, 0x80, 20).returned == 1);
   CHECK(kernel.row(CallKind::Int, 0x80, 20).inside.cycles > 0);
@@ -361,7 +394,7 @@ TEST_CASE("calls: a handler of signals finds the calls of its own task again") {
   const uint64_t handled = kernel.model.clock() - began;
   kernel.system_call(119);
   kernel.to_user(back, stack);
-  const Calls::Counts waits = kernel.row(CallKind::Int, 0x80, 7);
+  const Row waits = kernel.row(CallKind::Int, 0x80, 7);
   CHECK(waits.returned == 1);
   CHECK(waits.own.cycles >= handled);
   CHECK(kernel.row(CallKind::Int, 0x80, 8).returned == 0);
@@ -379,7 +412,7 @@ TEST_CASE("calls: a child with the parent's memory and stack is not the parent")
   const uint64_t before = kernel.model.clock();
   kernel.to_user(back, stack);
   kernel.work(5);
-  const Calls::Counts vfork = kernel.row(CallKind::Int, 0x80, 190);
+  const Row vfork = kernel.row(CallKind::Int, 0x80, 190);
   CHECK(vfork.calls == 1);
   CHECK(vfork.returned == 1);
   CHECK(vfork.waited >= 30);
@@ -397,7 +430,7 @@ TEST_CASE("calls: a monitor returns from a place within its own stack") {
   kernel.system_call(6, kKernelStack - 600);
   kernel.esp = kKernelStack;
   kernel.to_user(back, stack);
-  const Calls::Counts outer = kernel.row(CallKind::Int, 0x80, 5);
+  const Row outer = kernel.row(CallKind::Int, 0x80, 5);
   CHECK(outer.returned == 1);
   CHECK(outer.own.cycles >= 50);
   CHECK(outer.waited == 0);
@@ -487,9 +520,8 @@ TEST_CASE("calls: a gate releases its parameters, and idle time is counted apart
   kernel.set(MachineMode::Prot32, 0);
   kernel.arrive(kKernel, kKernelStack);
   kernel.model.idle(1000);
-  kernel.calls.idle(1000);
   kernel.to_user(back, stack + 12);
-  const Calls::Counts row = kernel.row(CallKind::Gate, 0, 42);
+  const Row row = kernel.row(CallKind::Gate, 0, 42);
   CHECK(row.returned == 1);
   CHECK(row.own.idle == 1000);
   CHECK(row.own.cycles > 1000);
@@ -504,7 +536,7 @@ TEST_CASE("calls: a call that began before a bracket counts no call in it") {
   dos.work();
   dos.go(back, stack);
   dos.work();
-  const Calls::Counts& row = dos.row(CallKind::Int, 0x21, 0x3E);
+  const Row row = dos.row(CallKind::Int, 0x21, 0x3E);
   CHECK(row.calls == 0);
   CHECK(row.returned == 0);
   CHECK(row.own.cycles > 0);
@@ -520,7 +552,7 @@ TEST_CASE("calls: without end and without return") {
   }
   dos.finish();
   uint64_t calls = 0;
-  for (const Calls::Counts& row : dos.calls.phases().at(1).rows) calls += row.calls;
+  for (uint64_t row = 1; row < dos.calls.rows().size(); row++) calls += dos.counts(row).calls;
   CHECK(calls == 70000);
 }
 

@@ -14,7 +14,7 @@ import p5lab
 from p5lab.api import checkout
 from p5lab.api import tables as api
 from p5lab.describe import experiment
-from p5lab.describe.observation import Calls, Observation
+from p5lab.describe.observation import Observation, plugged
 from p5lab.describe.request import Filter
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
@@ -127,17 +127,13 @@ def modes(draw, banks):
 
 def calls(draw, banks):
     """The lines of a random calls.jsonl with the same cycles as the markers."""
-    total = sum(banks.get((ring, "cycles.busy"), 0) for ring in (0, 3))
-    outside, *own = parts(draw, total, 3)
-    lines = [
-        {"type": "header", "schema_version": 1},
-        {"type": "phase", "phase": PHASE, "cycles": total, "outside": [outside, 0, 0, 0]},
-    ]
-    known = ("int", 128, 41), ("hardware", 48, None)
-    for (kind, vector, function), cycles in zip(known, own, strict=True):
-        call = {"type": "call", "phase": PHASE, "kind": kind, "vector": vector}
-        call |= {"function": function, "calls": 2, "returned": 1, "waited": 0}
-        lines.append({**call, "exclusive": [cycles, 0, 0, 0], "inclusive": [cycles, 0, 0, 0]})
+    lines = [{"type": "header", "schema_version": 1, "events": ["cycles.busy", "calls"]}]
+    for ring in (0, 3):
+        known = ("outside", "int:128:41", "hardware:48:")
+        split = parts(draw, banks.get((ring, "cycles.busy"), 0), len(known))
+        for name, cycles in zip(known, split, strict=True):
+            line = {"type": "call", "phase": PHASE, "cr3": CR3, "ring": ring, "call": name}
+            lines.append({**line, "counts": [cycles, 2], "vectors": []})
     return [*lines, {"type": "end"}]
 
 
@@ -346,7 +342,7 @@ def test_runs_of_an_experiment_without_the_counts_are_left_out_with_a_word(
 
 def test_a_newer_run_without_the_counts_does_not_hide_them(p5lab, lab, stored):
     lab.behave(events={"call": fakelab.call_events(more=6), "chase": fakelab.chase_events()})
-    calls = Filter(workloads=("call",), observation=Observation.of(Calls()))
+    calls = Filter(workloads=("call",), observation=Observation.of(plugged.KINDS["calls"]()))
     (newer,) = Runner(lab).run_all(experiment.load(lab, "tests", calls))
     assert newer.id != stored.id
     status, out, _ = p5lab("show", "tests", "--only", "call*", "--by", "function")

@@ -12,7 +12,6 @@ from p5lab.describe import experiment, observation
 from p5lab.describe.observation import (
     KINDS,
     Attribution,
-    Calls,
     Capture,
     Clocks,
     Cpi,
@@ -38,7 +37,6 @@ WISHES = [
     Trace(("crossings", "accesses"), 5),
     Vectors(1000),
     Attribution(("functions", "stacks")),
-    Calls(),
     *(kind() for kind in plugged.KINDS.values()),
     Joint(("attribute", "calls", "modes")),
     Cpi(),
@@ -138,12 +136,14 @@ def test_a_wish_that_sets_a_run_apart_does_so_by_its_lines(lab):
     )
 
 
-@pytest.mark.parametrize("wish", [Calls(), Cpi(), Intervals(1000)], ids=lambda one: one.option)
+@pytest.mark.parametrize(
+    "wish", [plugged.KINDS["calls"](), Cpi(), Intervals(1000)], ids=lambda one: one.option
+)
 def test_some_kinds_are_not_possible_in_a_sampled_run(lab, wish):
     """Such a run simulates only some intervals in detail (`./p5lab simpoint`)."""
     (run,) = experiment.load(lab, "tests", Filter(workloads=("call",)))
     Observation.of(SAMPLE).check(run)
-    with pytest.raises(UserError, match=f"^{wish.option}: not possible in a sampled run$"):
+    with pytest.raises(UserError, match=f"^{wish.option} and simpoint cannot share one run$"):
         Observation.of(SAMPLE, wish).check(run)
 
 
@@ -187,7 +187,7 @@ def counted(*words):
         ("ring", ()),
         ("mode,ring", ()),
         ("function,component", ()),
-        ("call", ("calls",)),
+        ("call", ()),
         ("call,mode", ("calls", "modes")),
         ("call,line,ring", ("attribute", "calls")),
     ],

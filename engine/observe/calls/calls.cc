@@ -3,48 +3,73 @@
 
 #include <algorithm>
 
-#include "observe/calls/file.hh"
+#include "base/json.hh"
+#include "observe/names.hh"
 
 namespace observe {
 namespace {
 
 const Registered<Calls> registered("calls", Calls::read);
 
+const char* kind_name(CallKind kind) {
+  switch (kind) {
+    case CallKind::Int:
+      return "int";
+    case CallKind::Gate:
+      return "gate";
+    case CallKind::Hardware:
+      return "hardware";
+    default:
+      return "exception";
+  }
+}
+
+void add(const Places::Events& growth, uint64_t* sums) {
+  for (size_t i = 0; i < growth.size(); i++) sums[i] += growth[i];
+}
+
+uint64_t cycles(const Places::Events& counts) {
+  return counts[p5::CyclesBusy] + counts[p5::CyclesIdle];
+}
+
 }  // namespace
 
 Make Calls::read(base::Settings& settings) {
-  if (settings.has("run.sample"))
-    settings.fail("run.calls", "expected no run.sample in the same run");
   CallTable table;
   std::string error;
   if (!table.parse(settings.text("run.call_table"), &error)) settings.fail("run.call_table", error);
   return [table](const Machine& machine) { return std::make_unique<Calls>(machine.model, table); };
 }
 
-Calls::Calls(p5::Pentium& model, const CallTable& table) : model_(model), table_(table) {
-  start();
+Calls::Calls(p5::Pentium& model, const CallTable& table)
+    : Places(model, "call"), table_(table), state_(model.state()) {
   frames_.push_back({});
   frames_[kOutside].open = true;
-  rows_.push_back({CallKind::Int, 0, kNoFunction});  // row 0 has no key
+  rows_.push_back({CallKind::Int, 0, kNoFunction});  // of no call
+  start();
+}
+
+void Calls::start() {
+  state_ = model_.state();
+  Places::start();
 }
 
 // --- entries ------------------------------------------------------------------------------------
 
-void Calls::start() {
-  state_ = model_.state();
-  last_ = model_.clock();
+void Calls::before_far(Position next, uint32_t eax) {
+  flush();
+  before_ = {next, eax};
 }
 
-void Calls::before_far(Position next, uint32_t eax) { before_ = {model_.clock(), next, eax}; }
-
 void Calls::delivered(p5::Entry entry, uint8_t vector, Position back) {
+  Places::delivered(entry, vector, back);
+  // The instruction INT belongs to its call.
   if (entry == p5::Entry::Soft) return enter(CallKind::Int, vector, before_);
-  const CallKind kind = entry == p5::Entry::Irq ? CallKind::Hardware : CallKind::Exception;
-  enter(kind, vector, {model_.clock(), back, 0});
+  flush();
+  enter(entry == p5::Entry::Irq ? CallKind::Hardware : CallKind::Exception, vector, {back, 0});
 }
 
 void Calls::enter(CallKind kind, uint8_t vector, const Before& from) {
-  flush(from.clock);
   // An open call with the same return cannot return any more: its stack has been used again.
   const auto same = back_at_.find(from.next.address);
   if (same != back_at_.end()) {
@@ -68,18 +93,19 @@ void Calls::enter(CallKind kind, uint8_t vector, const Before& from) {
   ends_open_ += frame.ends_at != CallTable::kNoAddress;
   frame.row = row_of(key);
   frame.back = from.next;
-  frame.entered = from.clock;
-  for (Phase* phase : open_) {
-    counts_of(phase, frame.row).calls++;
-  }
+  frame.caller = &model_.bank();
+  frame.entered = cycles_;
+  for (Phase* phase : open_) own_counts(phase, {frame.caller, frame.row})[kCalls]++;
   back_at_[from.next.address].push_back(number);
   current_ = number;
   delivered_ = true;
+  take_place();
 }
 
-Calls::Counts& Calls::counts_of(Phase* phase, uint32_t row) {
-  if (row >= phase->rows.size()) phase->rows.resize(rows_.size());
-  return phase->rows[row];
+std::vector<uint64_t>& Calls::own_counts(Phase* phase, const Place& place) {
+  std::vector<uint64_t>& own = counts_at(phase, place).own;
+  own.resize(kTotal + p5::kEventCount);
+  return own;
 }
 
 uint32_t Calls::row_of(CallKey key) {
@@ -113,32 +139,11 @@ uint32_t Calls::new_frame() {
   return number;
 }
 
-// --- time ---------------------------------------------------------------------------------------
-
-// Adds the time since the last call of this function to the current call.
-void Calls::flush(uint64_t clock) {
-  if (clock == last_ && !idle_) return;
-  const Sum grown{clock - last_, idle_, 0, 0};
-  last_ = clock;
-  idle_ = 0;
-  count(grown);
-}
-
-void Calls::count(const Sum& grown) {
-  Frame& frame = frames_[current_];
-  frame.inside.add(grown);
-  for (Phase* phase : open_) {
-    counts_of(phase, frame.row).own.add(grown);
-  }
-}
-
 // --- changes of the state -----------------------------------------------------------------------
 
 void Calls::arrive(const Entrance&, Position here, p5::Linear) {
   const p5::State& now = model_.state();
-  flush(model_.clock());
-  const bool mode = now.mode != state_.mode, ring = now.ring != state_.ring;
-  if (mode || ring) count({0, 0, mode, ring});
+  flush();
   const p5::Space before = state_.cr3;
   if (now.cr3 != before && !delivered_) change_space(now.cr3);
   const bool inwards = now.ring<state_.ring, outwards = now.ring> state_.ring;
@@ -152,6 +157,7 @@ void Calls::arrive(const Entrance&, Position here, p5::Linear) {
     land(here);
   }
   landed_ = delivered_ = false;
+  take_place();
 }
 
 // The kernel switches from one address space to another. The calls of the old space wait. If it has
@@ -325,14 +331,14 @@ void Calls::close_inside(uint32_t number) {
 
 void Calls::close(uint32_t number, bool returned) {
   Frame& frame = frames_[number];
-  for (Phase* phase : open_) {
-    if (!returned || frame.number < phase->began) continue;
-    Counts& counts = counts_of(phase, frame.row);
-    counts.returned++;
-    counts.inside.add(frame.inside);
-    counts.waited += last_ - frame.entered - frame.inside.cycles;
+  for (size_t i = 0; i < open_.size(); i++) {
+    if (!returned || frame.number < began_[i]) continue;
+    std::vector<uint64_t>& own = own_counts(open_[i], {frame.caller, frame.row});
+    own[kReturned]++;
+    own[kWaited] += cycles_ - frame.entered - cycles(frame.total);
+    add(frame.total, &own[kTotal]);
   }
-  frames_[frame.parent].inside.add(frame.inside);
+  add(frame.total, frames_[frame.parent].total.data());
   frames_[frame.parent].children--;
   auto& open = back_at_[frame.back.address];
   open.erase(std::find(open.begin(), open.end(), number));
@@ -342,47 +348,41 @@ void Calls::close(uint32_t number, bool returned) {
   free_.push_back(number);
 }
 
-// --- brackets -----------------------------------------------------------------------------------
+// --- counts -------------------------------------------------------------------------------------
+
+void Calls::grew(const Events& growth) {
+  cycles_ += cycles(growth);
+  add(growth, frames_[current_].total.data());
+}
 
 void Calls::begin(uint32_t number) {
-  Phase& phase = phases_[number];
-  phase.began_cycles = cycles();
-  phase.began = ++serial_;
-  open_.push_back(&phase);
+  Places::begin(number);
+  began_.push_back(++serial_);
 }
 
 void Calls::end() {
-  Phase& phase = *open_.back();
-  phase.cycles += cycles() - phase.began_cycles;
-  open_.pop_back();
+  Places::end();
+  began_.pop_back();
 }
 
-void Calls::stop() {
-  while (!open_.empty()) end();
+std::vector<Calls::OwnEvent> Calls::own_events(const std::vector<uint32_t>& counted) const {
+  std::vector<OwnEvent> own = {{"calls", kCalls}, {"returned", kReturned}, {"waited", kWaited}};
+  const std::vector<std::string> names = event_names(counted);
+  for (size_t i = 0; i < names.size(); i++)
+    own.push_back({"total." + names[i], kTotal + counted[i]});
+  return own;
 }
 
-// Returns all cycles so far. The time so far belongs to the current call.
-uint64_t Calls::cycles() {
-  const p5::Counters& counters = model_.counters();
-  flush(model_.clock());
-  return counters.total(p5::CyclesBusy) + counters.total(p5::CyclesIdle);
-}
-
-std::string Calls::text(const std::vector<uint32_t>&) const { return calls_text(*this); }
-
+// A call is `int:128:5`, `gate::5`, `exception:14:` or, for no call, `outside`.
 void Calls::members(uint64_t row, base::JsonLine* line) const {
-  line->member("call", call_text(row ? &rows_[row] : nullptr));
-}
-
-std::string Calls::differs() const {
-  for (const auto& [number, phase] : phases_) {
-    uint64_t sum = 0;
-    for (const Counts& row : phase.rows) sum += row.own.cycles;
-    if (sum != phase.cycles) {
-      return "the sum over all calls differs from the cycles of phase " + std::to_string(number);
-    }
+  if (!row) {
+    line->member("call", "outside");
+    return;
   }
-  return "";
+  const CallKey& key = rows_[row];
+  const std::string vector = key.kind == CallKind::Gate ? "" : std::to_string(key.vector);
+  const std::string function = key.function == kNoFunction ? "" : std::to_string(key.function);
+  line->member("call", std::string(kind_name(key.kind)) + ":" + vector + ":" + function);
 }
 
 }  // namespace observe

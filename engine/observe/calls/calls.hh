@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
-// How many cycles do the calls of a system take? This observer counts software interrupts, call
-// gates, hardware interrupts and exceptions as calls, each from its entry to its return. It needs
-// no help of the guest.
+// How often did each event happen in each call of a system? This observer counts software
+// interrupts, call gates, hardware interrupts and exceptions as calls, each from its entry to its
+// return. It needs no help of the guest.
 //
 // The open calls form chains. Each call has a parent, the call that was current at its entry. At
-// any time one call is current, or none. All cycles belong to the current call.
+// any time one call is current, or none. All counts belong to the current call. The value of the
+// dimension is its row.
+//
+// The events of its own: `calls` are the entries, and `returned` are those of them that returned in
+// the same bracket. For these, `total.EVENT` are the counts with all calls inside them, and
+// `waited` are the cycles from the entry to the return in which the chain of the call was not
+// current. All of them belong to the ring and the address space of the caller.
 //
 // A return is a transfer of control, except a near branch, to the address and the stack pointer
 // after the call's instruction, in the ring, mode and address space of the caller. A call has also
@@ -27,35 +33,14 @@
 #include <vector>
 
 #include "observe/calls/call_table.hh"
-#include "observe/observer.hh"
+#include "observe/places.hh"
 
 namespace observe {
 
-class Calls : public Observer {
+class Calls : public Places {
  public:
-  // Cycles may be negative in a short time, because the model can subtract clocks that it has added
-  // too early. All sums are modulo 2^64.
-  struct Sum {
-    uint64_t cycles = 0, idle = 0, mode_changes = 0, crossings = 0;
-    void add(const Sum& o) {
-      cycles += o.cycles;
-      idle += o.idle;
-      mode_changes += o.mode_changes;
-      crossings += o.crossings;
-    }
-  };
-  // The counts of one row in one phase. `own`: without nested calls. `inside`: with nested calls,
-  // only of calls that began and returned in the same bracket. `waited`: cycles between entry and
-  // return of these calls in which the chain of the call was not current.
-  struct Counts {
-    uint64_t calls = 0, returned = 0, waited = 0;
-    Sum own, inside;
-  };
-  struct Phase {
-    std::vector<Counts> rows;              // [row]; row 0: outside of any call
-    uint64_t cycles = 0;                   // of all brackets, from the counters
-    uint64_t began = 0, began_cycles = 0;  // of the open bracket: number, and the counters
-  };
+  // The places of the events of its own in Places::Counts. The total of each event follows.
+  enum Own : size_t { kCalls, kReturned, kWaited, kTotal };
 
   Calls(p5::Pentium& model, const CallTable& table);
   static Make read(base::Settings& settings);
@@ -66,19 +51,17 @@ class Calls : public Observer {
   void gate() override { enter(CallKind::Gate, 0, before_); }
   void moved() override { landed_ = true; }
   void arrive(const Entrance& how, Position here, p5::Linear stack) override;
-  void idle(uint64_t clocks) override { idle_ += clocks; }
-  // The row of the current call.
   uint64_t value() const override { return frames_[current_].row; }
   void members(uint64_t row, base::JsonLine* line) const override;
   void begin(uint32_t phase) override;
   void end() override;
-  void stop() override;
-  std::string differs() const override;
-  std::string text(const std::vector<uint32_t>& counted) const override;
 
-  const std::map<uint32_t, Phase>& phases() const { return phases_; }
-  // The key of each row, except row 0.
+  // The key of each row. Row 0 is outside of any call and has none.
   const std::vector<CallKey>& rows() const { return rows_; }
+
+ protected:
+  std::vector<OwnEvent> own_events(const std::vector<uint32_t>& counted) const override;
+  void grew(const Events& growth) override;
 
  private:
   static constexpr uint32_t kOutside = 0;       // number of the frame that is no call
@@ -92,7 +75,6 @@ class Calls : public Observer {
   static constexpr p5::Linear kNearStack = 4096;
 
   struct Before {
-    uint64_t clock = 0;
     Position next{0, 0};
     uint32_t eax = 0;
   };
@@ -108,8 +90,9 @@ class Calls : public Observer {
     Position back{0, 0};
     p5::Linear kernel_stack = 0;  // after an entry from an outer ring; 0: the ring did not change
     p5::Linear ends_at = CallTable::kNoAddress;
-    uint64_t number = 0, entered = 0;  // serial number; clock
-    Sum inside;                        // with all nested calls that have ended
+    const p5::Bank* caller = nullptr;
+    uint64_t number = 0, entered = 0;  // serial number; cycles
+    Events total{};                    // with all nested calls that have ended
   };
   struct Waiting {
     uint32_t frame;
@@ -118,11 +101,8 @@ class Calls : public Observer {
 
   void enter(CallKind kind, uint8_t vector, const Before& from);
   uint32_t row_of(CallKey key);
-  Counts& counts_of(Phase* phase, uint32_t row);
-  uint64_t cycles();
+  static std::vector<uint64_t>& own_counts(Phase* phase, const Place& place);
   uint32_t new_frame();
-  void flush(uint64_t clock);
-  void count(const Sum& grown);
   void change_space(p5::Space to);
   void land(Position here);
   void enter_task(p5::Linear kernel_stack);
@@ -138,11 +118,9 @@ class Calls : public Observer {
   void close(uint32_t frame, bool returned);
   void close_inside(uint32_t frame);
 
-  p5::Pentium& model_;
   const CallTable table_;
-  p5::State state_;    // before the next arrival
-  uint64_t last_ = 0;  // clock up to which the cycles are counted
-  uint64_t idle_ = 0;  // since that clock
+  p5::State state_;      // before the next arrival
+  uint64_t cycles_ = 0;  // so far
   Before before_;
   bool landed_ = false;        // a far transfer since the last arrival
   p5::Linear left_stack_ = 0;  // the kernel's stack pointer before this transfer; 0: no outer ring
@@ -160,8 +138,7 @@ class Calls : public Observer {
 
   std::vector<CallKey> rows_;
   std::map<CallKey, uint32_t> row_numbers_;
-  std::map<uint32_t, Phase> phases_;
-  std::vector<Phase*> open_;  // the open brackets, nested; each of them gets the counts
+  std::vector<uint64_t> began_;  // serial numbers of the open brackets, nested
 };
 
 }  // namespace observe

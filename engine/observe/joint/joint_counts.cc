@@ -24,9 +24,4 @@ void JointCounts::delivered(p5::Entry entry, uint8_t vector, Position back) {
   if (entry != p5::Entry::Soft) flush();
 }
 
-void JointCounts::join() {
-  if (&model_.bank() != place_.first) seen_ = model_.bank().count;
-  place_ = {&model_.bank(), value()};
-}
-
 }  // namespace observe

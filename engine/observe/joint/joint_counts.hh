@@ -20,7 +20,7 @@ class JointCounts : public Places {
   void before_far(Position, uint32_t) override { flush(); }
   void delivered(p5::Entry entry, uint8_t vector, Position back) override;
   void arrive(const Entrance&, Position, p5::Linear) override { flush(); }
-  void join() override;
+  void join() override { take_place(); }
   void leave() override {
     if (value() != place_.second) flush();
   }

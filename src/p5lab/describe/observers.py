@@ -6,27 +6,33 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from p5lab.describe import tomlfile
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
+TEXTS = ("help", "cost", "label", "title", "doc")
+LISTS = ("symbols", "excludes")
 
 
 @dataclass(frozen=True)
 class Observer:
     """An observer that divides counts. `name`: its directory; --NAME requests it. `help`: explains
-    this option. `label`: for the names of runs. `title`: of its counts. `doc`: the content of its
-    file. `symbols`: those of the guest's kernel that it needs. `sources`: the C++ files with its
-    class."""
+    this option. `cost`: what makes a run with it slower. `label`: for the names of runs. `title`:
+    of its counts. `doc`: the content of its file. `symbols`: those of the guest's kernel that it
+    needs. `excludes`: the options that cannot share a run with it. `sources`: the C++ files with
+    its class."""
 
     name: str
     help: str
+    cost: str
     label: str
     title: str
     doc: str
     symbols: tuple[str, ...]
+    excludes: tuple[str, ...]
     sources: tuple[Path, ...]
 
     @property
@@ -42,9 +48,9 @@ def read(lab: Lab) -> tuple[Observer, ...]:
     found = []
     for name, path in lab.files("observer").items():
         table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
-        table.only(("schema_version", "help", "label", "title", "doc", "symbols", "dimensions"))
+        table.only(("schema_version", *TEXTS, *LISTS, "dimensions"))
         table.table("dimensions")  # p5stats.observers reads them
-        texts = {key: table.text(key) for key in ("help", "label", "title", "doc")}
+        about: dict[str, Any] = {key: table.text(key) for key in TEXTS}
         sources = tuple(sorted(path.parent.glob("**/*.cc")))
         registers = re.compile(rf'\bRegistered<[\w:]+>\s+\w+\("{re.escape(name)}"')
         if not any(registers.search(file.read_text(encoding="utf-8")) for file in sources):
@@ -52,8 +58,8 @@ def read(lab: Lab) -> tuple[Observer, ...]:
                 f"{path}: expected also a class, and in a .cc file of this directory the line"
                 f' `const observe::Registered<CLASS> registered("{name}");`'
             )
-        symbols = tuple(table.texts("symbols", []))
-        found.append(Observer(name, **texts, symbols=symbols, sources=sources))
+        about |= {key: tuple(table.texts(key, [])) for key in LISTS}
+        found.append(Observer(name, sources=sources, **about))
     return tuple(found)
 
 

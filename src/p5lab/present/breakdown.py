@@ -58,7 +58,7 @@ PLAIN = "as described"  # the name of a machine without an overlay
 Key = tuple[str, ...]
 Events = Mapping[str, float]  # counts by event
 NO_RETURN = "no return"  # calls that did not return
-OWN = {**OWN_EVENTS, NO_RETURN: "calls", **{name: OWN_EVENTS[of] for name, of in PER_CALL.items()}}
+OWN = {**OWN_EVENTS, NO_RETURN: "calls", **{name: unit for name, (unit, _) in PER_CALL.items()}}
 # The columns of observers that a table of one system shows without a wish, beside the metrics.
 OWN_SHOWN = (
     *(dimensions.CLOCKS, dimensions.DELIVERIES, "evictions"),
@@ -141,7 +141,10 @@ def _columns(option: str) -> Sequence[Column]:
 
 
 def _own(name: str) -> Column | None:
-    """The column of an observer's event: the misses of one cause, or an event of OWN."""
+    """The column of an observer's event: the misses of one cause, a ratio for each call that
+    returned, or an event of OWN."""
+    if found := dimensions.per_call(name):
+        return Column(name, found[0], True)
     event, _, cause = name.rpartition(".")
     if name in OWN or (cause in CAUSES and event in declared.events()):
         return Column(name, OWN.get(name, "events"), True)
@@ -281,9 +284,10 @@ def _sum(counts: Sequence[Events]) -> Events:
 def _value(
     counts: Events, wanted: Column, stored: Stored, of: type[compare.Counts] = compare.Counts
 ) -> float:
-    if wanted.name in PER_CALL:
-        above = counts.get(PER_CALL[wanted.name], float("nan"))
-        return of(counts).ratio(above, counts.get("returned", 0))
+    if found := dimensions.per_call(wanted.name):
+        heads = tuple(f"{one}." for one in found[1])
+        own = [count for event, count in counts.items() if f"{event}.".startswith(heads)]
+        return of(counts).ratio(sum(own) if own else float("nan"), counts.get("returned", 0))
     if wanted.name == NO_RETURN:
         return counts.get("calls", float("nan")) - counts.get("returned", float("nan"))
     if wanted.is_event:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from p5lab.errors import UserError, nearest, unknown
 from p5lab.present.comparison import Cell
 from p5stats import compare, declared
-from p5stats.dimensions import PER_CALL
+from p5stats.dimensions import per_call
 from p5stats.metrics import ratios
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class Column:
     def is_ratio(self) -> bool:
         """Whether the value is a number divided by another, so that those of parts do not add
         up."""
-        return self.name in PER_CALL or self.name in ratios()
+        return per_call(self.name) is not None or self.name in ratios()
 
     def of(self, cell: Cell) -> float:
         """Returns the mean over the seeds, for one operation. Returns NaN if the value was not

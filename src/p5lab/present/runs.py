@@ -11,7 +11,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from p5lab.describe.keys import readable
-from p5lab.describe.observation.calls import CALLS, Calls
 from p5lab.keep import named
 from p5lab.keep.store import Stored
 from p5lab.present import (
@@ -61,19 +60,21 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
         one_system.curve(cells, console.width).print(console)
     for grid in one_system.metrics(cells, console.width):
         grid.print(console)
-    if (stored.directory / CALLS).is_file():
-        _calls(console, stored)
+    question = breakdown.ask(["call"])
+    ((_, is_counted),) = breakdown.counting([[stored]], question)
+    if is_counted:
+        _calls(console, stored, question)
 
 
-def _calls(console: Console, stored: Stored) -> None:
+def _calls(console: Console, stored: Stored, question: breakdown.Question) -> None:
     """Prints the counts by call of a run with at most MOST_PHASES phases, and else the command that
     prints them."""
-    tables = breakdown.of_runs([stored], breakdown.ask(["call"]))
+    tables = breakdown.of_runs([stored], question)
     if len(tables) <= MOST_PHASES:
         breakdown_table.show(console, tables, "table", breakdown_table.ROWS)
     else:
-        for line in Calls().commands(stored.id[:8]):
-            console.print(markup(line), highlight=False, soft_wrap=True)
+        line = f"Counts by call: `./p5lab show {stored.id[:8]} --calls`"
+        console.print(markup(line), highlight=False, soft_wrap=True)
 
 
 def _facts(stored: Stored) -> Table:

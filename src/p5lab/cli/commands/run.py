@@ -60,7 +60,7 @@ GROUPS = {
     ),
     "machine": ("--ideal", "--feedback", "--model", "--clocks"),
     "count more": (
-        *("--attribute", "--region", "--calls", "--interval", "--trace", "--accesses"),
+        *("--attribute", "--region", "--interval", "--trace", "--accesses"),
         *(one.option for one in plugged.KINDS.values()),
         "--joint",
         *("--bbv", "--pcap"),

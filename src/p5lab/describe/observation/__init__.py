@@ -17,7 +17,6 @@ from typing import Any, Self, TypeVar
 
 from p5lab.describe.observation import joint, plugged
 from p5lab.describe.observation.attribute import Attribution
-from p5lab.describe.observation.calls import Calls
 from p5lab.describe.observation.capture import Capture
 from p5lab.describe.observation.clocks import Clocks
 from p5lab.describe.observation.cpi import Cpi
@@ -38,7 +37,6 @@ __all__ = [
     "KINDS",
     "NOTHING",
     "Attribution",
-    "Calls",
     "Capture",
     "Clocks",
     "Cpi",
@@ -62,7 +60,6 @@ KINDS: tuple[type[Kind], ...] = (
     Trace,
     Vectors,
     Attribution,
-    Calls,
     *plugged.KINDS.values(),
     Joint,
     Cpi,
@@ -121,11 +118,10 @@ class Observation:
 
     def check(self, run: Target) -> None:
         """Raises UserError if a kind needs something that the machine or the guest of a run
-        lacks, or if a kind is not possible in a sampled run."""
-        sampled = self.get(Sample) is not None
+        lacks, or if two kinds exclude each other."""
         for wish in self:
-            if sampled and not wish.with_sample:
-                raise UserError(f"{wish.option}: not possible in a sampled run")
+            if excluded := [one.option for one in self if one.option in wish.excludes]:
+                raise UserError(f"{wish.option} and {excluded[0]} cannot share one run")
             if run.has_nominal_clocks and not wish.with_nominal:
                 raise UserError(f"{wish.option}: expected without --clocks nominal")
             if wish.needs_clocks and not run.has_clocks:
@@ -200,9 +196,8 @@ def count_by(args: argparse.Namespace, dimensions: Iterable[str], where: str) ->
         observers_of(dimensions)
     except StatsError as error:
         raise UserError(f"{where}: {error}") from None
-    # Counts by call alone have few events of their own.
     counted &= set(joint.KNOWN)
-    if len(counted) > 1 or joint.CALLS in counted:
+    if len(counted) > 1:
         args.joint = args.joint or ",".join(sorted(counted))
 
 

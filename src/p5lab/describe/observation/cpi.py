@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 
 from p5lab.describe.observation.flag import Flag
-from p5lab.describe.observation.kind import Conf
+from p5lab.describe.observation.kind import SAMPLED, Conf
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Cpi(Flag):
     )
     apart = ("run.cpi",)
     with_media = True
-    with_sample = False  # its time is not simulated
+    excludes = (SAMPLED,)  # its time is not simulated
 
     needs_clocks = True  # the components are clocks
     with_nominal = True  # the stack of nominal cycles

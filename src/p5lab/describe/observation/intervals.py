@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from p5lab.describe import outputs
-from p5lab.describe.observation.kind import Conf, Kind, positive
+from p5lab.describe.observation.kind import SAMPLED, Conf, Kind, positive
 
 INTERVALS = outputs.file("intervals")
 
@@ -28,7 +28,7 @@ class Intervals(Kind):
     outputs = (INTERVALS,)
     apart = ("run.intervals", "run.interval")
     with_media = True
-    with_sample = False  # most of its time is not simulated
+    excludes = (SAMPLED,)  # most of its time is not simulated
     command = "Counts of each interval: `./p5lab show {runs} --intervals`"
 
     length: int

@@ -7,13 +7,13 @@ from typing import ClassVar, Self
 
 from p5lab.describe import outputs
 from p5lab.describe.observation import plugged
-from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.kind import SAMPLED, Conf, Kind
 from p5lab.errors import UserError, unknown
 
 JOINT = outputs.file("joint")
-FUNCTIONS, CALLS = "attribute", "calls"
+FUNCTIONS = "attribute"
 INTERVALS = {"interval": "intervals"}  # the name of this observer in the engine differs
-KNOWN = (FUNCTIONS, CALLS, *INTERVALS, *plugged.KINDS)  # the options of observers that can be joint
+KNOWN = (FUNCTIONS, *INTERVALS, *plugged.KINDS)  # the options of observers that can be joint
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Joint(Kind):
     outputs = (JOINT,)
     apart = ("run.joint", "run.joint_of", "run.attribution_joint")
     with_media = True
-    with_sample = False
+    excludes = (SAMPLED,)
     shows_several = True
 
     of: tuple[str, ...]
@@ -50,7 +50,7 @@ class Joint(Kind):
             if not getattr(args, name):
                 raise UserError(f"{cls.option} {args.joint}: expected also --{name}")
         if names == (FUNCTIONS,):
-            raise UserError(f"{cls.option} {FUNCTIONS}: expected a second option, such as {CALLS}")
+            raise UserError(f"{cls.option} {FUNCTIONS}: expected a second option, such as calls")
         return cls(names) if names else None
 
     @property
@@ -62,7 +62,7 @@ class Joint(Kind):
         """The command that shows the counts."""
         from p5stats.observers import dimensions  # gem5's Python has no p5stats
 
-        names = {FUNCTIONS: "function", CALLS: "call", **dict.fromkeys(INTERVALS, "interval")}
+        names = {FUNCTIONS: "function", **dict.fromkeys(INTERVALS, "interval")}
         names |= {name: next(iter(own)) for name, own in dimensions().items()}
         by = ",".join(names[name] for name in self.of)
         return [f"Counts of each combination: `./p5lab show {runs} --by {by}`"]

@@ -12,6 +12,7 @@ from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 Conf: TypeAlias = dict[str, str]  # lines of boot.conf or job.conf
+SAMPLED = "simpoint"  # the option of a run that simulates only some intervals in detail
 
 
 class Kind:
@@ -25,8 +26,8 @@ class Kind:
     the files that the kind leaves in the run directory. `apart` lists the keys of boot.conf and
     job.conf that distinguish a run with this kind from a plain run of the same workload. `./p5lab
     gc` does not treat one of these two runs as a replacement for the other run. `with_media`: the
-    kind is possible for a guest that boots from its own media. `with_sample`: the kind is possible
-    in a sampled run, which simulates only some intervals in detail. To print after the end of runs:
+    kind is possible for a guest that boots from its own media. `excludes`: the options of kinds
+    that cannot share a run with this kind. To print after the end of runs:
     `command` is the line about the command that shows their counts, with {runs} for its words;
     `shows_several`: the command takes several runs. `remark` is the line about a file of a run,
     with {place} for its directory.
@@ -38,7 +39,7 @@ class Kind:
     outputs: ClassVar[tuple[str, ...]] = ()
     apart: ClassVar[tuple[str, ...]] = ()
     with_media: ClassVar[bool] = False
-    with_sample: ClassVar[bool] = True
+    excludes: ClassVar[tuple[str, ...]] = ()
     command: ClassVar[str] = ""
     shows_several: ClassVar[bool] = False
     remark: ClassVar[str] = ""

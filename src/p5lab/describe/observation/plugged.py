@@ -49,19 +49,39 @@ class Plugged(Flag):
         return [f"{self.observer.title}: `./p5lab show {runs} --by {by}`"]
 
 
+class ByCall(Plugged):
+    """Counts software interrupts, gates, hardware interrupts and exceptions as calls."""
+
+    def job(self) -> Conf:
+        """The output file, and the registers and properties of known calls."""
+        from p5stats import known_calls  # gem5's Python imports this module without p5stats
+
+        return super().job() | {CALL_TABLE: known_calls.read().engine_text()}
+
+    def commands(self, runs: str) -> list[str]:
+        """The command that shows the counts."""
+        return [f"{self.observer.title}: `./p5lab show {runs} --calls`"]
+
+
+CALL_TABLE = "run.call_table"
+FURTHER = {"calls": (ByCall, (CALL_TABLE,))}  # observers with further keys
+
+
 def kind(observer: Observer) -> type[Plugged]:
     """The kind of observation of an observer."""
+    base, keys = FURTHER.get(observer.name, (Plugged, ()))
     members = {
         "__doc__": observer.doc,
         "__module__": __name__,
         "name": observer.name,
-        "help": observer.help,
+        "help": f"{observer.help}. Cost: {observer.cost}",
         "observer": observer,
         "outputs": (observer.file,),
-        "apart": (f"run.{observer.name}",),
+        "apart": (f"run.{observer.name}", *keys),
         "with_media": not observer.symbols,
+        "excludes": observer.excludes,
     }
-    return dataclass(frozen=True)(type(observer.name.title(), (Plugged,), members))
+    return dataclass(frozen=True)(type(observer.name.title(), (base,), members))
 
 
 KINDS = {one.name: kind(one) for one in observers.here()}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
 
-from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.kind import SAMPLED, Conf, Kind
 from p5lab.describe.observation.target import Target
 from p5lab.lab import Lab
 
@@ -31,7 +31,7 @@ class Sample(Kind):
     TLBs and the branch target buffer. `simpoints`, `weights`: the texts of the two files with the
     chosen intervals (p5stats.simpoint)."""
 
-    option = "simpoint"
+    option = SAMPLED
     unasked: ClassVar = {"sample": None}
     needs_clocks = True  # an estimate of cycles needs the processor's timing
 
