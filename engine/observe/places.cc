@@ -11,12 +11,11 @@ namespace {
 
 using base::JsonLine;
 
-// A count can be negative: the model can add clocks at one place and subtract them at the next one.
 std::string numbers(const std::vector<uint64_t>& counts) {
   std::string text = "[";
   for (const uint64_t one : counts) {
     if (text.size() > 1) text += ',';
-    text += std::to_string(int64_t(one));
+    text += std::to_string(one);
   }
   return text + "]";
 }
@@ -61,6 +60,23 @@ void Places::flush() {
     for (size_t i = 0; i < p5::kEventCount; i++) events[i] += growth[i];
   }
   grew(growth);
+  if (lent_ == model_.stack().lent()) return;
+  lent_ = model_.stack().lent();
+  lent_at_ = place_;
+}
+
+// The component of a clock is known. The clock stays at its place.
+void Places::explain(p5::Event component) {
+  if (lent_ != model_.stack().lent()) return;
+  lent_ = 0;
+  Events moved{};
+  moved[p5::CpiSingleOther]--;
+  moved[component]++;
+  for (const uint32_t event : {uint32_t(p5::CpiSingleOther), uint32_t(component)}) {
+    seen_[event] += moved[event];
+    for (Phase* phase : open_) counts_at(phase, lent_at_).events[event] += moved[event];
+  }
+  grew(moved);
 }
 
 Places::Counts& Places::counts_at(Phase* phase, const Place& place) {

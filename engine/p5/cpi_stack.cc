@@ -29,6 +29,12 @@ void CpiStack::settle(Core& core) {
   if (alone_) return close(core, CpiSingleFirst);
   core.count(CpiSingleOther);
   lent_ = true;
+  lends_++;
+}
+
+void CpiStack::take_back(Core& core, Event component) {
+  core.count(CpiSingleOther, uint64_t(-1));
+  for (const auto& hear : hear_) hear(component);
 }
 
 void CpiStack::finish(Core& core) {

@@ -15,7 +15,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include "p5/core.hh"
 #include "p5/insn.hh"
@@ -49,6 +52,12 @@ class CpiStack {
   // does not pair any more in the stack.
   void finish(Core& core);
 
+  // The number of the open clock that settle() has counted in CpiSingleOther; 0: there is none.
+  uint64_t lent() const { return lent_ ? lends_ : 0; }
+  // `hear` is called when such a clock leaves CpiSingleOther for its component, while lent() is its
+  // number. So a reader of the banks can do the same with the place at which it was counted.
+  void tell(std::function<void(Event)> hear) { hear_.push_back(std::move(hear)); }
+
  private:
   // The kind of further clocks of an instruction.
   static Event further(const Insn& insn) {
@@ -76,9 +85,10 @@ class CpiStack {
   void close(Core& core, Event component) {
     if (!open_) return;
     core.count(component);
-    if (__builtin_expect(lent_, 0)) core.count(CpiSingleOther, uint64_t(-1));
+    if (__builtin_expect(lent_, 0)) take_back(core, component);
     open_ = lent_ = false;
   }
+  void take_back(Core& core, Event component);
   // Why `next` has not gone into V, beside the last instruction. `blocks`: what that instruction
   // prevented.
   Event reason(const Pipes& pipes, const Insn& next, PairMask blocks) const {
@@ -96,6 +106,8 @@ class CpiStack {
   bool open_ = false;   // the last instruction in U has a clock without component
   bool lent_ = false;   // settle() has counted this clock in CpiSingleOther
   bool alone_ = false;  // the last instruction in U takes no companion
+  uint64_t lends_ = 0;
+  std::vector<std::function<void(Event)>> hear_;
 };
 
 }  // namespace p5

@@ -282,6 +282,7 @@ class Pentium {
     if (chip_.core.explains) stack_.settle(chip_.core);
     fold();
   }
+  CpiStack& stack() { return stack_; }
   // The counters, with the time up to now.
   const Counters& counters() {
     chip_.prediction.settle();

@@ -30,7 +30,7 @@ def speedscope(
 
     Each phase is a profile of type `sampled`, with its name in `phases`. Each stack is one sample,
     and the counts of the event are the weights. The profile does not show the order in time. A
-    negative count corrects a count of another function. The profile omits negative counts. The
+    negative count, of an older p5lab, corrects a count of another function and is left out. The
     event `cpi` means all components of the CPI stack: each stack then ends with a component, and
     its clocks are the weights.
     """
@@ -97,7 +97,7 @@ def callgrind(found: Attribution, phases: Collection[int], name: str) -> str:
     Each function has its own counts by source line (0 without lines), and an inclusive cost for
     each function that it calls. The number of calls is not known, so it is 1: callgrind_annotate
     takes the cost of no call for the function's own. The format has no negative numbers: such
-    corrections are 0, and a comment in the file names the right sum.
+    corrections of an older p5lab are 0, and a comment in the file names the right sum.
     """
     own, calls = _costs(found, phases)
     events = [re.sub(r"[^A-Za-z0-9]", "_", event) for event in found.events]

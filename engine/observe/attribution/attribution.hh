@@ -163,6 +163,8 @@ class Attribution : public Observer {
   uint32_t node_of(const Node& key);
   uint32_t entrance_of(const Entrance& how);
   void flush();
+  Counts& counts_of(Phase* phase, uint32_t node);
+  void explain(p5::Event component);
 
   p5::Pentium& model_;
   Guest& guest_;
@@ -180,6 +182,8 @@ class Attribution : public Observer {
   std::vector<Known> known_{4096};
   std::vector<uint32_t> page_in_;  // [physical page] page in functions_; kNone: unknown
 
+  uint64_t lent_ = 0;  // number of the clock that the last flush has counted before its component
+  uint32_t lent_node_ = 0;
   std::vector<Seen> banks_;
   std::unordered_map<const p5::Bank*, uint32_t> bank_numbers_;
   std::vector<Node> nodes_{{0, Functions::kUnknown, 0, 0, 0}};

@@ -125,9 +125,7 @@ std::string File::written(const Attribution::Counts& counts) const {
   std::string text = "[";
   for (const uint64_t number : numbers) {
     if (text.size() > 1) text += ',';
-    // A count can be negative: the model can add clocks in one function and subtract them in the
-    // next function.
-    text += std::to_string(int64_t(number));
+    text += std::to_string(number);
   }
   return text + "]";
 }
