@@ -125,7 +125,8 @@ def test_a_workload_checks_its_results(mach, system, job):
     """Each workload checks its data, and exits with status 0 or with an error message."""
     booted = mach(job, system=system)
     assert booted.events.guest_status == 0
-    assert booted.output == ""
+    # `counted` prints what it reads from the counters of the chip.
+    assert (booted.output == "") == (not job.startswith("counted"))
     assert {bracket.phase for bracket in booted.events.brackets} - {EMPTY}
 
 
