@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import pytest
 
-from p5lab.describe import archive, delivery, experiment, guest, machine, workload
+from p5lab.describe import delivery, experiment, guest, machine, workload
 from p5lab.describe import program as programs
 from p5lab.describe.observation import (
     Attribution,
@@ -332,13 +332,13 @@ def boot(lab, workloads, directories):
     guest's level.
     """
 
-    def own_program(system, file, beside):
-        loaded = programs.load(file, "", 32 << 20)
-        if not beside:
-            return loaded
-        others = [(lab.program(system.programs, name), f"/bin/{name}") for name in beside]
-        packed = archive.of_programs(lab, [(file, delivery.OWN), *others])
-        return replace(loaded, archive=packed)
+    def prepared(planned, place, beside):
+        system = planned.guest.programs
+        others = [(lab.program(system, name), f"/bin/{name}") for name in beside]
+        files = delivery.files
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(delivery, "files", lambda *run: [*files(*run), *others])
+            return Bochs().prepare(lab, planned, place)
 
     def run(
         job,
@@ -397,12 +397,12 @@ def boot(lab, workloads, directories):
                 PowerCut(power_cut) if power_cut else None,
                 Clocks.of(clocks),
             ),
-            program=own_program(booted, program, beside) if program else None,
+            program=programs.load(program, "", 32 << 20) if program else None,
         )
         place = directory or next(directories)
         place.mkdir(parents=True)
         engine = Bochs()
-        plan = engine.prepare(lab, planned, place)
+        plan = prepared(planned, place, beside)
         lines = [*plan.write[BOOT_CONF].decode().splitlines(), *boot_conf]
         if not fast:
             lines.append("run.fast_paths = off")
