@@ -58,6 +58,11 @@ def test_an_engine_outside_of_the_checkout_is_one_file(lab, counter, capsys):
     asked = experiment.load(lab, "tests", Filter(engine="counter", workloads=("call",)))
     assert Runner(lab).run_all(asked)[0].reused
     assert engines.targets(lab, asked) == ("build/guests/toy", "build/workloads/toy/call")
+    shutil.copy(COUNTER, counter / "other.py")  # what one engine counted is not another one's
+    engine._modules.cache_clear()
+    other = experiment.load(lab, "tests", Filter(engine="other", workloads=("call",)))
+    (counter / "other.py").open("a").write("# changed\n")
+    assert not Runner(lab).run_all(other)[0].reused
 
 
 def test_what_an_engine_does_not_declare_is_refused(lab, counter, capsys):

@@ -6,6 +6,7 @@ Cluster (p5lab.execute.cluster) executes runs on the workers of a Dask cluster. 
 p5lab.execute.one_run.
 """
 
+import inspect
 import platform
 import threading
 import time
@@ -27,7 +28,7 @@ from p5lab.errors import UserError, disk_error, writing
 from p5lab.execute import forkserver, one_run, repeat
 from p5lab.execute.executor import Executor, Here, Lost
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
-from p5lab.files import read_json
+from p5lab.files import digest_of, read_json
 from p5lab.host import compiler, worktree
 from p5lab.keep import named, saved_state, store
 from p5lab.keep.store import Stored
@@ -193,8 +194,11 @@ class Runner:
         # The plan's relative paths are valid in every directory at the same depth. The identity
         # contains no relative paths.
         place = self.lab.results / run.experiment / "run"
-        plan = engines.get(run.engine).prepare(self.lab, run, place)
+        engine = engines.get(run.engine)
+        plan = engine.prepare(self.lab, run, place)
         identity = {**store.identity(plan), "described": _described(run)}
+        # An engine without a program of its own is its module.
+        identity["digests"].setdefault("engine", digest_of(Path(inspect.getfile(type(engine)))))
         if plan.state:
             made_of = forkserver.made_of(plan, identity["digests"])
             saved_state.check(plan.inputs[plan.state], made_of)
