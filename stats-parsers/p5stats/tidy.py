@@ -308,8 +308,8 @@ def _read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, dict[str
     return frame, metadata
 
 
-def _stored(path: Path, sha256: str | None, observer: str) -> tuple[pa.Table, dict[str, Any]]:
-    """The rows of an observer in a file, and the metadata that p5lab wrote."""
+def _content(path: Path, sha256: str | None) -> bytes:
+    """The bytes of a file that has this digest."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -317,6 +317,12 @@ def _stored(path: Path, sha256: str | None, observer: str) -> tuple[pa.Table, di
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
         differs = f"damaged: its SHA-256 differs from the digest in {RECORD}"
         raise DamagedTable(path, f"{path}: {differs}")
+    return content
+
+
+def _stored(path: Path, sha256: str | None, observer: str) -> tuple[pa.Table, dict[str, Any]]:
+    """The rows of an observer in a file, and the metadata that p5lab wrote."""
+    content = _content(path, sha256)
     try:
         columns = pq.read_schema(pa.BufferReader(content))
         chosen = [(OBSERVER, "=", observer)] if OBSERVER in columns.names else None
@@ -353,6 +359,11 @@ def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
     StatsError if the digest of the table differs from the digest in the run's record.
     """
     return read(directory / COUNTS, _digest(directory))
+
+
+def check_run(directory: Path) -> None:
+    """Raises StatsError if the table of a run directory is missing or damaged."""
+    _content(directory / COUNTS, _digest(directory))
 
 
 def _digest(directory: Path) -> str | None:

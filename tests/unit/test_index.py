@@ -304,6 +304,21 @@ def test_a_damaged_table_is_named(results, p5lab):
     assert "`./p5lab run tests`" in err
 
 
+@pytest.mark.parametrize("table", ["counts", "COUNTS_BY", '"counts"'])
+def test_no_number_of_a_damaged_page_is_shown(results, table):
+    good = next(one for one in store.all_runs(results) if one.status == "ok")
+    path = good.directory / "counts.parquet"
+    content = bytearray(path.read_bytes())
+    content[200] ^= 1  # in the first column
+    path.write_bytes(content)
+    with pytest.raises(
+        UserError, match=r"counts of the results: .*/counts\.parquet: damaged"
+    ) as one:
+        index.query(results, f"SELECT count(*) FROM {table}")
+    assert one.value.status == 1
+    assert index.query(results, "SELECT count(*) FROM runs")[1] == [(len(store.all_runs(results)),)]
+
+
 @pytest.mark.parametrize("form", ["table", "markdown", "csv", "json"])
 def test_query_prints(results, p5lab, form):
     status, out, err = p5lab("query", "SELECT workload, NULL AS none FROM runs", "--format", form)

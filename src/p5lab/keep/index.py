@@ -10,7 +10,7 @@ index is written again if it is missing or damaged, has another schema version, 
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 SCHEMA_VERSION = 5
+COUNTS_OF = "counts of the results"  # begins the message about a damaged table
 DIRECTORY = ".index"
 # The index is used only if there are at least WORTHWHILE runs. Reading a record takes 0.25 ms.
 WORTHWHILE = 1000
@@ -77,7 +78,8 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
     `runs` contains one row for each run (docs/reference/formats.md). `keys` contains the machine
     keys and workload parameters of each run (p5lab.keep.key_table). `counts` contains the tidy
     tables of all ok runs, and `counts_by` their rows of observers (p5stats.tidy). Raises UserError
-    if a table cannot be read. Installs DuckDB if it is missing.
+    if a table cannot be read; only `query` compares each table with its digest. Installs DuckDB if
+    it is missing.
     """
     packages.ensure("query")
     import duckdb
@@ -90,31 +92,33 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
     )
     connection.unregister("index_rows")
     connection.register(key_table.NAME, key_table.of([row.stored.record for row in rows]))
-    files = [
-        str(lab.results / experiment / run / COUNTS)
-        for experiment, run in connection.execute(
-            "SELECT experiment, run FROM runs WHERE status = 'ok' ORDER BY ALL"
-        ).fetchall()
-    ]
+    files = _files(lab, connection)
     try:
         counts, counts_by = _counts(connection, files)
     except duckdb.Error as error:
-        why = next(_unreadable(files), _first_line(error))
-        raise UserError(f"counts of the results: {why}", status=STATUS_FAILED) from None
+        _check(files)
+        raise UserError(f"{COUNTS_OF}: {_first_line(error)}", status=STATUS_FAILED) from None
     counts.create_view("counts")
     counts_by.create_view("counts_by")
     return connection
 
 
-def _unreadable(files: Sequence[str]) -> Iterator[str]:
-    """Yields what is wrong with each table that cannot be read."""
+def _files(lab: Lab, connection: "DuckDBPyConnection") -> list[str]:
+    """The tables of all ok runs."""
+    found = connection.execute("SELECT experiment, run FROM runs WHERE status = 'ok' ORDER BY ALL")
+    return [str(lab.results / experiment / run / COUNTS) for experiment, run in found.fetchall()]
+
+
+def _check(files: Iterable[str]) -> None:
+    """Raises UserError for a table that is damaged."""
     from p5stats import StatsError, tidy
 
     for file in files:
         try:
-            tidy.read_run(Path(file).parent)
+            tidy.check_run(Path(file).parent)
         except StatsError as error:
-            yield store.explained(error)
+            why = store.explained(error)
+            raise UserError(f"{COUNTS_OF}: {why}", status=STATUS_FAILED) from None
 
 
 def _counts(
@@ -146,6 +150,8 @@ def query(
     with connect(lab) as connection:
         import duckdb
 
+        if "counts" in sql.casefold():  # DuckDB gives numbers of damaged pages, too
+            _check(_files(lab, connection))
         for name, table in (tables or {}).items():
             connection.register(name, table)
         try:
