@@ -90,11 +90,15 @@ def test_every_key_of_a_file_has_a_line():
         ("schema_version = 1\n# c\n\nx = [\n 1,\n", "4: not valid TOML: .*; the file ends before"),
         ('schema_version = 1\nx = """a\n\n\n', "2: not valid TOML: .*; the file ends before"),
         ("schema_version = 1\na.b = 99999999999999999999", "2: not valid TOML: expected whole num"),
+        (
+            b"\xef\xbb\xbfschema_version = 1\na = 1 # caf\xe9\n",
+            "2: byte 0xe9 is not UTF-8; save it",
+        ),
         ("\nschema_version = 2\n", "2: schema_version: expected 1, found 2"),
     ],
 )
 def test_a_file_that_is_not_valid_toml_names_the_line(tmp_path, text, message):
-    (tmp_path / "x.toml").write_text(text)
+    (tmp_path / "x.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(UserError, match=rf"x\.toml:{message}"):
         tomlfile.load(tmp_path / "x.toml", schema_version=1)
 

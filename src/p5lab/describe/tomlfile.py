@@ -205,9 +205,13 @@ def load(path: Path, *, schema_version: int) -> Table:
     """
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors begin a file with a BOM
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = 1 + error.object.count(b"\n", 0, error.start)
+        byte = error.object[error.start]
         raise UserError(
-            f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
+            f"{path}:{line}: byte 0x{byte:02x} is not UTF-8; save it as UTF-8"
         ) from None
     try:
         data = _copy(_parsed(text))
