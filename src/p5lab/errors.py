@@ -50,12 +50,12 @@ def describes_stop(text: Callable[[], str]) -> Iterator[None]:
         raise Stopped(text()) from None
 
 
-def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> UserError:
+def unknown(what: str, name: object, known: Iterable[str], *, where: str = "") -> UserError:
     """The error for an unknown name. The message suggests the nearest known names. If no known name
     is near, the message lists all known names. `what`: the kind of the name, such as "guest".
     `where`: the beginning of the message."""
     names = sorted(known)
-    hint = suggestion(name, names)
+    hint = suggestion(str(name), names)
     if not hint:
         hint = f"known: {', '.join(names)}" if names else "no name is known here"
     prefix = f"{where}: " if where else ""

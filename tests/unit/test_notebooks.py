@@ -206,5 +206,7 @@ def test_a_sample_has_the_output_of_its_runs():
 def test_an_unknown_sample_is_named():
     with pytest.raises(p5lab.UserError, match=r"'smok'.*smoke"):
         p5lab.sample("smok")
+    with pytest.raises(p5lab.UserError, match="unknown sample 3; known: "):
+        p5lab.sample(3)
     with pytest.raises(p5lab.UserError, match="0123456789"):
         p5lab.output("0123456789")

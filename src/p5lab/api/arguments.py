@@ -91,9 +91,14 @@ def keyed(what: str, value: object, example: str) -> Mapping[str, Any]:
 
 def jobs(value: object) -> int:
     """The number of runs at a time; without a value, the number of cores."""
-    found = cores() if value is None else plain(value)
+    return cores() if value is None else whole("jobs", value)
+
+
+def whole(name: str, value: object) -> int:
+    """The value of an argument that is a whole number, at least 1."""
+    found = plain(value)
     if type(found) is not int or found < 1:
-        raise UserError(f"jobs: expected a whole number, at least 1; found {shown(value)}")
+        raise UserError(f"{name}: expected a whole number, at least 1; found {shown(value)}")
     return found
 
 

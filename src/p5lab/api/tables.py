@@ -251,7 +251,7 @@ def by(
     where: Mapping[str, object] | None = None,
     metric: str | Sequence[str] = (),
     per: str = breakdown.OPERATION,
-    names: Path | None = None,
+    names: str | Path | None = None,
     top: int | None = None,
 ) -> pd.DataFrame:
     """Divides the counts of stored runs by dimensions, as `./p5lab show --by` does.
@@ -270,7 +270,8 @@ def by(
     words = arguments.runs("by", runs)
     wanted = arguments.names("by", dimensions, "one or more dimensions")
     metrics = arguments.texts("metric", metric)
-    question = breakdown.ask(wanted, _chosen(where), metrics, per, names)
+    question = breakdown.ask(wanted, _chosen(where), metrics, str(per), _file(names))
+    top = top if top is None else arguments.whole("top", top)
     _warn_of(question)
     if isinstance(runs, pd.DataFrame):
         return divided([same[0] for same in grouped(checkout.here(), runs, "by")], question, top)
@@ -284,7 +285,7 @@ def explain(
     *systems: str,
     by: str | Sequence[str] = (),
     where: Mapping[str, Any] | None = None,
-    names: Path | None = None,
+    names: str | Path | None = None,
     only: str = "",
     single: bool = False,
 ) -> pd.DataFrame:
@@ -301,14 +302,20 @@ def explain(
     names, and for runs without a CPI stack or without counts by a dimension.
     """
     arguments.names("explain", systems, "two runs, or an experiment and two of its systems")
+    arguments.flags(single=single)
+    arguments.texts("only", only)
     wanted = arguments.texts("by", by)
-    asked = breakdown.ask(wanted, _chosen(where), names=names) if wanted else None
+    asked = breakdown.ask(wanted, _chosen(where), names=_file(names)) if wanted else None
     if asked:
         _warn_of(asked)
     found = two_systems.of(checkout.here(), systems, asked, only, single=single)
     frame = pd.DataFrame(explanation.rows(found))
     numbers = [name for name in frame if name not in ("benchmark", *EXPLAINED)]
     return frame.assign(**{name: pd.to_numeric(frame[name]) for name in numbers})
+
+
+def _file(names: str | Path | None) -> Path | None:
+    return None if names is None else Path(str(names))
 
 
 def _warn_of(question: breakdown.Question) -> None:

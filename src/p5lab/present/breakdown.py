@@ -110,6 +110,8 @@ def ask(
         if name not in DIMENSIONS:
             error = unknown("dimension", name, DIMENSIONS)
             raise UserError(f"{error}; {CHOOSE}") if name in OF_RUNS else error
+    if per not in PER:
+        raise unknown("per", per, PER)
     columns = tuple(dict.fromkeys(one for option in metrics for one in _columns(option)))
     found = Question(wanted, chosen, columns, per, _names(names) if names else {})
     try:
