@@ -217,6 +217,8 @@ def test_a_loop_of_pairs(tmp_path, capsys, monkeypatch):
     (tmp_path / "loop.s").write_text(
         "1: movl (%esi), %eax\n addl $4, %esi\n addl %eax, %edx\n decl %ecx\n jnz 1b\n"
     )
+    assert main(["cycles", "loop.s", "--konata", "no/loop.kanata"]) == 2
+    assert capsys.readouterr().out == ""
     assert main(["cycles", "loop.s", "--format", "json", "--konata", "loop.kanata"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["in_v"] for row in rows] == [0, 1, 0, 1, 0]
@@ -257,6 +259,16 @@ def test_an_include_is_found_beside_the_file(tmp_path, capsys):
     (tmp_path / "whole.s").write_text('dec ecx\n.include "part.s"\n')
     assert main(["cycles", str(tmp_path / "whole.s"), "--format", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["rows"]) == 2
+
+
+def test_a_fault_in_the_c_library_is_not_the_call_that_led_to_it(tmp_path, capsys):
+    (tmp_path / "said.c").write_text(
+        'int puts(const char *);\nint f(void) { return 1 + puts(""); }\n'
+    )
+    assert main(["cycles", str(tmp_path / "said.c")]) == 1
+    said = capsys.readouterr().err
+    assert "said.c:2: `call puts`: exception" in said
+    assert "in a function that it calls" in said and "does not have" not in said
 
 
 def test_python_returns_the_table(monkeypatch):

@@ -5,7 +5,7 @@ import tempfile
 from itertools import pairwise
 from pathlib import Path
 
-from p5lab.describe.fragment import Fragment, Issue
+from p5lab.describe.fragment import FIRST, Fragment, Issue
 from p5lab.describe.machine import Machine
 from p5lab.engines.bochs import bare
 from p5lab.engines.bochs.engine import TIME_LIMIT, Bochs
@@ -94,12 +94,13 @@ def _run(lab: Lab, machine: Machine, fragment: Fragment) -> list[Issue]:
             )
         if guest_status and guest_status >= FAULT:
             vector = guest_status - FAULT
-            isa = machine.values["cpu.isa"]
-            more = (
-                f"; the processor ({isa}) does not have this instruction"
-                if vector == INVALID_OPCODE
-                else ""
-            )
+            more = ""
+            last = [one.address for one in issues if one.address >= FIRST]  # not of the caller
+            if last and not fragment.contains(last[-1]):
+                more = " in a function that it calls; a fragment has no operating system"
+            elif vector == INVALID_OPCODE:
+                isa = machine.values["cpu.isa"]
+                more = f"; the processor ({isa}) does not have this instruction"
             named = NAMES.get(vector)
             said = f"exception {vector}" + (f" ({named})" if named else "")
             raise UserError(f"{where}: {said}{more}", status=STATUS_FAILED)

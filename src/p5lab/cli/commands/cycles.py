@@ -60,6 +60,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `cycles`."""
+    arguments.check_output(args.konata, "--konata")
     board = machines.load(lab, args.machine)
     if args.settings:
         board = board.with_set(machines.parse_settings(args.settings), "--set")
