@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from p5lab.cli import misspelt, options
 from p5lab.cli import parser as parsers
-from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.errors import STATUS_BAD_INPUT, STATUS_FAILED, UserError
 from p5lab.keep import store
 from p5lab.lab import Lab
 from p5lab.terminal import for_terminal
@@ -18,6 +18,8 @@ from p5stats import StatsError
 
 # Errors of a write to stdout. Errors of files have a file name.
 NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+# Errors of the path of a file that the user names.
+UNREACHED = (errno.ENAMETOOLONG, errno.EACCES)
 STATUS_STOPPED = 130  # 128 plus the number of SIGINT, as in shells
 
 
@@ -52,6 +54,9 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
         print(f"p5lab: stopped{what}", file=sys.stderr)
         return STATUS_STOPPED
     except OSError as error:
+        if error.errno in UNREACHED:
+            print(f"p5lab: {for_terminal(f'{error.filename}: {error.strerror}')}", file=sys.stderr)
+            return STATUS_BAD_INPUT
         if error.filename is not None or error.errno not in NO_OUTPUT:
             raise
         print(f"p5lab: the output: {error.strerror}", file=sys.stderr)

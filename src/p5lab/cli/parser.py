@@ -93,6 +93,7 @@ class _Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             formatter_class=_Help,
         )
+        self._negative_number_matcher = re.compile(r"-[\d.]")  # values, such as -3G
 
     def error(self, message: str) -> NoReturn:
         match = re.match(r"argument (\S+): invalid choice: '(.*?)' \(choose from (.*)\)", message)
