@@ -23,6 +23,7 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 os.environ["P5LAB_PROGRESS"] = "plain"  # tests read the output from a pipe
+os.fsync = lambda file: None  # no test needs its files after a power failure
 # In a shell without job control, background processes and their children ignore SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # with nohup, it is ignored
@@ -31,6 +32,7 @@ BUDGET = 15.0  # seconds on a quiet host
 # Files that take long, and long files whose names are near the end.
 FIRST = (
     "test_mach",
+    "test_lab",
     "test_uml",
     "test_net_workloads",
     "test_sweeps",
@@ -82,10 +84,19 @@ def pytest_configure(config):
 
 
 class Files(LoadFileScheduling):
-    """Gives each process whole files, and single tests of the name APART."""
+    """Gives each process whole files, and single tests of the name APART. Every second process
+    begins with the unit tests. So few processes run end-to-end tests, and these share their boots.
+    """
 
     def _split_scope(self, nodeid):
         return nodeid if FULL and APART in nodeid else super()._split_scope(nodeid)
+
+    def _assign_work_unit(self, node):
+        if self.nodes.index(node) % 2:
+            last = next(reversed(self.workqueue))
+            unit = (scope for scope in self.workqueue if "/unit/" in scope)
+            self.workqueue.move_to_end(next(unit, last), last=False)
+        super()._assign_work_unit(node)
 
 
 @pytest.hookimpl(optionalhook=True)

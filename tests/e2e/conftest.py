@@ -38,7 +38,7 @@ from p5lab.lab import Lab, cache_directory
 from p5stats import events
 
 MACHINE = "p90-premiere2"
-KEPT = 8  # boots in each test process; each boot holds the guest's memory
+KEPT = 12  # boots in each test process; each boot holds the guest's memory
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def lab():
 
 @pytest.fixture(scope="module")
 def own_lab(tmp_path_factory):
-    """A lab with its own results."""
-    return Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("results"))
+    """A lab with its own results. Its runs are as deep as those of `directories`."""
+    return Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("own") / "results")
 
 
 @pytest.fixture(scope="session")
@@ -172,8 +172,8 @@ class SharedServers(forkserver.Servers):
     the next commands of this test process fork their runs from this boot.
 
     A forked run and a run that boots by itself have the same results (test_fork.py). A command uses
-    a kept boot only if each input that the boot reads has the same relative path from the run
-    directory and from the directory of the kept boots. Otherwise the command boots for itself.
+    a kept boot only if each input of the boot has the same relative path from the run directory
+    and from the directory of the kept boots. Otherwise the command boots for itself.
     """
 
     base = Path()  # the kept boots are below this directory
@@ -200,10 +200,7 @@ class SharedServers(forkserver.Servers):
         if server and server.ended and not self.users[name]:
             self.kept.pop(name).close()
             server = None
-        # A new engine reads all inputs of its first run at the boot, so all paths must agree. For a
-        # kept engine, only the inputs of the boot matter.
-        inputs = plan.boot.inputs if server else plan.inputs
-        for path in inputs.values():
+        for path in plan.boot.inputs.values():
             if os.path.relpath(path, beside) != os.path.relpath(path, place):
                 return None
         place.parent.mkdir(parents=True, exist_ok=True)

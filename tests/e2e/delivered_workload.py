@@ -16,15 +16,17 @@ limit_seconds = 300
 [[run]]
 workload = "{}"
 parameters = {{ {} }}
-set = {{ "net.card" = "ne2000" }}
+set = {{ {} }}
 """
 
 
-def ran(lab, place, system, name, parameters=""):
+def ran(lab, place, system, name, parameters="", settings=""):
     """The directory of the run. `place`: a directory for the description of the experiment.
-    `parameters`: as in a TOML file."""
+    `parameters` and `settings` of the machine: as in a TOML file."""
     (place / "experiments").mkdir(parents=True)
-    (place / "experiments/one.toml").write_text(EXPERIMENT.format(system, name, parameters))
+    (place / "experiments/one.toml").write_text(
+        EXPERIMENT.format(system, name, parameters, settings)
+    )
     mine = replace(lab, path=(place,))
     runs = experiment.load(mine, "one")
     (result,) = execute(mine, runs, Progress(), no_build=True, jobs=1)

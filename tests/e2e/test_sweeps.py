@@ -75,7 +75,7 @@ class Undisturbed:
     longest: float  # seconds of the longest run
 
 
-FEW = Size("0", "128K,512K", ("getpid", "null"), 1, 0)
+FEW = Size("0", "256K,512K", ("getpid", "null"), 1, 0)
 MANY = Size("0-8", "128K,256K,512K,1M", (), 1000, 20)
 
 
@@ -86,7 +86,7 @@ def size(full):
 
 @pytest.fixture(scope="module")
 def undisturbed(size, tmp_path_factory):
-    lab = Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("undisturbed"))
+    lab = Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("undisturbed") / "results")
     results = Runner(lab, jobs=cores()).run_all(size.runs)
     assert {one.status for one in results} == {"ok"}
     assert len(results) == (216 if size is MANY else 4)
