@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The notebooks that make runs, in a kernel of their own on the real engine: every cell runs
-before the student has answered, the checks accept the answers of the solutions and no others, and
-the file to hand in has the predictions beside the results.
+"""The notebooks that make runs, on the real engine: every cell runs before the student has
+answered, the checks accept the answers of the solutions and no others, and the file to hand in has
+the predictions beside the results. The student's notebook has a kernel of its own. The cells of the
+others run in this process, so that they share its boots.
 """
 
 import os
@@ -10,7 +11,11 @@ import re
 import nbclient
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
+from p5lab.api import checkout
+from p5lab.host import build
 from p5lab.lab import Lab
 
 ROOT = Lab.here().root
@@ -47,16 +52,18 @@ def results(tmp_path_factory):
     return tmp_path_factory.mktemp("lab") / "results"
 
 
-def executed(name, results, change=lambda source: source):
-    """Returns the outputs of all cells of a notebook, as one text for each cell. `change` replaces
-    the text of each cell."""
+def cells(name, change=lambda source: source):
+    """Returns the code of the cells of a notebook. `change` replaces the text of each cell."""
     notebook = nbformat.read(ROOT / f"notebooks/{name}.ipynb", as_version=4)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.source = change(cell.source)
+    return [change(cell.source) for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def in_a_kernel(name, results):
+    """Returns the outputs of a notebook in a kernel of its own, as one text for each cell."""
     work = results.parent / name
-    first = nbformat.v4.new_code_cell(ELSEWHERE.format(results=str(results), work=str(work)))
-    notebook.cells.insert(0, first)
+    first = ELSEWHERE.format(results=str(results), work=str(work))
+    code = [nbformat.v4.new_code_cell(one) for one in (first, *cells(name))]
+    notebook = nbformat.v4.new_notebook(cells=code)
     paths = os.pathsep.join(str(ROOT / part) for part in ("src", "stats-parsers"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", paths)
@@ -71,6 +78,28 @@ def executed(name, results, change=lambda source: source):
     ]
 
 
+def executed(name, results, change=lambda source: source):
+    """Returns the outputs of a notebook in this process, as one text for each cell."""
+    work = results.parent / name
+    work.mkdir(exist_ok=True)
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "ensure", lambda *given, **named: None)
+        patch.setattr(checkout, "here", lambda: Lab(ROOT, results))
+        patch.syspath_prepend(ROOT / "notebooks")  # for course.py
+        patch.chdir(work)  # for the file to hand in
+        shell = InteractiveShell.instance()
+        for code in cells(name, change):
+            with capture_output() as said:
+                done = shell.run_cell(code)
+            done.raise_error()
+            shown = [one.data.get("text/plain", "") for one in said.outputs]
+            result = "" if done.result is None else repr(done.result)
+            found.append("".join([result, said.stdout, *shown]))
+        InteractiveShell.clear_instance()
+    return found
+
+
 def checks(outputs):
     """Returns the lines that the checks of the notebook printed."""
     return re.findall(
@@ -80,7 +109,7 @@ def checks(outputs):
 
 @pytest.mark.parametrize("name", ["lab", pytest.param("lab-structure", marks=pytest.mark.full)])
 def test_every_cell_runs_before_the_student_has_answered(results, name):
-    outputs = executed(name, results)
+    outputs = in_a_kernel(name, results)
     lines = checks(outputs)
     assert len(lines) >= COURSES[name] - 2  # without a program of C, nothing of it is checked
     assert {line for _, line in lines} == {"write your answer into the cell above first"}
