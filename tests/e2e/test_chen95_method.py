@@ -19,7 +19,7 @@ from p5stats.method import CYCLES, OPERATION, WITH_COUNTERS, Row
 
 OPERATIONS = ("getpid", "dup", "pipe", "exec", "misaligned-load", "misaligned-store", "rep-stos")
 SHORT = tuple(name for name in OPERATIONS if name != "exec")
-FAST = ("null", "getpid", "dup", "misaligned-load", "misaligned-store")
+FAST = ("null", "getpid", "misaligned-load", "misaligned-store")
 # These events depend only on the executed program, not on the caches.
 EXECUTED = ("instructions", "data_reads", "data_writes", "segment_loads", "hw_interrupts")
 # The events of the engine that show waiting cycles of start and stop, and the cycles for each

@@ -18,7 +18,7 @@ int main(void) {
   return 0;
 }
 """
-FEW = ("ideal.l2=true", "l1d.write_allocate=true", "l1d.size=16384", "dtlb.entries=128")
+FEW = ("ideal.l2=true", "l1d.write_allocate=true", "dtlb.entries=128")
 
 
 @pytest.fixture
