@@ -82,7 +82,7 @@ def test_a_record_of_an_engine_that_is_gone_is_still_read(lab, counter, monkeypa
     monkeypatch.delenv(VARIABLE)
     assert engine.names() == ["bochs", "gem5", "gem5_chip", "gem5_classic", "native"]
     assert cli.main(["show", result.id], lab) == 0
-    assert "counter" in capsys.readouterr().out
+    assert re.search(r"^engine +counter", capsys.readouterr().out, re.MULTILINE)
     assert cli.main(["rerun", result.id, "--no-build"], lab) == 2
     assert "unknown engine 'counter'" in capsys.readouterr().err
 

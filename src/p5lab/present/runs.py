@@ -91,6 +91,7 @@ def _facts(stored: Stored) -> Table:
         *[(name, text) for name, text in (("label", own.label), ("note", own.note)) if text],
         *([("tags", " ".join(own.tags))] if own.tags else []),
         ("experiment", record["experiment"]),
+        ("engine", record["engine"]),
         ("machine", " ".join(filter(None, (machine["name"], readable(machine["geometry"]))))),
         ("instructions", machine["values"].get("cpu.isa", MISSING)),
         ("guest", record["guest"]["name"]),
