@@ -25,7 +25,6 @@ except ModuleNotFoundError:
     print("p5lab: this gem5 has a Python older than 3.11, which cannot read TOML", file=sys.stderr)
     sys.exit(2)
 
-from m5.objects import Root  # noqa: E402
 from p5pc import extras, intervals, markers  # noqa: E402
 from p5pc.board import PentiumBoard  # noqa: E402
 from p5pc.cache_hierarchy import BootHierarchy, PentiumCacheHierarchy  # noqa: E402
@@ -321,18 +320,18 @@ def do(
     """Do the task of a child process and return the exit status."""
     if task["kind"] == "boot":
         board = boot_board(setup, machine, ours, outdir)
-        instantiate(board, None)
+        board.instantiate(None)
         if happened := markers.until_ready(setup.limit_seconds):
             print(f"p5lab: no ready marker: {happened}", file=sys.stderr)
             return TIME_LIMIT if happened == markers.TIME_LIMIT else GUEST_FAILED
         m5.checkpoint(task["checkpoint"])
     elif task["kind"] == "checkpoints":
         board = boot_board(setup, machine, ours, outdir)
-        instantiate(board, Path(task["ready"]))
+        board.instantiate(Path(task["ready"]))
         intervals.checkpoints(cpu(board), task["starts"], outdir)
     else:
         board = full_board(setup, machine, ours, outdir)
-        instantiate(board, Path(task["checkpoint"]))
+        board.instantiate(Path(task["checkpoint"]))
         found = intervals.measure(cpu(board), task["warm_up"], task["length"])
         (outdir / "interval.json").write_text(json.dumps(found))
     return 0
@@ -395,14 +394,6 @@ def cpu(board: PentiumBoard) -> m5.objects.BaseCPU:
     return core.get_simobject()
 
 
-def instantiate(board: PentiumBoard, directory: Path | None) -> None:
-    """Make gem5's objects, in the state of the checkpoint `directory` if there is one."""
-    Root(full_system=True, board=board)
-    board._pre_instantiate()
-    m5.instantiate(str(directory) if directory else None)
-    board._post_instantiate()
-
-
 def restore_and_run(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path, ready: Path
 ) -> int:
@@ -420,7 +411,7 @@ def restore_and_run(
             else parameters.deviations(setup.machine, cpu=setup.cpu, extras=ours),
         },
     )
-    instantiate(board, ready)
+    board.instantiate(ready)
     recorder.mark("ready", 0)
     return status(markers.run(recorder, setup.limit_seconds), setup)
 
@@ -433,7 +424,7 @@ def vectors(
     The probe writes simpoint.bb.gz. Returns the exit status."""
     board = boot_board(setup, machine, ours, outdir)
     cpu(board).addSimPointProbe(length)
-    instantiate(board, ready)
+    board.instantiate(ready)
     return status(markers.run(None, setup.limit_seconds), setup)
 
 

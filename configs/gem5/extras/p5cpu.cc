@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "arch/x86/process.hh"
 #include "base/logging.hh"
 #include "p5isa.hh"
 #include "sim/full_system.hh"
+#include "sim/mem_state.hh"
 #include "sim/process.hh"
 #include "sim/system.hh"
 
@@ -23,6 +25,18 @@ constexpr unsigned kMostInstructions = 100'000;
 // All other events of a tick come first. So gem5's event loop ends directly behind the marker that
 // ends it, and not behind the next instruction.
 constexpr Event::Priority kPriority = Event::Sim_Exit_Pri + 1;
+
+// Where Linux 6.1 places the stack and the maps of a 32-bit program if it places nothing randomly.
+// The last pages below kMapsEnd are the vDSO and its data.
+constexpr Addr kStackEnd = 0xC0000000, kMapsEnd = 0xB8000000, kVdsoBytes = 5 * 4096;
+
+// With the addresses of Linux, a page has the set of the TLBs and the entry of the page tables that
+// it has there.
+void place_as_linux(Process* process) {
+  if (!dynamic_cast<X86ISA::I386Process*>(process)) return;
+  process->memState->setStackBase(kStackEnd);
+  process->memState->setMmapEnd(kMapsEnd - kVdsoBytes);
+}
 
 ::p5lab::ChipOptions options(const P5CPUParams& params) {
   ::p5lab::ChipOptions found;
@@ -51,6 +65,7 @@ P5CPU::P5CPU(const Params& params)
   fatal_if(std::abs(hz / double(chip_->clock_hz()) - 1) > 1e-3,
            "%s: the machine has %d Hz, but the clock domain has %d Hz", name(), chip_->clock_hz(),
            uint64_t(hz));
+  for (Process* process : params.workload) place_as_linux(process);
   statistics_ = std::make_unique<ChipStatistics>(this, *chip_);
   markers_ = std::make_unique<MarkerCalls>(*chip_, params.job, params.delivered, params.output);
 }

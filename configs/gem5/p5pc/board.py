@@ -3,6 +3,7 @@
 
 from pathlib import Path
 
+import m5
 from gem5.components.boards.x86_board import X86Board
 from gem5.components.cachehierarchies.classic.abstract_classic_cache_hierarchy import (
     AbstractClassicCacheHierarchy,
@@ -16,6 +17,7 @@ from m5.objects import (
     PciIoBar,
     PciLegacyIoBar,
     RawDiskImage,
+    Root,
     SrcClockDomain,
     X86E820Entry,
     X86E820Table,
@@ -85,13 +87,13 @@ class PentiumBoard(X86Board):
         )
         self.cache_line_size = parameters.line
         self.exit_on_work_items = True  # markers begin and end
-        self.bus_clk_domain = SrcClockDomain(
-            clock=f"{parameters.bus_hz}Hz", voltage_domain=self.clk_domain.voltage_domain
-        )
-        self.iobus.clk_domain = self.bus_clk_domain
 
     def _setup_io_devices(self) -> None:
         super()._setup_io_devices()
+        self.bus_clk_domain = SrcClockDomain(
+            clock=f"{self._parameters.bus_hz}Hz", voltage_domain=self.clk_domain.voltage_domain
+        )
+        self.iobus.clk_domain = self.bus_clk_domain
         self.workload.e820_table = X86E820Table(
             entries=[
                 X86E820Entry(addr=start, size=f"{end - start}B", range_type=kind)
@@ -165,3 +167,10 @@ class PentiumBoard(X86Board):
             self.pc.south_bridge.ide.disks = [
                 IdeDisk(driveID="device0", image=CowDiskImage(child=image, read_only=False))
             ]
+
+    def instantiate(self, checkpoint: Path | None) -> None:
+        """Make gem5's objects, in the state of the checkpoint if there is one."""
+        if self._pre_instantiate() is None:  # later states of gem5 make the root there
+            Root(full_system=True, board=self)
+        m5.instantiate(str(checkpoint) if checkpoint else None)
+        self._post_instantiate()

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import m5
-from m5.objects import Root, X86AtomicSimpleCPU
+from m5.objects import X86AtomicSimpleCPU
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "configs/gem5"), str(ROOT / "src")]
@@ -39,10 +39,7 @@ cores = {
 processor = SwitchableProcessor(cores, FAST)
 board = PentiumBoard(derived, processor, BootHierarchy())
 board.load(setup, outdir)
-Root(full_system=True, board=board)
-board._pre_instantiate()
-m5.instantiate(sys.argv[2])
-board._post_instantiate()
+board.instantiate(Path(sys.argv[2]))
 header = {"gem5": "", "clock_hz": derived.core_hz, "extras": True, "cpu": "p5", "deviations": []}
 recorder = markers.Recorder(outdir / markers.MARKERS, header)
 recorder.mark("ready", 0)
