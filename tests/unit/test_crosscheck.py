@@ -15,12 +15,13 @@ import pytest
 from p5lab.cli import main as cli
 from p5lab.cli import options
 from p5lab.describe import experiment, machine
+from p5lab.describe.markers import EMPTY_PHASE
 from p5lab.describe.observation import Clocks
 from p5lab.describe.request import Filter
 from p5lab.engines import gem5_chip
 from p5lab.engines.gem5 import parameters
 from p5lab.engines.gem5.engine import Classic
-from p5lab.evidence import agreement
+from p5lab.evidence import agreement, gem5_programs
 from p5lab.evidence.agreement import Ask
 from p5lab.execute.runner import Result
 from p5lab.keep import store
@@ -36,6 +37,7 @@ from p5stats.crosscheck import (
     differences,
     judge,
 )
+from p5stats.events import Bracket, Events, Marker
 
 ASK = Ask(guest="toy", experiment="tests", workloads=("call",))
 COUNTS = {
@@ -432,3 +434,21 @@ def test_the_record_has_the_tables_and_notes(lab, engines):
     for one, grid in zip(record["tables"], agreement.grids(found), strict=True):
         assert [tuple(row) for row in one["rows"]] == [tuple(grid.heads), *grid.rows]
     assert record["notes"] == agreement.notes(found)
+
+
+def test_programs_are_compared_bracket_by_bracket_in_the_users_ring():
+    """The kernel's counts and the empty bracket do not matter."""
+
+    def run(*clocks, kernel):
+        brackets = []
+        for phase, number in enumerate(clocks):
+            end = {(1, 3): [5 + number, 3], (1, 0): [kernel, kernel]}
+            marks = [Marker("", 0, 0, banks, {}, 0) for banks in ({(1, 3): [5, 0]}, end)]
+            brackets.append(Bracket(phase, 0, *marks))
+        around = [Marker("", 0, 0, {(1, 3): [n, n]}, {}, 0) for n in (0, kernel)]
+        empty = Bracket(EMPTY_PHASE, 0, *around)
+        units = {"cycles.busy": "cycle", "code_misses": "miss"}
+        return Events("", 1, units, [], [], [], "ok", "", 0, [empty, *brackets])
+
+    one, other = run(10, 1000, 1000, 1000, kernel=7), run(10, 1001, 998, 1000, kernel=9)
+    assert gem5_programs.compared(one, other) == (4, 2, 2, 3, 0.002)

@@ -13,6 +13,7 @@ from p5lab.evidence import (
     counter_method,
     counts,
     gallery,
+    gem5_programs,
     lower_bound,
     period,
     records,
@@ -60,6 +61,7 @@ OTHERS: dict[str, Callable[[Means, Record], Record]] = {
     "period": lambda use, before: period.measured(use.lab, before, use.execute),
     "applications": lambda use, before: applications.measured(use.lab, before, use.execute),
     "cross-check": lambda use, before: _cross_check(use),
+    gem5_programs.NAME: lambda use, before: gem5_programs.measured(use.lab, use.execute),
     gallery.NAME: lambda use, before: gallery.measured(use.lab, use.execute),
     "topbench": lambda use, before: topbench.measured(use.lab, use.execute),
 }
@@ -67,6 +69,7 @@ NEEDS = {
     "period": "the user's media in P5LAB_MEDIA",
     "applications": "a disk with programs of Debian",
     "cross-check": f"gem5 in {gem5.VARIABLE}",
+    gem5_programs.NAME: f"gem5 with P5CPU in {gem5.VARIABLE}",
     gallery.NAME: "only what p5lab builds, and some minutes",
     "topbench": "the user's media in P5LAB_MEDIA",
 }

@@ -21,6 +21,7 @@ from p5lab.evidence import (
     counter_method,
     counts,
     gallery,
+    gem5_programs,
     lower_bound,
     matrix,
     period,
@@ -59,6 +60,7 @@ def tables(lab: Lab) -> dict[str, Make]:
         "picture of dup": lambda: calls.picture(runs["calls"]),
         gallery.NAME: lambda: gallery.page(lab),
         "cross-check": lambda: _cross_check(own(lab.root, "cross-check")),
+        gem5_programs.NAME: lambda: _text(gem5_programs.grid(own(lab.root, gem5_programs.NAME))),
     }
     for call, known in runs["calls"]["steps"].items():
         made[f"steps of {call}"] = _of(_text, calls.steps(calls.recorded_steps(known)))
