@@ -13,14 +13,14 @@ from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
-TEXTS = ("help", "cost", "label", "title", "doc")
+TEXTS = ("help", "label", "title", "doc")
 LISTS = ("symbols", "excludes")
 
 
 @dataclass(frozen=True)
 class Observer:
     """An observer that divides counts. `name`: its directory; --NAME requests it. `help`: explains
-    this option. `cost`: what makes a run with it slower. `label`: for the names of runs. `title`:
+    this option. `cost`: what makes a run with it slower, or empty. `label`: for the names of runs. `title`:
     of its counts. `doc`: the content of its file. `symbols`: those of the guest's kernel that it
     needs. `excludes`: the options that cannot share a run with it. `sources`: the C++ files with
     its class."""
@@ -48,7 +48,7 @@ def read(lab: Lab) -> tuple[Observer, ...]:
     found = []
     for name, path in lab.files("observer").items():
         table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
-        table.only(("schema_version", *TEXTS, *LISTS, "dimensions"))
+        table.only(("schema_version", *TEXTS, "cost", *LISTS, "dimensions"))
         table.table("dimensions")  # p5stats.observers reads them
         about: dict[str, Any] = {key: table.text(key) for key in TEXTS}
         sources = tuple(sorted(path.parent.glob("**/*.cc")))
@@ -58,6 +58,7 @@ def read(lab: Lab) -> tuple[Observer, ...]:
                 f"{path}: expected also a class, and in a .cc file of this directory the line"
                 f' `const observe::Registered<CLASS> registered("{name}");`'
             )
+        about["cost"] = table.text("cost", "")
         about |= {key: tuple(table.texts(key, [])) for key in LISTS}
         found.append(Observer(name, sources=sources, **about))
     return tuple(found)

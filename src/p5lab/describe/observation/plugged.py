@@ -74,7 +74,7 @@ def kind(observer: Observer) -> type[Plugged]:
         "__doc__": observer.doc,
         "__module__": __name__,
         "name": observer.name,
-        "help": f"{observer.help}. Cost: {observer.cost}",
+        "help": ". Cost: ".join(filter(None, (observer.help, observer.cost))),
         "observer": observer,
         "outputs": (observer.file,),
         "apart": (f"run.{observer.name}", *keys),
