@@ -20,10 +20,10 @@ LISTS = ("symbols", "excludes")
 @dataclass(frozen=True)
 class Observer:
     """An observer that divides counts. `name`: its directory; --NAME requests it. `help`: explains
-    this option. `cost`: what makes a run with it slower, or empty. `label`: for the names of runs. `title`:
-    of its counts. `doc`: the content of its file. `symbols`: those of the guest's kernel that it
-    needs. `excludes`: the options that cannot share a run with it. `sources`: the C++ files with
-    its class."""
+    this option. `cost`: what makes a run with it slower, or empty. `label`: for the names of runs.
+    `title`: of its counts. `doc`: the content of its file. `symbols`: those of the guest's kernel
+    that it needs. `excludes`: the options that cannot share a run with it. `sources`: the C++ files
+    with its class."""
 
     name: str
     help: str
