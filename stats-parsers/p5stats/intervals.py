@@ -114,6 +114,6 @@ def _follows(
 
 
 def _minus(after: list[int], before: list[int] | None) -> list[int]:
-    """The counts of an interval. A count can be negative: the model can add clocks in one interval
-    and subtract them in the next."""
+    """The counts of an interval. In files of an older p5lab, one can be negative: a clock got its
+    component in the next interval."""
     return after if before is None else [a - b for a, b in zip(after, before, strict=True)]

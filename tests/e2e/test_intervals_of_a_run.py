@@ -54,6 +54,16 @@ def test_the_intervals_add_up_to_the_markers(made):
         assert sums.get((ring, found.events[number]), 0) == grown
 
 
+def test_no_count_is_negative(own_lab):
+    """An interval can end between an instruction and the one that may pair with it."""
+    command = ["run", "smoke", "--workload", "getpid", "--guest", "linux", "--no-build"]
+    assert cli.main([*command, "--cpi", "--interval", "1009"], own_lab) == 0
+    (stored,) = store.all_runs(own_lab, "smoke")
+    found = intervals.read(stored.directory / "intervals.jsonl")
+    assert len(found.intervals) > 100
+    assert found.frame()["count"].min() > 0
+
+
 def test_an_interval_ends_soon_after_its_last_clock(made):
     found = intervals.read(made[LENGTH].directory / "intervals.jsonl")
     start = found.intervals[0].begin

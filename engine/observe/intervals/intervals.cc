@@ -31,13 +31,15 @@ void Intervals::open(const std::vector<uint32_t>& counted, Write write) {
 }
 
 void Intervals::start() {
-  write_counts();
+  model_.stack().tell([this](p5::Event component) { explain(component); });
+  take_counts();
   start_ = model_.clock();
   deadline_ = start_ + length_;
 }
 
 void Intervals::reached(uint64_t now) {
   write_counts();
+  take_counts();
   number_++;
   deadline_ = start_ + ((now - start_) / length_ + 1) * length_;
 }
@@ -45,16 +47,39 @@ void Intervals::reached(uint64_t now) {
 std::string Intervals::text(const std::vector<uint32_t>&) const { return JsonLine("end").line(); }
 
 // Writes the counts since reset, by ring. The rings with counts come in the order of their number.
-void Intervals::write_counts() {
+void Intervals::stop() {
+  write_counts();
+  take_counts();
+  write_counts();
+}
+
+void Intervals::take_counts() {
   // Not counters(): it ends the current pair, so that the run's own stack would change.
   model_.settle();
   const p5::Counters& counters = model_.banks();
+  for (uint32_t ring = 0; ring < kRings; ring++)
+    for (const uint32_t event : counted_)
+      counts_[ring][event] = counters.total(p5::Event(event), 1u << ring);
+  clock_ = model_.clock();
+  lent_ = model_.stack().lent();
+}
+
+// The component of the last clock of an interval is known.
+void Intervals::explain(p5::Event component) {
+  if (lent_ != model_.stack().lent()) return;
+  lent_ = 0;
+  auto& counts = counts_[model_.bank().ring];
+  counts[p5::CpiSingleOther]--;
+  counts[component]++;
+}
+
+void Intervals::write_counts() {
   std::string text;
-  for (uint32_t ring = 0; ring < 4; ring++) {
+  for (uint32_t ring = 0; ring < kRings; ring++) {
     std::string counts;
     uint64_t sum = 0;
     for (const uint32_t event : counted_) {
-      const uint64_t count = counters.total(p5::Event(event), 1u << ring);
+      const uint64_t count = counts_[ring][event];
       sum += count;
       counts += counts.empty() ? '[' : ',';
       base::append(&counts, count);
@@ -64,7 +89,7 @@ void Intervals::write_counts() {
     text.append(counts).append("]]");
   }
   JsonLine line("counts");
-  write_(line.member("tsc", model_.clock()).raw("rings", "[" + text + "]").line());
+  write_(line.member("tsc", clock_).raw("rings", "[" + text + "]").line());
 }
 
 }  // namespace observe

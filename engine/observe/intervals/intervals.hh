@@ -4,6 +4,7 @@
 // from the ready marker to the end of the run.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -34,17 +35,26 @@ class Intervals : public Observer {
   void begin(uint32_t) override {}
   void end() override {}
   // Writes the counts of the last interval, which can be shorter.
-  void stop() override { write_counts(); }
+  void stop() override;
   std::string differs() const override { return ""; }
   std::string text(const std::vector<uint32_t>&) const override;
 
  private:
+  static constexpr uint32_t kRings = 4;
+
+  void take_counts();
+  void explain(p5::Event component);
+  // Writes the counts that were taken last.
   void write_counts();
 
   p5::Pentium& model_;
   const uint64_t length_, clock_hz_;
   std::vector<uint32_t> counted_;
   Write write_;
+  // The end of the last interval. Its line is written at the end of the next one, because the
+  // component of the last clock is known later.
+  std::array<std::array<uint64_t, p5::kEventCount>, kRings> counts_{};
+  uint64_t clock_ = 0, lent_ = 0;
   uint64_t start_ = 0, deadline_ = kNever, number_ = 0;
 };
 
