@@ -330,7 +330,7 @@ class FakeLab(Lab):
 
     def behave(self, **plan):
         events = plan.pop("events", {"call": call_events(), "chase": chase_events()})
-        texts = {job: text(lines) for job, lines in events.items()}
+        texts = {job: text(lines) for job, lines in events.items() if lines is not None}
         self._put(
             "build/engine/behaviour.json", json.dumps({"events": texts, **plan}, ensure_ascii=False)
         )
