@@ -181,7 +181,7 @@ def test_the_question_about_the_cache_depends_on_the_group(results):
             results,
             lambda source, group=group: (
                 source.replace('GROUP = "our group"', f'GROUP = "{group}"')
-                if "GROUP =" in source or "secret" in source or "l1_size" in source
+                if any(word in source for word in ("GROUP =", "predicted_l2", "l1_size"))
                 else "pass"
             ),
         )
