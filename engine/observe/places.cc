@@ -60,21 +60,16 @@ void Places::flush() {
     for (size_t i = 0; i < p5::kEventCount; i++) events[i] += growth[i];
   }
   grew(growth);
-  if (lent_ == model_.stack().lent()) return;
-  lent_ = model_.stack().lent();
-  lent_at_ = place_;
+  if (late_.read()) late_at_ = place_;
 }
 
-// The component of a clock is known. The clock stays at its place.
 void Places::explain(p5::Event component) {
-  if (lent_ != model_.stack().lent()) return;
-  lent_ = 0;
   Events moved{};
   moved[p5::CpiSingleOther]--;
   moved[component]++;
   for (const uint32_t event : {uint32_t(p5::CpiSingleOther), uint32_t(component)}) {
     seen_[event] += moved[event];
-    for (Phase* phase : open_) counts_at(phase, lent_at_).events[event] += moved[event];
+    for (Phase* phase : open_) counts_at(phase, late_at_).events[event] += moved[event];
   }
   grew(moved);
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "observe/late_clock.hh"
 #include "observe/observer.hh"
 
 namespace observe {
@@ -34,9 +35,10 @@ class Places : public Observer {
   };
 
   // `dimension`: the name of the values in the file, and the type of its lines.
-  Places(p5::Pentium& model, const char* dimension) : model_(model), dimension_(dimension) {
-    model.stack().tell([this](p5::Event component) { explain(component); });
-  }
+  Places(p5::Pentium& model, const char* dimension)
+      : model_(model),
+        dimension_(dimension),
+        late_(model, [this](p5::Event component) { explain(component); }) {}
 
   void start() override;
   void arrive(const Entrance&, Position, p5::Linear) override { look(); }
@@ -93,8 +95,8 @@ class Places : public Observer {
   void explain(p5::Event component);
 
   const char* dimension_;
-  uint64_t lent_ = 0;  // number of the clock that the last flush has counted before its component
-  Place lent_at_;
+  LateClock late_;
+  Place late_at_;
   Events seen_;  // counts of the current bank at the last flush
   std::map<uint32_t, Phase> phases_;
 };

@@ -42,9 +42,8 @@ Attribution::Attribution(p5::Pentium& model, Guest& guest, Functions functions, 
       functions_(std::move(functions)),
       stacks_(stacks),
       classes_(classes),
-      joint_(std::move(joint)) {
-  model.stack().tell([this](p5::Event component) { explain(component); });
-}
+      joint_(std::move(joint)),
+      late_(model, [this](p5::Event component) { explain(component); }) {}
 
 void Attribution::start() {
   ring_ = model_.state().ring;
@@ -282,9 +281,7 @@ void Attribution::flush() {
     Counts& counts = counts_of(phase, node_);
     for (size_t i = 0; i < used; i++) counts[i] += grown[i];
   }
-  if (lent_ == model_.stack().lent()) return;
-  lent_ = model_.stack().lent();
-  lent_node_ = node_;
+  if (late_.read()) late_node_ = node_;
 }
 
 Attribution::Counts& Attribution::counts_of(Phase* phase, uint32_t node) {
@@ -294,15 +291,12 @@ Attribution::Counts& Attribution::counts_of(Phase* phase, uint32_t node) {
   return *counts;
 }
 
-// The component of a clock is known. The clock stays at its node.
 void Attribution::explain(p5::Event component) {
-  if (lent_ != model_.stack().lent()) return;
-  lent_ = 0;
   Grown& seen = banks_[bank_].count;
   seen[p5::CpiSingleOther]--;
   seen[component]++;
   for (Phase* phase : open_) {
-    Counts& counts = counts_of(phase, lent_node_);
+    Counts& counts = counts_of(phase, late_node_);
     counts[p5::CpiSingleOther]--;
     counts[component]++;
   }

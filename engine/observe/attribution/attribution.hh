@@ -29,6 +29,7 @@
 #include "measure/functions.hh"
 #include "measure/miss_classes.hh"
 #include "observe/joint.hh"
+#include "observe/late_clock.hh"
 #include "observe/observer.hh"
 
 namespace observe {
@@ -182,8 +183,8 @@ class Attribution : public Observer {
   std::vector<Known> known_{4096};
   std::vector<uint32_t> page_in_;  // [physical page] page in functions_; kNone: unknown
 
-  uint64_t lent_ = 0;  // number of the clock that the last flush has counted before its component
-  uint32_t lent_node_ = 0;
+  LateClock late_;
+  uint32_t late_node_ = 0;
   std::vector<Seen> banks_;
   std::unordered_map<const p5::Bank*, uint32_t> bank_numbers_;
   std::vector<Node> nodes_{{0, Functions::kUnknown, 0, 0, 0}};

@@ -31,7 +31,6 @@ void Intervals::open(const std::vector<uint32_t>& counted, Write write) {
 }
 
 void Intervals::start() {
-  model_.stack().tell([this](p5::Event component) { explain(component); });
   take_counts();
   start_ = model_.clock();
   deadline_ = start_ + length_;
@@ -46,7 +45,6 @@ void Intervals::reached(uint64_t now) {
 
 std::string Intervals::text(const std::vector<uint32_t>&) const { return JsonLine("end").line(); }
 
-// Writes the counts since reset, by ring. The rings with counts come in the order of their number.
 void Intervals::stop() {
   write_counts();
   take_counts();
@@ -61,13 +59,10 @@ void Intervals::take_counts() {
     for (const uint32_t event : counted_)
       counts_[ring][event] = counters.total(p5::Event(event), 1u << ring);
   clock_ = model_.clock();
-  lent_ = model_.stack().lent();
+  late_.read();
 }
 
-// The component of the last clock of an interval is known.
 void Intervals::explain(p5::Event component) {
-  if (lent_ != model_.stack().lent()) return;
-  lent_ = 0;
   auto& counts = counts_[model_.bank().ring];
   counts[p5::CpiSingleOther]--;
   counts[component]++;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "observe/late_clock.hh"
 #include "observe/observer.hh"
 
 namespace observe {
@@ -19,7 +20,10 @@ class Intervals : public Observer {
   // `length`: the number of core clocks in an interval. An interval ends at the first call of
   // reached() after its last clock, so it can be longer, for example if the processor is idle.
   Intervals(p5::Pentium& model, uint64_t length, uint64_t clock_hz)
-      : model_(model), length_(length), clock_hz_(clock_hz) {}
+      : model_(model),
+        length_(length),
+        clock_hz_(clock_hz),
+        late_(model, [this](p5::Event component) { explain(component); }) {}
   static Make read(base::Settings& settings);
 
   void open(const std::vector<uint32_t>& counted, Write write) override;
@@ -44,7 +48,8 @@ class Intervals : public Observer {
 
   void take_counts();
   void explain(p5::Event component);
-  // Writes the counts that were taken last.
+  // Writes the counts since reset that were taken last, by ring. The rings with counts come in the
+  // order of their number.
   void write_counts();
 
   p5::Pentium& model_;
@@ -54,7 +59,8 @@ class Intervals : public Observer {
   // The end of the last interval. Its line is written at the end of the next one, because the
   // component of the last clock is known later.
   std::array<std::array<uint64_t, p5::kEventCount>, kRings> counts_{};
-  uint64_t clock_ = 0, lent_ = 0;
+  uint64_t clock_ = 0;
+  LateClock late_;
   uint64_t start_ = 0, deadline_ = kNever, number_ = 0;
 };
 
