@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from p5lab.describe import outputs
 from p5lab.describe.keys import readable
 from p5lab.keep import named
 from p5lab.keep.store import Stored
@@ -60,15 +61,17 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
         one_system.curve(cells, console.width).print(console)
     for grid in one_system.metrics(cells, console.width):
         grid.print(console)
+    if (stored.directory / outputs.file("calls")).is_file():
+        _calls(console, stored)
+
+
+def _calls(console: Console, stored: Stored) -> None:
+    """Prints the counts by call of a run with at most MOST_PHASES phases, and else the command that
+    prints them. Prints nothing for a run whose file is older than these counts."""
     question = breakdown.ask(["call"])
     ((_, is_counted),) = breakdown.counting([[stored]], question)
-    if is_counted:
-        _calls(console, stored, question)
-
-
-def _calls(console: Console, stored: Stored, question: breakdown.Question) -> None:
-    """Prints the counts by call of a run with at most MOST_PHASES phases, and else the command that
-    prints them."""
+    if not is_counted:
+        return
     tables = breakdown.of_runs([stored], question)
     if len(tables) <= MOST_PHASES:
         breakdown_table.show(console, tables, "table", breakdown_table.ROWS)
