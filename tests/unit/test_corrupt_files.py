@@ -369,7 +369,7 @@ def of_record(tmp_path):
         if stored.status == "ok":
             tidy.load(lab.results)
             if isinstance(stored.record.get("request"), dict):
-                rerun.run_of(lab, stored)
+                rerun.run_of(lab, stored.record, stored.id)
         return stored
 
     def check(stored):

@@ -27,6 +27,11 @@ from p5lab.present.headline import LINES
 LARGE = Filter(workloads=("call",), settings=(("l2.size", "512K"),))
 
 
+def _again(lab, name):
+    stored = store.find(lab, name)
+    return rerun.run_of(lab, stored.record, stored.id)
+
+
 @pytest.fixture
 def two(lab):
     """Returns a run of the unchanged machine, and a run with another cache. With that cache, each
@@ -251,7 +256,7 @@ def test_runs_without_counts_and_too_few_runs(lab, p5lab):
 )
 def test_a_record_gives_its_run_again(lab, choice):
     (result,) = execute(lab, choice)
-    assert rerun.run_of(lab, store.find(lab, result.id)) == result.run
+    assert _again(lab, result.id) == result.run
 
 
 def test_a_sample_is_run_again_too(lab):
@@ -265,7 +270,7 @@ def test_a_sample_is_run_again_too(lab):
     )
     stored = store.find(lab, result.id)
     assert (stored.directory / "simpoint.simpoints").read_text() == "3 0\n"
-    assert rerun.run_of(lab, stored) == asked
+    assert rerun.run_of(lab, stored.record, stored.id) == asked
 
 
 def test_shadows_are_run_again_too(lab):
@@ -274,7 +279,7 @@ def test_shadows_are_run_again_too(lab):
     path.write_text(text + '[[sweep]]\ngrid = { l2.size = ["512K"] }\n')
     (run,) = experiment.load(lab, "tests", CALL)
     (result,) = execute(lab)
-    again = rerun.run_of(lab, store.find(lab, result.id))
+    again = _again(lab, result.id)
     assert (again.shadows, again.job) == (run.shadows, run.job)
 
 
@@ -312,7 +317,7 @@ def test_machine_keys_that_changed_since_are_set_to_what_they_were(lab):
     line = next(line for line in text.splitlines() if line.startswith("page_miss = "))
     value = int(line.split()[2])
     path.write_text(text.replace(line, line.replace(str(value), str(value + 1), 1)))
-    again = rerun.run_of(lab, store.find(lab, result.id))
+    again = _again(lab, result.id)
     assert again.machine.overlay == parse_settings([f"dram.page_miss={value}"])
 
 

@@ -18,8 +18,8 @@ from p5lab.describe.run import Run
 from p5lab.describe.sweep import Axis
 from p5lab.errors import UserError
 from p5lab.execute.build_and_run import execute
-from p5lab.execute.runner import Execute, Result
 from p5lab.keep import selection, store
+from p5lab.keep.result import Execute, Result
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
 from p5lab.present import annotated, what_if

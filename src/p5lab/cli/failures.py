@@ -3,12 +3,12 @@
 
 from collections.abc import Sequence
 
-from p5lab.execute import runner
 from p5lab.host.progress import Progress
+from p5lab.keep.result import Result
 from p5lab.lab import shown
 
 
-def report(results: Sequence[runner.Result]) -> bool:
+def report(results: Sequence[Result]) -> bool:
     """Prints the runs that failed, each with its reason. Returns whether a run has failed."""
     bad = [result for result in results if result.status not in ("ok", "queued")]
     if left := sum(result.status == "queued" for result in results):

@@ -15,9 +15,9 @@ from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError
 from p5lab.execute.build_and_run import execute
 from p5lab.execute.cluster import Tls, Workers
-from p5lab.execute.runner import Execute
 from p5lab.host.processors import cores
 from p5lab.host.progress import Progress
+from p5lab.keep.result import Execute
 from p5lab.lab import Lab
 from p5lab.present import (
     breakdown,

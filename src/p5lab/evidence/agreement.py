@@ -27,8 +27,8 @@ from p5lab.engines import EVENTS
 from p5lab.engines.gem5.engine import STATS
 from p5lab.errors import unknown
 from p5lab.evidence.records import Record
-from p5lab.execute.runner import Execute, Result
 from p5lab.keep import store
+from p5lab.keep.result import Execute, Result
 from p5lab.lab import Lab
 from p5lab.present.comparison import DEVIATION
 from p5lab.present.tables import MISSING, Grid, number, print_all, ratio, times

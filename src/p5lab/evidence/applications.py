@@ -21,8 +21,7 @@ from p5lab.describe.observation import Observation
 from p5lab.describe.tomlfile import Table
 from p5lab.evidence.period import verdicts
 from p5lab.evidence.records import Record, short
-from p5lab.execute import runner
-from p5lab.execute.runner import Execute
+from p5lab.keep.result import Execute, succeeded
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number
@@ -115,7 +114,7 @@ def experiments(table: Table) -> Iterable[tuple[str, Table]]:
 def _measured(lab: Lab, table: Table, name: str, execute: Execute) -> Record:
     """The columns of new runs of an experiment. Raises UserError if a run fails."""
     functions = Filter(observation=Observation.of(Observed(("functions",))))
-    stored = runner.succeeded(execute(experiment.load(lab, name, functions)))
+    stored = succeeded(execute(experiment.load(lab, name, functions)))
     parts = dict(experiments(table))[name].texts("parts")
     return {
         column: _one(_find(stored, one), one.text("phase"), parts)

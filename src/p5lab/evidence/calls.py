@@ -15,8 +15,7 @@ from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.errors import UserError
 from p5lab.evidence.calls_picture import Panel, draw
 from p5lab.evidence.records import Record
-from p5lab.execute import runner
-from p5lab.execute.runner import Execute
+from p5lab.keep.result import Execute, succeeded
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid
@@ -184,7 +183,7 @@ def _brackets(
     ]
     found = {}
     results = execute(runs)
-    runner.succeeded(results)
+    succeeded(results)
     for result in results:
         traced = crossings.read(result.directory / CROSSINGS)
         bracket = crossings.typical(traced[min(traced)])  # phase 0 is the operation itself

@@ -11,8 +11,7 @@ from rich.console import Console
 from p5lab.describe import experiment
 from p5lab.engines.bochs.engine import OUTPUT
 from p5lab.evidence.records import Record
-from p5lab.execute import runner
-from p5lab.execute.runner import Execute
+from p5lab.keep.result import Execute, succeeded
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid, number, print_all
@@ -165,7 +164,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
 
 def measured(lab: Lab, execute: Execute) -> Record:
     """The record: the rows of each operation. Raises UserError if a run fails."""
-    found = rows(runner.succeeded(execute(experiment.load(lab, EXPERIMENT))))
+    found = rows(succeeded(execute(experiment.load(lab, EXPERIMENT))))
     names = [one.name for one in fields(Row)]
     return {
         operation: {

@@ -15,8 +15,7 @@ from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter, Run
 from p5lab.describe.keys import readable
 from p5lab.evidence.records import DIGITS, Record, short
-from p5lab.execute import runner
-from p5lab.execute.runner import Execute
+from p5lab.keep.result import Execute, succeeded
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present.comparison import Comparison
@@ -52,7 +51,7 @@ def measured(lab: Lab, execute: Execute) -> Record:
     fails."""
     found = {}
     for source in SOURCES:
-        runs = runner.succeeded(execute(runs_of(lab, source)))
+        runs = succeeded(execute(runs_of(lab, source)))
         found[source] = {"tools": tools_of(runs), "counts": counts_of(runs)}
     return found
 

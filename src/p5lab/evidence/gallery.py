@@ -18,8 +18,7 @@ from p5lab.describe.request import Filter, Request
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import UserError
 from p5lab.evidence.records import Record, short
-from p5lab.execute import runner
-from p5lab.execute.runner import Execute
+from p5lab.keep.result import Execute, succeeded
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
 from p5stats import claims, papers, tidy
@@ -100,7 +99,7 @@ def measured(lab: Lab, execute: Execute) -> Record:
 
 def _rows(lab: Lab, effect: Effect, execute: Execute) -> list[Record]:
     """The marks of a figure: row, series, mean, lowest and highest value over the seeds."""
-    runs = runner.succeeded(execute(prepare(lab, effect.request).runs))
+    runs = succeeded(execute(prepare(lab, effect.request).runs))
     keys = [name for name in (effect.row, effect.series, *effect.where) if "." in name]
     table = tidy.of_runs([one.directory for one in runs], keys=keys or None)
     numbers = papers.measured(table)

@@ -14,8 +14,7 @@ from p5lab.describe.run import Run
 from p5lab.engines.gem5.engine import binary, configurations
 from p5lab.errors import UserError
 from p5lab.evidence.records import Record, short
-from p5lab.execute import runner
-from p5lab.execute.runner import Execute
+from p5lab.keep.result import Execute, succeeded
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid
 from p5stats import events, gem5_events
@@ -49,7 +48,7 @@ def measured(lab: Lab, execute: Execute) -> Record:
         for board, name, workloads, more in PROGRAMS
         for run in experiment.load(lab, name, Filter((board,), (GUEST,), workloads))
     ]
-    made = runner.succeeded(execute(runs))
+    made = succeeded(execute(runs))
     return [
         [run.label, *compared(events.parse(stored.directory / FILE), _on_gem5(lab, run))]
         for run, stored in zip(runs, made, strict=True)

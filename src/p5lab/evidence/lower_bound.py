@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from p5lab.describe import experiment
 from p5lab.describe.observation import Cpi
 from p5lab.evidence.records import Record, short
-from p5lab.execute import runner
-from p5lab.execute.runner import Execute
 from p5lab.keep import selection
+from p5lab.keep.result import Execute, succeeded
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import cpi_stack
@@ -100,7 +99,7 @@ def measured(lab: Lab, execute: Execute) -> Record:
         for run in experiment.load(lab, EXPERIMENT)
     ]
     without = [replace(run, machine=run.machine.with_set({AHEAD: "false"}, AHEAD)) for run in asked]
-    made = runner.succeeded(execute([*asked, *without]))
+    made = succeeded(execute([*asked, *without]))
     return [
         [row.benchmark, row.guest, short(row.cycles), *map(short, row.shares)]
         for row in rows(made[: len(asked)], made[len(asked) :])

@@ -21,8 +21,7 @@ from p5lab.evidence import (
     validate,
 )
 from p5lab.evidence.records import RUNS, Record
-from p5lab.execute import runner
-from p5lab.execute.runner import Execute
+from p5lab.keep.result import Execute, succeeded
 from p5lab.lab import Lab
 
 
@@ -37,14 +36,14 @@ class Means:
 
 def _claims(use: Means) -> Record:
     found = validate.run(use.lab, validate.select(use.lab, None), use.execute)
-    runner.succeeded(found.failed)
+    succeeded(found.failed)
     return validate.record(found.results)
 
 
 def _cross_check(use: Means) -> Record:
     experiments = agreement.choose(agreement.ON_ONE_CHIP)
     found = agreement.check(use.lab, agreement.Ask(chip=True), use.one_by_one, experiments)
-    runner.succeeded(found.failed)
+    succeeded(found.failed)
     return agreement.record(found)
 
 

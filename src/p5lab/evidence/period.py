@@ -20,9 +20,8 @@ from p5lab.describe.tomlfile import Table
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import records
 from p5lab.evidence.records import Record, short
-from p5lab.execute import runner
-from p5lab.execute.runner import Execute
 from p5lab.host.supplied_programs import SYSTEMS
+from p5lab.keep.result import Execute, succeeded
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
@@ -118,7 +117,7 @@ def measured(lab: Lab, before: Record, execute: Execute) -> Record:
     wanted = _phases(table)
     runs = [_run(lab, one) for one in known]
     record: Record = {}
-    for one, stored in zip(known, runner.succeeded(execute(runs)), strict=True):
+    for one, stored in zip(known, succeeded(execute(runs)), strict=True):
         record[one.name] = {
             "title": one.title,
             "media": _media(stored),
@@ -126,7 +125,7 @@ def measured(lab: Lab, before: Record, execute: Execute) -> Record:
             "says": _said(stored, one.says),
             "counts": _counts([stored], wanted[one.name]),
         }
-    own = runner.succeeded(execute(experiment.expand(lab, EXPERIMENT, Filter()).runs))
+    own = succeeded(execute(experiment.expand(lab, EXPERIMENT, Filter()).runs))
     for name in dict.fromkeys(one.record["guest"]["name"] for one in own):
         of_it = [one for one in own if one.record["guest"]["name"] == name]
         record[name] = {"title": f"`{name}`", "counts": _counts(of_it, wanted[name])}

@@ -16,9 +16,8 @@ from p5lab.describe.request import Filter, Request, UserMedia
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence.records import Record
-from p5lab.execute import runner
-from p5lab.execute.runner import Execute
 from p5lab.files import digest_of
+from p5lab.keep.result import Execute, succeeded
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
 from p5lab.present.tables import Grid
@@ -50,7 +49,7 @@ def measured(lab: Lab, execute: Execute) -> Record:
     program = _program(table.table("program"))
     described = table.tables("system")
     runs = [_run(lab, table.table("program"), program, one.text("machine")) for one in described]
-    done = runner.succeeded(execute(runs))
+    done = succeeded(execute(runs))
     return {
         one.text("machine"): times((stored.directory / SCREEN).read_text(encoding="utf-8"))
         for one, stored in zip(described, done, strict=True)

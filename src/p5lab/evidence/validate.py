@@ -17,7 +17,7 @@ from p5lab.describe.experiment import Filter, Run
 from p5lab.errors import unknown
 from p5lab.evidence import published as claim_file
 from p5lab.evidence.records import short
-from p5lab.execute.runner import Execute, Result
+from p5lab.keep.result import Execute, Result
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number, plain, print_all
 from p5stats import claims, tidy

@@ -10,6 +10,7 @@ from p5lab.execute import cluster, connection, plan, runner
 from p5lab.host import build, delivered, fetch, image, packages
 from p5lab.host.progress import Progress
 from p5lab.keep import index, store
+from p5lab.keep.result import Result
 from p5lab.lab import Lab
 
 
@@ -37,7 +38,7 @@ def execute(
     fork: bool = True,
     fail_fast: bool = False,
     workers: cluster.Workers | None = None,
-) -> list[runner.Result]:
+) -> list[Result]:
     """Builds what the runs need. Makes the runs that are not stored yet, on this host or on
     `workers`.
 
@@ -61,14 +62,14 @@ def execute(
     estimate = plan.Estimate(lambda: index.runs(lab))
     left = plan.Countdown(runs, estimate, workers.workers or jobs if workers else jobs)
     begun: list[Run] = []
-    ended: list[runner.Result] = []
+    ended: list[Result] = []
 
     def started(run: Run) -> None:
         begun.append(run)
         left.started(run.label)
         tracker.started(run.label)
 
-    def finished(result: runner.Result) -> None:
+    def finished(result: Result) -> None:
         ended.append(result)
         left.finished(result.run.label)
         if _is_interrupted(result):
@@ -93,7 +94,7 @@ def execute(
             return executor.run_all(runs)
 
 
-def _stopped(total: int, begun: int, ended: Sequence[runner.Result], *, force: bool) -> str:
+def _stopped(total: int, begun: int, ended: Sequence[Result], *, force: bool) -> str:
     """Describes runs that the user stopped: how many runs had ended, were stopped or had not begun.
     `begun`: the number of runs that were started, without reused results."""
     interrupted = [one for one in ended if _is_interrupted(one)]
@@ -112,12 +113,12 @@ def _stopped(total: int, begun: int, ended: Sequence[runner.Result], *, force: b
     return f"{', '.join(parts)}; {again} goes on and makes only the missing runs"
 
 
-def _is_interrupted(result: runner.Result) -> bool:
+def _is_interrupted(result: Result) -> bool:
     """Returns whether the user stopped the run."""
     return result.reason.startswith(runner.INTERRUPTED)
 
 
-def _outcome(result: runner.Result) -> str:
+def _outcome(result: Result) -> str:
     if result.reused:
         return f"already stored, {result.id[:10]}"
     if result.status == "ok":

@@ -16,13 +16,13 @@ from typing import Any
 from p5lab import engines
 from p5lab.describe import ended, refused
 from p5lab.describe.run import Run
-from p5lab.engines import EVENTS, Outcome, Plan
+from p5lab.engines import EVENTS, Outcome, Plan, saved_state
 from p5lab.errors import UserError, disk_error
 from p5lab.execute import forkserver
 from p5lab.execute.forkserver import Server
 from p5lab.files import digest_of
 from p5lab.host.processors import cores
-from p5lab.keep import saved_state, store
+from p5lab.keep import store
 from p5lab.logs import NOTHING
 from p5stats import StatsError, dimensions, events, tidy
 from p5stats.phase_names import named_by_programs

@@ -10,7 +10,7 @@ import inspect
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -23,15 +23,15 @@ from p5lab import engines
 from p5lab.describe.boot import Boot
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.run import MediaRun, Run
-from p5lab.engines import EVENTS, Outcome
+from p5lab.engines import EVENTS, Outcome, saved_state
 from p5lab.errors import UserError, disk_error, writing
 from p5lab.execute import forkserver, one_run, repeat
 from p5lab.execute.executor import Executor, Here, Lost
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
 from p5lab.files import digest_of, read_json
 from p5lab.host import compiler, worktree
-from p5lab.keep import named, saved_state, store
-from p5lab.keep.store import Stored
+from p5lab.keep import named, store
+from p5lab.keep.result import Result
 from p5lab.lab import PLACES, Lab
 from p5lab.version import __version__
 
@@ -41,34 +41,6 @@ PREVIOUS = "events.previous.jsonl"
 NOT_BEGUN = "not begun, because another run failed first (--fail-fast)"
 TO_RUN = "to run"
 KEPT = "; the earlier result is kept"
-
-
-@dataclass(frozen=True)
-class Result:
-    """How one run ended. `reused`: an earlier result was used, so the run was not executed.
-    `wall_seconds`: host time."""
-
-    run: Run
-    id: str
-    directory: Path
-    status: str
-    reason: str
-    reused: bool
-    wall_seconds: float
-
-
-Execute = Callable[[list[Run]], list[Result]]  # makes runs
-
-
-def succeeded(results: Iterable[Result]) -> list[Stored]:
-    """The stored runs of these results. Raises UserError for the first run that is not ok."""
-    found = []
-    for result in results:
-        record = store.read(result.directory)
-        if result.status != "ok" or record is None:
-            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-        found.append(Stored(result.directory, record))
-    return found
 
 
 @dataclass(frozen=True)

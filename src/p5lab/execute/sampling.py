@@ -30,8 +30,8 @@ from p5lab.describe.observation.vectors import VECTORS
 from p5lab.describe.run import ImageRun, Run
 from p5lab.engines import EVENTS
 from p5lab.errors import STATUS_FAILED, UserError, writing
-from p5lab.execute.runner import Execute, Result
 from p5lab.files import replace_json
+from p5lab.keep.result import Execute, Result
 from p5lab.lab import Lab
 from p5stats import events, simpoint
 from p5stats.simpoint import BUSY, INSTRUCTIONS, Point

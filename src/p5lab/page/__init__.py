@@ -11,10 +11,10 @@ from p5lab.describe import experiment, workload
 from p5lab.describe.experiment import Cannot, Expansion, Run
 from p5lab.errors import UserError, writing
 from p5lab.evidence import counter_method, period, published, validate
-from p5lab.execute import runner
 from p5lab.files import replace_text
 from p5lab.host import packages
 from p5lab.keep import selection, store, swept_keys
+from p5lab.keep.result import Result
 from p5lab.lab import Lab
 from p5lab.page.results import Found, Results, choose, of_stored
 from p5lab.present import breakdown, by_interval, column, comparison, cpi_stack, timeline
@@ -259,11 +259,11 @@ def _claims(lab: Lab, name: str, results: Results) -> list[published.Claim]:
     ]
 
 
-def _result(one: Found) -> runner.Result:
+def _result(one: Found) -> Result:
     assert one.run is not None
     stored = one.shown
     wall = stored.record.get("wall_seconds", 0.0)
-    return runner.Result(
+    return Result(
         one.run,
         stored.id,
         stored.directory,

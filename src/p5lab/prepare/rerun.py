@@ -9,48 +9,45 @@ from p5lab.describe.keys import overlay_of
 from p5lab.describe.observation import Observation
 from p5lab.describe.run import ImageRun, Run
 from p5lab.errors import UserError, unknown
-from p5lab.keep.store import RECORD, Stored
 from p5lab.lab import Lab
 from p5lab.prepare import files_floppy, media
 
 
-def run_of(lab: Lab, stored: Stored) -> Run:
-    """Returns the run that a record describes. If values in the machine's file have changed since
-    the recorded run, the recorded values are used. Raises UserError if the record lacks a necessary
-    entry."""
+def run_of(lab: Lab, record: dict[str, Any], id_: str) -> Run:
+    """Returns the run with this id, as its record describes it. If values in the machine's file
+    have changed since the recorded run, the recorded values are used. Raises UserError if the
+    record lacks a necessary entry."""
     try:
-        return _run_of(lab, stored)
+        return _run_of(lab, record, id_)
     except (AttributeError, LookupError, TypeError, ValueError):
         raise UserError(
-            f"run {stored.id}: {RECORD} lacks entries that a repetition of the run needs"
+            f"run {id_}: its record lacks entries that a repetition of the run needs"
         ) from None
 
 
-def _run_of(lab: Lab, stored: Stored) -> Run:
-    record = stored.record
+def _run_of(lab: Lab, record: dict[str, Any], id_: str) -> Run:
     asked = record.get("request")
     if not isinstance(asked, dict):
         raise UserError(
-            f"run {stored.id} was recorded by an older p5lab, and its record has too few entries;"
+            f"run {id_} was recorded by an older p5lab, and its record has too few entries;"
             f" run experiment {record['experiment']} again"
         )
     if not engine.capabilities(record["engine"]).simulates:
         raise UserError(
-            f"run {stored.id} measured this host; use `./p5lab run --engine {record['engine']}`"
-            " instead"
+            f"run {id_} measured this host; use `./p5lab run --engine {record['engine']}` instead"
         )
     if record["experiment"] == PROGRAM:
         raise UserError(
-            f"run {stored.id} executed a program of your own, and its record contains only the"
+            f"run {id_} executed a program of your own, and its record contains only the"
             " program's digest; use `./p5lab run --program FILE` instead"
         )
     if record["experiment"] == MEDIA:
-        return _from_media(lab, stored, asked)
+        return _from_media(lab, record, id_, asked)
     known = workload.load(lab)
     name = record["workload"]["name"]
     if name not in known:
-        raise unknown("workload", name, known, where=f"run {stored.id}")
-    where = f"run {stored.id}"
+        raise unknown("workload", name, known, where=f"run {id_}")
+    where = f"run {id_}"
     system = guest.built(guest.load(lab, record["guest"]["name"]))
     return ImageRun(
         experiment=record["experiment"],
@@ -68,33 +65,33 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
     )
 
 
-def _from_media(lab: Lab, stored: Stored, asked: dict[str, Any]) -> Run:
-    name = stored.record["guest"]["name"]
+def _from_media(lab: Lab, record: dict[str, Any], id_: str, asked: dict[str, Any]) -> Run:
+    name = record["guest"]["name"]
     if name not in guest.names(lab):
         raise UserError(
-            f"run {stored.id} booted media that the command line named, and its record contains"
+            f"run {id_} booted media that the command line named, and its record contains"
             " only their digests; use `./p5lab run` with --floppy, --disk or --cdrom instead"
         )
     if script := asked.get("script"):
         raise UserError(
-            f"run {stored.id} executed the steps of {script}, and its record contains only their"
+            f"run {id_} executed the steps of {script}, and its record contains only their"
             f" digest; use `./p5lab run --guest {name} --script FILE` instead"
         )
     if (state := asked.get("state")) and state != "saved":
         raise UserError(
-            f"run {stored.id} continued a saved state, and its record contains only the digest of"
+            f"run {id_} continued a saved state, and its record contains only the digest of"
             f" this state; use `./p5lab run --guest {name} --state FILE` instead"
         )
-    if files_floppy.ROLE in stored.record["media"] and all(
+    if files_floppy.ROLE in record["media"] and all(
         one.role != files_floppy.ROLE for one in guest.media_guest(lab, name).media
     ):
         raise UserError(
-            f"run {stored.id} had a floppy with files of {files_floppy.OPTION} or --programs in"
+            f"run {id_} had a floppy with files of {files_floppy.OPTION} or --programs in"
             f" drive B, and its record contains only their digest; use `./p5lab run --guest {name}`"
             " with the same options instead"
         )
-    board = _machine(lab, stored.record["machine"], f"run {stored.id}")
-    observation = Observation.of_record(stored.record)
+    board = _machine(lab, record["machine"], f"run {id_}")
+    observation = Observation.of_record(record)
     return media.again(lab, name, board, asked, observation)
 
 

@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `rerun`."""
     before = selection.find(lab, args.run)
-    run = rerun.run_of(lab, before)
+    run = rerun.run_of(lab, before.record, before.id)
     results = execute(
         lab, [run], Progress(), no_build=args.no_build, jobs=1, force=True, fork=False
     )

@@ -31,10 +31,10 @@ from p5lab.describe.run import MediaRun
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import counter_method
 from p5lab.execute.build_and_run import examine, execute
-from p5lab.execute.runner import Result
 from p5lab.execute.saved_files import save_image, save_state
 from p5lab.host.progress import Progress
 from p5lab.keep import gc, named, selection, store
+from p5lab.keep.result import Result
 from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
 from p5lab.present import (
