@@ -23,20 +23,22 @@ def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:
     outside = (run for run in runs if run.workload.file and lab.is_outside(run.workload.file))
     needed = {programs.file_of(lab, run.workload, built(run.guest)): run for run in outside}
     for path, run in needed.items():
-        if not path.is_file():
+        symbols = lab.root / "build/symbols" / path.parent.name / path.name
+        if not path.is_file() or not symbols.is_file():
             system = built(run.guest)
             progress.say(f"Compiling {run.workload.name} for {system.programs}")
-            _compile(lab, run.workload, system, path)
+            _compile(lab, run.workload, system, path, symbols)
 
 
-def _compile(lab: Lab, one: Workload, system: ImageGuest, path: Path) -> None:
+def _compile(lab: Lab, one: Workload, system: ImageGuest, path: Path, symbols: Path) -> None:
     source = one.program
     assert source is not None  # every workload has a file
     form = programs.FORMS[system.programs]
     made_headers = (str(Path(header).parent) for header in one.headers)
     places = (*form.includes, str(source.parent), *made_headers)
     includes = [word for place in places for word in ("--include", place)]
-    path.parent.mkdir(parents=True, exist_ok=True)
+    for file in (path, symbols):
+        file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as place:
         made, full = Path(place, path.name), Path(place, f"{path.name}.full")
         commands: list[list[str | Path]] = [
@@ -62,6 +64,7 @@ def _compile(lab: Lab, one: Workload, system: ImageGuest, path: Path) -> None:
             )
             if done.returncode:
                 raise UserError(f"{source}: {_reason(done)}", status=STATUS_FAILED)
+        full.replace(symbols)
         made.replace(path)
 
 
