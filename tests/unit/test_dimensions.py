@@ -399,6 +399,7 @@ def test_what_only_one_system_has_is_new_or_gone(p5lab, lab, stored):
         (("--by", "function", "--where", "function=sysdup"), 2, ("sysdup", "sys_dup")),
         (("--by", "component", "--metric", "instructions"), 2, ("component", "--metric cycles")),
         (("--by", "ring", "--metric", "cycels"), 2, ("cycels",)),
+        (("--by", "ring", "--metric", "evictions"), 2, ("evictions", "busy cycles")),
         (("--by", "ring", "--map", "nowhere.toml"), 2, ("nowhere.toml",)),
         (("--where", "ring=0"), 2, ("--where", "--by")),
     ],

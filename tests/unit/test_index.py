@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The index of the results agrees with the run directories, even if index files are damaged."""
 
+import errno
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from fakelab import REPO, make
@@ -98,6 +101,30 @@ def test_what_a_crash_left_running_is_seen(results):
         store.write(one.directory, {**one.record, "status": "running"})
         assert [row.status for row in index.runs(results)].count("running") == 1
     assert store.CRASHED in [row.record["reason"] for row in index.runs(results)]
+
+
+def test_it_is_seen_in_a_directory_that_cannot_be_written(results, monkeypatch):
+    one = store.all_runs(results)[1]
+    store.write(one.directory, {**one.record, "status": "running"})
+    record = (one.directory / store.RECORD).read_bytes()
+    read = Path.open
+
+    def only_read(path, mode="r", **rest):
+        if mode not in ("r", "rb"):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return read(path, mode, **rest)
+
+    def refuse(path, _):
+        only_read(path, "wb")
+
+    monkeypatch.setattr(Path, "open", only_read)
+    monkeypatch.setattr(store, "replace_json", refuse)
+    assert store.stored(one.directory).record["reason"] == store.CRASHED
+    with store.locked(one.directory):  # of another user who still executes it
+        assert store.stored(one.directory).status == "running"
+    assert (one.directory / store.RECORD).read_bytes() == record
+    (one.directory / store.LOCK).unlink()  # a copy without locks
+    assert store.stored(one.directory).status == "running"
 
 
 def foreign(lab):
@@ -232,6 +259,7 @@ LISTS = r'; .*"DESCRIBE runs" lists all columns \(also keys, counts, counts_by\)
             "'l2_size'; did you mean 'l2.size'? machine keys are columns of the table keys: SELECT",
         ),
         ("SELECT sum(count) FROM counts", "unknown column 'count'; did you mean 'value'?"),
+        ("SELECT status FROM counts", "unknown column 'status'; it is a column of runs."),
         ("SELECT nothing_like_it FROM runs", "unknown column 'nothing_like_it'; ./p5lab query"),
     ],
 )

@@ -64,9 +64,11 @@ def _about_column(connection: "DuckDBPyConnection", name: str, said: Sequence[st
     if name in COUNT:
         return f"did you mean 'value'? It is the column of the counts. {COLUMNS}"
     columns = connection.execute(
-        "SELECT DISTINCT column_name FROM information_schema.columns ORDER BY ALL"
+        "SELECT column_name, table_name FROM information_schema.columns ORDER BY ALL"
     ).fetchall()
-    near = nearest(name, [*(str(column) for (column,) in columns), *said, *events])
+    if having := [table for column, table in columns if column == name]:
+        return f"it is a column of {listed(having, 'and', str)}. {COLUMNS}"
+    near = nearest(name, [*dict.fromkeys(column for column, _ in columns), *said, *events])
     if not near:
         return COLUMNS
     about = ""

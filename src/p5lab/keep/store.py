@@ -16,7 +16,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -183,8 +183,14 @@ def reserve(directory: Path) -> None:
 @contextmanager
 def locked(directory: Path) -> Iterator[int | None]:
     """Holds the lock of a directory while the block runs. Yields the lock's file descriptor, or
-    None if another process holds the lock."""
-    with (directory / LOCK).open("a") as file:
+    None if another process holds the lock. Raises OSError if the directory has no lock and cannot
+    be written."""
+    path = directory / LOCK
+    try:
+        opened = path.open("a")
+    except OSError:  # a run of another user, or a read-only file system
+        opened = path.open()
+    with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -282,16 +288,17 @@ def is_lost(directory: Path) -> bool:
 
 def settle(directory: Path, record: dict[str, Any]) -> dict[str, Any]:
     """Changes a record from `running` to `failed` if no process executes the run. Returns the
-    record."""
+    record. In a directory that cannot be written, only the returned record changes."""
     if record["status"] != "running":
         return record
-    with locked(directory) as lock:
+    with suppress(OSError), locked(directory) as lock:
         if lock is None:
             return record
         record = read(directory) or record
         if record["status"] == "running":
             record = {**record, "status": "failed", "reason": CRASHED}
-            write(directory, record)
+            with suppress(UserError):
+                write(directory, record)
     return record
 
 

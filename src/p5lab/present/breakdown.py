@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 from p5lab.describe import tomlfile
 from p5lab.describe.experiment import PROGRAM
 from p5lab.describe.keys import readable
-from p5lab.errors import UserError, unknown
+from p5lab.errors import UserError, listed, unknown
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
@@ -235,8 +235,12 @@ class Table:
     @property
     def known(self) -> tuple[Column, ...]:
         """The metrics of View.PARTS and of observers that the systems have."""
+        return self.having(_KNOWN)
+
+    def having(self, columns: Iterable[Column]) -> tuple[Column, ...]:
+        """Those of the columns whose events the systems have."""
         events = dict.fromkeys((event for own in self.total.counts for event in own or ()), 1.0)
-        values = {one: _value(events, one, self.systems[0].stored[0]) for one in _KNOWN}
+        values = {one: _value(events, one, self.systems[0].stored[0]) for one in columns}
         return tuple(one for one, value in values.items() if value == value)
 
     def ordered(self, columns: tuple[Column, ...]) -> Table:
@@ -305,7 +309,7 @@ def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
     that differ only in the seed are one system. Different programs of the user are versions.
 
     The empty bracket is left out, and not subtracted. Raises UserError if a run did not count by
-    one of the dimensions, and if no run has a value of `where` or a name of `names`.
+    one of the dimensions, and if no run has a metric, a value of `where` or a name of `names`.
     """
     runs = selection.as_versions(runs)
     question = of_versions(runs, question)
@@ -317,6 +321,14 @@ def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
             f"{_known_values(runs, question) if question.where else ''}"
         )
     check_names(runs, question)
+    has = {one for table in found for one in table.having(question.metrics)}
+    for lost in (one for one in question.metrics if one not in has):
+        events = found[0].total.counts[0] or ()
+        known = listed([one.name for one in found[0].known] or sorted(events), "and", str)
+        raise UserError(
+            f"--metric {lost.name}: counts by {', '.join(question.by)} do not have it; they have"
+            f" {known}"
+        )
     return found
 
 
