@@ -16,7 +16,8 @@ from typing import Any
 from p5lab import engines
 from p5lab.describe import ended, refused
 from p5lab.describe.run import Run
-from p5lab.engines import EVENTS, Outcome, Plan, saved_state
+from p5lab.engines import EVENTS, Outcome, Plan
+from p5lab.engines.bochs import saved_state
 from p5lab.errors import UserError, disk_error
 from p5lab.execute import forkserver
 from p5lab.execute.forkserver import Server

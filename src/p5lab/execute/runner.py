@@ -23,7 +23,8 @@ from p5lab import engines
 from p5lab.describe.boot import Boot
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.run import MediaRun, Run
-from p5lab.engines import EVENTS, Outcome, saved_state
+from p5lab.engines import EVENTS, Outcome
+from p5lab.engines.bochs import saved_state
 from p5lab.errors import UserError, disk_error, writing
 from p5lab.execute import forkserver, one_run, repeat
 from p5lab.execute.executor import Executor, Here, Lost

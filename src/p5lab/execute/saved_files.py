@@ -10,7 +10,7 @@ from pathlib import Path
 from p5lab import engines
 from p5lab.describe.media import CHANGED
 from p5lab.describe.run import MediaRun
-from p5lab.engines import saved_state
+from p5lab.engines.bochs import saved_state
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.execute import forkserver
 from p5lab.keep import store

@@ -19,8 +19,8 @@ from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import MULTIBOOT, X86_64, Guest, MediaGuest
 from p5lab.describe.plan import Part
 from p5lab.describe.run import ImageRun, MediaRun, Run
-from p5lab.engines import EVENTS, Engine, Outcome, Plan, saved_state
-from p5lab.engines.bochs import bochsrc, boot, pictures, script
+from p5lab.engines import EVENTS, Engine, Outcome, Plan
+from p5lab.engines.bochs import bochsrc, boot, pictures, saved_state, script
 from p5lab.errors import UserError
 from p5lab.lab import Lab, relative, shown
 from p5lab.logs import last_line, last_line_about, panic, printable, signal_name
