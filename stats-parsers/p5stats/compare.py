@@ -67,21 +67,23 @@ def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.Da
     index = wide.index.to_frame(index=False).assign(**{k: same[k] for k in keys if k not in differ})
     wide.index = pd.MultiIndex.from_frame(index[keys])
     vectors = [event for event in wide.columns if event.startswith(VECTOR)]
-    without = wide.index.get_level_values("engine").isin(undivided)
-    wide.loc[without, KERNEL] = math.nan
-    if without.any():
-        wide[VECTOR] = np.where(without, math.nan, 0)
-    by_source = frame.groupby(SOURCE)["event"].unique()
-    parts = []
-    for source, rows in wide.groupby(level=SOURCE, sort=False):
-        events = set(by_source[source])
-        if rows.index.get_level_values("engine")[0] not in undivided:
-            events |= {KERNEL} if "cycles.busy" in events else set()
-            # If a bracket has no interrupt of a vector, the bracket has no row for this vector.
-            events |= set(vectors) if "hw_interrupts" in events else set()
-        missing = [event for event in rows.columns[rows.isna().any()] if event in events]
-        parts.append(rows.fillna(dict.fromkeys(missing, 0)) if missing else rows)
-    return pd.concat(parts)
+    divided = ~wide.index.get_level_values("engine").isin(undivided)
+    wide.loc[~divided, KERNEL] = math.nan
+    if not divided.all():
+        wide[VECTOR] = np.where(divided, 0, math.nan)
+    # A bracket has no row for an event that did not occur: if its source counts the event, it is 0.
+    counted = frame[[*SOURCE, "event"]].drop_duplicates().assign(counts=True)
+    counted = counted.pivot(index=SOURCE, columns="event", values="counts").reindex(_sources(wide))
+    counts_it = counted.reindex(columns=wide.columns).notna().to_numpy()
+    for event, of in ((KERNEL, "cycles.busy"), *((vector, "hw_interrupts") for vector in vectors)):
+        if of in counted:
+            counts_it[:, wide.columns.get_loc(event)] |= divided & counted[of].notna().to_numpy()
+    return wide.mask(wide.isna() & counts_it, 0)
+
+
+def _sources(values: pd.DataFrame) -> pd.MultiIndex:
+    """The SOURCE of each row of a table of `counts`."""
+    return values.index.droplevel([name for name in values.index.names if name not in SOURCE])
 
 
 def correct(values: pd.DataFrame, cost: pd.Series) -> pd.DataFrame:
@@ -102,11 +104,12 @@ def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
     empty bracket. Cold caches and clock ticks are not part of the cost of a marker, but they hardly
     change the median.
     """
-    parts = []
-    for _, run in values.groupby(level=SOURCE, sort=False):
-        is_empty = run.index.get_level_values("phase") == empty
-        parts.append(correct(run[~is_empty], run[is_empty].median()) if is_empty.any() else run)
-    return pd.concat(parts)
+    is_empty = values.index.get_level_values("phase") == empty
+    cost = values[is_empty].groupby(level=SOURCE, sort=False).median()
+    if cost.empty:
+        return values
+    rest = values[~is_empty]
+    return rest - cost.reindex(_sources(rest)).fillna(0).to_numpy()
 
 
 def parameter(values: pd.DataFrame, name: str) -> pd.Series:

@@ -324,9 +324,13 @@ def _stored(path: Path, sha256: str | None, observer: str) -> tuple[pa.Table, di
     """The rows of an observer in a file, and the metadata that p5lab wrote."""
     content = _content(path, sha256)
     try:
-        columns = pq.read_schema(pa.BufferReader(content))
-        chosen = [(OBSERVER, "=", observer)] if OBSERVER in columns.names else None
-        found = pq.read_table(pa.BufferReader(content), filters=chosen)
+        file = pq.ParquetFile(pa.BufferReader(content))
+        columns = file.schema_arrow
+        if OBSERVER in columns.names:  # loads pyarrow.dataset, which takes a while
+            chosen = [(OBSERVER, "=", observer)]
+            found = pq.read_table(pa.BufferReader(content), filters=chosen)
+        else:
+            found = file.read()
     except (OSError, ValueError, pa.ArrowException) as error:
         raise DamagedTable(path, f"cannot read {path}: {str(error).splitlines()[0]}") from None
     try:
