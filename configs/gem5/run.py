@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import m5.objects
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SOURCES = (HERE, ROOT / "src/p5lab/engines/gem5")
-sys.path[:0] = [str(HERE), str(ROOT / "src")]
+sys.path[:0] = [str(HERE), str(ROOT / "src"), str(ROOT / "stats-parsers")]
 
 try:
     import tomllib  # noqa: F401
@@ -32,11 +31,12 @@ from p5pc.processor import ChipProcessor, PentiumProcessor  # noqa: E402
 
 from p5lab.describe.guest import X86_64  # noqa: E402
 from p5lab.describe.machine import Machine  # noqa: E402
-from p5lab.engines.gem5 import checkpoint, chip, direct, parameters, simpoints, versions, workload  # noqa: E402
+from p5lab.engines.gem5 import checkpoint, chip, direct, parameters, versions, workload  # noqa: E402
 from p5lab.engines.gem5.ending import reason  # noqa: E402
 from p5lab.engines.gem5.setup import EXTRAS, Setup  # noqa: E402
 from p5lab.errors import UserError  # noqa: E402
 from p5lab.files import sha256_of  # noqa: E402
+from p5stats import StatsError, simpoint  # noqa: E402
 
 # Exit statuses. BAD_INPUT, GUEST_FAILED and TIME_LIMIT are the same as in the embedded engine.
 PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
@@ -102,7 +102,7 @@ def main() -> int:
         if args.simpoints:
             return estimate(args, machine, outdir, ready)
         return restore_and_run(setup, machine, ours, outdir, ready)
-    except UserError as error:
+    except (UserError, StatsError) as error:
         print(f"p5lab: {error}", file=sys.stderr)
         return BAD_INPUT
 
@@ -433,11 +433,12 @@ def estimate(
 ) -> int:
     """Measure the chosen intervals. A child process measures each interval from its own checkpoint.
 
-    Writes simpoints.json. Raises UserError if a child fails."""
-    chosen, coverage = simpoints.read(args.simpoints)
+    Writes simpoints.json. Raises UserError if a child fails, and StatsError for a wrong file."""
+    weights = args.simpoints.with_suffix(".weights")
+    chosen, coverage = simpoint.read_points(args.simpoints, weights), simpoint.coverage(weights)
     length = args.interval
     warm_up = length if args.warm_up is None else args.warm_up
-    starts = [one.start(length, warm_up) for one in chosen]
+    starts = [max(0, one.interval * length - warm_up) for one in chosen]
     place = outdir
     if later := [start for start in starts if start]:  # 0 is the ready marker
         place = child(outdir, "checkpoints", {"ready": str(ready), "starts": later})
@@ -446,13 +447,14 @@ def estimate(
         task = {
             "checkpoint": str(place / str(start) if start else ready),
             "length": length,
-            "warm_up": one.number * length - start,
+            "warm_up": one.interval * length - start,
         }
-        done = child(outdir, f"{INTERVALS}/{one.number}", task)
+        done = child(outdir, f"{INTERVALS}/{one.interval}", task)
         measured = json.loads((done / "interval.json").read_text())
         clocks = measured["ticks"] * machine.core_hz / markers.TICKS
         cpi = clocks / measured["instructions"]
-        found.append({**asdict(one), "instructions": measured["instructions"], "cpi": cpi})
+        about = {"number": one.interval, "cluster": one.cluster, "weight": one.weight}
+        found.append({**about, "instructions": measured["instructions"], "cpi": cpi})
     total = {
         "interval": length,
         "warm_up": warm_up,

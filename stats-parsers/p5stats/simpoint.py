@@ -151,12 +151,12 @@ def write_points(points: Sequence[Point]) -> tuple[str, str]:
     )
 
 
-def read_points(simpoints: Path, weights: Path, intervals: int) -> tuple[Point, ...]:
+def read_points(simpoints: Path, weights: Path, intervals: float = math.inf) -> tuple[Point, ...]:
     """Reads the chosen intervals of a run from a .simpoints and a .weights file. The weights of the
     result add up to 1; `coverage` is their sum in the file.
 
-    intervals: the number of intervals in the run. Raises StatsError if a file is malformed, or if
-    the two files do not match.
+    intervals: the number of intervals in the run, if it is known. Raises StatsError if a file is
+    malformed, or if the two files do not match.
     """
     chosen, shares = _pairs(simpoints, int), _pairs(weights, float)
     if chosen.keys() != shares.keys():

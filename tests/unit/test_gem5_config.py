@@ -23,7 +23,6 @@ from p5lab.engines.gem5 import (
     checkpoint,
     direct,
     parameters,
-    simpoints,
     stack,
     versions,
     workload,
@@ -355,50 +354,6 @@ def test_a_checkpoint_of_something_else_is_refused_and_the_part_named(setup, tmp
         checkpoint.check(tmp_path, key(setup))
 
 
-# --- chosen intervals ---------------------------------------------------------------------------
-
-
-def test_chosen_intervals(tmp_path):
-    file = tmp_path / "phases.simpoints"
-    file.write_text("7 0\n2 1\n")
-    file.with_suffix(".weights").write_text("0.75 0\n0.25 1\n")
-    chosen, coverage = simpoints.read(file)
-    assert coverage == 1
-    assert [(one.number, one.weight) for one in chosen] == [(2, 0.25), (7, 0.75)]
-    assert [one.start(1000, 500) for one in chosen] == [1500, 6500]
-    assert chosen[0].start(1000, 9999) == 0
-
-
-def test_intervals_of_a_part_of_the_run_stand_for_the_whole(tmp_path):
-    file = tmp_path / "phases.simpoints"
-    file.write_text("7 0\n2 2\n")
-    file.with_suffix(".weights").write_text("0.6 0\r\n0.2 2")  # SimPoint's -coveragePct 0.8
-    chosen, coverage = simpoints.read(file)
-    assert coverage == pytest.approx(0.8)
-    assert [one.weight for one in chosen] == pytest.approx([0.25, 0.75])
-
-
-@pytest.mark.parametrize(
-    "points, weights, message",
-    [
-        ("7 0\n2 1\n", "1 0\n1 1\n", "phases.weights: expected weights that add up to 1.*found 2"),
-        ("7 0\n", "nan 0\n", "expected weights that add up to 1.*found nan"),
-        ("7 0\n", "0.5 0\n0.5 1\n", "expected the same clusters as in its .weights"),
-        ("7\n", "1 0\n", "phases.simpoints:1: expected a value and a cluster"),
-        ("7 0\n", "x 0\n", "phases.weights:1: expected a value and a cluster"),
-        ("", "", "expected at least one line with a cluster"),
-    ],
-)
-def test_files_of_intervals_that_make_no_sense(tmp_path, points, weights, message):
-    file = tmp_path / "phases.simpoints"
-    file.write_text(points)
-    file.with_suffix(".weights").write_text(weights)
-    with pytest.raises(UserError, match=message):
-        simpoints.read(file)
-    with pytest.raises(UserError, match=r"cannot read .*others\.simpoints"):
-        simpoints.read(tmp_path / "others.simpoints")
-
-
 # --- releases ---------------------------------------------------------------------------------
 
 
@@ -449,9 +404,11 @@ def test_a_wrong_name_or_guest_is_one_line(changes, message):
 def test_gem5s_interpreter_can_import_it():
     """gem5's interpreter has only the standard library."""
     configs = [path.read_text() for path in (ROOT / "configs/gem5").rglob("*.py")]
-    imports = re.findall(r"^from p5lab\S* import [^#(\n]*", "\n".join(configs), re.MULTILINE)
+    imports = re.findall(r"^from p5\S* import [^#(\n]*", "\n".join(configs), re.MULTILINE)
+    imports = [one for one in imports if not one.startswith("from p5pc")]
     assert len(imports) > 5
-    source = "\n".join([f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r})", *imports])
+    places = [str(ROOT / "src"), str(ROOT / "stats-parsers")]
+    source = "\n".join([f"import sys; sys.path[:0] = {places!r}", *imports])
     subprocess.run([sys.executable, "-I", "-S", "-c", source], check=True)
 
 
