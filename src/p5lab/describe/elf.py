@@ -78,6 +78,11 @@ class Elf:
         return int.from_bytes(self.image[16:18], "little")
 
     @property
+    def form(self) -> tuple[int, int]:
+        """The class of the file (1: 32 bits, 2: 64 bits) and the machine (e_machine)."""
+        return self.image[4], int.from_bytes(self.image[18:20], "little")
+
+    @property
     def entry(self) -> int:
         """The address at which the program begins."""
         return int.from_bytes(self.image[24 : 32 if self._wide else 28], "little")

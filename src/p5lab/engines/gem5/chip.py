@@ -6,6 +6,7 @@ gem5's own interpreter imports this module, so it needs only the standard librar
 
 from pathlib import Path
 
+from p5lab.describe.elf import Elf
 from p5lab.describe.guest import X86_64
 from p5lab.describe.keys import PARTS
 from p5lab.describe.machine import Machine
@@ -21,8 +22,7 @@ DEVIATIONS = [
     "the chip does not see reads of bus masters, and the data of bus masters occupy no DRAM",
     "the devices are gem5's",
 ]
-# The first bytes of an ELF file, and the class and the machine of a program.
-_ELF, _CLASS, _MACHINE = b"\x7fELF", 4, 18
+# By the class and the machine of an ELF file.
 _ISA = {(1, 3): PENTIUM, (2, 62): X86_64}
 
 
@@ -37,12 +37,8 @@ def isa_of(program: Path) -> str:
     """The instruction set of a program: pentium or x86-64. Raises UserError for a file that is no
     static or dynamic program of Linux for these processors."""
     try:
-        head = program.open("rb").read(_MACHINE + 2)
+        return _ISA[Elf(program.read_bytes()).form]
     except OSError as error:
         raise UserError(f"cannot read {program}: {error.strerror}") from None
-    isa = None
-    if head[:4] == _ELF and len(head) == _MACHINE + 2:
-        isa = _ISA.get((head[_CLASS], int.from_bytes(head[_MACHINE:], "little")))
-    if isa is None:
-        raise UserError(f"{program}: expected an ELF program for i386 or x86-64")
-    return isa
+    except (ValueError, KeyError):
+        raise UserError(f"{program}: expected an ELF program for i386 or x86-64") from None

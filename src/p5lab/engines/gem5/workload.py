@@ -12,6 +12,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from p5lab.describe.elf import PT_LOAD, Elf
 from p5lab.engines.bochs.boot import TOP_RESERVED
 from p5lab.errors import UserError
 
@@ -21,9 +22,7 @@ TYPE_OF_LOADER, RAMDISK_IMAGE = 0x210, 0x218  # offsets in the boot parameters
 UNASSIGNED_LOADER = 0xFF
 COMMAND_LINE_LIMIT = 511  # bytes between 0x90000 and 0x90200, without the final zero
 PAGE = 4096
-ELF64_X86 = b"\x7fELF\x02\x01"
-MACHINE_X86_64 = 62
-LOADED_SEGMENT = 1  # PT_LOAD
+ELF64_X86 = (2, 62)  # the class and the machine
 
 
 @dataclass(frozen=True)
@@ -56,20 +55,13 @@ def layout(kernel: Path, initramfs: Path | None, memory: int) -> Layout:
 def kernel_end(kernel: Path) -> int:
     """The address after the last byte of a kernel in memory. The kernel's uninitialized data (bss)
     are included."""
-    with kernel.open("rb") as file:
-        start = file.read(64)
-        if start[:6] != ELF64_X86 or struct.unpack_from("<H", start, 18)[0] != MACHINE_X86_64:
-            raise UserError(f"{kernel}: expected an x86-64 ELF kernel (vmlinux)")
-        offset = struct.unpack_from("<Q", start, 32)[0]
-        entry_size, entries = struct.unpack_from("<HH", start, 54)
-        file.seek(offset)
-        table = file.read(entry_size * entries)
-    ends = [0]
-    for at in range(0, len(table), entry_size):
-        kind, _, _, _, physical, _, bytes_in_memory = struct.unpack_from("<IIQQQQQ", table, at)
-        if kind == LOADED_SEGMENT:
-            ends.append(physical + bytes_in_memory)
-    return max(ends)
+    try:
+        elf = Elf(kernel.read_bytes())
+        if elf.form != ELF64_X86:
+            raise ValueError
+        return max(one.physical + one.memory for one in elf.headers if one.kind == PT_LOAD)
+    except ValueError:
+        raise UserError(f"{kernel}: expected an x86-64 ELF kernel (vmlinux)") from None
 
 
 def command_line(guest: str, core_hz: int, seed: int, *, chip: bool = False) -> str:
