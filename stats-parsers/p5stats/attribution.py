@@ -26,9 +26,6 @@ USER_RING = 3
 UNKNOWN = "[not known]"
 VDSO, NO_MODULE = "vdso", "[unknown]"
 COLUMNS = ["phase", "function", "module", "ring", "space", "crossing", "event", "count"]
-
-
-LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
 _TEXTS = ("type", "name", "module", "kind", "lost", "won")
 _LISTS = ("counts",)
 _NODE = ("type", "id", "parent", "function", "cr3", "ring", "entrance")  # others are dimensions
@@ -240,7 +237,9 @@ def read(path: Path) -> Attribution:
     crossings = {0: UNKNOWN}
 
     def header(record: dict[str, Any]) -> None:
-        found.events.extend(_events(record["events"]))
+        found.events.extend(jsonl.names(record["events"]))
+        if INSTRUCTIONS not in found.events:
+            raise ValueError(f"expected the names of events, including {INSTRUCTIONS}")
         found.stacks = bool(record["stacks"])
 
     def line(record: dict[str, Any]) -> None:
@@ -278,7 +277,7 @@ def read(path: Path) -> Attribution:
 
 def _check(record: dict[str, Any]) -> None:
     """Checks a record. ValueError if a field has a wrong type, or if a number is less than 0 or
-    greater than LIMIT - 1."""
+    greater than jsonl.LIMIT - 1."""
     for key, value in record.items():
         if key in _TEXTS:
             fits = isinstance(value, str) or (key == "kind" and value is None)
@@ -287,21 +286,11 @@ def _check(record: dict[str, Any]) -> None:
         elif key in _LISTS:
             fits = isinstance(value, list)
         else:
-            fits = (type(value) is int and 0 <= value < LIMIT) or (
+            fits = (type(value) is int and 0 <= value < jsonl.LIMIT) or (
                 key == "vector" and value is None
             )
         if not fits:
             raise ValueError(f"{key}: found {str(value)[:40]!r}")
-
-
-def _events(events: object) -> list[str]:
-    if (
-        not isinstance(events, list)
-        or not all(isinstance(event, str) for event in events)
-        or INSTRUCTIONS not in events
-    ):
-        raise ValueError(f"expected the names of events, including {INSTRUCTIONS}")
-    return events
 
 
 def _node(
@@ -321,15 +310,13 @@ def _node(
 
 
 def _add_counts(found: Attribution, record: dict[str, Any]) -> None:
-    counts = record["counts"]
-    if record["node"] not in found.nodes or len(counts) > len(found.events):
-        raise ValueError("expected counts of a known node, one for each event")
-    if not all(type(count) is int and abs(count) < LIMIT for count in counts):
-        raise ValueError("expected whole numbers")
+    counts = jsonl.counts(record["counts"], found.events, cut=True)
+    if record["node"] not in found.nodes:
+        raise ValueError("expected counts of a known node")
     by_node = found.counts.setdefault(int(record["phase"]), {})
     if record["node"] in by_node:
         raise ValueError(f"counts of node {record['node']} twice")
-    by_node[record["node"]] = counts + [0] * (len(found.events) - len(counts))
+    by_node[record["node"]] = counts
     if found.has_stack:
         own = dict(zip(found.events, by_node[record["node"]], strict=True))
         cpi.check(f"phase {record['phase']}, node {record['node']}", own)

@@ -22,6 +22,7 @@ from p5stats.problems import StatsError
 
 PAGE_FAULT = 14
 END = "end of the bracket"
+REGISTER = 64  # bits on x86-64
 BREAKPOINT = 3  # INT 3 ends UML's stub
 PTRACE, PTRACE_CONT, PTRACE_SYSEMU = 26, 7, 31
 KERNEL, HOST_KERNEL, UML_KERNEL, STUB = "kernel", "host kernel", "UML kernel", "stub"
@@ -162,21 +163,19 @@ def read(path: Path) -> dict[int, list[Bracket]]:
     now = 0
     for where, data in jsonl.read(path):
         line = _Line(where, data)
-        kind, tsc = line.text("kind"), line.number("tsc")
+        kind, tsc = line.get("kind", str), line.count("tsc")
         if tsc < now:
             raise line.fault(f"tsc went back from {now} to {tsc}")
         now = tsc
         if kind == "begin":
             begin, inside = line, []
         elif kind == "end":
-            if begin is None or begin.number("phase") != line.number("phase"):
+            if begin is None or begin.count("phase") != line.count("phase"):
                 raise line.fault("an end without its begin")
             steps = list(_steps(begin, inside, line))
             for number, step in enumerate(steps, 1):
                 cpi.check_clocks(f"{where}: step {number}", step.clocks, step.counts)
-            brackets.setdefault(line.number("phase"), []).append(
-                Bracket(steps, begin.number("tsc"))
-            )
+            brackets.setdefault(line.count("phase"), []).append(Bracket(steps, begin.count("tsc")))
             begin = None
         else:
             inside.append(_crossing(line))
@@ -187,50 +186,21 @@ def read(path: Path) -> dict[int, list[Bracket]]:
     return brackets
 
 
-class _Line:
-    """One JSON object of the file. The methods check the type and range of each value."""
-
-    def __init__(self, where: str, data: object) -> None:
-        self.where = where
-        if not isinstance(data, dict):
-            raise self.fault("expected an object {...}")
-        self.data = data
-
+class _Line(jsonl.Line):
     def fault(self, what: str) -> StatsError:
-        return StatsError(f"{self.where}: not a line of a trace: {what}")
-
-    def text(self, key: str) -> str:
-        value = self.data.get(key)
-        if not isinstance(value, str):
-            raise self.fault(f"{key}: expected a text")
-        return value
-
-    def number(self, key: str) -> int:
-        return self._number(key, self.data.get(key))
-
-    def register(self, key: str) -> int:
-        """A register, which has 64 bits on x86-64."""
-        return self._number(key, self.data.get(key), 1 << 64)
+        return super().fault(f"not a line of a trace: {what}")
 
     def pair(self, key: str) -> tuple[int, int]:
         """Two integers: the values before and after the crossing."""
-        value = self.data.get(key)
-        if not isinstance(value, list) or len(value) != 2:
+        value = self.get(key, list)
+        if len(value) != 2:
             raise self.fault(f"{key}: expected two numbers")
-        before, after = (self._number(key, one) for one in value)
-        return before, after
+        return self.whole(key, value[0]), self.whole(key, value[1])
 
     def counts(self) -> dict[str, int]:
         """Events since reset; empty in traces of older engines."""
-        value = self.data.get("counts", {})
-        if not isinstance(value, dict):
-            raise self.fault("counts: expected an object {...}")
-        return {event: self._number(event, count) for event, count in value.items()}
-
-    def _number(self, key: str, value: object, limit: int = 1 << 63) -> int:
-        if type(value) is not int or not 0 <= value < limit:
-            raise self.fault(f"{key}: expected a whole number from 0")
-        return value
+        value = self.get("counts", dict) if "counts" in self.data else {}
+        return {event: self.whole(event, count) for event, count in value.items()}
 
 
 def typical(brackets: Iterable[Bracket]) -> Bracket:
@@ -252,23 +222,23 @@ def typical(brackets: Iterable[Bracket]) -> Bracket:
 
 
 def _crossing(line: _Line) -> Crossing:
-    vector = None if line.data.get("vector", ...) is None else line.number("vector")
+    vector = None if line.data.get("vector", ...) is None else line.count("vector")
     return Crossing(
-        line.text("kind"),
+        line.get("kind", str),
         vector,
-        line.number("tsc"),
-        line.number("instructions"),
+        line.count("tsc"),
+        line.count("instructions"),
         line.pair("ring"),
         line.pair("cr3"),
-        line.register("eax"),
-        line.register("ebx"),
+        line.count("eax", REGISTER),
+        line.count("ebx", REGISTER),
         line.counts(),
     )
 
 
 def _steps(begin: "_Line", crossings: list[Crossing], end: "_Line") -> Iterator[Step]:
     names = _names(crossings)
-    since, stub = begin.number("tsc"), False
+    since, stub = begin.count("tsc"), False
     counts = begin.counts()
     for crossing in crossings:
         who = names.part(crossing.ring[0], crossing.cr3[0], stub)
@@ -290,7 +260,7 @@ def _steps(begin: "_Line", crossings: list[Crossing], end: "_Line") -> Iterator[
     last = (crossings[-1].ring[1], crossings[-1].cr3[1]) if crossings else (3, 0)
     yield Step(
         names.part(*last, stub),
-        end.number("tsc") - since,
+        end.count("tsc") - since,
         END,
         False,
         False,

@@ -289,15 +289,8 @@ def _plugged(name: str) -> Observer:
     file = f"{name}.jsonl"
     what = f"counts by {', '.join(own)}"
     return Observer(
-        name, what, file, (*own, "ring", "space"), lambda at: _table(at / file, own), BOTH
+        name, what, file, (*own, "ring", "space"), lambda at: observers.read(at / file, own), BOTH
     )
-
-
-def _table(path: Path, by: Collection[str] = ()) -> Counted:
-    """The counts of an observer of engine/observe, or joint counts."""
-    found = observers.read(path, by)
-    frame = found.frame.assign(space=found.frame["space"].map("{:#010x}".format))
-    return Counted(frame, tuple(dict.fromkeys((*found.events, *frame["event"]))))
 
 
 def _intervals(directory: Path) -> Counted:
@@ -346,7 +339,7 @@ def _crossings(directory: Path) -> Counted:
 
 
 def _joint(directory: Path) -> Counted:
-    return _table(directory / JOINT_COUNTS)
+    return observers.read(directory / JOINT_COUNTS)
 
 
 # The files are outputs of the engine (engine/session/outputs.toml).

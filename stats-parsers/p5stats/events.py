@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from p5stats import jsonl
+from p5stats.jsonl import Line
 from p5stats.problems import StatsError
 
 POWER_CUT = "power cut"  # if a power cut ended a run, the run's reason begins with these words
@@ -111,40 +112,12 @@ class Events:
         return next((marker for marker in self.markers if marker.op == "ready"), None)
 
 
-class _Line:
-    """One JSON object of the file. The methods check the type and range of each value."""
-
-    def __init__(self, where: str, data: object) -> None:
-        if not isinstance(data, dict):
-            raise StatsError(f"{where}: expected an object {{...}}")
-        self.where = where
-        self.data = data
-
-    def get(self, key: str, kind: type) -> Any:  # noqa: ANN401
-        value = self.data.get(key)
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise StatsError(f"{self.where}: {key}: expected {kind.__name__}")
-        return value
-
-    def count(self, key: str) -> int:
-        value = self.get(key, int)
-        if not 0 <= value < LIMIT:
-            raise StatsError(f"{self.where}: {key}: expected a whole number from 0 to 2^63 - 1")
-        return value
-
-    def one_of(self, key: str, known: tuple[str, ...]) -> str:
-        value = self.get(key, str)
-        if value not in known:
-            raise StatsError(f"{self.where}: {key}: expected one of {', '.join(known)}")
-        return value
-
-
 def parse(path: Path) -> Events:
     """Parses and checks a file. StatsError names the line of the first error.
 
     Unbalanced markers are also an error, because a count between such markers has no meaning.
     """
-    lines = _lines(path)
+    lines = jsonl.lines(path)
     try:
         header = next(lines)
     except StopIteration:
@@ -155,10 +128,10 @@ def parse(path: Path) -> Events:
     reads: list[Read] = []
     notes: list[dict[str, Any]] = []
     intervals: dict[int, list[Marker]] = {}
-    end: _Line | None = None
+    end: Line | None = None
     for line in lines:
         if end:
-            raise StatsError(f"{line.where}: expected nothing after the end line")
+            raise line.fault("expected nothing after the end line")
         kind = line.one_of("type", ("marker", "interval", "read", "note", "end"))
         if kind == "marker":
             markers.append(_marker(line, len(units), shadows))
@@ -202,7 +175,7 @@ def end_line(path: Path) -> tuple[str, str] | None:
     """
     last = None
     try:
-        for line in _lines(path):
+        for line in jsonl.lines(path):
             last = line
     except StatsError:
         return None
@@ -214,12 +187,7 @@ def end_line(path: Path) -> tuple[str, str] | None:
         return None
 
 
-def _lines(path: Path) -> Iterator[_Line]:
-    for where, data in jsonl.read(path):
-        yield _Line(where, data)
-
-
-def _header(line: _Line) -> dict[str, str]:
+def _header(line: Line) -> dict[str, str]:
     """Checks the header and returns the unit of every event.
 
     Files with a newer schema version are refused, because their meaning is unknown. Version 1 is
@@ -229,22 +197,18 @@ def _header(line: _Line) -> dict[str, str]:
     line.one_of("type", ("header",))
     version = line.count("schema_version")
     if version != SCHEMA_VERSION:
-        raise StatsError(
-            f"{line.where}: schema_version: expected {SCHEMA_VERSION}, found {version}"
-        )
+        raise line.fault(f"schema_version: expected {SCHEMA_VERSION}, found {version}")
     events, units = line.get("events", list), line.get("units", list)
     if len(events) != len(units) or not all(isinstance(text, str) for text in events + units):
-        raise StatsError(
-            f"{line.where}: events, units: expected lists of texts, with one unit for each event"
-        )
+        raise line.fault("events, units: expected lists of texts, with one unit for each event")
     if len(set(events)) != len(events):
-        raise StatsError(f"{line.where}: events: the same name twice")
+        raise line.fault("events: the same name twice")
     if line.count("clock_hz") == 0:
-        raise StatsError(f"{line.where}: clock_hz: expected more than zero")
+        raise line.fault("clock_hz: expected more than zero")
     return dict(zip(events, units, strict=True))
 
 
-def _shadows(line: _Line, units: dict[str, str]) -> Shadows:
+def _shadows(line: Line, units: dict[str, str]) -> Shadows:
     if "shadows" not in line.data:
         return Shadows()
     found = Shadows(
@@ -253,14 +217,14 @@ def _shadows(line: _Line, units: dict[str, str]) -> Shadows:
     if not all(isinstance(name, str) and name for name in found.names) or len(
         set(found.names)
     ) != len(found.names):
-        raise StatsError(f"{line.where}: shadows: expected different names")
+        raise line.fault("shadows: expected different names")
     for name in (*found.events, *found.stream):
         if not isinstance(name, str) or name not in units:
-            raise StatsError(f"{line.where}: shadow_events, stream_events: no event {name!r}")
+            raise line.fault(f"shadow_events, stream_events: no event {name!r}")
     return found
 
 
-def _read(line: _Line, width: int) -> Read:
+def _read(line: Line, width: int) -> Read:
     return Read(
         line.one_of("insn", ("rdtsc", "rdmsr", "wrmsr")),
         line.count("index"),
@@ -281,16 +245,16 @@ def _is_bank(bank: Any) -> bool:  # noqa: ANN401
     )
 
 
-def _banks(line: _Line, width: int) -> dict[Bank, list[int]]:
+def _banks(line: Line, width: int) -> dict[Bank, list[int]]:
     banks: dict[Bank, list[int]] = {}
     for bank in line.get("banks", list):
         if not (_is_bank(bank) and _counts(bank[2]) and len(bank[2]) <= width):
-            raise StatsError(f"{line.where}: banks: expected [cr3, ring, [counts]]")
+            raise line.fault("banks: expected [cr3, ring, [counts]]")
         banks[bank[0], bank[1]] = bank[2]
     return banks
 
 
-def _by_shadow(line: _Line, shadows: Shadows) -> ByShadow:
+def _by_shadow(line: Line, shadows: Shadows) -> ByShadow:
     counts: ByShadow = {}
     for bank in line.get("shadows", list) if shadows.names else ():
         if not (
@@ -301,12 +265,12 @@ def _by_shadow(line: _Line, shadows: Shadows) -> ByShadow:
                 for one in bank[2]
             )
         ):
-            raise StatsError(f"{line.where}: shadows: expected [cr3, ring, [[counts], ...]]")
+            raise line.fault("shadows: expected [cr3, ring, [[counts], ...]]")
         counts[bank[0], bank[1]] = bank[2]
     return counts
 
 
-def _marker(line: _Line, width: int, shadows: Shadows) -> Marker:
+def _marker(line: Line, width: int, shadows: Shadows) -> Marker:
     vectors: dict[Vector, int] = {}
     for vector in line.get("vectors", list):
         if not (
@@ -317,7 +281,7 @@ def _marker(line: _Line, width: int, shadows: Shadows) -> Marker:
             and vector[3] <= 255
             and vector[2] in VECTOR_KINDS
         ):
-            raise StatsError(f"{line.where}: vectors: expected [cr3, ring, kind, vector, count]")
+            raise line.fault("vectors: expected [cr3, ring, kind, vector, count]")
         vectors[vector[0], vector[1], vector[2], vector[3]] = vector[4]
     number = int(line.where.rpartition(":")[2])
     return Marker(
@@ -331,12 +295,12 @@ def _marker(line: _Line, width: int, shadows: Shadows) -> Marker:
     )
 
 
-def _interval(line: _Line, snapshot: Marker, intervals: dict[int, list[Marker]]) -> None:
+def _interval(line: Line, snapshot: Marker, intervals: dict[int, list[Marker]]) -> None:
     """Adds a snapshot to its interval. The begin marker must come before the end marker."""
     found = intervals.setdefault(snapshot.arg, [])
     expected = ("begin", "end")[len(found) : len(found) + 1]
     if snapshot.op not in expected:
-        raise StatsError(f"{line.where}: interval {snapshot.arg}: expected one begin, then one end")
+        raise line.fault(f"interval {snapshot.arg}: expected one begin, then one end")
     found.append(snapshot)
 
 

@@ -17,7 +17,7 @@ import math
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -315,39 +315,28 @@ def _banks(sums: dict[Ring, float], names: Sequence[str], traced: set[str]) -> l
 
 
 def _markers(path: Path) -> tuple[dict[str, Any], list[_Marker]]:
-    rows = list(_rows(path))
-    if not rows:
+    rows = jsonl.lines(path)
+    if (header := next(rows, None)) is None:
         raise StatsError(f"{path}: empty: expected a header line")
-    (where, header), *rest = rows
-    if header.get("type") != "header" or header.get("schema_version") != SCHEMA_VERSION:
-        raise StatsError(f"{where}: expected a header of schema_version {SCHEMA_VERSION}")
+    if header.data.get("type") != "header" or header.data.get("schema_version") != SCHEMA_VERSION:
+        raise header.fault(f"expected a header of schema_version {SCHEMA_VERSION}")
     for key, kind in (("clock_hz", int), ("cpu", str), ("deviations", list)):
-        if not isinstance(header.get(key), kind):
-            raise StatsError(f"{where}: {key}: expected {kind.__name__}")
-    if header["clock_hz"] < 1:
-        raise StatsError(f"{where}: clock_hz: expected more than zero")
+        header.get(key, kind)
+    if header.count("clock_hz") < 1:
+        raise header.fault("clock_hz: expected more than zero")
     markers: list[_Marker] = []
-    for where, row in rest:
-        if row.get("type") != "marker" or row.get("op") not in events.OPS:
-            raise StatsError(f"{where}: expected a marker: {', '.join(events.OPS)}")
-        arg, tick, dump = (row.get(key) for key in ("arg", "tick", "dump"))
-        if not all(type(value) is int and value >= 0 for value in (arg, tick, dump)):
-            raise StatsError(f"{where}: arg, tick, dump: expected whole numbers from 0")
+    for line in rows:
+        if line.data.get("type") != "marker" or line.data.get("op") not in events.OPS:
+            raise line.fault(f"expected a marker: {', '.join(events.OPS)}")
+        arg, tick, dump = (line.count(key) for key in ("arg", "tick", "dump"))
         last = markers[-1].dump if markers else -1
         # Markers in the same tick share a section, because gem5 writes one section for a tick.
-        if dump not in (last, last + 1) or dump < 0:
-            raise StatsError(f"{where}: dump: expected {last + 1}, found {dump}")
-        markers.append(_Marker(row["op"], row["arg"], row["tick"], row["dump"], where))
+        if dump not in (last, last + 1):
+            raise line.fault(f"dump: expected {last + 1}, found {dump}")
+        markers.append(_Marker(line.data["op"], arg, tick, dump, line.where))
     if not markers:
         raise StatsError(f"{path}: no markers: the guest did not reach a marker")
-    return header, markers
-
-
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for where, row in jsonl.read(path):
-        if not isinstance(row, dict):
-            raise StatsError(f"{where}: expected an object {{...}}")
-        yield where, row
+    return header.data, markers
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -17,7 +17,6 @@ from p5stats import cpi, jsonl
 from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1
-LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
 RINGS = 4
 COLUMNS = ["interval", "begin", "end", "ring", "event", "count"]
 
@@ -69,14 +68,14 @@ def read(path: Path) -> Intervals:
     def header(record: dict[str, Any]) -> None:
         nonlocal length, clock_hz
         events.extend(jsonl.names(record["events"]))
-        length, clock_hz = (jsonl.whole(record[name], LIMIT) for name in ("length", "clock_hz"))
+        length, clock_hz = (jsonl.whole(record[name]) for name in ("length", "clock_hz"))
         if not length or not clock_hz:
             raise ValueError("length and clock_hz: expected at least 1")
 
     def line(record: dict[str, Any]) -> None:
         if record["type"] != "counts":
             raise ValueError(f"unknown type {record['type']!r}")
-        point = jsonl.whole(record["tsc"], LIMIT), _rings(record["rings"], len(events))
+        point = jsonl.whole(record["tsc"]), _rings(record["rings"], len(events))
         if points and not _follows(points[-1], point):
             raise ValueError("expected a later clock and the rings of the line before")
         points.append(point)
@@ -102,7 +101,7 @@ def _rings(value: object, events: int) -> dict[int, list[int]]:
             raise ValueError(f"ring {ring} twice")
         if not isinstance(counts, list) or len(counts) != events:
             raise ValueError("expected a count for each event")
-        found[ring] = [jsonl.whole(count, LIMIT) for count in counts]
+        found[ring] = [jsonl.whole(count) for count in counts]
     return found
 
 

@@ -2,11 +2,13 @@
 """Files with one JSON value on each line."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from p5stats.problems import StatsError
+
+LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into a data frame
 
 
 def read(path: Path) -> Iterator[tuple[str, object]]:
@@ -26,6 +28,51 @@ def read(path: Path) -> Iterator[tuple[str, object]]:
                     raise StatsError(f"{where}: not valid JSON") from None
     except OSError as error:
         raise StatsError(f"cannot read {path}: {error.strerror}") from None
+
+
+class Line:
+    """One JSON object of a file. The getters check the type and the range of a value. Both raise
+    StatsError."""
+
+    def __init__(self, where: str, data: object) -> None:
+        self.where = where
+        if not isinstance(data, dict):
+            raise self.fault("expected an object {...}")
+        self.data = data
+
+    def fault(self, what: str) -> StatsError:
+        """The error for this line."""
+        return StatsError(f"{self.where}: {what}")
+
+    def get(self, key: str, kind: type) -> Any:  # noqa: ANN401
+        """The value of a member, which is of this type."""
+        value = self.data.get(key)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise self.fault(f"{key}: expected {kind.__name__}")
+        return value
+
+    def count(self, key: str, bits: int = 63) -> int:
+        """A whole number of at most `bits` bits."""
+        return self.whole(key, self.get(key, int), bits)
+
+    def whole(self, key: str, value: object, bits: int = 63) -> int:
+        """The value of a member or of a part of it, if it is a whole number of at most `bits`
+        bits."""
+        if type(value) is not int or not 0 <= value < 1 << bits:
+            raise self.fault(f"{key}: expected a whole number from 0 to 2^{bits} - 1")
+        return value
+
+    def one_of(self, key: str, known: tuple[str, ...]) -> str:
+        """One of these texts."""
+        value = self.get(key, str)
+        if value not in known:
+            raise self.fault(f"{key}: expected one of {', '.join(known)}")
+        return value
+
+
+def lines(path: Path) -> Iterator[Line]:
+    """Yields the lines of a file of objects. StatsError as `read`, and for another line."""
+    return (Line(where, data) for where, data in read(path))
 
 
 Record = dict[str, Any]
@@ -87,7 +134,19 @@ def names(value: object) -> list[str]:
     return value
 
 
-def whole(value: object, limit: int) -> int:
+def counts(value: object, events: Collection[str], *, cut: bool = False) -> list[int]:
+    """The value, if it is a list of whole numbers below LIMIT, one for each event. Files of an
+    older p5lab can have negative ones. `cut`: zeros at the end may be missing, and are added.
+    ValueError for anything else."""
+    missing = len(events) - len(value) if isinstance(value, list) else -1
+    if not isinstance(value, list) or missing < 0 or (missing and not cut):
+        raise ValueError("expected a count for each event")
+    if not all(type(count) is int and abs(count) < LIMIT for count in value):
+        raise ValueError("expected whole numbers")
+    return value + [0] * missing
+
+
+def whole(value: object, limit: int = LIMIT) -> int:
     """The value, if it is a whole number from 0 to `limit` - 1. ValueError if it is not."""
     if type(value) is not int or not 0 <= value < limit:
         raise ValueError(f"expected a whole number from 0 to {limit - 1}, found {str(value)[:40]}")

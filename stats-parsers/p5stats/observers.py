@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from p5stats import declared, jsonl, known_calls
 from p5stats.lazy import pd
+from p5stats.observed import Counted
 from p5stats.problems import NotCounted
 
 SCHEMA_VERSION = 1
-LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
 ENTRIES = ("soft", "irq", "fault")
 RINGS, VECTORS = 4, 256
 PLAIN = ("type", "phase", "cr3", "ring", "counts", "vectors")  # the members that are no dimension
@@ -28,18 +27,6 @@ START, END = ("phase", "ring", "space"), ("event", "count")  # columns
 REST = "(rest)"  # the value of a combination beyond the limit of the engine
 # The kind and the name of code outside of any call.
 OUTSIDE, OUTSIDE_CALLS = "outside", "outside of any call"
-
-
-@dataclass(frozen=True)
-class Table:
-    """The counts of an observer. `events`: all that it counts. `frame`: a row for each count that
-    is not zero, with the columns `phase`, `ring`, `space` (the value of CR3), the dimensions,
-    `event` and `count`. The deliveries of interrupts and exceptions are events such as
-    `vector.irq.48`, as in counts.parquet: software interrupts (soft), hardware interrupts (irq) and
-    exceptions (fault), at the place of the interrupted code."""
-
-    events: list[str]
-    frame: pd.DataFrame
 
 
 def named(members: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,9 +54,16 @@ def dimensions(engine: Path = declared.ENGINE) -> Mapping[str, Mapping[str, str]
     return {path.parent.name: declared.load(path).get("dimensions", {}) for path in files}
 
 
-def read(path: Path, by: Collection[str] = ()) -> Table:
+def read(path: Path, by: Collection[str] = ()) -> Counted:
     """Reads the file of an observer with these dimensions, or joint counts with those of the file.
-    StatsError if the file is malformed or incomplete."""
+    StatsError if the file is malformed or incomplete.
+
+    The table has a row for each count that is not zero, with the columns `phase`, `ring`, `space`
+    (the value of CR3 in hexadecimal), the dimensions, `event` and `count`. The deliveries of
+    interrupts and exceptions are events such as `vector.irq.48`, as in counts.parquet: software
+    interrupts (soft), hardware interrupts (irq) and exceptions (fault), at the place of the
+    interrupted code.
+    """
     events: list[str] = []
     rows: list[dict[str, Any]] = []
     seen: set[tuple[Any, ...]] = set()
@@ -80,7 +74,7 @@ def read(path: Path, by: Collection[str] = ()) -> Table:
         events.extend(jsonl.names(record["events"]))
 
     def line(record: dict[str, Any]) -> None:
-        phase, space = (jsonl.whole(record[name], LIMIT) for name in ("phase", "cr3"))
+        phase, space = (jsonl.whole(record[name]) for name in ("phase", "cr3"))
         own = {name: value for name, value in record.items() if name not in PLAIN}
         if not all(isinstance(one, str | int) for one in own.values()):
             raise ValueError(f"expected texts or numbers: {', '.join(own)}")
@@ -92,30 +86,25 @@ def read(path: Path, by: Collection[str] = ()) -> Table:
         where |= (values := named(own))
         if by and values.keys() != set(by):
             raise ValueError(f"expected {', '.join(by)}")
-        counts = dict(zip(events, _counts(record["counts"], len(events)), strict=True))
+        counts = dict(zip(events, jsonl.counts(record["counts"], events), strict=True))
         counts |= _vectors(record.get("vectors", []))
         rows.extend({**where, "event": event, "count": n} for event, n in counts.items() if n)
 
     jsonl.between(path, "counts of an observer", SCHEMA_VERSION, header, line)
     own = dict.fromkeys(name for row in rows for name in row if name not in (*START, *END))
     frame = pd.DataFrame(rows, columns=[*START, *own, *END], dtype="object")
-    numbers = dict.fromkeys(("phase", "ring", "space", "count"), "int64")
-    return Table(events, frame.where(frame.notna(), REST).astype(numbers))
-
-
-def _counts(value: object, events: int) -> list[int]:
-    if not isinstance(value, list) or len(value) != events:
-        raise ValueError("expected a count for each event")
-    if not all(type(count) is int and abs(count) < LIMIT for count in value):
-        raise ValueError("expected whole numbers")
-    return value
+    frame = frame.where(frame.notna(), REST).astype(
+        dict.fromkeys(("phase", "ring", "count"), "int64")
+    )
+    frame = frame.assign(space=frame["space"].map("{:#010x}".format))
+    return Counted(frame, tuple(dict.fromkeys((*events, *frame["event"]))))
 
 
 def _vectors(value: Any) -> dict[str, int]:  # noqa: ANN401
     found: dict[str, int] = {}
     for entry, vector, count in value:
         name = f"vector.{entry}.{jsonl.whole(vector, VECTORS)}"
-        if entry not in ENTRIES or not jsonl.whole(count, LIMIT):
+        if entry not in ENTRIES or not jsonl.whole(count):
             raise ValueError("expected vectors as [entry, vector, count]")
         if name in found:
             raise ValueError(f"vector {vector} twice")

@@ -109,7 +109,7 @@ def changed(number, **fields):
         (changed(6, parent=9), "7: .*no node 9 before this one"),
         (changed(6, function=9), "7: not a line of an attribution"),
         (changed(10, node=9), "expected counts of a known node"),
-        (changed(10, counts=[1, 2, 3, 4]), "expected counts of a known node"),
+        (changed(10, counts=[1, 2, 3, 4]), "expected a count for each event"),
         (changed(10, counts=[1.5]), "expected whole numbers"),
         (changed(14, loser=None), "15: not a line"),
         (changed(14, type="other"), "unknown type 'other'"),

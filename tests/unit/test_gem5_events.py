@@ -319,7 +319,7 @@ def test_how_it_ended(tmp_path):
         ({"header": {**HEADER, "clock_hz": 0}}, r":1: clock_hz: expected more than zero"),
         ({"header": {**HEADER, "cpu": 3}}, r":1: cpu: expected str"),
         ({"markers": [marker("start", 0, 1, 0)]}, r":2: expected a marker: ready, begin, end"),
-        ({"markers": [marker("ready", 0, -1, 0)]}, r":2: arg, tick, dump: expected whole numbers"),
+        ({"markers": [marker("ready", 0, -1, 0)]}, r":2: tick: expected a whole number"),
         (
             {"markers": [marker("ready", 0, 1, 0), marker("begin", 0, 2, 2)]},
             r":3: dump: expected 1, found 2",
