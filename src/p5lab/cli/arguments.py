@@ -39,8 +39,9 @@ def add(parser: _ActionsContainer, text: str, **given: Mapping[str, Any]) -> Non
             name, _, value = inner.rpartition("=")
             name = name or value.lower()
             words |= {"metavar": value} if value != name else {}
-            kind = {"nargs": "*" if missing else "+"} if several else {"nargs": "?"}
-            kind = kind if several or missing else {}
+            kind = {"nargs": "+"} if several else {}
+            if missing:  # with a default, argparse does not call it required
+                kind = {"nargs": "*", "default": []} if several else {"nargs": "?"}
         key = name.lstrip("-").replace("-", "_")
         parser.add_argument(name, **{**words, **given.get(key, kind)})
 

@@ -33,11 +33,8 @@ VERSIONS = 2
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `annotate`."""
-    parser.add_argument(
-        "what",
-        nargs="*",
-        metavar="WHAT",
-        help="a program, two versions of a program, or an experiment with --kernel",
+    arguments.add(
+        parser, "[WHAT...]  a program, two versions of a program, or an experiment with --kernel"
     )
     options.add_choice(parser)
     media_options.add_choice(parser)

@@ -9,6 +9,7 @@ examples:
 
 import argparse
 
+from p5lab.cli import arguments
 from p5lab.errors import unknown
 from p5lab.host import build
 from p5lab.host.progress import Progress
@@ -17,13 +18,8 @@ from p5lab.lab import Lab
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `build`."""
-    parser.add_argument(
-        "targets",
-        nargs="*",
-        metavar="TARGET",
-        help=f"{', '.join(build.PARTS)}, or a product such as build/engine/p5bochs (default:"
-        " everything)",
-    )
+    what = f"{', '.join(build.PARTS)}, or a product such as build/engine/p5bochs"
+    arguments.add(parser, f"[targets=TARGET...]  {what} (default: everything)")
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

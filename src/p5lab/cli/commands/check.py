@@ -32,16 +32,12 @@ GONE, FAILED = "the new results do not have this operation", "the run has failed
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `check`."""
-    for name, text in (("baseline", "the results to compare with"), ("new", "the new results")):
-        parser.add_argument(
-            name,
-            metavar=name.upper(),
-            help=f"{text}: a run, the name of an experiment, a directory with results, or a file of"
-            " p5stats.tidy.save",
-        )
+    results = "a run, the name of an experiment, a directory with results, or a file of"
     arguments.add(
         parser,
         f"""
+        BASELINE  the results to compare with: {results} p5stats.tidy.save
+        NEW  the new results: {results} p5stats.tidy.save
         --limit* NAME=N%  how far a number may move: a row of a report or an event, and a part
             (0.5%%) or a number of its unit. With + before the number, only an increase counts; may
             be repeated (default: {regression.DEFAULT})

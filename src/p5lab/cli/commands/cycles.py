@@ -28,32 +28,22 @@ from p5lab.present import counts, fragment_clocks, konata
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `cycles`."""
+    registers = ", ".join(f"{name}={value}" for name, value in preparation.REGISTERS.items())
     arguments.add(
         parser,
-        """
+        f"""
         what=FRAGMENT  a file in assembly language (.s, .S) or C, bytes in hexadecimal, or assembler
             text
         --function NAME  call this function of the file; default: the first instruction of a file in
             assembly language, the only function of a file in C
         --args VALUE,...  arguments of the function: numbers, symbols of the file, or `memory`, a
             page of words that are 1
-        """,
-    )
-    parser.add_argument(
-        "--with",
-        default="",
-        dest="registers",
-        metavar="REGISTER=VALUE,...",
-        help="values of registers at the beginning; default: "
-        + ", ".join(f"{name}={value}" for name, value in preparation.REGISTERS.items()),
-    )
-    arguments.add(
-        parser,
-        """
+        --with REGISTER=VALUE,...  values of registers at the beginning; default: {registers}
         --cflags OPTIONS  more options of the compiler
         --konata FILE  also write the last call as a trace for the viewer Konata (Kanata format,
             version 4)
         """,
+        **{"with": {"default": "", "dest": "registers"}},
     )
     options.add(parser, "machine format no-build")
 

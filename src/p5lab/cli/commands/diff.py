@@ -13,29 +13,24 @@ examples:
 
 import argparse
 
-from p5lab.cli import options
+from p5lab.cli import arguments, options
 from p5lab.errors import UserError
 from p5lab.keep import selection
 from p5lab.lab import Lab
-from p5lab.present import (
-    counts,
-    diff,
-    diff_tables,
-    headline,
-)
+from p5lab.present import counts, diff, diff_tables, headline
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `diff`."""
-    parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="the first 4 or more characters of a run's id"
-    )
-    parser.add_argument("--rings", action="store_true", help="count each privilege ring separately")
-    parser.add_argument(
-        diff_tables.OPTION,
-        action="store_true",
-        help="print all inputs and all events that differ, also per 1000 instructions; by default"
-        f" the tables fit on a screen of {headline.LINES} lines. Other formats always contain all",
+    arguments.add(
+        parser,
+        f"""
+        runs=RUN...  the first 4 or more characters of a run's id
+        --rings  count each privilege ring separately
+        {diff_tables.OPTION}  print all inputs and all events that differ, also per 1000
+            instructions; by default the tables fit on a screen of {headline.LINES} lines. Other
+            formats always contain all
+        """,
     )
     options.add(parser, "format")
 

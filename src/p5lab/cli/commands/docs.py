@@ -23,16 +23,12 @@ from p5lab.lab import Lab
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `docs`."""
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        help=f"only these records: {records.RUNS}, one of its parts ({', '.join(measure.PARTS)}), "
-        + ", ".join(f"{name} (needs {what})" for name, what in measure.NEEDS.items()),
-    )
+    needs = ", ".join(f"{name} (needs {what})" for name, what in measure.NEEDS.items())
     arguments.add(
         parser,
-        """
+        f"""
+        [names=NAME...]  only these records: {records.RUNS}, one of its parts
+            ({", ".join(measure.PARTS)}), {needs}
         --no-runs  make only the tables, from the records that exist
         --check  write nothing; exit with status 1 if a record or a document is out of date
         """,

@@ -41,12 +41,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         """,
     )
     options.add(parser, "division")
-    parser.add_argument(
-        "--export",
-        type=Path,
-        metavar="DIR",
-        help="also write a figure of each difference as SVG, PDF, PNG and CSV into this directory,"
-        " with a step for each cause",
+    arguments.add(
+        parser,
+        """
+        --export DIR  also write a figure of each difference as SVG, PDF, PNG and CSV into this
+            directory, with a step for each cause
+        """,
     )
     options.add(parser, "size only format", counts.FORMS)
 

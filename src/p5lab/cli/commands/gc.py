@@ -18,10 +18,7 @@ import contextlib
 from p5lab.cli import arguments, options
 from p5lab.keep import gc
 from p5lab.lab import Lab, cache_directory
-from p5lab.present import (
-    counts,
-    gc_table,
-)
+from p5lab.present import counts, gc_table
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -17,9 +17,7 @@ from p5lab.cli import arguments, options
 from p5lab.describe import experiment, keys, machine
 from p5lab.errors import UserError
 from p5lab.lab import Lab
-from p5lab.present import (
-    counts,
-)
+from p5lab.present import counts
 from p5lab.terminal import markup
 
 LONGEST = 24  # characters of a value

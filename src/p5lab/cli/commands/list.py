@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from rich.table import Table
 
-from p5lab.cli import options
+from p5lab.cli import arguments, options
 from p5lab.cli.parser import LIST
 from p5lab.describe import experiment, guest, machine, notebook, workload
 from p5lab.describe.supplied import System
@@ -20,10 +20,7 @@ from p5lab.errors import STATUS_BAD_INPUT, UserError
 from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.keep import index, named, store
 from p5lab.lab import Lab
-from p5lab.present import (
-    counts,
-    runs,
-)
+from p5lab.present import counts, runs
 from p5lab.terminal import markup
 
 LISTS = ("experiments", "machines", "guests", "workloads", "programs", "notebooks", "runs")
@@ -46,13 +43,8 @@ RUN = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `list`."""
-    parser.add_argument(
-        "what",
-        nargs="?",
-        choices=LISTS,
-        metavar=LIST,
-        help=f"one of {', '.join(LISTS)} (default: all)",
-    )
+    what = f"[{LIST}]  one of {', '.join(LISTS)} (default: all)"
+    arguments.add(parser, what, what={"nargs": "?", "choices": LISTS})
     options.add(parser, "json")
 
 

@@ -19,9 +19,7 @@ from p5lab.execute.build_and_run import examine
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
-from p5lab.present import (
-    counts,
-)
+from p5lab.present import counts
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -35,13 +35,8 @@ KEEP_ONE = "; keep one of them"  # the end of an error of p5stats.papers.against
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `plot`."""
     options.add(parser, "runs")
-    parser.add_argument(
-        "--output",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help=f"file to write: {', '.join(FILES)}",
-    )
+    output = f"--output FILE  file to write: {', '.join(FILES)}"
+    arguments.add(parser, output, output={"type": Path, "required": True})
     what = parser.add_mutually_exclusive_group()
     arguments.add(
         what,
@@ -50,23 +45,22 @@ def add(parser: argparse.ArgumentParser) -> None:
         --cpi  for runs with --cpi: draw what the processor spends its clocks on
         """,
     )
-    parser.add_argument(
-        "--ratio",
-        action="store_true",
-        help="draw ratios to the first guest, or to the first value of a swept key, machine, label"
-        " or program",
+    arguments.add(
+        parser,
+        """
+        --ratio  draw ratios to the first guest, or to the first value of a swept key, machine,
+            label or program
+        --kind  with --by: draw values (the default), or their ratio or difference to the first
+            system
+        --workload*  only this workload
+        --guest*  only this guest
+        --x KEY  the machine key of the horizontal axis
+        --title  a title above the figure (default: none)
+        """,
+        kind={"choices": KINDS_OF_VALUE, "default": KINDS_OF_VALUE[0]},
+        x={},
+        title={},
     )
-    parser.add_argument(
-        "--kind",
-        choices=KINDS_OF_VALUE,
-        default=KINDS_OF_VALUE[0],
-        help="with --by: draw values (the default), or their ratio or difference to the first"
-        " system",
-    )
-    parser.add_argument("--workload", action="append", default=[], help="only this workload")
-    parser.add_argument("--guest", action="append", default=[], help="only this guest")
-    parser.add_argument("--x", metavar="KEY", help="the machine key of the horizontal axis")
-    parser.add_argument("--title", help="a title above the figure (default: none)")
     options.add(parser, "by division per size")
 
 

@@ -20,14 +20,11 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from p5lab.cli import options, side_by_side
+from p5lab.cli import arguments, options, side_by_side
 from p5lab.errors import UserError
 from p5lab.keep import index, selection
 from p5lab.lab import Lab
-from p5lab.present import (
-    counts,
-    query_table,
-)
+from p5lab.present import counts, query_table
 from p5lab.terminal import for_terminal
 
 if TYPE_CHECKING:
@@ -39,19 +36,20 @@ VALUES = ("system", "value", "ratio")  # its columns that are shown in a narrow 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `query`."""
-    parser.add_argument("sql", metavar="SQL")
-    parser.add_argument(
-        "runs",
-        nargs="*",
-        metavar="RUN",
-        help=f"with --by: the runs of the table `{DIVIDED}`, as ids, labels or experiments",
+    arguments.add(
+        parser,
+        f"""
+        SQL
+        [runs=RUN...]  with --by: the runs of the table `{DIVIDED}`, as ids, labels or experiments
+        """,
     )
     options.add(parser, "columns by division per")
-    parser.add_argument(
-        "--all-rows",
-        action="store_true",
-        help=f"print all rows of the table; by default the first {query_table.ROWS} rows. Other"
-        " formats always contain all rows",
+    arguments.add(
+        parser,
+        f"""
+        --all-rows  print all rows of the table; by default the first {query_table.ROWS} rows. Other
+            formats always contain all rows
+        """,
     )
     options.add(parser, "format")
 

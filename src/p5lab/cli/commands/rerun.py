@@ -19,11 +19,7 @@ from p5lab.host.progress import Progress
 from p5lab.keep import selection, store
 from p5lab.lab import Lab
 from p5lab.prepare import rerun
-from p5lab.present import (
-    counts,
-    diff,
-    diff_tables,
-)
+from p5lab.present import counts, diff, diff_tables
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -40,13 +40,12 @@ from p5stats.dimensions import PAIRS, PER_CALL
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `show`."""
-    parser.add_argument(
-        "run",
-        metavar="RUN",
-        help="the first 4 or more characters of a run's id, or the name of an experiment",
-    )
-    parser.add_argument(
-        "more", nargs="*", default=[], metavar="RUN", help="further runs or experiments"
+    arguments.add(
+        parser,
+        """
+        RUN  the first 4 or more characters of a run's id, or the name of an experiment
+        [more=RUN...]  further runs or experiments
+        """,
     )
     options.add(parser, "only columns all-tables")
     arguments.add(
@@ -59,30 +58,15 @@ def add(parser: argparse.ArgumentParser) -> None:
         """,
     )
     for name, (views, what) in SHORT.items():
-        parser.add_argument(
-            f"--{name}", action="store_true", help=f"{what}: short for --by {' and '.join(views)}"
-        )
+        arguments.add(parser, f"--{name}  {what}: short for --by {' and '.join(views)}")
     arguments.add(
         parser,
-        """
+        f"""
         --intervals  for a run with --interval: show cycles, instructions and misses of each
             interval, or with --cpi the largest parts of the CPI stack
         --cpi  for runs with --cpi: show what the processor spends its clocks on
-        """,
-    )
-    parser.add_argument(
-        ideal.OPTION,
-        action="store_true",
-        help=f"for runs with {ideal.OPTION}: show how many cycles each part of the machine costs",
-    )
-    _add_attribution(parser)
-    options.add(parser, "format", counts.FORMS)
-
-
-def _add_attribution(parser: argparse.ArgumentParser) -> None:
-    arguments.add(
-        parser,
-        """
+        {ideal.OPTION}  for runs with {ideal.OPTION}: show how many cycles each part of the machine
+            costs
         --source FILE  for a run with --attribute lines: show the source of the program with the
             counts of --event beside it. Without FILE, the files of libraries are only listed
         --speedscope FILE  for a run with --attribute stacks: write the call stacks to a file for
@@ -91,11 +75,9 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
         source={"nargs": "?", "const": ""},
     )
     options.add(parser, "by division per")
-    parser.add_argument(
-        "--event",
-        metavar="NAME",
-        help=f"event to show (default of --source and --speedscope: {exports.EVENT})",
-    )
+    event = f"event to show (default of --source and --speedscope: {exports.EVENT})"
+    arguments.add(parser, f"--event NAME  {event}", event={})
+    options.add(parser, "format", counts.FORMS)
 
 
 def run(args: argparse.Namespace, lab: Lab) -> int:

@@ -14,7 +14,7 @@ examples:
 
 import argparse
 
-from p5lab.cli import failures, options
+from p5lab.cli import arguments, failures, options
 from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import validate
 from p5lab.lab import Lab
@@ -23,14 +23,14 @@ from p5lab.present import counts
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of `validate`."""
-    parser.add_argument("--source", metavar="PAPER", help="only the claims of this paper")
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="also show inputs from machine files, and claims that cannot be tested",
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="exit with status 1 if a claim does not hold"
+    arguments.add(
+        parser,
+        """
+        --source PAPER  only the claims of this paper
+        --all  also show inputs from machine files, and claims that cannot be tested
+        --strict  exit with status 1 if a claim does not hold
+        """,
+        source={},
     )
     options.add(parser, "jobs workers no-build format")
 
