@@ -56,14 +56,9 @@ class Attribution(Kind):
         return cls(tuple(sorted(set(args.attribute)))) if args.attribute else None
 
     @property
-    def needs_clocks(self) -> bool:
-        """True if the misses are classified, because the engine then follows each cache line."""
-        return "misses" in self.by
-
-    @property
     def every_access(self) -> str:
-        """The text `--attribute misses` if the user gave this option, else empty. No other setting
-        needs a report of every access to L1."""
+        """The text `--attribute misses` if the user gave this option, because the engine then
+        follows each cache line, else empty."""
         return "--attribute misses" if "misses" in self.by else ""
 
     @property

@@ -2,10 +2,10 @@
 """A capture of the network's frames: `--pcap`."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from p5lab.describe import outputs
 from p5lab.describe.observation.flag import Flag
-from p5lab.describe.observation.kind import Conf
 from p5lab.describe.observation.target import Target
 from p5lab.errors import UserError
 
@@ -23,6 +23,7 @@ class Capture(Flag):
     )
     outputs = (CAPTURE,)
     apart = ("run.pcap",)
+    lines: ClassVar = {"run.pcap": CAPTURE}  # has an effect only after the boot
 
     label = "captured"
     remark = f"Captured: {{place}}/{CAPTURE}"
@@ -31,7 +32,3 @@ class Capture(Flag):
         """Raises UserError for a machine without a network card."""
         if run.machine.values["net.card"] == "none":
             raise UserError("--pcap: expected a machine with a network card: net.card is none")
-
-    def job(self) -> Conf:
-        """The name of the capture file. This line has an effect only after the boot."""
-        return {"run.pcap": CAPTURE}

@@ -2,9 +2,10 @@
 """The CPI stack: `--cpi`."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from p5lab.describe.observation.flag import Flag
-from p5lab.describe.observation.kind import SAMPLED, Conf
+from p5lab.describe.observation.kind import SAMPLED
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Cpi(Flag):
         " address space. `show --cpi` and `explain` show the counts"
     )
     apart = ("run.cpi",)
+    lines: ClassVar = {"run.cpi": "true"}
     with_media = True
     excludes = (SAMPLED,)  # its time is not simulated
 
@@ -26,7 +28,3 @@ class Cpi(Flag):
     label = "CPI stack"
     command = "CPI stack: `./p5lab show {runs} --cpi`"
     shows_several = True
-
-    def job(self) -> Conf:
-        """The flag."""
-        return {"run.cpi": "true"}

@@ -25,9 +25,10 @@ class Kind:
     `unasked`, in this order; a kind is requested if the first value is not empty. `outputs` lists
     the files that the kind leaves in the run directory. `apart` lists the keys of boot.conf and
     job.conf that distinguish a run with this kind from a plain run of the same workload. `./p5lab
-    gc` does not treat one of these two runs as a replacement for the other run. `with_media`: the
-    kind is possible for a guest that boots from its own media. `excludes`: the options of kinds
-    that cannot share a run with this kind. To print after the end of runs:
+    gc` does not treat one of these two runs as a replacement for the other run. `lines`: the lines
+    of job.conf that do not depend on the settings. `with_media`: the kind is possible for a guest
+    that boots from its own media. `excludes`: the options of kinds that cannot share a run with
+    this kind. To print after the end of runs:
     `command` is the line about the command that shows their counts, with {runs} for its words;
     `shows_several`: the command takes several runs. `remark` is the line about a file of a run,
     with {place} for its directory.
@@ -38,6 +39,7 @@ class Kind:
     unasked: ClassVar[Mapping[str, Any]] = {}
     outputs: ClassVar[tuple[str, ...]] = ()
     apart: ClassVar[tuple[str, ...]] = ()
+    lines: ClassVar[Mapping[str, str]] = {}
     with_media: ClassVar[bool] = False
     excludes: ClassVar[tuple[str, ...]] = ()
     command: ClassVar[str] = ""
@@ -79,8 +81,9 @@ class Kind:
 
     @property
     def needs_clocks(self) -> bool:
-        """Whether this kind needs an engine that models the timing of the processor's caches."""
-        return False
+        """Whether this kind needs an engine that models the timing of the processor's caches. A
+        kind that needs a report of every access does."""
+        return bool(self.every_access)
 
     @property
     def with_nominal(self) -> bool:
@@ -110,7 +113,7 @@ class Kind:
         """The kind's lines of job.conf. They have an effect only after the guest's ready marker, so
         runs that differ only in them can share a boot. A guest that boots from its own media is
         observed from reset: for it, these are lines of boot.conf, too."""
-        return {}
+        return dict(self.lines)
 
     def inputs(self, lab: Lab, run: Target) -> dict[str, bytes]:
         """The files that the engine reads from the run directory, by name."""

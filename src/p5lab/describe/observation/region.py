@@ -8,7 +8,7 @@ from typing import ClassVar
 from p5lab.describe.elf import FUNCTION, Elf
 from p5lab.describe.markers import REGION_PHASE
 from p5lab.describe.observation import functions
-from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.describe.observation.kind import Kind
 from p5lab.describe.observation.target import Target
 from p5lab.describe.program import OwnProgram
 from p5lab.errors import UserError, suggestion
@@ -33,6 +33,7 @@ class Region(Kind):
     }
     unasked: ClassVar = {"region": ""}
     apart = ("run.region",)
+    lines: ClassVar = {"run.region": REGION}  # matters only after the boot
     with_nominal = True  # a region has the counts of any run
     phase: ClassVar[int] = REGION_PHASE
 
@@ -47,10 +48,6 @@ class Region(Kind):
         """Raises UserError for a run without a program of the user, and for a program that does not
         contain exactly one function of this name."""
         self._place(run)
-
-    def job(self) -> Conf:
-        """The name of the file with the place of the function. It matters only after the boot."""
-        return {"run.region": REGION}
 
     def inputs(self, lab: Lab, run: Target) -> dict[str, bytes]:
         """region.txt: whether the program runs at its linked address, the address of the function,

@@ -22,7 +22,6 @@ class Shadows(Kind):
     """Counts the misses of other caches and TLBs in addition to the misses of the machine."""
 
     option = 'events = "misses"'
-    needs_clocks = True  # only the engine with the Pentium's caches counts these misses
     every_access = option  # the counts need a report of every access to L1
 
     geometries: tuple[Shadow, ...]

@@ -49,11 +49,6 @@ class Trace(Kind):
         return super().parse(args)
 
     @property
-    def needs_clocks(self) -> bool:
-        """True if the accesses are traced, because this trace needs the caches of the Pentium."""
-        return "accesses" in self.what
-
-    @property
     def every_access(self) -> str:
         """The text `--trace accesses` if the user gave this option, else empty. No other trace
         needs a report of every access to L1."""
