@@ -16,7 +16,7 @@ standard library.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, cast
@@ -30,7 +30,7 @@ from p5lab.describe.plan import Plan as Plan
 from p5lab.describe.program import Shell
 from p5lab.describe.run import ImageRun, Run
 from p5lab.errors import UserError
-from p5lab.lab import Lab
+from p5lab.lab import Lab, shown
 
 EVENTS = files.file("events")  # every engine writes this file
 
@@ -94,6 +94,13 @@ class Engine(ABC):
     @abstractmethod
     def last_output(self, directory: Path) -> str:
         """The last line that the workload printed, safe for a terminal."""
+
+
+def check_inputs(inputs: Mapping[str, Path]) -> None:
+    """Raises UserError for an input that is not built. `inputs`: the files by role."""
+    for role, path in inputs.items():
+        if not path.is_file():
+            raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
 
 
 def get(name: str) -> Engine:

@@ -20,9 +20,8 @@ from p5lab.describe import this_host
 from p5lab.describe.engine import UNCOUNTED, Capabilities
 from p5lab.describe.guest import Guest, built
 from p5lab.describe.run import Run
-from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan
-from p5lab.errors import UserError
-from p5lab.lab import Lab, shown
+from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan, check_inputs
+from p5lab.lab import Lab
 from p5lab.logs import NOTHING, printable
 from p5stats import events
 
@@ -58,9 +57,7 @@ class Native(Engine):
         if any(name.startswith("lib/") for name in started):
             started = (*started, LOADER)
         inputs |= {name: place / name for name in started}
-        for role, path in inputs.items():
-            if not path.is_file():
-                raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
+        check_inputs(inputs)
         # Uses the last processor, because the first processor gets most interrupts of a host.
         processor = max(os.sched_getaffinity(0))
         return Plan(

@@ -10,7 +10,7 @@ from p5lab.describe.fragment import Fragment, Issue
 from p5lab.describe.guest import X86_64
 from p5lab.describe.machine import Machine
 from p5lab.describe.plan import Part, Plan
-from p5lab.engines import EVENTS
+from p5lab.engines import EVENTS, check_inputs
 from p5lab.engines.bochs import bochsrc
 from p5lab.engines.bochs.engine import BOOT_CONF, CONF, ENVIRONMENT, JOB, JOB_CONF, OUTPUT
 from p5lab.errors import UserError
@@ -39,9 +39,7 @@ def plan(lab: Lab, machine: Machine, fragment: Fragment, directory: Path) -> Pla
         "bootrom": lab.bootrom,
         "timing": lab.timing(str(machine.values["cpu.timing"])),
     }
-    for role, path in inputs.items():
-        if not path.is_file():
-            raise UserError(f"missing {role}: {path}; run `./p5lab build`", status=1)
+    check_inputs(inputs)
     paths = {role: relative(path, directory) for role, path in inputs.items()}
     conf = {
         **machine.engine_conf(),

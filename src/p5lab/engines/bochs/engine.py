@@ -19,10 +19,10 @@ from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import MULTIBOOT, X86_64, Guest, MediaGuest
 from p5lab.describe.plan import Part
 from p5lab.describe.run import ImageRun, MediaRun, Run
-from p5lab.engines import EVENTS, Engine, Outcome, Plan
+from p5lab.engines import EVENTS, Engine, Outcome, Plan, check_inputs
 from p5lab.engines.bochs import bochsrc, boot, pictures, saved_state, script
 from p5lab.errors import UserError
-from p5lab.lab import Lab, relative, shown
+from p5lab.lab import Lab, relative
 from p5lab.logs import last_line, last_line_about, panic, printable, signal_name
 from p5stats import StatsError, events
 
@@ -290,9 +290,7 @@ def _machine_inputs(lab: Lab, run: Run, bootrom: Path) -> dict[str, Path]:
 
 def _paths(inputs: Mapping[str, Path], directory: Path) -> dict[str, str]:
     """The path of each input from a run directory. Raises UserError for a missing file."""
-    for role, path in inputs.items():
-        if not path.is_file():
-            raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
+    check_inputs(inputs)
     return {role: relative(path, directory) for role, path in inputs.items()}
 
 

@@ -13,8 +13,9 @@ from p5lab.describe import archive, delivery, experiment, guest, keys, workload
 from p5lab.describe import machine as machines
 from p5lab.describe import program as programs
 from p5lab.describe.guest import X86_64, Guest, ImageGuest
+from p5lab.engines import check_inputs
 from p5lab.errors import UserError, unknown
-from p5lab.lab import Lab, cache_directory, shown
+from p5lab.lab import Lab, cache_directory
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,7 @@ def load_guest(lab: Lab, name: str) -> ImageGuest:
     if reason := why_not(system):
         raise UserError(reason)
     image = guest.built(system)
-    for role, path in files(image).items():
-        if not path.is_file():
-            raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
+    check_inputs(files(image))
     return image
 
 

@@ -25,13 +25,13 @@ from p5lab.describe.engine import DEVIATIONS, Capabilities
 from p5lab.describe.guest import X86_64, built
 from p5lab.describe.observation import Clocks, Cpi
 from p5lab.describe.run import Run
-from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan
+from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan, check_inputs
 from p5lab.engines.gem5 import checkpoint, direct, parameters, versions, workload
 from p5lab.engines.gem5.ending import reason
 from p5lab.engines.gem5.setup import Setup
 from p5lab.errors import UserError
 from p5lab.files import read_json, sha256_of
-from p5lab.lab import Lab, cache_directory, relative, shown
+from p5lab.lab import Lab, cache_directory, relative
 from p5lab.logs import last_line, panic, printable, signal_name
 from p5stats import StatsError, events
 
@@ -104,9 +104,7 @@ class Classic(Engine):
         delivered = delivery.archived(lab, run)
         if delivered:
             inputs["delivered"] = delivered
-        for role, path in inputs.items():
-            if not path.is_file():
-                raise UserError(f"missing {role}: {shown(path)}; run `./p5lab build`", status=1)
+        check_inputs(inputs)
         names = {role: relative(path, directory) for role, path in files.items()}
         machine = parameters.derive(run.machine.values)
         setup = Setup(
