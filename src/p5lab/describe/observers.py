@@ -6,15 +6,12 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from p5lab.describe import tomlfile
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
-TEXTS = ("help", "label", "title", "doc")
-LISTS = ("symbols", "excludes")
 
 
 @dataclass(frozen=True)
@@ -27,13 +24,13 @@ class Observer:
 
     name: str
     help: str
-    cost: str
     label: str
     title: str
     doc: str
-    symbols: tuple[str, ...]
-    excludes: tuple[str, ...]
     sources: tuple[Path, ...]
+    cost: str = ""
+    symbols: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
@@ -48,9 +45,7 @@ def read(lab: Lab) -> tuple[Observer, ...]:
     found = []
     for name, path in lab.files("observer").items():
         table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
-        table.only(("schema_version", *TEXTS, "cost", *LISTS, "dimensions"))
         table.table("dimensions")  # p5stats.observers reads them
-        about: dict[str, Any] = {key: table.text(key) for key in TEXTS}
         sources = tuple(sorted(path.parent.glob("**/*.cc")))
         registers = re.compile(rf'\bRegistered<[\w:]+>\s+\w+\("{re.escape(name)}"')
         if not any(registers.search(file.read_text(encoding="utf-8")) for file in sources):
@@ -58,9 +53,7 @@ def read(lab: Lab) -> tuple[Observer, ...]:
                 f"{path}: expected also a class, and in a .cc file of this directory the line"
                 f' `const observe::Registered<CLASS> registered("{name}");`'
             )
-        about["cost"] = table.text("cost", "")
-        about |= {key: tuple(table.texts(key, [])) for key in LISTS}
-        found.append(Observer(name, sources=sources, **about))
+        found.append(table.record(Observer, ["dimensions"], name=name, sources=sources))
     return tuple(found)
 
 

@@ -142,16 +142,12 @@ class Program(ABC):
             source="",
             bracket="the whole program, from before fork() to after wait(), with its own phases",
             operation="run",
-            operations=1,
-            bytes=0,
             phases={
                 WHOLE_PHASE: WHOLE_NAME,
                 EMPTY_PHASE: EMPTY_NAME,
                 **self.files.phases,
                 **(self.script.phases if self.script else {}),
             },
-            curve="",
-            parameters={},
         )
 
     @property

@@ -13,7 +13,6 @@ FAT, TAR = "FAT", "tar"
 # The directory of a distribution in which the programs are, with the name of their system.
 GUEST_PLACE = "/root"
 LIST = "programs.toml"
-KEYS = ("title", "source", "parameters")
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,7 @@ def read(place: Path) -> dict[str, Program]:
     found = {}
     for name in table.data:
         one = table.table(name)
-        one.only(KEYS)
         numbers = one.table("parameters", {})
         parameters = {key: numbers.number(key, 0) for key in numbers.data}
-        found[name] = Program(name, one.text("title"), one.text("source"), parameters)
+        found[name] = one.record(Program, ["parameters"], name=name, parameters=parameters)
     return found

@@ -172,14 +172,15 @@ class Table:
             result.append(table)
         return result
 
-    def record(self, kind: type[R], **given: Any) -> R:  # noqa: ANN401
+    def record(self, kind: type[R], keys: Iterable[str] = (), **given: Any) -> R:  # noqa: ANN401
         """A dataclass with the values of this table: each field that is not `given` has the key of
         its name, and its type is str, int, bool or tuple[str, ...]. A key may be missing if its
-        field has a default. Raises UserError for any other key."""
+        field has a default. `keys`: those from which the caller made what is given. Raises
+        UserError for any other key."""
         read = {str: self.text, int: self.number, bool: self.flag}
         hints = get_type_hints(kind)
         own = [one for one in fields(cast("Any", kind)) if one.init and one.name not in given]
-        self.only(one.name for one in own)
+        self.only([*keys, *(one.name for one in own)])
         for one in own:
             default = ... if one.default is MISSING else one.default
             hint = hints[one.name]

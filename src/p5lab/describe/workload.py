@@ -23,21 +23,6 @@ WHOLE_NAME = "whole"
 SUITES = ("micro", "apps", "mach", "net", "tests")
 # Earlier versions of p5lab had a single file with the descriptions of all workloads.
 FORMER = "workloads/workloads.toml"
-KEYS = (
-    "title",
-    "source",
-    "bracket",
-    "needs",
-    "packages",
-    "headers",
-    "with",
-    "operation",
-    "operations",
-    "bytes",
-    "phases",
-    "curve",
-    "parameters",
-)
 PARAMETER_KEYS = ("like", "default", "unit", "doc", "minimum", "choices", "needs")
 _SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
 # By needed capability: the reason why the workload does not run without this capability.
@@ -106,11 +91,11 @@ class Workload:
     source: str
     bracket: str
     operation: str
-    operations: int | str
-    bytes: int
-    phases: dict[int, str]
-    curve: str
-    parameters: dict[str, Parameter]
+    operations: int | str = 1
+    bytes: int = 0
+    phases: dict[int, str] = field(default_factory=dict)
+    curve: str = ""
+    parameters: dict[str, Parameter] = field(default_factory=dict)
     needs: Needs = field(default_factory=dict)
     packages: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
@@ -267,7 +252,6 @@ class _Shelf:
 
 def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
-    table.only(KEYS)
     if not path.with_name(f"{name}.c").is_file():
         raise UserError(f"{path}: expected the program {name}.c beside this file")
     parameter_tables = table.table("parameters", {})
@@ -290,21 +274,15 @@ def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
     for phase in phases.data:
         if not re.fullmatch(r"[0-9]{1,9}", phase):
             raise UserError(f"{phases.where}: expected phase ids (whole numbers), found {phase!r}")
-    return Workload(
+    return table.record(
+        Workload,
+        ("operations", "phases", "parameters", "needs", "with"),
         name=name,
-        title=table.text("title"),
-        source=table.text("source"),
-        bracket=table.text("bracket"),
-        operation=table.text("operation"),
         operations=operations,
-        bytes=table.number("bytes", 0),
         phases={int(phase): phases.text(phase) for phase in phases.data}
         | {EMPTY_PHASE: EMPTY_NAME},
-        curve=table.text("curve", ""),
         parameters=parameters,
         needs=shelf.needs(table, "needs"),
-        packages=tuple(table.texts("packages", [])),
-        headers=tuple(table.texts("headers", [])),
         starts=tuple(table.texts("with", [])),
         file=path,
     )
