@@ -12,7 +12,6 @@ lists capabilities that the guest does not have, each with a reason that replace
 reason. [cannot] lists workloads that do not run on the guest, each with its own reason.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,8 +96,9 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guest(ABC):
-    """An operating system that can be booted: an ImageGuest or a MediaGuest."""
+class Guest:
+    """An operating system that can be booted: an ImageGuest or a MediaGuest. p5lab has programs
+    for an ImageGuest."""
 
     name: str
     title: str
@@ -108,20 +108,20 @@ class Guest(ABC):
     has: frozenset[str] = frozenset()  # capabilities
     lacks: Mapping[str, str] = field(default_factory=dict)  # special reasons by capability
 
-    @abstractmethod
     def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
         """The reason why a workload with these parameters does not run on this guest; empty if the
         workload runs."""
+        return NO_PROGRAMS
 
-    @abstractmethod
     def why_never(self, workload: Workload) -> str:
         """The reason why a workload never runs on this guest, with any parameters. The result is
         empty if the workload runs with some parameters."""
+        return NO_PROGRAMS
 
-    @abstractmethod
     def takes(self, program: str, known: Mapping[str, Workload]) -> bool:
         """Whether a program is built for this guest. `known` contains the workloads by name. If a
         program is not in `known`, it needs no capability."""
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,18 +131,6 @@ class MediaGuest(Guest):
     media: tuple[MediumFile, ...]
     until: str = ""  # the text that ends a boot; empty: the script or the limit ends it
     script: Script | None = None  # the steps of a boot
-
-    def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
-        """NO_PROGRAMS."""
-        return NO_PROGRAMS
-
-    def why_never(self, workload: Workload) -> str:
-        """NO_PROGRAMS."""
-        return NO_PROGRAMS
-
-    def takes(self, program: str, known: Mapping[str, Workload]) -> bool:
-        """False."""
-        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,8 +151,7 @@ class ImageGuest(Guest):
     screen: str = ""  # the graphics mode of SCREENS that the kernel sets; empty: a text mode
 
     def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
-        """The reason why a workload with these parameters does not run on this guest; empty if the
-        workload runs."""
+        """As for every guest: a reason of [cannot], or a missing capability."""
         for what, reason in self.cannot.items():
             name, *settings = what.split()
             pairs = (setting.partition("=") for setting in settings)
@@ -175,8 +162,7 @@ class ImageGuest(Guest):
         return self._missing(workload.needed(parameters))
 
     def why_never(self, workload: Workload) -> str:
-        """The reason why a workload never runs on this guest, with any parameters. The result is
-        empty if the workload runs with some parameters."""
+        """As for every guest."""
         return self.cannot.get(workload.name) or self._missing(workload.needs.items())
 
     def _missing(self, needed: Iterable[tuple[str, str]]) -> str:
@@ -186,8 +172,7 @@ class ImageGuest(Guest):
         return ""
 
     def takes(self, program: str, known: Mapping[str, Workload]) -> bool:
-        """Whether a program is built for this guest. `known` contains the workloads by name. If a
-        program is not in `known`, it needs no capability."""
+        """As for every guest."""
         if program not in known:
             return program not in self.cannot
         return not self.why_never(known[program])
@@ -359,19 +344,12 @@ def _module(lab: Lab, text: str) -> tuple[Path, str]:
     return lab.root / file, f"{Path(file).name} {rest.strip()}".rstrip()
 
 
-def _beside(table: Table, boot: Table, directory: Path) -> None:
+def _beside(table: Table, directory: Path) -> None:
     """Replaces ./ at the beginning of a file name with the directory of guest.toml. All other names
     are relative to the checkout."""
-    for key in ("kernel", "initramfs", "disk"):
-        if boot.text(key, "").startswith("./"):
-            boot.data[key] = str(directory / boot.text(key))
-    if "modules" in boot.data:
-        boot.data["modules"] = [
-            str(directory / text[2:]) if text.startswith("./") else text
-            for text in boot.texts("modules")
-        ]
-    if "media" in table.data:
-        media.place(table.table("media"), directory)
+    table.table("boot", {}).beside(directory, "kernel", "initramfs", "disk", "modules")
+    for role in table.table("media", {}).data:
+        table.table("media").table(role).beside(directory, "file")
     script.place(table, directory)
 
 
@@ -390,7 +368,7 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     table.choice("name", (name,))
     table.text("title")  # a variant needs its own title
     boot = table.table("boot", {})
-    _beside(table, boot, path.parent)
+    _beside(table, path.parent)
     if "base" not in table.data:
         table.only(KEYS)
         boot.only(BOOT_KEYS)

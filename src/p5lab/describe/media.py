@@ -80,15 +80,6 @@ def in_boot_order(media: Sequence[Medium]) -> tuple[Medium, ...]:
     return tuple(medium for role in BOOT_ORDER for medium in media if medium.role == role)
 
 
-def place(table: Table, directory: Path) -> None:
-    """Replaces ./ at the beginning of a file name in the table [media] with the directory of the
-    guest's file."""
-    for role in table.data:
-        one = table.table(role)
-        if one.text("file", "").startswith("./"):
-            one.data["file"] = str(directory / one.text("file"))
-
-
 def read(table: Table) -> tuple[MediumFile, ...]:
     """The media in the table [media] of a guest. Raises UserError for an unknown key or a wrong
     value. Does not search the files."""

@@ -14,7 +14,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from p5lab.describe import keyboard, media, pattern, tomlfile
 from p5lab.describe.keyboard import Chord
@@ -132,9 +131,10 @@ def load(path: Path) -> Script:
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.only((KEY,))
     place(table, path.parent)
-    for floppies, role, file in _inserted(table):
-        if Path(file).exists():
-            floppies[role] = str(Path(file).absolute())
+    for floppies in _inserted(table):
+        for role, file in floppies.data.items():
+            if isinstance(file, str) and Path(file).exists():
+                floppies.data[role] = str(Path(file).absolute())
     script = read(table)
     if script is None:
         raise UserError(f"{path}: expected one or more steps [[{KEY}]]")
@@ -144,22 +144,13 @@ def load(path: Path) -> Script:
 def place(table: Table, directory: Path) -> None:
     """Replaces ./ at the beginning of an inserted floppy's file with the directory of the
     script."""
-    for floppies, role, file in _inserted(table):
-        if file.startswith("./"):
-            floppies[role] = str((directory / file).absolute())
+    for floppies in _inserted(table):
+        floppies.beside(directory.absolute(), *floppies.data)
 
 
-def _inserted(table: Table) -> list[tuple[dict[str, Any], str, str]]:
-    """The tables `insert` of all steps, each with its roles and files. Wrong values are left
-    out."""
-    found = [step.data.get("insert") for step in table.tables(KEY)]
-    return [
-        (floppies, role, file)
-        for floppies in found
-        if isinstance(floppies, dict)
-        for role, file in floppies.items()
-        if isinstance(file, str)
-    ]
+def _inserted(table: Table) -> list[Table]:
+    """The tables `insert` of all steps, each with the files of its roles."""
+    return [step.table("insert", {}) for step in table.tables(KEY)]
 
 
 def read(table: Table) -> Script | None:

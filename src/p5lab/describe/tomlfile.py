@@ -110,6 +110,19 @@ class Table:
         """A table at the same place of the file with other content."""
         return replace(self, data=data)
 
+    def beside(self, directory: Path, *keys: str) -> None:
+        """Replaces ./ at the beginning of the texts of these keys, single or in a list, with a
+        directory."""
+
+        def placed(value: object) -> object:
+            if isinstance(value, list):
+                return [placed(part) for part in value]
+            if isinstance(value, str) and value.startswith("./"):
+                return str(directory / value)
+            return value
+
+        self.data.update({key: placed(self.data[key]) for key in keys if key in self.data})
+
     def _get(self, key: str, kind: type, default: Any) -> Any:  # noqa: ANN401
         if key not in self.data:
             if default is ...:
