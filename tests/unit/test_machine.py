@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Machine files and overlays, and the messages for wrong files."""
 
+import os
+
 import pytest
 from fakelab import REPO
 
@@ -203,3 +205,9 @@ def test_wrong_files_say_file_and_key(tmp_path, change, message):
 def test_unknown_machine_names_the_nearest():
     with pytest.raises(UserError, match="'p90-premier'; did you mean 'p90-premiere2'"):
         machine.load(MACHINES, "p90-premier")
+
+
+def test_a_machine_in_a_fifo_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "mine.toml")
+    with pytest.raises(UserError, match=r"mine\.toml: expected a regular file"):
+        machine.load(tmp_path, "mine")

@@ -217,6 +217,8 @@ def load(path: Path, *, schema_version: int) -> Table:
     refused too. Version 1 is the first version, so no code converts older files yet. Raises
     UserError for a file that cannot be read, and for a file that is not valid TOML.
     """
+    if path.exists() and not path.is_file():
+        raise UserError(f"cannot read {path}: expected a regular file")
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors begin a file with a BOM
     except OSError as error:
