@@ -6,7 +6,7 @@ Also Stopped, the exception for a command that the user stops.
 
 import difflib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -60,6 +60,13 @@ def unknown(what: str, name: object, known: Iterable[str], *, where: str = "") -
         hint = f"known: {', '.join(names)}" if names else "no name is known here"
     prefix = f"{where}: " if where else ""
     return UserError(f"{prefix}unknown {what} {name!r}; {hint}")
+
+
+def refuse(given: Mapping[str, object], why: str) -> None:
+    """Raises UserError, which says why, for the first option of `given` that has a value."""
+    for option, value in given.items():
+        if value:
+            raise UserError(f"{option}: {why}")
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from p5lab.describe import media
 from p5lab.describe.program import IN_GUEST
 from p5lab.describe.program_files import PROGRAMS
 from p5lab.describe.supplied import GUEST_PLACE
-from p5lab.errors import UserError
+from p5lab.errors import UserError, refuse
 from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.prepare import files_floppy
 
@@ -88,14 +88,13 @@ def add_saving(parser: argparse.ArgumentParser) -> None:
 
 def check_no_media(args: argparse.Namespace) -> None:
     """Raises UserError for an option about media in a shell of another guest."""
-    for option, value in (
-        ("--geometry", args.geometry),
-        (CONVERT, args.convert),
-        (files_floppy.OPTION, args.put),
-        (PROGRAMS, args.programs),
-    ):
-        if value:
-            raise UserError(f"{option}: expected with --floppy, --disk, --cdrom")
+    given = {
+        "--geometry": args.geometry,
+        CONVERT: args.convert,
+        files_floppy.OPTION: args.put,
+        PROGRAMS: args.programs,
+    }
+    refuse(given, "expected with --floppy, --disk, --cdrom")
 
 
 def check_new(file: Path, option: str) -> None:

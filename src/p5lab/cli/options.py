@@ -12,7 +12,7 @@ from p5lab.cli import arguments
 from p5lab.describe import engine, experiment, ideal, observation, program_files, seeds
 from p5lab.describe.experiment_file import LIMIT_SECONDS
 from p5lab.describe.observation.kind import positive
-from p5lab.errors import UserError
+from p5lab.errors import UserError, refuse
 from p5lab.execute.build_and_run import execute
 from p5lab.execute.cluster import Tls, Workers
 from p5lab.host.processors import cores
@@ -157,13 +157,9 @@ def add(parser: argparse.ArgumentParser, names: str, forms: Sequence[str] = coun
             _add_workers(parser)
         elif name == "format":
             one_of = parser.add_mutually_exclusive_group()
-            one_of.add_argument(
-                "--format",
-                choices=forms,
-                default="table",
-                dest="form",
-                help=f"how to print the results: {', '.join(forms[:-1])} or {forms[-1]}",
-            )
+            form = f"--format  how to print the results: {', '.join(forms[:-1])} or {forms[-1]}"
+            chosen = {"choices": forms, "default": "table", "dest": "form"}
+            arguments.add(one_of, form, format=chosen)
             text, given = SHARED["json"]
             arguments.add(one_of, text, **given)
         else:
@@ -333,9 +329,10 @@ def check_no_breakdown(args: argparse.Namespace) -> None:
         "--per": getattr(args, "per", breakdown.OPERATION) != breakdown.OPERATION,
         "--map": args.names,
     }
-    for option, value in given.items():
-        if value:
-            raise UserError(f"{args.command_name} {option}: expected with --by DIMENSION,...")
+    refuse(
+        {f"{args.command_name} {option}": value for option, value in given.items()},
+        "expected with --by DIMENSION,...",
+    )
 
 
 def group(parser: argparse.ArgumentParser, groups: Mapping[str, Sequence[str]]) -> None:

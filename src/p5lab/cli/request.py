@@ -15,7 +15,7 @@ from p5lab.describe.observation import Observation
 from p5lab.describe.program import IN_GUEST
 from p5lab.describe.program_files import PROGRAMS
 from p5lab.describe.request import FIRST, Filter, Request, UserMedia, UserProgram, What
-from p5lab.errors import UserError
+from p5lab.errors import UserError, refuse
 from p5lab.lab import Lab
 from p5lab.prepare import files_floppy
 
@@ -72,16 +72,11 @@ def _what(args: argparse.Namespace, lab: Lab, flags: Sequence[sweep.Axis]) -> Wh
         _check_no_media(args)
     stdin = piped.standard_input(lab, args.stdin, is_program=bool(args.program))
     files = program_files.parse(args.files, stdin, getattr(args, "programs", None) or "")
-    for option, given in (
-        ("--args", args.args),
-        ("--cflags", args.cflags),
-        *((option, True) for option in files.options),
-    ):
-        if given and not args.program:
-            raise UserError(
-                f"{option}: expected with --program; set parameters of workloads in the"
-                " experiment's file"
-            )
+    if not args.program:
+        refuse(
+            {"--args": args.args, "--cflags": args.cflags, **dict.fromkeys(files.options, True)},
+            "expected with --program; set parameters of workloads in the experiment's file",
+        )
     if args.experiment and args.program:
         raise UserError(
             f"{args.command_name}: {args.experiment} and --program {args.program[0]}: expected one"
@@ -163,12 +158,10 @@ def _media_of_run(args: argparse.Namespace) -> UserMedia:
     script.check_text(args.until, "--until")
     if args.cflags:
         raise UserError("--cflags: expected with --program")
-    for option, given in ((program_files.FILE, args.files), (program_files.STDIN, args.stdin)):
-        if given:
-            raise UserError(
-                f"{option}: expected with --program guest:PATH; {files_floppy.OPTION} brings files"
-                " to this guest"
-            )
+    refuse(
+        {program_files.FILE: args.files, program_files.STDIN: args.stdin},
+        f"expected with --program guest:PATH; {files_floppy.OPTION} brings files to this guest",
+    )
     script.check_text(args.args, "--args")
     if len(args.args) > LONGEST_JOB:
         raise UserError(

@@ -22,7 +22,7 @@ from p5lab.describe.run import MediaRun, Run
 from p5lab.describe.script import BOOT, Script
 from p5lab.describe.supplied import FAT
 from p5lab.describe.workload import EMPTY_NAME, Workload
-from p5lab.errors import UserError
+from p5lab.errors import UserError, refuse
 from p5lab.files import digest_of
 from p5lab.host.supplied_programs import SYSTEMS, check_job
 from p5lab.lab import Lab
@@ -36,11 +36,7 @@ WORKLOAD = Workload(
     source="",
     bracket="from reset to the end of the run, or to the script's end of it",
     operation="boot",
-    operations=1,
-    bytes=0,
     phases={BOOT_PHASE: BOOT, EMPTY_PHASE: EMPTY_NAME},
-    curve="",
-    parameters={},
 )
 
 
@@ -72,9 +68,11 @@ def runs(lab: Lab, asked: UserMedia, choice: Filter) -> Expansion:
         for system in systems
         for steps in _scripts(system, asked)
     ]
-    for option, given in (("--keep", asked.keep), ("--save-state", asked.save_state)):
-        if given and len(found) > 1:
-            raise UserError(f"{option}: expected one run, found {len(found)}")
+    if len(found) > 1:
+        refuse(
+            {"--keep": asked.keep, "--save-state": asked.save_state},
+            f"expected one run, found {len(found)}",
+        )
     return Expansion(found, [], sweep.keys(choice.sweeps))
 
 
@@ -97,9 +95,7 @@ def _check(choice: Filter) -> None:
         "--seed": choice.seeds,
         **{wish.option: not wish.with_media for wish in choice.observation},
     }
-    for option, given in refused.items():
-        if given:
-            raise UserError(f"{option}: not possible for a guest that boots from its own media")
+    refuse(refused, "not possible for a guest that boots from its own media")
     if not engines.capabilities(choice.engine).media:
         raise UserError(
             f"--engine {choice.engine}: expected the engine {engines.DEFAULT} for a guest that"

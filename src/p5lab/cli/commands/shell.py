@@ -17,7 +17,7 @@ import sys
 
 from p5lab.cli import arguments, media, options, request
 from p5lab.describe import experiment, guest, machine
-from p5lab.errors import UserError
+from p5lab.errors import UserError, refuse
 from p5lab.execute import screen, shell, viewers
 from p5lab.execute.build_and_run import build_for
 from p5lab.host import image
@@ -57,16 +57,11 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         raise UserError("shell: expected a guest, or media (--floppy, --disk, --cdrom)")
     media.check_no_media(args)
     system = guest.built(guest.load(lab, args.guest))
-    for option, given in (
-        ("--screen", args.screen),
-        ("--record", args.record),
-        ("--vnc", args.vnc is not None),
-    ):
-        if given:
-            raise UserError(
-                f"{option}: guest {system.name} has its console on the serial line; expected a"
-                " guest with [media], or --floppy, --disk or --cdrom"
-            )
+    refuse(
+        {"--screen": args.screen, "--record": args.record, "--vnc": args.vnc is not None},
+        f"guest {system.name} has its console on the serial line; expected a guest with [media],"
+        " or --floppy, --disk or --cdrom",
+    )
     board = experiment.with_isa("shell", system, board)
     image.check(lab, system)
     planned = shell.plan(board, system, seed, args.model == "on")
