@@ -48,10 +48,11 @@ def made_of(plan: Plan, digests: Mapping[str, str]) -> dict[str, Any]:
 
 
 def start(
-    plan: Plan, directory: Path, lock: int, stdin: int = subprocess.DEVNULL
+    plan: Plan, directory: Path, *locks: int, stdin: int = subprocess.DEVNULL
 ) -> "subprocess.Popen[bytes]":
-    """Starts the engine of a plan. The engine inherits `lock` (a file descriptor). While the engine
-    runs, no other p5lab process uses the directory. Raises UserError if the engine cannot start."""
+    """Starts the engine of a plan, in a new session of the operating system. The engine inherits
+    `locks` (file descriptors). While the engine runs, no other p5lab process uses the directory.
+    Raises UserError if the engine cannot start."""
     with (directory / plan.console).open("wb") as console:
         try:
             return subprocess.Popen(
@@ -61,7 +62,7 @@ def start(
                 stdin=stdin,
                 stdout=console,
                 stderr=subprocess.STDOUT,
-                pass_fds=(lock,),
+                pass_fds=locks,
                 start_new_session=True,
             )
         except OSError as error:
@@ -90,7 +91,9 @@ class Server:
             self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             undo.enter_context(self._socket)
             with theirs:
-                self._process = start(plan, self.directory, self._lock.fileno(), theirs.fileno())
+                self._process = start(
+                    plan, self.directory, self._lock.fileno(), stdin=theirs.fileno()
+                )
             self._undo = undo.pop_all()
 
     def run(

@@ -22,7 +22,7 @@ import termios
 import time
 import tty
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from p5lab import engines
@@ -33,6 +33,7 @@ from p5lab.describe.run import ImageRun, Run
 from p5lab.describe.workload import Workload
 from p5lab.engines import Outcome, Plan
 from p5lab.errors import STATUS_FAILED
+from p5lab.execute import forkserver
 from p5lab.lab import Lab
 from p5lab.terminal import for_terminal
 
@@ -52,7 +53,7 @@ CHUNK = 512  # number of bytes that can be written to a pipe without blocking
 def plan(machine: Machine, guest: ImageGuest, seed: int, model: bool) -> Run:
     """Returns the run of a session: one shell on the console. If `model` is false, the machine is
     fast and has no caches."""
-    workload = Workload(NAME, "a shell on the console", "", "none", "session", 1, 0, {}, "", {})
+    workload = Workload(NAME, "a shell on the console", "", "none", "session")
     return ImageRun(
         NAME,
         machine,
@@ -112,19 +113,10 @@ def started(
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """The engine, with real time, which is killed at the end of the block if it still runs.
     `source`: its standard input. `more`: further settings."""
-    with (directory / plan.console).open("wb") as console:
-        # Bochs starts in a new session of the operating system, so a serial line becomes the
-        # controlling terminal of Bochs. If this process dies, Bochs therefore gets a hang-up
-        # signal.
-        process = subprocess.Popen(
-            (*plan.command, *more, SPEED),
-            cwd=directory,
-            env=dict(plan.environment),
-            stdin=source,
-            stdout=console,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    # Bochs starts in a new session of the operating system, so a serial line becomes the
+    # controlling terminal of Bochs. If this process dies, Bochs therefore gets a hang-up signal.
+    command = (*plan.command, *more, SPEED)
+    process = forkserver.start(replace(plan, command=command), directory, stdin=source)
     try:
         yield process
     finally:

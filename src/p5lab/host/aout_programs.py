@@ -17,9 +17,9 @@ from pathlib import Path
 
 from p5lab.describe.supplied import TAR, System
 from p5lab.files import store_bytes
-from p5lab.host import build, linux_programs, workload_programs
+from p5lab.host import build, compiler, linux_programs, workload_programs
 from p5lab.host.aout import FORMS, converted
-from p5lab.host.compiler import CompilerError, pentium_programs, run_zig
+from p5lab.host.compiler import pentium_programs
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
@@ -116,7 +116,9 @@ def programs(lab: Lab, kind: Kind) -> Iterator[tuple[str, bytes]]:
 
 def _compile(lab: Lab, kind: Kind, source: Path, to: Path, *more: str) -> None:
     options = [*FLAGS, *kind.flags, *(f"-I{lab.root / one}" for one in INCLUDED), *more]
-    _zig(kind, pentium_programs().compiling(str(source), str(to), options))
+    compiler.zig(
+        f"--programs {kind.name}", pentium_programs().compiling(str(source), str(to), options)[1:]
+    )
 
 
 def _linked(lab: Lab, kind: Kind, work: Path, begin: list[Path]) -> bytes:
@@ -128,16 +130,10 @@ def _linked(lab: Lab, kind: Kind, work: Path, begin: list[Path]) -> bytes:
         layout = lab.root / linux_programs.PLACE / LAYOUT
         options += ["-T", str(layout), "--defsym", f"FIRST={form.first}"]
     link = pentium_programs().linking(lab.root / kind.libc, options, str(work / "program"))
-    _zig(kind, [str(begin[0]) if Path(word).name == "crt1.o" else word for word in link])
+    words = [str(begin[0]) if Path(word).name == "crt1.o" else word for word in link]
+    compiler.zig(f"--programs {kind.name}", words[1:])
     program = (work / "program").read_bytes()
     return converted(program, form) if form else program
-
-
-def _zig(kind: Kind, command: list[str]) -> None:
-    try:
-        run_zig(command[1:])
-    except CompilerError as error:
-        raise error.about(f"--programs {kind.name}") from None
 
 
 SYSTEMS = tuple(

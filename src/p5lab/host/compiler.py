@@ -352,6 +352,15 @@ def run_zig(words: list[str], *, directory: Path | None = None, **more: str) -> 
     return done.stdout + done.stderr
 
 
+def zig(where: str, words: Iterable[str | Path]) -> None:
+    """Runs Zig as `run_zig` does. Raises UserError with all messages of Zig. `where`: the option
+    and the file that Zig refuses."""
+    try:
+        run_zig([str(word) for word in words])
+    except CompilerError as error:
+        raise error.about(where) from None
+
+
 def _zig() -> Path:
     """The compiler in the package `ziglang`. The package's own command in Python would double the
     time of a call."""

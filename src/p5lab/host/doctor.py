@@ -21,6 +21,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from p5lab.errors import UserError
@@ -53,24 +54,12 @@ class Finding:
     """One line of the report. The state `missing` means that p5lab cannot work. The state `note`
     means that p5lab works, but a feature is limited or a part of the setup is not done yet."""
 
-    state: str  # ok, note, missing
+    state: str
     subject: str
     text: str
 
 
-def ok(subject: str, text: str) -> Finding:
-    """A finding without a problem."""
-    return Finding("ok", subject, text)
-
-
-def note(subject: str, text: str) -> Finding:
-    """A finding that does not prevent p5lab from working."""
-    return Finding("note", subject, text)
-
-
-def missing(subject: str, text: str) -> Finding:
-    """A finding that prevents p5lab from working."""
-    return Finding("missing", subject, text)
+ok, note, missing = (partial(Finding, state) for state in ("ok", "note", "missing"))
 
 
 def examine(lab: Lab) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from p5lab.describe import markers, supplied
 from p5lab.describe.supplied import FAT, Program, System
 from p5lab.files import store_bytes
-from p5lab.host.compiler import CompilerError, run_zig
+from p5lab.host import compiler
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
@@ -56,12 +56,10 @@ def _program(lab: Lab, one: Program, parts: list[bytes]) -> Path:
     Progress().note(f"Compiling {source.name} for DOS")
     with tempfile.TemporaryDirectory() as work:
         compiled, linked = f"{work}/object.o", Path(work, path.name)
-        try:
-            run_zig(["cc", *FLAGS, *defaults, "-c", str(source), "-o", compiled])
-            link = ("-m", "elf_i386", "--oformat=binary", "-T", str(lab.root / PLACE / LINKED))
-            run_zig(["ld.lld", *link, "-o", str(linked), compiled])
-        except CompilerError as error:
-            raise error.about(f"--programs {NAME}: {source.name}") from None
+        where = f"--programs {NAME}: {source.name}"
+        compiler.zig(where, ["cc", *FLAGS, *defaults, "-c", source, "-o", compiled])
+        link = ("-m", "elf_i386", "--oformat=binary", "-T", lab.root / PLACE / LINKED)
+        compiler.zig(where, ["ld.lld", *link, "-o", linked, compiled])
         return store_bytes(path, linked.read_bytes())
 
 

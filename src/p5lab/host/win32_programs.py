@@ -16,8 +16,7 @@ from pathlib import Path
 
 from p5lab.describe.supplied import FAT, System
 from p5lab.files import store_bytes
-from p5lab.host import linux_programs, workload_programs
-from p5lab.host.compiler import CompilerError, run_zig
+from p5lab.host import compiler, linux_programs, workload_programs
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
@@ -121,10 +120,7 @@ def _link(work: Path, name: str, subsystem: str) -> bytes:
 
 
 def _zig(*words: str | Path) -> None:
-    try:
-        run_zig([str(word) for word in words])
-    except CompilerError as error:
-        raise error.about(f"--programs {NAME}") from None
+    compiler.zig(f"--programs {NAME}", words)
 
 
 load = partial(workload_programs.programs, place=PLACE)
