@@ -113,7 +113,33 @@ class File:
         """With `misses`: one geometry for each overlay and each point of a sweep. A geometry
         consists of its name, its position in the file (for messages), and the machine keys that the
         geometry sets."""
-        return _geometries(self.table, points)
+        found: dict[str, tuple[str, str, dict[str, Any]]] = {}
+        for overlay in self.table.tables("overlay"):
+            overlay.only(["name", "set"])
+            name = overlay.text("name")
+            if not re.fullmatch(GEOMETRY_NAME, name) or name in found:
+                raise UserError(
+                    f"{overlay.at('name')}: expected a valid name that no other geometry has,"
+                    f' such as "l2-512K"; found {name!r}'
+                )
+            found[name] = name, overlay.where, tomlfile.flatten(overlay.table("set").data)
+        for point in points:
+            if settings := {**point.machine, **point.optional}:
+                name = ",".join(f"{key}={value}" for key, value in settings.items())
+                found[name] = name, self.table.at("sweep"), settings
+        for _, where, settings in found.values():
+            for key in settings:
+                if key in BY_NAME and key not in GEOMETRY:
+                    raise UserError(
+                        f"{where}: {key}: expected a key of the geometry of caches and TLBs, except"
+                        ' the line length of L1; events = "misses" counts no clocks'
+                    )
+        if not found:
+            raise UserError(
+                f'{self.table.at("events")}: "misses" expects an [[overlay]] or a [[sweep]] of'
+                " machine keys"
+            )
+        return list(found.values())
 
 
 def names(lab: Lab) -> list[str]:
@@ -231,40 +257,6 @@ def check_parameters(axes: Sequence[Axis], entries: Sequence[Entry]) -> None:
             name = key.removeprefix(sweep.PARAMETERS)
             if name != key and name not in known:
                 raise unknown("parameter", name, known, where=tomlfile.begin(axis.where, key))
-
-
-def _geometries(
-    table: tomlfile.Table, points: list[Point]
-) -> list[tuple[str, str, dict[str, Any]]]:
-    """With events = "misses": one geometry for each overlay and each point of a sweep. A geometry
-    consists of its name, its position in the file (for messages), and the machine keys that the
-    geometry sets."""
-    found: dict[str, tuple[str, str, dict[str, Any]]] = {}
-    for overlay in table.tables("overlay"):
-        overlay.only(["name", "set"])
-        name = overlay.text("name")
-        if not re.fullmatch(GEOMETRY_NAME, name) or name in found:
-            raise UserError(
-                f"{overlay.at('name')}: expected a valid name that no other geometry has,"
-                f' such as "l2-512K"; found {name!r}'
-            )
-        found[name] = name, overlay.where, tomlfile.flatten(overlay.table("set").data)
-    for point in points:
-        if settings := {**point.machine, **point.optional}:
-            name = ",".join(f"{key}={value}" for key, value in settings.items())
-            found[name] = name, table.at("sweep"), settings
-    for _, where, settings in found.values():
-        for key in settings:
-            if key in BY_NAME and key not in GEOMETRY:
-                raise UserError(
-                    f"{where}: {key}: expected a key of the geometry of caches and TLBs, except the"
-                    ' line length of L1; events = "misses" counts no clocks'
-                )
-    if not found:
-        raise UserError(
-            f'{table.at("events")}: "misses" expects an [[overlay]] or a [[sweep]] of machine keys'
-        )
-    return list(found.values())
 
 
 def shadow(board: Machine, name: str, where: str, settings: dict[str, Any]) -> Shadow:

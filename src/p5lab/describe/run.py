@@ -12,15 +12,7 @@ from p5lab.describe.boot import Boot
 from p5lab.describe.guest import Guest, ImageGuest, MediaGuest
 from p5lab.describe.keys import readable
 from p5lab.describe.machine import Machine
-from p5lab.describe.observation import (
-    NOTHING,
-    Clocks,
-    Observation,
-    Region,
-    Sample,
-    Shadow,
-    Shadows,
-)
+from p5lab.describe.observation import NOTHING, Clocks, Observation, Region, Sample, Shadow, Shadows
 from p5lab.describe.program import Program
 from p5lab.describe.workload import Workload
 

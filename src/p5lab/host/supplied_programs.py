@@ -3,13 +3,7 @@
 
 from p5lab.describe.supplied import System
 from p5lab.errors import UserError, unknown
-from p5lab.host import (
-    aout_programs,
-    dos_programs,
-    linux_programs,
-    minix_programs,
-    win32_programs,
-)
+from p5lab.host import aout_programs, dos_programs, linux_programs, minix_programs, win32_programs
 from p5lab.lab import Lab
 
 _ALL = (
