@@ -56,6 +56,18 @@ class JsonLine {
     text_ += json;
     return *this;
   }
+  // Appends [number,...].
+  template <class Numbers>
+  JsonLine& numbers(const char* key, const Numbers& numbers) {
+    begin(key);
+    text_ += '[';
+    for (const uint64_t number : numbers) {
+      if (text_.back() != '[') text_ += ',';
+      append(&text_, number);
+    }
+    text_ += ']';
+    return *this;
+  }
   template <class Names>
   JsonLine& names(const char* key, const Names& names) {
     begin(key);

@@ -11,15 +11,6 @@ namespace {
 
 using base::JsonLine;
 
-std::string numbers(const std::vector<uint64_t>& counts) {
-  std::string text = "[";
-  for (const uint64_t one : counts) {
-    if (text.size() > 1) text += ',';
-    text += std::to_string(one);
-  }
-  return text + "]";
-}
-
 std::string vectors(const Places::Counts& counts) {
   std::string text = "[";
   for (const auto& [key, count] : counts.vectors) {
@@ -143,7 +134,7 @@ std::string Places::text(const std::vector<uint32_t>& counted) const {
       for (const uint32_t event : counted) all.push_back(counts.events[event]);
       for (const OwnEvent& event : own)
         all.push_back(event.place < counts.own.size() ? counts.own[event.place] : 0);
-      line.raw("counts", numbers(all));
+      line.numbers("counts", all);
       text += line.raw("vectors", vectors(counts)).line();
     }
   }

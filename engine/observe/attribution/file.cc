@@ -47,7 +47,7 @@ class File {
   void append_nodes();
   void append_counts();
   void append_evictions();
-  std::string written(const Attribution::Counts& counts) const;
+  std::vector<uint64_t> written(const Attribution::Counts& counts) const;
 
   const Attribution& found_;
   const std::vector<uint32_t>& counted_;
@@ -111,23 +111,18 @@ void File::append_counts() {
       if (!phase.counts[node]) continue;
       JsonLine line("counts");
       line.member("phase", number).member("node", node);
-      text_ += line.raw("counts", written(*phase.counts[node])).line();
+      text_ += line.numbers("counts", written(*phase.counts[node])).line();
     }
   }
 }
 
 // Returns the counts without the zeros at the end.
-std::string File::written(const Attribution::Counts& counts) const {
+std::vector<uint64_t> File::written(const Attribution::Counts& counts) const {
   std::vector<uint64_t> numbers;
   for (const uint32_t event : counted_) numbers.push_back(counts[event]);
   if (classes_) numbers.insert(numbers.end(), counts.begin() + p5::kEventCount, counts.end());
   while (!numbers.empty() && numbers.back() == 0) numbers.pop_back();
-  std::string text = "[";
-  for (const uint64_t number : numbers) {
-    if (text.size() > 1) text += ',';
-    text += std::to_string(number);
-  }
-  return text + "]";
+  return numbers;
 }
 
 void File::append_evictions() {
