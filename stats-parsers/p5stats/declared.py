@@ -6,7 +6,7 @@ engine, the parsers and the reports share one list of events.
 """
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,18 +19,6 @@ SCHEMA_VERSION = 1
 NOMINAL = "nominal."  # begins the names of the events that depend on nominal clocks (x86-64)
 UNITS = ("events", "cycles")
 DEPENDS = ("program", "caches", "clocks")
-FIELDS = {
-    "enum": str,
-    "unit": str,
-    "depends": str,
-    "isa": str,
-    "when": str,
-    "codes": list,
-    "counts": str,
-    "report": str,
-    "report_unit": str,
-    "shadow_after": str,
-}
 
 
 @dataclass(frozen=True)
@@ -73,6 +61,9 @@ class Event:
         )
 
 
+FIELDS = [one.name for one in fields(Event) if one.name not in ("name", "part")]
+
+
 @cache
 def events(engine: Path = ENGINE) -> dict[str, Event]:
     """All events by name, in the order of events.jsonl: events of the chip, then of the devices.
@@ -87,8 +78,8 @@ def events(engine: Path = ENGINE) -> dict[str, Event]:
     found: dict[str, Event] = {}
     enums: set[str] = set()
     for _, part, path, declared in sorted(files, key=lambda file: file[:2]):
-        for name, fields in declared.items():
-            event = _event(f"{path}: {name}", name, part, fields)
+        for name, given in declared.items():
+            event = _event(f"{path}: {name}", name, part, given)
             if name in found or event.enum in enums:
                 raise StatsError(f"{path}: {name}: expected a name and an enum of its own")
             found[name] = event
@@ -119,18 +110,19 @@ def load(path: Path) -> dict[str, Any]:
     return data
 
 
-def _event(where: str, name: str, part: str, fields: Any) -> Event:  # noqa: ANN401
-    if not isinstance(fields, dict):
+def _event(where: str, name: str, part: str, given: Any) -> Event:  # noqa: ANN401
+    if not isinstance(given, dict):
         raise StatsError(f"{where}: expected a table {{ enum = ..., counts = ... }}")
-    for field, value in fields.items():
+    for field, value in given.items():
         if field not in FIELDS:
             raise StatsError(f"{where}: unknown field {field!r}; known: {', '.join(FIELDS)}")
-        if not isinstance(value, FIELDS[field]):
-            raise StatsError(f"{where}: {field}: expected {FIELDS[field].__name__}")
+        kind = list if field == "codes" else str
+        if not isinstance(value, kind):
+            raise StatsError(f"{where}: {field}: expected {kind.__name__}")
     for field in ("enum", "depends", "counts"):
-        if field not in fields:
+        if field not in given:
             raise StatsError(f"{where}: {field} is missing")
-    event = Event(name=name, part=part, **{**fields, "codes": tuple(fields.get("codes", ()))})
+    event = Event(name=name, part=part, **{**given, "codes": tuple(given.get("codes", ()))})
     for field, value, known in (
         ("unit", event.unit, UNITS),
         ("depends", event.depends, DEPENDS),

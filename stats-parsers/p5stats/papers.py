@@ -28,8 +28,6 @@ SYSTEM = ["engine", "machine", "geometry", "feedback", "guest"]
 # ousterhout90 compares with a Microvax II. Table 1 of the paper rates the Microvax II at 0.9 MIPS
 # (VAX-11/780: about 1).
 MVAX2_MIPS = 0.9
-# Microseconds of an operation on a Microvax II under Ultrix (tables 2 and 3).
-MVAX2 = {"getpid": 207.0, "cswitch": 3660.0}
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,8 @@ MVAX2_BASES = (
     Base("open-close", "foo", 2900, 9),
     Base("create-delete", "no data", 100_000, 10),
 )
+# Microseconds of an operation on a Microvax II under Ultrix (tables 2 and 3).
+MVAX2 = {base.workload: base.value for base in MVAX2_BASES if base.table in (2, 3)}
 # An estimate. Intel rated the Pentium of 66 MHz at 112 MIPS. We scale this value by the clock.
 PENTIUM_MIPS_PER_HZ = 112 / 66e6
 MICROSECONDS = "microseconds"

@@ -102,14 +102,8 @@ class Fetcher:
         uri = re.sub(r"^file:", "copy:", uri)
         with tempfile.TemporaryDirectory() as directory:
             try:
-                done = subprocess.run(
-                    [APT_HELPER, "download-file", uri, Path(directory) / "file"],
-                    env=self._environment(),
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    text=True,
-                    timeout=seconds,
-                )
+                file = f"{directory}/file"
+                done = self._apt(str(APT_HELPER), "download-file", uri, file, timeout=seconds)
             except subprocess.TimeoutExpired:
                 return f"no answer within {seconds:g} s"
         errors = re.findall(r"^E: (.*)", done.stdout + done.stderr, re.M)
@@ -368,14 +362,14 @@ class Fetcher:
         (directory / "apt.conf").write_text("\n".join(lines) + "\n")
         return {**os.environ, "APT_CONFIG": str(directory / "apt.conf"), "LC_ALL": "C.UTF-8"}
 
-    def _apt(self, *command: str) -> subprocess.CompletedProcess[str]:
+    def _apt(self, *command: str, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command,
             env=self._environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            check=False,
+            timeout=timeout,
         )
 
     @contextlib.contextmanager
