@@ -8,6 +8,7 @@ from typing import Any
 
 from p5stats.problems import StatsError
 
+KINDS = {str: "a text", int: "a whole number", list: "a list [...]", dict: "an object {...}"}
 LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into a data frame
 
 
@@ -48,7 +49,7 @@ class Line:
         """The value of a member, which is of this type."""
         value = self.data.get(key)
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise self.fault(f"{key}: expected {kind.__name__}")
+            raise self.fault(f"{key}: expected {KINDS[kind]}")
         return value
 
     def count(self, key: str, bits: int = 63) -> int:

@@ -121,7 +121,7 @@ def _interrupt(where: str, value: object) -> Interrupt:
     for key in table:
         if key not in FIELDS:
             raise StatsError(f"{where}: unknown key {key!r}; known: {', '.join(FIELDS)}")
-    register = table.get("register", "")
+    register = _text(where, "register", table.get("register", ""))
     if register not in REGISTERS:
         raise StatsError(f"{where}: register: expected one of ah, ax, eax")
     base = DECIMAL if table.get("decimal", False) else HEX

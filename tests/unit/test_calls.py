@@ -102,6 +102,7 @@ def test_the_engine_gets_the_registers_and_the_properties():
         ("schema_version = 1\n[int.zz]", "int.zz: expected a hexadecimal number in quotes"),
         ("schema_version = 1\n[int.100]", "int.100: expected a vector of two hexadecimal digits"),
         ("schema_version = 1\n[int.21]\nregister = 'bl'", "register: expected one of ah, ax, eax"),
+        ("schema_version = 1\n[int.21]\nregister = []", "register: expected a text"),
         ("schema_version = 1\n[int.21]\nnames = {}", "unknown key 'names'"),
         ("schema_version = 1\n[int.21]\nends = [4]", "expected a hexadecimal number in quotes"),
         ("schema_version = 1\n[int.21]\nfunctions = { 4c = 1 }", "4c: expected a text"),

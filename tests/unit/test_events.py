@@ -153,15 +153,15 @@ BEGIN = snapshot("begin", 0, [1], [1])
         ([HEADER, [], END], ":2: expected an object"),
         ([HEADER, changed(BEGIN, op="go"), END], "op: expected one of ready"),
         ([HEADER, changed(BEGIN, arg=-1), END], "arg: expected a whole number from 0 to"),
-        ([HEADER, changed(BEGIN, arg=True), END], "arg: expected int"),
-        ([HEADER, changed(BEGIN, tsc="1"), END], "tsc: expected int"),
+        ([HEADER, changed(BEGIN, arg=True), END], "arg: expected a whole number"),
+        ([HEADER, changed(BEGIN, tsc="1"), END], "tsc: expected a whole number"),
         ([HEADER, changed(BEGIN, banks=[[1, 4, []]]), END], "banks: expected"),
         ([HEADER, changed(BEGIN, banks=[[1, 0, [1.5]]]), END], "banks: expected"),
         ([HEADER, changed(BEGIN, banks=[[1, 0, [0] * 99]]), END], "banks: expected"),
         ([HEADER, changed(BEGIN, vectors=[[1, 0, "irq", 256, 1]]), END], "vectors: expected"),
         ([HEADER, changed(BEGIN, vectors=[[1, 0, "nmi", 2, 1]]), END], "vectors: expected"),
         ([HEADER, changed(END, status="good")], "status: expected one of ok"),
-        ([HEADER, changed(END, reason=None)], "reason: expected str"),
+        ([HEADER, changed(END, reason=None)], "reason: expected a text"),
     ],
 )
 def test_malformed_lines_are_named(tmp_path, lines, message):

@@ -317,7 +317,7 @@ def test_how_it_ended(tmp_path):
         ({"markers": []}, r"markers\.jsonl: no markers"),
         ({"header": {**HEADER, "schema_version": 2}}, r":1: expected a header of schema_version 1"),
         ({"header": {**HEADER, "clock_hz": 0}}, r":1: clock_hz: expected more than zero"),
-        ({"header": {**HEADER, "cpu": 3}}, r":1: cpu: expected str"),
+        ({"header": {**HEADER, "cpu": 3}}, r":1: cpu: expected a text"),
         ({"markers": [marker("start", 0, 1, 0)]}, r":2: expected a marker: ready, begin, end"),
         ({"markers": [marker("ready", 0, -1, 0)]}, r":2: tick: expected a whole number"),
         (
