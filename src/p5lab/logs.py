@@ -18,9 +18,15 @@ def printable(text: str) -> str:
 
 
 def last_line(path: Path) -> str:
-    """Returns the last line of a log that contains text, or NOTHING."""
-    texts = [text for line in last_lines(path) if (text := printable(line))]
-    return texts[-1] if texts else NOTHING
+    """Returns the last line of a log that contains text, or NOTHING. If a program's usage ends the
+    log, the result is the line before it, which says what was wrong."""
+    lines = [line for line in last_lines(path) if printable(line)]
+    end = len(lines)
+    while end and lines[end - 1].startswith("  "):
+        end -= 1
+    if end > 1 and lines[end - 1].startswith("usage: "):
+        lines = lines[: end - 1]
+    return printable(lines[-1]) if lines else NOTHING
 
 
 def last_line_about(path: Path, *names: str) -> str:

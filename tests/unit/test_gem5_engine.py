@@ -256,10 +256,20 @@ def test_how_a_run_ended(tmp_path, status, printed, serial, expected):
     assert expected[1] in outcome.reason
 
 
-def test_what_the_workload_printed_last(tmp_path):
+@pytest.mark.parametrize(
+    ("printed", "last"),
+    [
+        ("one\ntwo\n", "two"),
+        ("one\n  two\n\n", "two"),
+        ("x: unknown argument `n=1`\nusage: x [key=value ...]\n  m=1  number\n", "`n=1`"),
+        ("usage: x [key=value ...]\n", "value ...]"),
+        ("", "it printed nothing"),
+    ],
+)
+def test_what_the_workload_printed_last(tmp_path, printed, last):
     (tmp_path / "m5out").mkdir()
-    (tmp_path / "m5out/output.log").write_text("one\ntwo\n")
-    assert engines.get("gem5").last_output(tmp_path) == "two"
+    (tmp_path / "m5out/output.log").write_text(printed)
+    assert engines.get("gem5").last_output(tmp_path).endswith(last)
 
 
 # --- a whole run ----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from p5lab.describe.guest import Guest, built
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan, check_inputs
 from p5lab.lab import Lab
-from p5lab.logs import NOTHING, printable
+from p5lab.logs import last_line
 from p5stats import events
 
 OUTPUT = files.file("output")
@@ -96,12 +96,7 @@ class Native(Engine):
 
     def last_output(self, directory: Path) -> str:
         """The last line that the program printed, safe for a terminal."""
-        try:
-            lines = (directory / OUTPUT).read_bytes()[-65536:].decode("utf-8", "replace")
-        except OSError:
-            lines = ""
-        printed = [text for line in lines.splitlines() if (text := printable(line))]
-        return printed[-1] if printed else NOTHING
+        return last_line(directory / OUTPUT)
 
 
 ENGINE = Native
