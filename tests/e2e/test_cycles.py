@@ -251,6 +251,14 @@ def test_both_syntaxes_are_read_and_shown(capsys, text):
     assert ["%" in row["instruction"] for row in rows] == ["%" in text] * 2
 
 
+def test_one_word_is_an_instruction(capsys):
+    assert main(["cycles", "fsqrt", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert row["instruction"] == "fsqrt"
+    assert main(["cycles", "no-such-file"]) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
 def test_an_include_is_found_beside_the_file(tmp_path, capsys):
     (tmp_path / "part.s").write_text("add eax, ebx\n")
     (tmp_path / "whole.s").write_text('dec ecx\n.include "part.s"\nfrob eax\n')

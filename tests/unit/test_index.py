@@ -311,6 +311,7 @@ def test_keys_of_no_results_have_no_rows(lab):
         # These columns exist. DuckDB's own message says what is wrong.
         ("SELECT guest, count(*) FROM runs GROUP BY workload", "must appear in the GROUP BY"),
         ("SELECT experiment FROM runs, counts", "Ambiguous reference to column name"),
+        ("SELECT 1; SELECT 2", "query: expected one statement; found 2"),
         ("SELECT cuont(*) FROM runs", "with name cuont does not exist! Did you mean 'count'?"),
     ],
 )

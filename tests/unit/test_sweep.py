@@ -111,7 +111,10 @@ def test_points_of_misses_are_shadows_of_one_run(lab):
         ("grid = { l2.ways = [1] }\nlist = [{ l1d.ways = 2 }]", "expected one of grid, zip and"),
         ("zip = { l2.ways = [1, 2], l1d.ways = [2] }", "l2.ways has 2, l1d.ways has 1"),
         ("grid = { parameters.lods = [1] }", "unknown parameter 'lods'; did you mean 'loads'"),
-        ("grid = { parameters.loads = [0] }", "loads: expected a whole number of loads, at least"),
+        (
+            "grid = { parameters.loads = [0] }",
+            r":12: sweep\[0\]: grid.*: loads: expected a whole number of loads, at least",
+        ),
         ("grid = { l2.size = [3000] }", "l2.size = 3000: expected 1 way x 32 bytes"),
         (
             "grid = { l2.ways = [1] }\n[[sweep]]\ngrid = { l2.ways = [2] }",
@@ -129,6 +132,11 @@ def test_wrong_sweeps_say_what_and_where(lab, text, message):
 def test_wrong_options_are_refused(option):
     with pytest.raises(UserError, match=r"--sweep .*: expected KEY=VALUE,VALUE"):
         sweep.parse([option])
+
+
+def test_a_wrong_value_of_a_parameter_names_the_option(lab):
+    with pytest.raises(UserError, match=r"^--sweep: loads: expected a whole number of loads"):
+        with_experiment(lab, EXPERIMENT, Filter(sweeps=sweep.parse(["parameters.loads=5,0"])))
 
 
 def test_a_key_is_swept_or_set():

@@ -193,7 +193,7 @@ def _parts(asked: _Asked) -> Iterator[_Part]:
     for board, variant, point in itertools.product(asked.boards, asked.variants, asked.points):
         jobs = []
         for entry in asked.entries:
-            job = entry.job(point.parameters)
+            job = entry.job(point.parameters, asked.axes)
             own = _board(asked, board, variant, point, job)
             jobs.append((job, own, tuple(files.shadow(own, *one) for one in asked.geometries)))
         for system, seed, (job, own, shadows) in itertools.product(

@@ -72,14 +72,19 @@ class Entry:
     only: list[str]
     variant: Variant
 
-    def job(self, swept: Mapping[str, Any]) -> Job:
+    def job(self, swept: Mapping[str, Any], axes: Sequence[Axis]) -> Job:
         """The job at one point of a sweep. The job ignores swept parameters that the job's workload
         does not have."""
         own = {name: value for name, value in swept.items() if name in self.workload.parameters}
         given = {**self.parameters, **own}
+
+        def where(name: str) -> str:
+            key = f"{sweep.PARAMETERS}{name}"
+            return sweep.where(axes, key) if name in own else tomlfile.begin(self.where, name)
+
         return Job(
             self.workload,
-            self.workload.resolve(given, self.where),
+            self.workload.resolve(given, where),
             tuple(given),
             self.only,
             self.variant,

@@ -156,8 +156,11 @@ def query(
             connection.register(name, table)
         try:
             reads = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
-            if any(one.type not in reads for one in connection.extract_statements(sql)):
+            statements = connection.extract_statements(sql)
+            if any(one.type not in reads for one in statements):
                 raise UserError("query: expected a statement that reads, such as SELECT")
+            if len(statements) > 1:
+                raise UserError(f"query: expected one statement; found {len(statements)}")
             answer = connection.sql(sql)
             if answer is None:
                 raise UserError("query: expected a statement with a result, such as SELECT")

@@ -120,7 +120,7 @@ def _source(what: str) -> tuple[str, str, str]:
         digits = re.sub(r"[\s,]", "", what)
         bytes_ = ",".join(f"0x{digits[i : i + 2]}" for i in range(0, len(digits), 2))
         return "bytes", ".s", f".byte {bytes_}\n"
-    if re.search(r"[\s;%]", what.strip()):
+    if re.search(r"[\s;%]|^[a-z]+[0-9]?$", what.strip()):  # also one word, such as fsqrt
         return TEXT, ".s", what.replace("\\n", "\n") + "\n"
     raise UserError(
         f"{what}: no such file, and not bytes in hexadecimal or assembler text; expected for"
@@ -209,5 +209,5 @@ def _zig(words: list[str], name: str, directory: Path | None = None) -> None:
             raise error.about(name) from None
         file, line, text = found[0]
         where = f"{name}:{line}" if line and file != "fragment.S" else name
-        more = f" (and {len(found) - 1} more errors)" if len(found) > 1 else ""
+        more = f" (the first of {len(found)} errors)" if len(found) > 1 else ""
         raise UserError(f"{where}: {text.strip()}{more}") from None
