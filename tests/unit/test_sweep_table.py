@@ -323,3 +323,9 @@ def test_metrics_of_a_page_without_a_sweep_are_refused(lab, p5lab, swept):
         assert err.startswith("p5lab: report --metric: expected a sweep over a machine key ")
         assert err.count("\n") == 1
         assert not list(lab.results.glob("*.html"))
+
+
+def test_counts_by_ring_have_the_points_in_the_order_of_their_values(p5lab, swept):
+    _, out, _ = p5lab("show", "tests", "--by", "ring", "--json")
+    systems = dict.fromkeys(row["system"] for row in json.loads(out)["rows"])
+    assert list(systems) == ["l2.size=64K", "as described", "l2.size=1M"]

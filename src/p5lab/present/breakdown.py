@@ -19,7 +19,7 @@ from p5lab.describe import tomlfile
 from p5lab.describe.experiment import PROGRAM
 from p5lab.describe.keys import readable
 from p5lab.errors import UserError, listed, unknown
-from p5lab.keep import selection
+from p5lab.keep import selection, swept_keys
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import by_source, column, same_lines
@@ -484,16 +484,20 @@ def named(
     lab: Lab, words: Sequence[str], question: Question, only: str = ""
 ) -> tuple[list[Stored], str]:
     """Returns the runs that the words name, of each kind the newest that counted by the dimensions
-    of a question. If a word names an experiment, the runs that did not count by them are left out,
+    of a question, in the order of their swept keys. If a word names an experiment, the runs that did not count by them are left out,
     unless none did; the second part of the result is a sentence about them, or empty."""
     runs = counting(selection.groups(lab, words, only), question)
-    found = [one for one, is_counted in runs if is_counted]
+    found = _in_order([one for one, is_counted in runs if is_counted])
     lost = [one.id[:8] for one, is_counted in runs if not is_counted]
     if not found or not lost or not any(selection.is_group(lab, one) for one in words):
-        return [one for one, _ in runs], ""
+        return _in_order([one for one, _ in runs]), ""
     names = ", ".join(question.dimensions)
     left = f"{len(lost)} of {len(runs)} runs did not count by {names} and are left out"
     return found, f"{left}: {', '.join(lost)}"
+
+
+def _in_order(runs: Sequence[Stored]) -> list[Stored]:
+    return swept_keys.in_order(runs, swept_keys.keys_of([one.record for one in runs]))
 
 
 def has(stored: Stored, question: Question) -> bool:
