@@ -484,20 +484,21 @@ def named(
     lab: Lab, words: Sequence[str], question: Question, only: str = ""
 ) -> tuple[list[Stored], str]:
     """Returns the runs that the words name, of each kind the newest that counted by the dimensions
-    of a question, in the order of their swept keys. If a word names an experiment, the runs that did not count by them are left out,
-    unless none did; the second part of the result is a sentence about them, or empty."""
+    of a question. If a word names an experiment, the runs stand in the order of their swept keys,
+    and those that did not count by the dimensions are left out, unless none did; the second part of
+    the result is a sentence about them, or empty."""
     runs = counting(selection.groups(lab, words, only), question)
-    found = _in_order([one for one, is_counted in runs if is_counted])
+    found = [one for one, is_counted in runs if is_counted]
     lost = [one.id[:8] for one, is_counted in runs if not is_counted]
-    if not found or not lost or not any(selection.is_group(lab, one) for one in words):
-        return _in_order([one for one, _ in runs]), ""
+    if not any(selection.is_group(lab, one) for one in words):
+        return [one for one, _ in runs], ""
+    shown = found or [one for one, _ in runs]
+    shown = swept_keys.in_order(shown, swept_keys.keys_of([one.record for one in shown]))
+    if not found or not lost:
+        return shown, ""
     names = ", ".join(question.dimensions)
     left = f"{len(lost)} of {len(runs)} runs did not count by {names} and are left out"
-    return found, f"{left}: {', '.join(lost)}"
-
-
-def _in_order(runs: Sequence[Stored]) -> list[Stored]:
-    return swept_keys.in_order(runs, swept_keys.keys_of([one.record for one in runs]))
+    return shown, f"{left}: {', '.join(lost)}"
 
 
 def has(stored: Stored, question: Question) -> bool:
