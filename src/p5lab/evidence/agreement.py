@@ -10,7 +10,6 @@ bracket contains a clock tick. docs/evidence/cross-check.md shows the result.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,15 +29,15 @@ from p5lab.evidence.records import Record
 from p5lab.keep import store
 from p5lab.keep.result import Execute, Result
 from p5lab.lab import Lab
+from p5lab.present import tables
 from p5lab.present.comparison import DEVIATION
-from p5lab.present.tables import MISSING, Grid, number, print_all, ratio, times
+from p5lab.present.tables import MISSING, Grid, number, ratio, times
 from p5stats import crosscheck, events, tidy
 from p5stats.claims import is_size, size_of
 from p5stats.crosscheck import ABSENT, AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
 from p5stats.lazy import pd
 
-SCHEMA_VERSION = 1
 BOCHS, GEM5 = ENGINES = ("bochs", "gem5")  # names in the tables
 CLASSIC, CHIP = "gem5_classic", "gem5_chip"  # the engines that gem5 can be
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
@@ -280,18 +279,18 @@ def _compare(lab: Lab, ask: Ask, execute: Execute, one: Explanation | None = Non
     on_gem5 = [run for run in runs if run.engine != BOCHS]
     engines.get(on_gem5[0].engine if on_gem5 else CLASSIC).examine(lab, on_gem5)
     results = execute(runs)
-    tables: dict[str, list[pd.DataFrame]] = {engine: [] for engine in ENGINES}
+    counted: dict[str, list[pd.DataFrame]] = {engine: [] for engine in ENGINES}
     hosts, deviations = [], []
     for result in results:
         if result.status != "ok":
             continue
         run = result.run
         table, _ = tidy.read_run(result.directory)
-        tables[_shown(run)].append(table.assign(parameters=parameters[_name(run)]))
+        counted[_shown(run)].append(table.assign(parameters=parameters[_name(run)]))
         hosts.append(_host(result))
         deviations += _deviations(result)
-    if all(tables.values()):
-        first, second = (crosscheck.table(tables[engine]) for engine in ENGINES)
+    if all(counted.values()):
+        first, second = (crosscheck.table(counted[engine]) for engine in ENGINES)
         rows = crosscheck.differences(first, second)
     else:
         rows = pd.DataFrame(columns=crosscheck.COLUMNS)
@@ -615,52 +614,24 @@ def notes(found: Check) -> list[str]:
 
 
 def show(console: Console, found: Check, form: str) -> None:
-    """Prints the result. `form`: "table", "csv", "json" or "markdown"."""
-    if form == "csv":
-        print(as_csv(found), end="")
-    elif form == "json":
-        print(as_json(found))
-    elif form == "markdown":
-        print(markdown(found), end="")
-    else:
-        print_all(console, grids(found), notes(found))
-
-
-def markdown(found: Check) -> str:
-    """The tables and notes in Markdown."""
-    return "\n\n".join([*(grid.markdown() for grid in grids(found)), *notes(found)]) + "\n"
-
-
-# --- for programs ---------------------------------------------------------------------------------
-
-
-def as_csv(found: Check) -> str:
-    """CSV with a row for each phase, quantity and experiment. Missing values are empty."""
-    return str(found.rows.to_csv(index=False, lineterminator="\n"))
-
-
-def as_json(found: Check) -> str:
-    """JSON with the rows of `as_csv` and the host times in seconds. Missing values are null."""
-
-    def records(frame: pd.DataFrame) -> list[dict[str, object]]:
-        return frame.astype(object).where(frame.notna(), None).to_dict("records")
-
-    return json.dumps(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "engines": ENGINES,
-            "rows": records(found.rows),
-            "events": records(found.events),
-            "host": records(found.hosts),
-            "deviations": found.deviations,
-            "failed": [
-                {"run": one.id, "label": one.run.label, "reason": one.reason}
-                for one in found.failed
-            ],
-            "cannot": [vars(one) for one in found.cannot],
-        },
-        indent=1,
+    """Prints the result. `form`: "table", "csv", "json" or "markdown". "csv" has a row for each
+    phase, quantity and experiment, and "json" also has the host times in seconds."""
+    rows = tables.records(found.rows)
+    if form != "json":
+        tables.show(console, form, grids(found), notes(found), rows)
+        return
+    document = tables.as_json(
+        engines=ENGINES,
+        rows=rows,
+        events=tables.records(found.events),
+        host=tables.records(found.hosts),
+        deviations=found.deviations,
+        failed=[
+            {"run": one.id, "label": one.run.label, "reason": one.reason} for one in found.failed
+        ],
+        cannot=[vars(one) for one in found.cannot],
     )
+    console.file.write(document)
 
 
 def record(found: Check) -> Record:

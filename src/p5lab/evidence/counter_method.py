@@ -14,7 +14,8 @@ from p5lab.evidence.records import Record
 from p5lab.keep.result import Execute, succeeded
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
-from p5lab.present.tables import Grid, number, print_all
+from p5lab.present import tables
+from p5lab.present.tables import Grid, number
 from p5stats import method, tidy
 from p5stats.lazy import pd
 from p5stats.method import Measured, Row
@@ -156,10 +157,7 @@ def grid(operation: str, found: Sequence[Row]) -> Grid:
 def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     """Prints the tables of all operations. `form`: "table" or "markdown"."""
     grids = [grid(operation, found) for operation, found in rows(runs).items()]
-    if form == "markdown":
-        print("\n\n".join([*(one.markdown() for one in grids), *NOTES]))
-        return
-    print_all(console, grids, NOTES if grids else ())
+    tables.show(console, form, grids, NOTES if grids else ())
 
 
 def measured(lab: Lab, execute: Execute) -> Record:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """./p5lab matrix: the benchmarks of the papers, and which guests run them."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,9 +11,8 @@ from p5lab.describe import guest as guests
 from p5lab.describe import workload as workloads
 from p5lab.lab import Lab
 from p5lab.present import tables
-from p5lab.present.tables import Grid, print_all
+from p5lab.present.tables import Grid
 
-SCHEMA_VERSION = 1
 ALL, SOME, ABLE, NO = "all", "some", "can", "no"
 
 
@@ -121,23 +119,14 @@ LEGEND = (
 
 def show(console: Console, found: Sequence[Cell], form: str) -> None:
     """Prints the matrix. `form`: "table", "csv", "json" or "markdown"."""
-    if form == "csv":
-        print(as_csv(found), end="")
-    elif form == "json":
-        cells = [vars(cell) for cell in found]
-        print(json.dumps({"schema_version": SCHEMA_VERSION, "cells": cells}, indent=1))
+    if form == "json":
+        console.file.write(tables.as_json(cells=[vars(cell) for cell in found]))
     elif form == "markdown":
-        print(block(found), end="")
+        console.file.write(block(found))
     else:
         table, reasons = grid(found)
-        print_all(console, [table], (LEGEND.replace("`", ""), *reasons))
-
-
-def as_csv(found: Sequence[Cell]) -> str:
-    """CSV with a row for each cell."""
-    return tables.as_csv(
-        [{**vars(cell), "experiments": " ".join(cell.experiments)} for cell in found]
-    )
+        rows = [{**vars(cell), "experiments": " ".join(cell.experiments)} for cell in found]
+        tables.show(console, form, [table], (LEGEND.replace("`", ""), *reasons), rows)
 
 
 def block(found: Sequence[Cell]) -> str:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,8 @@ from p5lab.evidence import published as claim_file
 from p5lab.evidence.records import short
 from p5lab.keep.result import Execute, Result
 from p5lab.lab import Lab
-from p5lab.present.tables import MISSING, Grid, number, plain, print_all
+from p5lab.present import tables
+from p5lab.present.tables import MISSING, Grid, number, plain
 from p5stats import claims, tidy
 from p5stats.claims import (
     FAILS,
@@ -34,7 +34,6 @@ from p5stats.claims import (
 )
 from p5stats.lazy import pd
 
-SCHEMA_VERSION = 1
 RECORDED = "recorded"  # in the column `runs`: the number comes from the record, not from runs here
 WORDS = {HOLDS: "yes", FAILS: "no", NOT_RUN: NOT_RUN, UNTESTABLE: MISSING}  # verdicts in tables
 
@@ -96,12 +95,12 @@ def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
 
 def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Validation:
     """The verdicts on the claims. The verdicts depend only on these results."""
-    tables, clocks = [], {}
+    counted, clocks = [], {}
     for result in results:
         if result.status == "ok":
             table, clocks[result.id] = tidy.read_run(result.directory)
-            tables.append(table)
-    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=tidy.COLUMNS)
+            counted.append(table)
+    table = pd.concat(counted, ignore_index=True) if counted else pd.DataFrame(columns=tidy.COLUMNS)
     found = claims.evaluate(asked, table, clocks, _machines(lab, asked))
     return Validation(found, [result for result in results if result.status != "ok"])
 
@@ -117,15 +116,13 @@ def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool =
     `everything` has the same meaning as in `grids`. The forms "csv" and "json" always contain all
     rows, because programs read these forms.
     """
-    if form == "csv":
-        print(as_csv(found), end="")
-    elif form == "json":
-        print(as_json(found))
-    elif form == "markdown":
-        print(block(found, everything=everything), end="")
+    rows = tables.records(found)
+    if form == "json":
+        headline = {name: plain(value) for name, value in claims.headline(found).items()}
+        console.file.write(tables.as_json(headline=headline, claims=rows))
     else:
-        said = notes(found, everything=everything)
-        print_all(console, grids(found, everything=everything), said)
+        shown, said = grids(found, everything=everything), notes(found, everything=everything)
+        tables.show(console, form, shown, said, rows)
 
 
 # --- for people ---------------------------------------------------------------------------------
@@ -240,36 +237,12 @@ def _error(row: dict[str, object]) -> str:
     return MISSING if kept or math.isnan(error) else f"{error:+.1f} %"
 
 
-# --- for programs -------------------------------------------------------------------------------
-
-
-def as_csv(found: pd.DataFrame) -> str:
-    """CSV with a row for each claim. Missing values are empty."""
-    return str(found.to_csv(index=False, lineterminator="\n"))
-
-
-def as_json(found: pd.DataFrame) -> str:
-    """JSON with a row for each claim, and the summary. Missing values are null."""
-    rows = found.astype(object).where(found.notna(), None).to_dict("records")
-    said = claims.headline(found)
-    return json.dumps(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "headline": {name: plain(value) for name, value in said.items()},
-            "claims": rows,
-        },
-        indent=1,
-    )
-
-
 # --- the documents ------------------------------------------------------------------------------
 
 
-def block(found: pd.DataFrame, *, everything: bool = False) -> str:
-    """The verdicts in Markdown. `everything` has the same meaning as in `grids`."""
-    paragraphs = [grid.markdown() for grid in grids(found, everything=everything)]
-    paragraphs += notes(found, everything=everything)
-    return "\n\n".join(paragraphs) + "\n"
+def block(found: pd.DataFrame) -> str:
+    """The verdicts in Markdown."""
+    return tables.document(grids(found), notes(found)) + "\n"
 
 
 def record(found: pd.DataFrame) -> dict[str, float]:

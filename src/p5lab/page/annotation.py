@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from p5lab.present import pipes, same_lines
+from p5lab.present import same_lines
 from p5lab.present.annotated import Annotated, Block, Code, share
 
 CSS = Path(__file__).with_name("page.css")
@@ -135,7 +135,7 @@ def _cells(block: Block | None, i: int, height: int, hottest: float, versions: i
     return (
         f"{cells}<td{hint}><pre>{html.escape(one.text)}</pre></td>"
         f"<td {_heat(one.clocks, hottest)}>{one.clocks:,.0f}</td>"
-        f'<td class="n">{one.times:,.0f}</td><td>{pipes.pipe(one.counts, one.times)}</td>{last}'
+        f'<td class="n">{one.times:,.0f}</td><td>{one.pipe}</td>{last}'
     )
 
 

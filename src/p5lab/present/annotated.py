@@ -16,42 +16,17 @@ from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.describe.observation.attribute import ATTRIBUTION
 from p5lab.errors import UserError, unknown
 from p5lab.keep.store import Stored
-from p5lab.present import pipes
-from p5lab.present.tables import Grid, rows_as
+from p5lab.present import pipes, tables
+from p5lab.present.tables import Grid
 from p5lab.terminal import for_terminal, markup
 from p5stats import attribution
 from p5stats.metrics import MISSES
 
-SCHEMA_VERSION = 1
-BUSY, TIMES = "cycles.busy", "instructions"
+TIMES = "instructions"
 
 
-@dataclass(frozen=True)
-class Instruction:
-    """An instruction with the counts of the whole run. `file`, `line`: its source; empty and 0 if
-    it is not known."""
-
-    address: int
-    text: str
-    file: str
-    line: int
-    counts: Mapping[str, float]
-
-    @property
-    def clocks(self) -> float:
-        """Busy clocks. A pair's clock belongs to its instruction in U."""
-        return self.counts.get(BUSY, 0)
-
-    @property
-    def times(self) -> float:
-        """Executions."""
-        return self.counts.get(TIMES, 0)
-
-    @property
-    def why(self) -> str:
-        """Why it is alone or not in V, and its further clocks by component."""
-        further = (f"{name} {pipes.amount(n)}" for name, n in pipes.stalls(self.counts).items())
-        return "; ".join(filter(None, [*pipes.reasons(self.counts), ", ".join(further)]))
+class Instruction(pipes.Instruction):
+    """An instruction with the counts of the whole run."""
 
     @property
     def misses(self) -> str:
@@ -130,7 +105,7 @@ def of(stored: Stored, name: str, files: Sequence[Path]) -> Annotated:
         for number, counts in found.counts[phase].items():
             function = found.nodes[number].function
             named = dict(zip(found.events, counts, strict=True))
-            total += named.get(BUSY, 0)
+            total += named.get(pipes.BUSY, 0)
             if function.file.startswith("0x"):
                 places[function.name, function.module][int(function.file, 16)].update(named)
     if not places:
@@ -176,13 +151,15 @@ def _blocks(
     for address in sorted(counts):
         place = source_lines.at(lines, address)
         file, line = (place.file, place.line) if place else ("", 0)
-        one = Instruction(address, texts.get(address, "?"), file, line, counts[address])
+        own = counts[address]
+        text = texts.get(address, "?")
+        one = Instruction(address, file, line, text, own.get(TIMES, 0), own)
         if found and (found[-1].file, found[-1].line) == (file, line):
             last = found.pop()
             found.append(Block(file, line, last.source, (*last.instructions, one)))
             continue
-        text = sources.get(file, [])
-        source = text[line - 1] if 0 < line <= len(text) else ""
+        whole = sources.get(file, [])
+        source = whole[line - 1] if 0 < line <= len(whole) else ""
         found.append(Block(file, line, source, (one,)))
     return found
 
@@ -194,11 +171,8 @@ def show(console: Console, found: Annotated, function: str, form: str) -> None:
     """Prints one function as table, markdown, csv or json; the one with the most clocks if
     `function` is empty."""
     code = found.function(function) if function else found.functions[0]
-    if text := rows_as(form, rows(code), SCHEMA_VERSION):
-        console.file.write(text)
-        return
-    if form == "markdown":
-        console.file.write(_grid(found, code).markdown() + "\n")
+    if form != "table":
+        tables.show(console, form, [_grid(found, code)], [], rows(code))
     else:
         console.file.write(_listing(found, code))
         others = [f"{one.name} {share(one.clocks, found.clocks)}" for one in found.functions[:8]]
@@ -224,8 +198,7 @@ def _listing(found: Annotated, code: Code) -> str:
         number = f"{block.line:>4}  " if block.line else ""
         lines.append(f"{block.clocks:>12,.0f}{'':18}{number}{block.source.strip()}")
         for one in block.instructions:
-            pipe = pipes.pipe(one.counts, one.times)
-            text = f"{one.clocks:>12,.0f} {one.times:>10,.0f}  {pipe:4}    {one.text}"
+            text = f"{one.clocks:>12,.0f} {one.times:>10,.0f}  {one.pipe:4}    {one.text}"
             lines.append(f"{text:<66}  {one.about}".rstrip())
     return "".join(f"{for_terminal(line)}\n" for line in lines)
 
@@ -236,8 +209,8 @@ def _grid(found: Annotated, code: Code) -> Grid:
         number = str(block.line) if block.line else ""
         grid.add(number, block.source.strip(), f"{block.clocks:,.0f}")
         for one in block.instructions:
-            pipe = pipes.pipe(one.counts, one.times)
-            grid.add("", one.text, f"{one.clocks:,.0f}", f"{one.times:,.0f}", pipe, one.about)
+            numbers = f"{one.clocks:,.0f}", f"{one.times:,.0f}"
+            grid.add("", one.text, *numbers, one.pipe, one.about)
     return grid
 
 
@@ -247,14 +220,8 @@ def rows(code: Code) -> list[dict[str, object]]:
         {
             "function": code.name,
             "address": one.address,
-            "file": one.file,
-            "line": one.line or None,
-            "instruction": one.text,
-            "times": one.times,
-            "in_v": one.counts.get(pipes.IN_V, 0),
-            "clocks": one.clocks,
-            "not_in_v": "; ".join(pipes.reasons(one.counts)),
-            "stalls": " ".join(f"{name}={n:g}" for name, n in pipes.stalls(one.counts).items()),
+            "file": one.place,
+            **one.row(),
             **{event: one.counts.get(event, 0) for event in MISSES.values()},
         }
         for one in code.instructions

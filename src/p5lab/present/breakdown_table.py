@@ -12,7 +12,6 @@ from p5lab.present.tables import MISSING, Grid, number, plain, ratio, signed, ti
 from p5lab.present.tables import show as show_tables
 from p5stats.dimensions import WHOLE_RUN
 
-SCHEMA_VERSION = 1
 # The columns of `rows` before and after those of the dimensions.
 BEFORE, AFTER = ("benchmark", "phase", "system", "runs"), ("metric", "unit", "per", "value")
 KINDS_OF_VALUE = ("absolute", "ratio", "difference")  # of a figure
@@ -42,7 +41,7 @@ def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None
     for one in tables:
         notes += breakdown.notes([system.stored[0] for system in one.systems], one.question)
     notes += [APART for one in tables if _is_apart(one)]
-    show_tables(console, form, grids, list(dict.fromkeys(notes)), same, SCHEMA_VERSION)
+    show_tables(console, form, grids, list(dict.fromkeys(notes)), same)
 
 
 def _note(table: Table) -> str:

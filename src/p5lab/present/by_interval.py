@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-import json
-
 from rich.console import Console
 
 from p5lab.describe.observation.intervals import INTERVALS
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
+from p5lab.present import tables
 from p5lab.present.tables import MISSING, Grid
 from p5stats import cpi, intervals
 from p5stats.dimensions import DIMENSIONS
 from p5stats.intervals import Intervals
 from p5stats.lazy import pd
 
-SCHEMA_VERSION = 1
 ROWS = 32  # the table adds up neighbouring intervals if there are more
 THOUSAND = 1000
 # The columns of a run without a CPI stack, and the curves on a page: events per thousand
@@ -94,22 +92,11 @@ def show(console: Console, stored: Stored, form: str, *, more: bool) -> None:
     intervals; without it, a row can contain several. csv and json contain all events of all
     intervals. Raises UserError if the run has no counts by interval."""
     found = read(stored)
-    if form == "csv":
-        console.file.write(found.frame().to_csv(index=False, lineterminator="\n"))
-        return
-    if form == "json":
-        rows = json.loads(found.frame().to_json(orient="records"))
-        document = {"schema_version": SCHEMA_VERSION, "run": stored.id, "rows": rows}
-        console.file.write(json.dumps(document, indent=1) + "\n")
-        return
     size = 1 if more else max(1, -(-len(found.intervals) // ROWS))
-    grid = _grid(found, size)
-    if form == "markdown":
-        console.file.write(grid.markdown() + "\n")
-        return
-    grid.print(console)
     note = NOTE + (SHARES if cpi.is_in(found.events) else PER)
-    console.print(note + (JOINED.format(size) if size > 1 else ""), highlight=False)
+    note += JOINED.format(size) if size > 1 else ""
+    rows = found.frame().to_dict("records")
+    tables.show(console, form, [_grid(found, size)], [note], rows, run=stored.id)
 
 
 def _grid(found: Intervals, size: int) -> Grid:

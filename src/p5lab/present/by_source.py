@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping, Set
-from typing import Any
 
 from rich.console import Console
 
@@ -16,6 +14,7 @@ from p5lab.errors import unknown
 from p5lab.files import read_json
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
+from p5lab.present.tables import as_json
 from p5lab.terminal import for_terminal
 from p5stats import attribution
 from p5stats.lazy import pd
@@ -24,7 +23,6 @@ from p5stats.lazy import pd
 LIBRARIES = ("/ziglang/lib/", "/usr/")
 MOST = 10  # libraries in the list
 AROUND = 3  # lines without counts that are shown before and after a line with counts
-SCHEMA_VERSION = 1
 GAP = "..."
 Counts = dict[tuple[str, int], int]  # by file and line
 
@@ -38,10 +36,11 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
         raise unknown("event", args.event, sorted(frame["event"].unique()))
     counts = by_line(frame, args.event)
     if args.form == "json":
-        console.file.write(json.dumps(_document(stored, args.event, counts), indent=1) + "\n")
+        rows = [{"file": file, "line": line, "count": n} for (file, line), n in counts.items()]
+        console.file.write(as_json(run=stored.id, event=args.event, rows=rows))
     elif args.form == "csv":
-        rows = [f"{_quoted(file)},{line},{count}\n" for (file, line), count in counts.items()]
-        console.file.write("".join(["file,line,count\n", *rows]))
+        lines = [f"{_quoted(file)},{line},{count}\n" for (file, line), count in counts.items()]
+        console.file.write("".join(["file,line,count\n", *lines]))
     else:
         console.file.write(listing(args.event, counts, texts, _chosen(counts, args.source)))
 
@@ -139,8 +138,3 @@ def _read(stored: Stored) -> tuple[pd.DataFrame, dict[str, str]]:
 
 def _quoted(text: str) -> str:
     return '"' + for_terminal(text).replace('"', '""') + '"'
-
-
-def _document(stored: Stored, event: str, counts: Counts) -> dict[str, Any]:
-    rows = [{"file": file, "line": line, "count": n} for (file, line), n in counts.items()]
-    return {"schema_version": SCHEMA_VERSION, "run": stored.id, "event": event, "rows": rows}

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Prints the counts of an experiment, in formats for people and for programs."""
 
-import json
 import os
 from collections.abc import Sequence
 
@@ -15,7 +14,7 @@ from p5lab.keep import selection
 from p5lab.present import comparison, headline, one_system, several_systems, tables
 from p5lab.present.comparison import Comparison, Question
 from p5lab.present.several_systems import last_points
-from p5lab.present.tables import LATEX, MARKDOWN, MISSING, Grid, document, print_all
+from p5lab.present.tables import LATEX, MISSING, Grid
 
 FORMATS = ("table", "markdown", "csv", "json")
 FORMS = (*FORMATS, LATEX)  # of the commands that print counts
@@ -57,23 +56,23 @@ def of(
     """
     said = notes(found, failures=failures)
     papers_named = footers(found, said)
-    if form == "csv":
-        print(as_csv(found), end="")
-    elif form == "json":
-        print(as_json(found))
-    elif form in (MARKDOWN, LATEX):
-        every = grids(found, NO_LIMIT)
-        if form == LATEX and not all_tables:
-            every = [grid.without_zeros() for grid in every]
-        print(document(every, said + about(every, found) + papers_named, form))
-    else:
-        shown = grids(found, console.width)
-        if not all_tables:
-            # The dash stands for a note about the chosen tables.
-            shown, more = headline.choose(found, shown, [*said, DASH, *papers_named], console.width)
-            said += more
-        said += about(shown, found)
-        print_all(console, shown, said + papers_named)
+    if form in ("csv", "json"):
+        cannot = [vars(one) for one in found.cannot]
+        failed = [
+            {"run": one.id, "label": one.record["label"], "reason": one.record["reason"]}
+            for one in found.failed
+        ]
+        rows = list(found.table())
+        tables.show(console, form, [], [], rows, failed=failed, cannot=cannot)
+        return
+    shown = grids(found, console.width if form == "table" else NO_LIMIT)
+    if form == "table" and not all_tables:
+        # The dash stands for a note about the chosen tables.
+        shown, more = headline.choose(found, shown, [*said, DASH, *papers_named], console.width)
+        said += more
+    elif form == LATEX and not all_tables:
+        shown = [grid.without_zeros() for grid in shown]
+    tables.show(console, form, shown, [*said, *about(shown, found), *papers_named])
 
 
 def notes(found: Comparison, reference: str = "", *, failures: bool = True) -> list[str]:
@@ -179,25 +178,3 @@ def grids(found: Comparison, width: int) -> list[Grid]:
     return [*one_system.metrics([cell for _, cell in columns], width)] + [
         one_system.curve(points, width) for points in curved
     ]
-
-
-def as_csv(found: Comparison) -> str:
-    """Returns CSV with a row for each benchmark, system and metric. A missing value is empty."""
-    return tables.as_csv(list(found.table()))
-
-
-def as_json(found: Comparison) -> str:
-    """Returns JSON with the rows of the CSV, the failed runs and the runs that a guest cannot
-    execute. A missing value is null."""
-    return json.dumps(
-        {
-            "schema_version": comparison.SCHEMA_VERSION,
-            "rows": list(found.table()),
-            "failed": [
-                {"run": one.id, "label": one.record["label"], "reason": one.record["reason"]}
-                for one in found.failed
-            ],
-            "cannot": [vars(one) for one in found.cannot],
-        },
-        indent=1,
-    )

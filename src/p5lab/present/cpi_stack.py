@@ -17,7 +17,6 @@ from p5lab.present.tables import MISSING, Grid, clocks
 from p5stats import cpi, tidy
 from p5stats.dimensions import DIMENSIONS
 
-SCHEMA_VERSION = 1
 RING = "ring"
 CYCLES, NOMINAL_CYCLES = "cycles", "nominal cycles"
 SMALL = 0.005  # the table sums up components with a smaller share of the cycles in all runs
@@ -129,7 +128,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     run of the same workload; for one run, it has a column for each ring. Raises UserError for a run
     without a CPI stack."""
     stacks = [stack for stored in runs for stack in of_run(stored)]
-    tables.show(console, form, _grids(stacks), [NOTE], _rows(stacks), SCHEMA_VERSION)
+    tables.show(console, form, _grids(stacks), [NOTE], _rows(stacks))
 
 
 def _rows(stacks: Sequence[Stack]) -> list[dict[str, object]]:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,11 +11,11 @@ from typing import Any
 from p5lab.errors import UserError
 from p5lab.keep import named
 from p5lab.keep.store import Stored
-from p5lab.present.tables import ratio
+from p5lab.present.tables import plain, ratio
 from p5stats import tidy
 from p5stats.lazy import pd
 
-SCHEMA_VERSION = 1
+NUMBERS = ("value", "ratio", "per_1000")  # of a run
 INSTRUCTIONS = "instructions"
 ALL_RINGS = "all"
 DIGEST = 12  # characters of a digest that are shown
@@ -154,30 +152,37 @@ def _unequal(counted: Sequence[pd.Series]) -> Iterator[Counted]:
         )
 
 
-def as_csv(found: Difference) -> str:
-    """Returns CSV with a row for each count of each run. A number that is missing is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["phase", "ring", "event", "unit", "run", "value", "ratio", "per_1000"])
-    for one in found.counted:
-        for stored, *values in zip(found.runs, one.values, one.ratio, one.per_1000, strict=True):
-            cells = ["" if math.isnan(value) else repr(value) for value in values]
-            writer.writerow([one.phase, one.ring, one.event, one.unit, stored.id, *cells])
-    return text.getvalue()
+def rows(found: Difference) -> list[dict[str, object]]:
+    """A row for each count of each run. A number that is missing is None."""
+    return [
+        {
+            "phase": one.phase,
+            "ring": one.ring,
+            "event": one.event,
+            "unit": one.unit,
+            "run": stored.id,
+            **dict(zip(NUMBERS, map(plain, values), strict=True)),
+        }
+        for one in found.counted
+        for stored, *values in zip(found.runs, one.values, one.ratio, one.per_1000, strict=True)
+    ]
 
 
 def document(found: Difference) -> dict[str, Any]:
-    """Returns the difference as an object for JSON. A number that is missing is null."""
-
-    def plain(one: Counted) -> dict[str, Any]:
-        row = asdict(one)
-        for name in ("values", "ratio", "per_1000"):
-            row[name] = [None if math.isnan(value) else value for value in row[name]]
-        return row
-
+    """The difference as an object for JSON. A number that is missing is null."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "runs": [{"run": one.id, "label": named.shown(one.record)} for one in found.runs],
         "made_of": [{"what": one.what, "values": one.values} for one in found.made],
-        "counted": [plain(one) for one in found.counted],
+        "counted": [
+            asdict(one)
+            | {
+                name: list(map(plain, numbers))
+                for name, numbers in (
+                    ("values", one.values),
+                    ("ratio", one.ratio),
+                    ("per_1000", one.per_1000),
+                )
+            }
+            for one in found.counted
+        ],
     }

@@ -7,7 +7,6 @@ added to each count before the division, so that a rare event (less than once in
 come first because of a large ratio.
 """
 
-import json
 import math
 from collections.abc import Sequence
 
@@ -15,7 +14,7 @@ from rich.console import Console
 
 from p5lab.describe.keys import readable
 from p5lab.keep import named
-from p5lab.present import diff
+from p5lab.present import diff, tables
 from p5lab.present.counts import NO_LIMIT
 from p5lab.present.diff import ALL_RINGS, Counted, Difference, Made
 from p5lab.present.headline import LINES
@@ -41,12 +40,10 @@ def show(console: Console, found: Difference, form: str, *, all_rows: bool = Fal
     """Prints a difference as table, markdown, csv or json. The table contains the most important
     differences, or all differences with `all_rows`. The other forms always contain all."""
     if form == "json":
-        console.file.write(json.dumps(diff.document(found), indent=1) + "\n")
-    elif form == "csv":
-        console.file.write(diff.as_csv(found))
-    elif form == "markdown":
+        console.file.write(tables.as_json(**diff.document(found)))
+    elif form != "table":
         grids = [_runs(found), *_everything(found, NO_LIMIT)]
-        console.file.write("\n\n".join(grid.markdown() for grid in grids) + "\n")
+        tables.show(console, form, grids, [], diff.rows(found))
     elif not found.made and not found.counted:
         console.print("No difference.")
     else:
@@ -64,10 +61,7 @@ def _print(console: Console, found: Difference, *, all_rows: bool) -> None:
     for text in texts:
         console.print(markup(text), highlight=False)
     console.print()
-    for grid in grids:
-        grid.print(console)
-    for remark in remarks:
-        console.print(markup(remark), style="dim", highlight=False)
+    tables.print_all(console, grids, remarks)
 
 
 # --- the most important differences ---------------------------------------------------------------

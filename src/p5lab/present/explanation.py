@@ -21,7 +21,7 @@ from p5lab.describe.observation.clocks import is_nominal
 from p5lab.errors import UserError
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
-from p5lab.present import breakdown, cpi_stack
+from p5lab.present import breakdown, cpi_stack, tables
 from p5lab.present.breakdown import Question
 from p5lab.present.breakdown_table import GONE, NEW
 from p5lab.present.cpi_stack import Stack
@@ -32,7 +32,6 @@ from p5lab.present.tables import (
     clocks,
     document,
     number,
-    rows_as,
     signed,
     times,
 )
@@ -40,7 +39,6 @@ from p5lab.terminal import for_terminal, markup
 from p5stats import cpi, declared
 from p5stats.declared import NOMINAL
 
-SCHEMA_VERSION = 1
 ByRing = dict[int, float]  # cycles
 SPREAD = "±"  # the head of the column of Cause.spread
 NAMED = 0.9  # the named causes explain at least this part of the changes, if their ranges allow it
@@ -362,8 +360,8 @@ def show(
 ) -> None:
     """Prints explanations as table, markdown, csv or json. csv and json contain all components.
     `question`: that of `between`."""
-    if text := rows_as(form, rows(found), SCHEMA_VERSION):
-        console.file.write(text)
+    if form in ("csv", "json"):
+        tables.show(console, form, [], [], rows(found))
         return
     is_placed = any(cause.place for one in found for cause in one.causes)
     note = NOTE.format(WITH if is_placed else WITHOUT)

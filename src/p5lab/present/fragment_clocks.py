@@ -10,32 +10,11 @@ from itertools import pairwise
 from rich.console import Console
 
 from p5lab.describe.fragment import FIRST, Fragment, Issue
-from p5lab.present import pipes
-from p5lab.present.tables import Grid, rows_as
-from p5lab.terminal import markup
+from p5lab.present import pipes, tables
+from p5lab.present.pipes import Instruction
+from p5lab.present.tables import Grid
 
-SCHEMA_VERSION = 1
 LOOP, CALL, COPY = "iteration", "call", "copy"
-BUSY = "cycles.busy"
-
-
-@dataclass(frozen=True)
-class Row:
-    """An instruction. `times`, `counts`: its executions and the growth of the counts in one
-    iteration, means over the measured ones. The clocks are `counts["cycles.busy"]`; a pair's clock
-    belongs to its instruction in U."""
-
-    address: int
-    label: str
-    line: int
-    text: str
-    times: float
-    counts: dict[str, float]
-
-    @property
-    def clocks(self) -> float:
-        """Busy clocks in one iteration."""
-        return self.counts.get(BUSY, 0)
 
 
 @dataclass(frozen=True)
@@ -58,14 +37,15 @@ class Loop:
 @dataclass(frozen=True)
 class Clocks:
     """The clocks of a fragment. `unit`: what an iteration is, one of LOOP, CALL, COPY. `measured`:
-    the clocks of each measured iteration. `rows` are in the order of their addresses. `loops`: all
-    loops, the one with the most iterations first. `call`: clocks of the whole fragment."""
+    the clocks of each measured iteration. `rows`: the instructions in the order of their addresses,
+    each with means of one iteration. `loops`: all loops, the one with the most iterations first.
+    `call`: clocks of the whole fragment."""
 
     fragment: Fragment
     unit: str
     measured: tuple[int, ...]
     iterations: int
-    rows: tuple[Row, ...]
+    rows: tuple[Instruction, ...]
     loops: tuple[Loop, ...]
     call: int
 
@@ -153,7 +133,7 @@ def _loops(fragment: Fragment, issues: Sequence[Issue]) -> list[Loop]:
     return sorted(found, key=lambda one: (-len(one.clocks), one.first))
 
 
-def _rows(fragment: Fragment, iterations: Sequence[Sequence[Issue]]) -> tuple[Row, ...]:
+def _rows(fragment: Fragment, iterations: Sequence[Sequence[Issue]]) -> tuple[Instruction, ...]:
     times: Counter[int] = Counter()
     counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for one in (one for issues in iterations for one in issues):
@@ -163,7 +143,7 @@ def _rows(fragment: Fragment, iterations: Sequence[Sequence[Issue]]) -> tuple[Ro
         counts[address].update(one.counts)
     each = len(iterations)
     return tuple(
-        Row(
+        Instruction(
             address,
             fragment.label(address),
             fragment.line(address),
@@ -180,18 +160,8 @@ def _rows(fragment: Fragment, iterations: Sequence[Sequence[Issue]]) -> tuple[Ro
 
 def show(console: Console, found: Clocks, machine: str, form: str) -> None:
     """Prints the clocks as table, markdown, csv or json."""
-    text = rows_as(form, as_rows(found), SCHEMA_VERSION)
-    if text is not None:
-        console.file.write(text)
-        return
-    grid = _grid(found)
-    if form == "markdown":
-        console.file.write("\n\n".join([headline(found, machine), grid.markdown()]) + "\n")
-    else:
-        console.print(markup(headline(found, machine)))
-        grid.print(console)
-    for line in _remarks(found):
-        console.print(markup(line))
+    grid = _grid(found, headline(found, machine))
+    tables.show(console, form, [grid], _remarks(found), as_rows(found))
 
 
 def headline(found: Clocks, machine: str) -> str:
@@ -220,43 +190,18 @@ def _plural(unit: str) -> str:
 
 def as_rows(found: Clocks) -> list[dict[str, object]]:
     """A row for each instruction, for programs."""
-    return [
-        {
-            "address": row.address,
-            "place": row.label,
-            "line": row.line or None,
-            "instruction": row.text,
-            "times": row.times,
-            "in_v": row.counts.get(pipes.IN_V, 0),
-            "clocks": row.clocks,
-            "not_in_v": "; ".join(pipes.reasons(row.counts)),
-            "stalls": " ".join(f"{name}={value:g}" for name, value in _stalls(row).items()),
-        }
-        for row in found.rows
-    ]
+    return [{"address": row.address, "place": row.place, **row.row()} for row in found.rows]
 
 
-def _stalls(row: Row) -> dict[str, float]:
-    return pipes.stalls(row.counts)
-
-
-def _grid(found: Clocks) -> Grid:
+def _grid(found: Clocks, title: str) -> Grid:
     heads = ["place", "instruction", "times", "pipe", "clocks", "why not in V; further clocks"]
     repeated = any(row.times != 1 for row in found.rows)
     kept = [i for i, head in enumerate(heads) if repeated or head != "times"]
     left = {place for place, i in enumerate(kept) if heads[i] not in ("times", "clocks")}
-    grid = Grid("", [heads[i] for i in kept], left=left)
+    grid = Grid(title, [heads[i] for i in kept], left=left)
     for row in found.rows:
-        further = (f"{name} {pipes.amount(value)}" for name, value in _stalls(row).items())
-        why = [*pipes.reasons(row.counts), ", ".join(further)]
-        cells = [
-            row.label,
-            row.text,
-            pipes.amount(row.times),
-            pipes.pipe(row.counts, row.times),
-            pipes.amount(row.clocks),
-            "; ".join(filter(None, why)),
-        ]
+        times, clocks = map(pipes.amount, (row.times, row.clocks))
+        cells = row.place, row.text, times, row.pipe, clocks, row.why
         grid.add(*(cells[i] for i in kept))
     return grid
 

@@ -17,7 +17,6 @@ from p5lab.present.comparison import CYCLES, Cell, Comparison, System
 from p5lab.present.tables import MISSING, Grid, clocks
 from p5stats import cpi
 
-SCHEMA_VERSION = 1
 NOTE = (
     "alone: the cycles that disappear if only this part takes no time. last: the cycles that"
     " disappear if this part takes no time either, when no other part takes time. Each number is"
@@ -135,7 +134,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     if not found:
         raise UserError(f"no runs with and without ideal parts: expected runs with {ideal.OPTION}")
     note = NOTE + (STACK_NOTE if any(one.stack for one in found) else "")
-    tables.show(console, form, list(map(_grid, found)), [note], _rows(found), SCHEMA_VERSION)
+    tables.show(console, form, list(map(_grid, found)), [note], _rows(found))
 
 
 def _rows(found: Sequence[Cost]) -> list[dict[str, object]]:

@@ -4,10 +4,11 @@ into V, and its other clocks by component. All come from counts of the events of
 (docs/concepts/cpi-stack.md)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from p5stats import cpi
 
-IN_V = "instructions.v"
+BUSY, IN_V = "cycles.busy", "instructions.v"
 # The reasons why an instruction is alone or has not gone into V, by component.
 REASONS = {
     "cpi.single.first": "takes no companion",
@@ -18,10 +19,47 @@ REASONS = {
 _ISSUE = frozenset((*REASONS, "cpi.pairs", "cpi.single.other"))
 
 
-def pipe(counts: Mapping[str, float], times: float) -> str:
-    """U or V, or U+V if the instruction was in both."""
-    share = counts.get(IN_V, 0) / times if times else 0
-    return "U+V" if 0 < share < 1 else "V" if share else "U"
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction with its counts. `place`: its source file, or its label. `line`: of its
+    source; 0 if it is not known. `times`: its executions. A pair's clock belongs to its instruction
+    in U."""
+
+    address: int
+    place: str
+    line: int
+    text: str
+    times: float
+    counts: Mapping[str, float]
+
+    @property
+    def clocks(self) -> float:
+        """Busy clocks."""
+        return self.counts.get(BUSY, 0)
+
+    @property
+    def pipe(self) -> str:
+        """U or V, or U+V if the instruction was in both."""
+        share = self.counts.get(IN_V, 0) / self.times if self.times else 0
+        return "U+V" if 0 < share < 1 else "V" if share else "U"
+
+    @property
+    def why(self) -> str:
+        """Why it is alone or not in V, and its further clocks by component."""
+        further = (f"{name} {amount(n)}" for name, n in stalls(self.counts).items())
+        return "; ".join(filter(None, [*reasons(self.counts), ", ".join(further)]))
+
+    def row(self) -> dict[str, object]:
+        """The columns for csv, json and Python."""
+        return {
+            "line": self.line or None,
+            "instruction": self.text,
+            "times": self.times,
+            "in_v": self.counts.get(IN_V, 0),
+            "clocks": self.clocks,
+            "not_in_v": "; ".join(reasons(self.counts)),
+            "stalls": " ".join(f"{name}={n:g}" for name, n in stalls(self.counts).items()),
+        }
 
 
 def reasons(counts: Mapping[str, float]) -> list[str]:

@@ -13,7 +13,7 @@ from p5lab.describe.sweep import PARAMETERS
 from p5lab.errors import UserError
 from p5lab.keep import swept_keys
 from p5lab.keep.store import Stored
-from p5lab.present import column, counts
+from p5lab.present import column, counts, tables
 from p5lab.present.column import Column
 from p5lab.present.comparison import Cell, Comparison, Question, System
 from p5lab.present.several_systems import last_points
@@ -24,9 +24,7 @@ from p5lab.present.tables import (
     MARKDOWN,
     MISSING,
     Grid,
-    document,
     number,
-    print_all,
     ratio,
     times,
 )
@@ -93,17 +91,14 @@ def show(
         more, failures = wanted.all_tables, wanted.failures
         counts.of(console, found, form, all_tables=more, failures=failures)
         return
-    if form != "table":
-        tables = grids(found, wanted.columns, counts.NO_LIMIT, broken=False)
-        if wanted.all_tables:
-            tables += counts.grids(found, counts.NO_LIMIT)
-        print(document(tables, notes(found, wanted) + counts.about(tables, found), form))
-        return
-    tables = grids(found, wanted.columns, console.width)
-    if not wanted.all_tables and sum(grid.height(console.width) for grid in tables) > LINES:
-        tables = grids(found, wanted.columns, console.width, together=True)
-    tables += counts.grids(found, console.width) if wanted.all_tables else []
-    print_all(console, tables, notes(found, wanted) + counts.about(tables, found))
+    is_screen = form == "table"
+    width = console.width if is_screen else counts.NO_LIMIT
+    made = grids(found, wanted.columns, width, broken=is_screen)
+    if wanted.all_tables:
+        made += counts.grids(found, width)
+    elif is_screen and sum(grid.height(width) for grid in made) > LINES:
+        made = grids(found, wanted.columns, width, together=True)
+    tables.show(console, form, made, notes(found, wanted) + counts.about(made, found))
 
 
 def notes(found: Comparison, wanted: Display) -> list[str]:

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from rich import box
 from rich.cells import cell_len
@@ -16,7 +17,9 @@ from rich.console import Console
 from rich.table import Table
 
 from p5lab.terminal import for_terminal, markup
+from p5stats.lazy import pd
 
+SCHEMA_VERSION = 1  # of the JSON that commands print
 MISSING = "-"
 ZERO = "0"
 LONG = 24  # characters; only the texts of a wider column may continue on a second line
@@ -208,7 +211,7 @@ class Grid:
         )
 
 
-def document(grids: Sequence[Grid], notes: Sequence[str], form: str) -> str:
+def document(grids: Sequence[Grid], notes: Sequence[str], form: str = MARKDOWN) -> str:
     """Returns tables with the notes below them, as Markdown or as LaTeX. In LaTeX, the notes are
     comments."""
     if form == LATEX:
@@ -285,12 +288,14 @@ def show(
     grids: Sequence[Grid],
     notes: Sequence[str],
     rows: Sequence[Mapping[str, object]] = (),
-    schema_version: int = 1,
+    **more: object,
 ) -> None:
     """Prints `rows` as csv or json, or tables with the notes below them in one of the other
-    forms."""
-    if form in ("csv", "json"):
-        console.file.write(rows_as(form, rows, schema_version) or "")
+    forms. `more`: what json has beside the rows, or instead of them."""
+    if form == "csv":
+        console.file.write(as_csv(rows))
+    elif form == "json":
+        console.file.write(as_json(**{"rows": rows, **more}))
     elif form in (MARKDOWN, LATEX):
         console.file.write(document(grids, notes, form) + "\n")
     else:
@@ -312,12 +317,14 @@ def as_csv(rows: Sequence[Mapping[str, object]]) -> str:
     return file.getvalue()
 
 
-def rows_as(form: str, rows: Sequence[Mapping[str, object]], schema_version: int) -> str | None:
-    """Rows for programs, in the form csv or json. None for the other forms, which are for
-    people."""
-    if form == "json":
-        return json.dumps({"schema_version": schema_version, "rows": rows}, indent=1) + "\n"
-    return as_csv(rows) if form == "csv" else None
+def as_json(**what: object) -> str:
+    """One object of JSON with the version of its form (docs/reference/formats.md)."""
+    return json.dumps({"schema_version": SCHEMA_VERSION, **what}, indent=1) + "\n"
+
+
+def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """The rows of a table for JSON and CSV: None for NaN."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def clocks(value: float) -> str:

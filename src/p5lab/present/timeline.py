@@ -2,8 +2,6 @@
 """Prints the steps of a call, for `./p5lab show RUN --timeline`. The run needs --trace crossings. A
 run with --cpi also has the CPI stack of each step."""
 
-import csv
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,10 +10,10 @@ from rich.console import Console
 from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
+from p5lab.present import tables
 from p5lab.present.tables import Grid
 from p5stats import cpi, crossings, metrics, phase_names
 
-SCHEMA_VERSION = 1
 Row = dict[str, Any]  # a step, with the columns of `rows`
 # Columns of misses: for each array, the sum of its reads and writes.
 MISSES = {
@@ -99,27 +97,16 @@ def show(console: Console, stored: Stored, form: str) -> None:
     found = phases(stored)
     if form == "json":
         listed = [{"phase": phase, "steps": steps} for phase, steps in found.items()]
-        document = {"schema_version": SCHEMA_VERSION, "run": stored.id, "phases": listed}
-        console.file.write(json.dumps(document, indent=1) + "\n")
-    elif form == "csv":
-        writer = csv.writer(console.file, lineterminator="\n")
-        clocks = [*CLOCKS, IDLE] if any(map(has_stacks, found.values())) else []
-        writer.writerow(["phase", "at", "runs", "clocks", *MISSES, "until", *clocks])
-        for phase, steps in found.items():
-            for step in steps:
-                writer.writerow([phase, *("" if cell is None else cell for cell in step.values())])
-    else:
-        names = phase_names.of(stored.record)
-        grids = [
-            grid
-            for phase, steps in found.items()
-            for grid in _grids(names.get(phase, f"phase {phase}"), steps)
-        ]
-        if form == "markdown":
-            console.file.write("\n\n".join(grid.markdown() for grid in grids) + "\n")
-            return
-        for grid in grids:
-            grid.print(console)
+        console.file.write(tables.as_json(run=stored.id, phases=listed))
+        return
+    names = phase_names.of(stored.record)
+    grids = [
+        grid
+        for phase, steps in found.items()
+        for grid in _grids(names.get(phase, f"phase {phase}"), steps)
+    ]
+    every = [{"phase": phase, **step} for phase, steps in found.items() for step in steps]
+    tables.show(console, form, grids, [], every)
 
 
 def _grids(phase: str, steps: list[Row]) -> Iterator[Grid]:

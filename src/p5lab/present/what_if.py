@@ -14,12 +14,12 @@ from p5lab.describe.machine import Machine
 from p5lab.describe.observation import Shadow
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
+from p5lab.present import tables
 from p5lab.present.comparison import CYCLES, Cell, Comparison, System
 from p5lab.present.ideal_parts import CODE, COMPONENTS, DATA, WRITES
-from p5lab.present.tables import MISSING, Grid, clocks, rows_as
+from p5lab.present.tables import MISSING, Grid, clocks
 from p5stats import cpi
 
-SCHEMA_VERSION = 1
 LEAST = 0.01  # of the cycles; a change that can gain less is not tried
 NEW_CODE = (*CODE, "cpi.single.new_code")
 L2_WAITS = ("cpi.code.dram", "cpi.data.dram", *WRITES)
@@ -229,18 +229,12 @@ def with_gains(
 
 def show(console: Console, found: Sequence[Effects], form: str) -> None:
     """Prints the gains as table, markdown, csv or json, the largest first."""
-    if text := rows_as(form, rows(found), SCHEMA_VERSION):
-        console.file.write(text)
-        return
+    said = []
     for one in found:
-        if form == "markdown":
-            console.file.write(_grid(one).markdown() + "\n\n")
-        else:
-            _grid(one).print(console)
-        if rest := [effect for effect in one.every if effect.gain is None]:
-            names = ", ".join(effect.change.shown for effect in rest)
-            console.print(f"Not tried, because they can gain less: {names}.", highlight=False)
-    console.print(NOTE, highlight=False)
+        if rest := [effect.change.shown for effect in one.every if effect.gain is None]:
+            where = f"{one.label} on {one.system}: not" if len(found) > 1 else "Not"
+            said.append(f"{where} tried, because they can gain less: {', '.join(rest)}.")
+    tables.show(console, form, list(map(_grid, found)), [*said, NOTE], rows(found))
 
 
 def _sorted(one: Effects) -> list[Effect]:
