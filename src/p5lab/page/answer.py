@@ -10,7 +10,7 @@ from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import breakdown, cpi_stack, explanation
 from p5lab.present.comparison import Cell, Comparison, Question
-from p5lab.present.several_systems import COSTS, last_points
+from p5lab.present.several_systems import COSTS
 from p5lab.present.tables import times
 from p5stats import declared
 
@@ -78,7 +78,7 @@ def ratios(found: Comparison, at: int) -> Ratios:
     """The cells of the first system and of the system `at`, with their ratio, for each benchmark
     that both have."""
     result = {}
-    for question in last_points(found):
+    for question in found.last_points:
         first, other = (found.cell(question, found.systems[place]) for place in (0, at))
         if first and other and first.has(found.cost) and other.has(found.cost):
             before, after = first.mean(found.cost), other.mean(found.cost)

@@ -26,7 +26,6 @@ from p5lab.page.marks import Marks
 from p5lab.page.sweep_figure import Axis
 from p5lab.present.column import Column, of_metric
 from p5lab.present.comparison import CYCLES, Cell, Comparison, Question
-from p5lab.present.several_systems import last_points
 from p5stats import claims
 from p5stats.claims import Claim
 from p5stats.metrics import View, shown_in
@@ -101,7 +100,7 @@ class _Maker:
         """Returns a figure of a sweep with a curve for each benchmark, relative to the first point
         of the sweep."""
         questions = [
-            one for one in last_points(self.found) if sweep_figure.is_swept(self.found, one)
+            one for one in self.found.last_points if sweep_figure.is_swept(self.found, one)
         ]
         labels = {question: self.found.label(question) for question in questions}
         rows = [

@@ -9,7 +9,6 @@ from p5lab.page import answer
 from p5lab.page.figure import TIMES, WIDE_RANGE, Figure, frame, mark, title_of
 from p5lab.present import explanation
 from p5lab.present.comparison import Comparison
-from p5lab.present.several_systems import last_points
 from p5stats import cpi
 
 SMALL = f"a difference below {100 * explanation.SMALL:.0f} %"
@@ -25,7 +24,7 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[Figure]:
     causes = answer.Causes(stacked)
     by_system = {name: answer.ratios(found, at) for at, name in enumerate(names) if at}
     marks = []
-    for question in last_points(found):
+    for question in found.last_points:
         for name in (one for one in by_system if question in by_system[one]):
             first, other, ratio = by_system[name][question]
             is_small = abs(ratio - 1) < explanation.SMALL

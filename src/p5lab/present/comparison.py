@@ -435,6 +435,16 @@ class Comparison:
         """Returns the first cell of a question's row. Each question has at least one cell."""
         return next(cell for cell in self.cells(question) if cell)
 
+    @property
+    def last_points(self) -> list[Question]:
+        """Every question that is not a point of a curve, and the last point of each curve."""
+        return [
+            question
+            for question in self.questions
+            if not self.any_cell(question).record["workload"]["curve"]
+            or question == self.phases(question.what)[-1]
+        ]
+
     def phases(self, what: str) -> list[Question]:
         """Returns the questions with the same `what`, one for each phase."""
         return [question for question in self.questions if question.what == what]

@@ -13,7 +13,6 @@ from p5lab.describe.workload import WHOLE_NAME
 from p5lab.keep import selection
 from p5lab.present import comparison, headline, one_system, several_systems, tables
 from p5lab.present.comparison import Comparison, Question
-from p5lab.present.several_systems import last_points
 from p5lab.present.tables import LATEX, MISSING, Grid
 
 FORMATS = ("table", "markdown", "csv", "json")
@@ -155,7 +154,7 @@ def grids(found: Comparison, width: int) -> list[Grid]:
     benchmark, and a table for each benchmark follows.
     """
     if found.has_shadows:
-        return [several_systems.misses(found, question) for question in last_points(found)]
+        return [several_systems.misses(found, question) for question in found.last_points]
     if found.compares_versions and len(found.questions) == 1:
         return several_systems.side_by_side(found, found.questions[0], width)
     if len(found.systems) > 1 or len(found.seeds) > 1:
@@ -169,7 +168,7 @@ def grids(found: Comparison, width: int) -> list[Grid]:
                 for question in phases:
                     result += several_systems.side_by_side(found, question, width)
         return result
-    columns = [(question, found.any_cell(question)) for question in last_points(found)]
+    columns = [(question, found.any_cell(question)) for question in found.last_points]
     curved = [
         [found.any_cell(question) for question in found.phases(question.what)]
         for question, cell in columns

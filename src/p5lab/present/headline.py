@@ -7,10 +7,10 @@ has one line for each benchmark. The option --all-tables prints all tables in an
 
 from collections.abc import Sequence
 
+from p5lab.present import one_system
 from p5lab.present.comparison import Comparison
-from p5lab.present.several_systems import last_points, summary
-from p5lab.present.tables import Grid, lines_of, number
-from p5stats import metrics
+from p5lab.present.several_systems import summary
+from p5lab.present.tables import Grid, lines_of
 from p5stats.metrics import View
 
 OPTION = "--all-tables"
@@ -48,24 +48,17 @@ def _one_system(found: Comparison, notes: Sequence[str], width: int) -> Grid:
     """Returns a table of one system with a line for each benchmark, and a column for each
     metric of the view. If the columns need so many lines that the table does not fit on a screen,
     the table has only as many columns as fit beside each other."""
-    questions = last_points(found)
-    cells = [found.any_cell(question) for question in questions]
-    heads = metrics.shown_in(View.HEADLINE)
-    shown = [name for name in heads if any(cell.has(name) for cell in cells)]
-    while True:
-        grid = Grid("Means of one operation", ["", *(heads[name] for name in shown)])
-        for question, cell in zip(questions, cells, strict=True):
-            grid.add(found.label(question), *(number(cell.mean(name)) for name in shown))
-        if _height([grid], notes, width) <= LINES or grid.width <= width or len(shown) == 1:
-            return grid
-        shown.pop()
+    grid = one_system.benchmarks(found, View.HEADLINE)
+    while _height([grid], notes, width) > LINES and grid.width > width and len(grid.heads) > 2:
+        grid = one_system.benchmarks(found, View.HEADLINE, len(grid.heads) - 2)
+    return grid
 
 
 def _points(found: Comparison) -> str:
     """Returns a text about the curves, because the headline shows only their last points."""
     curves = [
         question.what
-        for question in last_points(found)
+        for question in found.last_points
         if found.any_cell(question).record["workload"]["curve"]
     ]
     return f" and all points of {', '.join(curves)}" if curves else ""

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from p5lab.keep import selection
-from p5lab.present.comparison import CYCLES, HIGHEST, LOWEST, NOMINAL, TIME, Cell
+from p5lab.present.comparison import CYCLES, HIGHEST, LOWEST, NOMINAL, TIME, Cell, Comparison
 from p5lab.present.tables import Grid, number
 from p5stats import compare
 from p5stats.metrics import View, shown_in
@@ -51,6 +51,18 @@ def rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
             if name in (spreads or [TIME]) and several:
                 found += [("  lowest", name + LOWEST), ("  highest", name + HIGHEST)]
     return found
+
+
+def benchmarks(found: Comparison, view: View, most: int | None = None) -> Grid:
+    """Returns a table with a row for each benchmark and a column for each metric of a view, at most
+    `most`. Leaves out metrics that no benchmark has."""
+    cells = {found.label(question): found.any_cell(question) for question in found.last_points}
+    heads = shown_in(view)
+    shown = [name for name in heads if any(cell.has(name) for cell in cells.values())][:most]
+    grid = Grid("Means of one operation", ["", *(heads[name] for name in shown)])
+    for label, cell in cells.items():
+        grid.add(label, *(number(cell.mean(name)) for name in shown))
+    return grid
 
 
 def curve(points: Sequence[Cell], width: int) -> Grid:

@@ -2,7 +2,10 @@
 """Tables that show several systems side by side: a summary of all benchmarks, and a table for each
 benchmark."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from p5lab.describe.keys import readable
 from p5lab.keep import selection
@@ -12,6 +15,7 @@ from p5lab.present.tables import MISSING, Grid, number, ratio, times
 from p5stats.metrics import View, shown_in
 
 RATIO_WIDTH, SPREAD_WIDTH = 9, 21
+VALUE, MEAN, SPREAD, RATIO = "value", "mean", "min-max", "ratio"  # kinds of Shown
 # The words for Comparison.cost in a title, and its unit.
 COSTS = {
     TIME: ("Time", "us"),
@@ -20,14 +24,29 @@ COSTS = {
 }
 
 
-def last_points(found: Comparison) -> list[Question]:
-    """Returns every question that is not a point of a curve, and the last point of each curve."""
-    return [
-        question
-        for question in found.questions
-        if not found.any_cell(question).record["workload"]["curve"]
-        or question == found.phases(question.what)[-1]
-    ]
+@dataclass(frozen=True)
+class Shown:
+    """A column: a metric of the system with this number. `kind`: VALUE has the reason in the place
+    of a missing value, and RATIO is the ratio to the first system."""
+
+    metric: str
+    kind: str
+    system: int
+    head: str = ""
+
+    def text(self, found: Comparison, question: Question) -> str:
+        """Returns the cell in the row of a question."""
+        cell = found.cell(question, found.systems[self.system])
+        if cell is None and self.kind == VALUE:
+            return found.why_missing(question, found.systems[self.system])
+        if self.kind == RATIO:
+            first = found.cell(question, found.systems[0])
+            own = (cell.mean(self.metric), first.mean(self.metric)) if cell and first else None
+            return times(ratio(*own)) if own else MISSING
+        if cell is None or self.kind != SPREAD:
+            return _mean(cell, self.metric)
+        low, high = map(number, cell.spread(self.metric))
+        return low if low == high else f"{low}-{high}"
 
 
 def summary(found: Comparison, width: int) -> list[Grid]:
@@ -50,25 +69,24 @@ def summary(found: Comparison, width: int) -> list[Grid]:
 
 def _summary(found: Comparison, chosen: Sequence[int], *, cycles: bool) -> Grid:
     """Returns the summary of the chosen systems."""
-    names, first = list(found.names().values()), found.cost
-    seeds = len(found.seeds) > 1
-    title, unit = COSTS[first]
-    heads = [""]
-    heads += [f"{names[i]}\n{unit}" for i in chosen]
-    heads += [f"{names[i]}\nmin-max" for i in chosen if seeds]
-    heads += [f"{names[i]}\ncycles" for i in chosen if cycles]
-    heads += [f"{names[i]}\nratio" for i in chosen[1:]]
-    grid = Grid(f"{title} of one operation", heads)
-    for question in last_points(found):
-        cells = found.cells(question)
-        row = [value_or_why(found, question, i, first) for i in chosen]
-        row += [_spread(cells[i], first) for i in chosen if seeds]
-        row += [_mean(cells[i], CYCLES) for i in chosen if cycles]
-        row += [ratio_of(cells[i], cells[chosen[0]], first) for i in chosen[1:]]
-        grid.add(found.label(question), *row)
+    cost, (title, unit) = found.cost, COSTS[found.cost]
+    columns = [Shown(cost, VALUE, i, unit) for i in chosen]
+    columns += [Shown(cost, SPREAD, i, SPREAD) for i in chosen if len(found.seeds) > 1]
+    columns += [Shown(CYCLES, MEAN, i, "cycles") for i in chosen if cycles]
+    columns += [Shown(cost, RATIO, i, RATIO) for i in chosen[1:]]
+    grid = by_benchmark(found, f"{title} of one operation", columns)
     for what in dict.fromkeys(selection.subject(one.record) for one in found.failed):
         if not found.phases(what):
             grid.add(what, *["failed"] * len(chosen))
+    return grid
+
+
+def by_benchmark(found: Comparison, title: str, columns: Sequence[Shown]) -> Grid:
+    """Returns a table with a row for each benchmark, the last point of a curve."""
+    names = list(found.names().values())
+    grid = Grid(title, ["", *(f"{names[one.system]}\n{one.head}".strip() for one in columns)])
+    for question in found.last_points:
+        grid.add(found.label(question), *(one.text(found, question) for one in columns))
     return grid
 
 
@@ -76,15 +94,12 @@ def events(found: Comparison, width: int) -> list[Grid]:
     """Returns a table for each metric of View.OWN_TABLE. A table has a row for each benchmark and a
     column for each system."""
     result = []
-    names = list(found.names().values())
     for metric, title in shown_in(View.OWN_TABLE).items():
-        for chosen in _chunks(len(names), (width - LABEL_WIDTH) // (COLUMN_WIDTH + RATIO_WIDTH)):
-            grid = Grid(title, _heads("", names, chosen, seeds=False))
-            for question in last_points(found):
-                cells = found.cells(question)
-                row = [value_or_why(found, question, i, metric) for i in chosen]
-                row += [ratio_of(cells[i], cells[chosen[0]], metric) for i in chosen[1:]]
-                grid.add(found.label(question), *row)
+        room = (width - LABEL_WIDTH) // (COLUMN_WIDTH + RATIO_WIDTH)
+        for chosen in _chunks(len(found.systems), room):
+            columns = [Shown(metric, VALUE, i) for i in chosen]
+            columns += [Shown(metric, RATIO, i, RATIO) for i in chosen[1:]]
+            grid = by_benchmark(found, title, columns)
             if grid.rows:
                 result.append(grid)
     return result
@@ -100,31 +115,17 @@ def side_by_side(found: Comparison, question: Question, width: int) -> list[Grid
     result = []
     for chosen in _chunks(len(cells), (width - LABEL_WIDTH) // cost):
         title = f"{found.label(question)}: {workload['bracket']} (of one {workload['operation']})"
-        grid = Grid(title, _heads("", names, chosen, seeds), metrics=True)
+        kinds = [(i, kind) for i in chosen for kind in (MEAN, SPREAD)[: 1 + seeds]]
+        kinds += [(i, RATIO) for i in chosen[1:]]
+        heads = [names[i] if kind == MEAN else f"{names[i]}\n{kind}" for i, kind in kinds]
+        grid = Grid(title, ["", *heads], metrics=True)
         iterations = [str(cell.iterations) if cell else MISSING for cell in cells]
-        row = []
-        for i in chosen:
-            row += [iterations[i]] + [""] * seeds
-        grid.add("iterations", *row, *[""] * len(chosen[1:]))
+        grid.add("iterations", *(iterations[i] if kind == MEAN else "" for i, kind in kinds))
         for label, metric in rows([cell for cell in cells if cell]):
-            _compared(grid, label, metric, cells, chosen, seeds)
+            row = (Shown(metric, kind, i).text(found, question) for i, kind in kinds)
+            grid.add(label, *row, dim=label.startswith(" "))
         result.append(grid)
     return result
-
-
-def _compared(
-    grid: Grid,
-    label: str,
-    metric: str,
-    cells: Sequence[Cell | None],
-    chosen: Sequence[int],
-    seeds: bool,
-) -> None:
-    row = []
-    for i in chosen:
-        row += [_mean(cells[i], metric)] + [_spread(cells[i], metric)] * seeds
-    row += [ratio_of(cells[i], cells[chosen[0]], metric) for i in chosen[1:]]
-    grid.add(label, *row, dim=label.startswith(" "))
 
 
 def curves(found: Comparison, what: str, width: int) -> list[Grid]:
@@ -136,7 +137,6 @@ def curves(found: Comparison, what: str, width: int) -> list[Grid]:
     questions = found.phases(what)
     workload = found.any_cell(questions[0]).record["workload"]
     names = [name.replace("\n", " ") for name in found.names().values()]
-    grid_heads = [workload["curve"]]
     points = [cell for question in questions for cell in found.cells(question) if cell]
     metrics = [
         metric
@@ -144,44 +144,33 @@ def curves(found: Comparison, what: str, width: int) -> list[Grid]:
         if any(cell.has(metric) for cell in points)
     ]
     columns = _curve_columns(metrics, names, width, seeds=len(found.seeds) > 1)
-    for metric, kind, i in columns:
-        unit = (
-            shown_in(View.CURVE)[metric]
-            if kind == "mean"
-            else "min-max"
-            if kind == "spread"
-            else kind
-        )
-        grid_heads.append(f"{names[i]}\n{unit}")
-    title = f"{what}: counts of one {workload['operation']}"
-    grid = Grid(title, grid_heads, points=True)
+    heads = [workload["curve"], *(f"{names[one.system]}\n{one.head}" for one in columns)]
+    grid = Grid(f"{what}: counts of one {workload['operation']}", heads, points=True)
     for question in questions:
-        cells = found.cells(question)
-        shown = {
-            "mean": lambda metric, i, cells=cells: _mean(cells[i], metric),
-            "spread": lambda metric, i, cells=cells: _spread(cells[i], metric),
-            "ratio": lambda metric, i, cells=cells: ratio_of(cells[i], cells[0], metric),
-        }
-        grid.add(question.phase, *(shown[kind](metric, i) for metric, kind, i in columns))
+        grid.add(question.phase, *(one.text(found, question) for one in columns))
     return [grid]
 
 
 def _curve_columns(
     metrics: Sequence[str], names: Sequence[str], width: int, *, seeds: bool
-) -> list[tuple[str, str, int]]:
-    """Returns the columns of a curve's table that fit into `width` characters: metric, kind (mean,
-    spread or ratio) and index into the systems' `names`. The columns of the first metric are always
-    there. `seeds`: whether the systems have several seeds, so that cycles have a spread."""
-    columns: list[tuple[str, str, int]] = []
+) -> list[Shown]:
+    """Returns the columns of a curve's table that fit into `width` characters. The columns of the
+    first metric are always there. `seeds`: whether the systems have several seeds, so that cycles
+    have a spread."""
+    columns: list[Shown] = []
     used = POINT_WIDTH
     for metric in metrics:
-        group = [(metric, "mean", i) for i in range(len(names))]
+        group = [Shown(metric, MEAN, i, shown_in(View.CURVE)[metric]) for i in range(len(names))]
         if metric in (CYCLES, NOMINAL):
-            group += [(metric, "spread", i) for i in range(len(names)) if seeds]
-            group += [(metric, "ratio", i) for i in range(1, len(names))]
+            group += [Shown(metric, SPREAD, i, SPREAD) for i in range(len(names)) if seeds]
+            group += [Shown(metric, RATIO, i, RATIO) for i in range(1, len(names))]
         used += sum(
-            max(POINT_WIDTH, len(names[i]) + 3, SPREAD_WIDTH if kind == "spread" else 0)
-            for _, kind, i in group
+            max(
+                POINT_WIDTH,
+                len(names[one.system]) + 3,
+                SPREAD_WIDTH if one.kind == SPREAD else 0,
+            )
+            for one in group
         )
         if columns and used > width:
             break
@@ -212,13 +201,6 @@ def misses(found: Comparison, question: Question) -> Grid:
     return grid
 
 
-def _heads(first: str, names: Sequence[str], chosen: Sequence[int], seeds: bool) -> list[str]:
-    heads = [first]
-    for i in chosen:
-        heads += [names[i]] + [f"{names[i]}\nmin-max"] * seeds
-    return heads + [f"{names[i]}\nratio" for i in chosen[1:]]
-
-
 def _chunks(count: int, room: int) -> list[list[int]]:
     """Divides the systems into tables of at most `room` systems. Returns the positions of the
     systems in each table.
@@ -232,21 +214,3 @@ def _chunks(count: int, room: int) -> list[list[int]]:
 
 def _mean(cell: Cell | None, metric: str) -> str:
     return number(cell.mean(metric)) if cell else MISSING
-
-
-def _spread(cell: Cell | None, metric: str) -> str:
-    if cell is None:
-        return MISSING
-    low, high = map(number, cell.spread(metric))
-    return low if low == high else f"{low}-{high}"
-
-
-def ratio_of(cell: Cell | None, first: Cell | None, metric: str) -> str:
-    """Returns the ratio of a metric to the first system, or MISSING if a cell is missing."""
-    return times(ratio(cell.mean(metric), first.mean(metric))) if cell and first else MISSING
-
-
-def value_or_why(found: Comparison, question: Question, i: int, metric: str) -> str:
-    """Returns a metric of the system number `i`, or the reason why the cell is missing."""
-    cell = found.cell(question, found.systems[i])
-    return _mean(cell, metric) if cell else found.why_missing(question, found.systems[i])

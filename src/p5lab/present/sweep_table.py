@@ -16,7 +16,6 @@ from p5lab.keep.store import Stored
 from p5lab.present import column, counts, tables
 from p5lab.present.column import Column
 from p5lab.present.comparison import Cell, Comparison, Question, System
-from p5lab.present.several_systems import last_points
 from p5lab.present.tables import (
     BORDER,
     EDGE,
@@ -106,7 +105,7 @@ def notes(found: Comparison, wanted: Display) -> list[str]:
     lines = counts.notes(
         found, reference=REFERENCE if found.keys else PLAIN, failures=wanted.failures
     )
-    if len(last_points(found)) < len(found.questions):
+    if len(found.last_points) < len(found.questions):
         lines.append(CURVES)
     if not wanted.all_tables and not wanted.columns:
         lines.append(MORE)
@@ -143,7 +142,7 @@ def grids(
 def _default(found: Comparison) -> list[Column]:
     """Returns the default columns that have values, the columns that differ between points
     first."""
-    cells = [cell for one in last_points(found) for cell in found.cells(one) if cell]
+    cells = [cell for one in found.last_points for cell in found.cells(one) if cell]
     having = [
         one
         for one in map(column.of_metric, shown_in(View.SWEEP))
@@ -168,9 +167,9 @@ def _subjects(found: Comparison) -> list[Subject]:
     """Returns the rows of each table. The rows of one system are together, in the order of the
     points."""
     if not found.keys:
-        return [[(one, system) for one in last_points(found) for system in found.systems]]
+        return [[(one, system) for one in found.last_points for system in found.systems]]
     subjects: dict[tuple[str, str], list[Question]] = {}
-    for question in last_points(found):
+    for question in found.last_points:
         subjects.setdefault((_title(found, question), question.phase), []).append(question)
     return [_rows(found, questions) for questions in subjects.values()]
 
