@@ -8,7 +8,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from p5lab.present import same_lines
-from p5lab.present.annotated import Annotated, Block, Code, share
+from p5lab.present.annotated import Annotated, Block, Code
+from p5lab.present.tables import share
 
 CSS = Path(__file__).with_name("page.css")
 MOST = 60  # functions

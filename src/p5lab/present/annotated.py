@@ -17,7 +17,7 @@ from p5lab.describe.observation.attribute import ATTRIBUTION
 from p5lab.errors import UserError, unknown
 from p5lab.keep.store import Stored
 from p5lab.present import pipes, tables
-from p5lab.present.tables import Grid
+from p5lab.present.tables import Grid, share
 from p5lab.terminal import for_terminal, markup
 from p5stats import attribution
 from p5stats.metrics import MISSES
@@ -177,11 +177,6 @@ def show(console: Console, found: Annotated, function: str, form: str) -> None:
         console.file.write(_listing(found, code))
         others = [f"{one.name} {share(one.clocks, found.clocks)}" for one in found.functions[:8]]
         console.print(markup(f"Functions: {', '.join(others)}"))
-
-
-def share(part: float, whole: float) -> str:
-    """A share of the clocks in percent."""
-    return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
 def _title(found: Annotated, code: Code) -> str:

@@ -17,14 +17,13 @@ from pathlib import Path, PurePath
 
 from p5lab.describe import tomlfile
 from p5lab.describe.experiment import PROGRAM
-from p5lab.describe.keys import readable
 from p5lab.errors import UserError, listed, unknown
 from p5lab.keep import selection, swept_keys
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import by_source, column, same_lines
 from p5lab.present.column import Column
-from p5lab.present.comparison import CYCLES, NOMINAL
+from p5lab.present.comparison import CYCLES, NOMINAL, differing, system_of
 from p5stats import StatsError, compare, cpi, declared, dimensions, tidy
 from p5stats.dimensions import (
     ALL_BRACKETS,
@@ -386,14 +385,8 @@ def side_by_side(runs: Sequence[Stored]) -> list[System]:
 
 def _key(stored: Stored) -> Key:
     """What distinguishes a system from others, apart from the seed."""
-    record, machine = stored.record, stored.record["machine"]
-    return (
-        selection.called(record),
-        record["guest"]["name"],
-        machine["name"],
-        readable(machine["geometry"]),
-        record["engine"],
-    )
+    record = stored.record
+    return selection.called(record), *system_of(record), record["engine"]
 
 
 def _systems(runs: Sequence[Stored]) -> dict[str, list[System]]:
@@ -418,8 +411,7 @@ def _differences(keys: Sequence[Key]) -> list[str]:
     """A name for each key: the parts in which the keys differ, or else the guest."""
     longest = max(map(len, keys))
     padded = [(*key, *[""] * (longest - len(key))) for key in keys]
-    differ = [at for at in range(longest) if len({key[at] for key in padded}) > 1]
-    return ["\n".join(filter(None, (key[at] for at in differ or [1]))) or PLAIN for key in padded]
+    return ["\n".join(filter(None, parts)) or PLAIN for parts in differing(padded, [1])]
 
 
 def _of_run(stored: Stored, question: Question) -> dict[str, pd.DataFrame]:

@@ -8,7 +8,7 @@ from rich.console import Console
 from p5lab.present import breakdown
 from p5lab.present.breakdown import LINE, Row, Table
 from p5lab.present.column import Column
-from p5lab.present.tables import MISSING, Grid, number, plain, ratio, signed, times
+from p5lab.present.tables import MISSING, Grid, number, percent, plain, ratio, signed, times
 from p5lab.present.tables import show as show_tables
 from p5stats.dimensions import WHOLE_RUN
 
@@ -121,8 +121,7 @@ def _one(table: Table, top: int) -> Grid:
     total = table.value(table.total, 0, first)
     for row in (*table.top(top), table.total):
         value = table.value(row, 0, first)
-        share = f"{100 * value / total:.1f}" if total and total == total else MISSING
-        own = [number(value), *([share] if shares else [])]
+        own = [number(value), *([percent(value, total)] if shares else [])]
         grid.add(*row.key, *own, *(number(table.value(row, 0, c)) for c in more))
     return grid
 

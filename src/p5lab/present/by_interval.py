@@ -9,7 +9,7 @@ from p5lab.describe.observation.intervals import INTERVALS
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import tables
-from p5lab.present.tables import MISSING, Grid
+from p5lab.present.tables import MISSING, Grid, percent
 from p5stats import cpi, intervals
 from p5stats.dimensions import DIMENSIONS
 from p5stats.intervals import Intervals
@@ -108,17 +108,13 @@ def _grid(found: Intervals, size: int) -> Grid:
         values = [row[title] for title in columns.values()]
         grid.add(
             f"{row['end']:.2f}",
-            _share(row["idle"], row["clocks"]),
-            _share(row["kernel"], row["busy"]),
+            percent(row["idle"], row["clocks"]),
+            percent(row["kernel"], row["busy"]),
             f"{row['retired']:,}",
             _number(row["CPI"]),
-            *(_share(one, row["busy"]) if has_stack else _number(one) for one in values),
+            *(percent(one, row["busy"]) if has_stack else _number(one) for one in values),
         )
     return grid
-
-
-def _share(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.1f}" if whole else MISSING
 
 
 def _number(value: float) -> str:

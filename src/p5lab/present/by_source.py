@@ -14,7 +14,7 @@ from p5lab.errors import unknown
 from p5lab.files import read_json
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
-from p5lab.present.tables import as_json
+from p5lab.present.tables import as_json, share
 from p5lab.terminal import for_terminal
 from p5stats import attribution
 from p5stats.lazy import pd
@@ -93,7 +93,7 @@ def listing(event: str, counts: Counts, sources: Mapping[str, str], chosen: Set[
     width = max(len(f"{max(counts.values(), key=abs, default=0):,}"), len(event))
     parts = [f"{event}: {total:,} in the whole program\n"]
     for file in (one for one in order if one in chosen):
-        parts.append(f"\n{for_terminal(file)}: {_share(sums[file], total)}\n")
+        parts.append(f"\n{for_terminal(file)}: {share(sums[file], total)}\n")
         parts.append(f"{event:>{width}}   share   line\n")
         parts += _rows(files[file], sources.get(file), total, width)
     others = [one for one in order if one not in chosen]
@@ -102,7 +102,7 @@ def listing(event: str, counts: Counts, sources: Mapping[str, str], chosen: Set[
     if more := others[MOST:]:
         rows.append((f"{len(more)} more files", sum(sums[file] for file in more)))
     parts.append("\nThe rest:\n")
-    parts += [f"{count:>{width},} {_share(count, total):>7}  {what}\n" for what, count in rows]
+    parts += [f"{count:>{width},} {share(count, total):>7}  {what}\n" for what, count in rows]
     return "".join(parts)
 
 
@@ -120,13 +120,9 @@ def _rows(found: Mapping[int, int], text: str | None, total: int, width: int) ->
         last = at
         code = for_terminal(lines[at - 1].rstrip("\r"), lines=True) if at <= len(lines) else ""
         count = found.get(at)
-        numbers = f"{count:>{width},} {_share(count, total):>7}" if count is not None else ""
+        numbers = f"{count:>{width},} {share(count, total):>7}" if count is not None else ""
         rows.append(f"{numbers:{width + 8}} {at:>6}  {code}".rstrip() + "\n")
     return rows
-
-
-def _share(count: int, total: int) -> str:
-    return f"{100 * count / total:.1f} %" if total else "-"
 
 
 def _read(stored: Stored) -> tuple[pd.DataFrame, dict[str, str]]:

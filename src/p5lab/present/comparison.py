@@ -349,24 +349,19 @@ class Comparison:
     @property
     def not_counted(self) -> list[str]:
         """A note for each event that a host did not count, with the reason."""
-        found = (
-            f"{note['what'].capitalize()} ({note['reason']})"
-            for cell in self._cells.values()
-            if engine.recorded(cell.record["engine"]).notes == UNCOUNTED
-            for note in cell.record["notes"]
-        )
-        return list(dict.fromkeys(found))
+        found = self._notes(UNCOUNTED)
+        return list(dict.fromkeys(f"{x['what'].capitalize()} ({x['reason']})" for x in found))
 
     @property
     def deviations(self) -> list[str]:
         """A note for each difference between gem5 and the machine that it models."""
-        found = (
-            note["reason"]
-            for cell in self._cells.values()
-            if engine.recorded(cell.record["engine"]).notes == DEVIATIONS
-            for note in cell.record["notes"]
-        )
-        return list(dict.fromkeys(f"{DEVIATION}: {reason}" for reason in found))
+        return list(dict.fromkeys(f"{DEVIATION}: {x['reason']}" for x in self._notes(DEVIATIONS)))
+
+    def _notes(self, what: str) -> Iterator[dict[str, Any]]:
+        """The notes of the engines whose notes are of this kind."""
+        for cell in self._cells.values():
+            if engine.recorded(cell.record["engine"]).notes == what:
+                yield from cell.record["notes"]
 
     @property
     def without_clocks(self) -> list[str]:
@@ -538,10 +533,22 @@ class Comparison:
 
 def name(record: dict[str, Any]) -> str:
     """Returns a short name of a run for people: the label without the observations."""
-    parts = [head(record), record["guest"]["name"], record["machine"]["name"]]
-    parts += [readable(record["machine"]["geometry"])]
-    parts += [f"seed {record['seed']}"] if record["seed"] else []
-    return ", ".join(filter(None, parts))
+    seed = f"seed {record['seed']}" if record["seed"] else ""
+    return ", ".join(filter(None, (head(record), *system_of(record), seed)))
+
+
+def system_of(record: dict[str, Any]) -> tuple[str, str, str]:
+    """The guest, the machine and the overlay of a run, as people write it."""
+    machine = record["machine"]
+    return record["guest"]["name"], machine["name"], readable(machine["geometry"])
+
+
+def differing(
+    names: Sequence[Sequence[str]], otherwise: Sequence[int] = ()
+) -> list[tuple[str, ...]]:
+    """Returns of each name the parts in which the names differ, or those at `otherwise`."""
+    differ = [at for at in range(len(names[0])) if len({one[at] for one in names}) > 1] or otherwise
+    return [tuple(one[at] for at in differ) for one in names]
 
 
 def _name(system: System, field: str) -> str:

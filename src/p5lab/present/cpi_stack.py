@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from p5lab.describe.keys import readable
 from p5lab.describe.observation import Cpi
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import breakdown, tables
-from p5lab.present.breakdown import Question
-from p5lab.present.tables import MISSING, Grid, clocks
+from p5lab.present.breakdown import PLAIN, Question
+from p5lab.present.comparison import differing, system_of
+from p5lab.present.tables import MISSING, Grid, clocks, percent
 from p5stats import cpi, tidy
 from p5stats.dimensions import DIMENSIONS
 
@@ -179,11 +179,11 @@ def _one(title: str, stack: Stack) -> Grid:
         each = [
             sum(stack.cycles.get((part, ring, ""), 0.0) for part in components) for ring in rings
         ]
-        grid.add(name, clocks(cycles), _share(cycles, stack.busy), *map(clocks, each))
+        grid.add(name, clocks(cycles), percent(cycles, stack.busy), *map(clocks, each))
     each = [
         sum(value for (_, at, _), value in stack.cycles.items() if at == ring) for ring in rings
     ]
-    grid.add(f"busy {unit}", clocks(stack.busy), _share(1, 1), *map(clocks, each))
+    grid.add(f"busy {unit}", clocks(stack.busy), percent(1, 1), *map(clocks, each))
     grid.add("instructions", clocks(stack.instructions))
     grid.add(f"{unit}/instruction", _per(stack.busy, stack.instructions))
     return grid
@@ -199,10 +199,10 @@ def _several(title: str, stacks: Sequence[Stack]) -> Grid:
         cells = []
         for stack in stacks:
             cycles = sum(map(stack.of, components))
-            cells += [clocks(cycles), _share(cycles, stack.busy)]
+            cells += [clocks(cycles), percent(cycles, stack.busy)]
         grid.add(name, *cells)
     rows = {
-        f"busy {unit}": [(clocks(stack.busy), _share(1, 1)) for stack in stacks],
+        f"busy {unit}": [(clocks(stack.busy), percent(1, 1)) for stack in stacks],
         "instructions": [(clocks(stack.instructions), "") for stack in stacks],
         f"{unit}/instruction": [(_per(stack.busy, stack.instructions), "") for stack in stacks],
     }
@@ -214,20 +214,11 @@ def _several(title: str, stacks: Sequence[Stack]) -> Grid:
 def names(stacks: Sequence[Stack]) -> list[str]:
     """A name for each stack, with the parts of its system that differ between the stacks, one on
     each line."""
-    parts = [
-        (
-            selection.called(stack.stored.record),
-            stack.stored.record["guest"]["name"],
-            stack.stored.record["machine"]["name"],
-            readable(stack.stored.record["machine"]["geometry"]),
-            f"seed {stack.stored.record['seed']}",
-            stack.stored.id[:8],
-        )
-        for stack in stacks
-    ]
-    differ = [at for at in range(5) if len({one[at] for one in parts}) > 1]
-    found = ["\n".join(one[at] or "as described" for at in differ or [1]) for one in parts]
-    return found if len(set(found)) == len(found) else [one[5] for one in parts]
+    records = [stack.stored.record for stack in stacks]
+    parts = [(selection.called(one), *system_of(one), f"seed {one['seed']}") for one in records]
+    found = ["\n".join(one or PLAIN for one in own) for own in differing(parts, [1])]
+    is_clear = len(set(found)) == len(found)
+    return found if is_clear else [stack.stored.id[:8] for stack in stacks]
 
 
 def _chosen(stacks: Sequence[Stack]) -> list[tuple[str, tuple[str, ...]]]:
@@ -248,10 +239,6 @@ def _chosen(stacks: Sequence[Stack]) -> list[tuple[str, tuple[str, ...]]]:
 
 def _operation(stack: Stack) -> str:
     return str(stack.stored.record["workload"]["operation"])
-
-
-def _share(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.1f}" if whole else MISSING
 
 
 def _per(cycles: float, instructions: float) -> str:

@@ -12,11 +12,9 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from rich.console import Console
 
-from p5lab.describe.keys import readable
 from p5lab.describe.observation.clocks import is_nominal
 from p5lab.errors import UserError
 from p5lab.keep import selection
@@ -24,6 +22,7 @@ from p5lab.keep.store import Stored
 from p5lab.present import breakdown, cpi_stack, tables
 from p5lab.present.breakdown import Question
 from p5lab.present.breakdown_table import GONE, NEW
+from p5lab.present.comparison import differing, system_of
 from p5lab.present.cpi_stack import Stack
 from p5lab.present.tables import (
     LATEX,
@@ -296,7 +295,7 @@ def show_versions(console: Console, runs: Sequence[Stored]) -> None:
     systems: dict[tuple[str, ...], dict[str, list[Stored]]] = {}
     for one in filter(cpi_stack.is_in, runs):
         if name := selection.called(one.record):
-            versions = systems.setdefault(_system(one.record), {})
+            versions = systems.setdefault(system_of(one.record), {})
             versions.setdefault(name, []).append(one)
     for system, versions in systems.items():
         where = f"{', '.join(filter(None, system))}: " if len(systems) > 1 else ""
@@ -308,12 +307,11 @@ def show_causes(console: Console, runs: Sequence[Stored]) -> None:
     have CPI stacks."""
     columns: dict[tuple[str, ...], list[Stored]] = {}
     for one in filter(cpi_stack.is_in, runs):
-        name = selection.called(one.record), *_system(one.record)
+        name = selection.called(one.record), *system_of(one.record)
         columns.setdefault(name, []).append(one)
-    parts = [texts for texts in zip(*columns, strict=True) if len(set(texts)) > 1]
-    names = [" ".join(filter(None, texts)) for texts in zip(*parts, strict=True)]
-    named = {name or DESCRIBED: own for name, own in zip(names, columns.values(), strict=False)}
-    _show_brief(console, named)
+    if columns:
+        names = [" ".join(filter(None, texts)) or DESCRIBED for texts in differing(list(columns))]
+        _show_brief(console, dict(zip(names, columns.values(), strict=True)))
 
 
 def _show_brief(console: Console, versions: dict[str, list[Stored]], where: str = "") -> None:
@@ -331,11 +329,6 @@ def _show_brief(console: Console, versions: dict[str, list[Stored]], where: str 
                     cause, console.width, initial_indent="  ", subsequent_indent="    "
                 )
                 console.print(markup(text, lines=True), highlight=False)
-
-
-def _system(record: dict[str, Any]) -> tuple[str, ...]:
-    machine = record["machine"]
-    return record["guest"]["name"], machine["name"], readable(machine["geometry"])
 
 
 def measured(runs: Sequence[Stored]) -> list[str]:

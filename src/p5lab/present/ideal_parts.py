@@ -14,7 +14,7 @@ from p5lab.errors import UserError
 from p5lab.keep.store import Stored
 from p5lab.present import tables
 from p5lab.present.comparison import CYCLES, Cell, Comparison, System
-from p5lab.present.tables import MISSING, Grid, clocks
+from p5lab.present.tables import MISSING, Grid, clocks, percent
 from p5stats import cpi
 
 NOTE = (
@@ -165,7 +165,7 @@ def _grid(one: Cost) -> Grid:
             if cost is None:
                 cells += [MISSING, MISSING]
             else:
-                cells += [clocks(cost), f"{100 * cost / one.plain:.1f}" if one.plain else MISSING]
+                cells += [clocks(cost), percent(cost, one.plain)]
         grid.add(part, *cells)
     every = one.cycles.get(frozenset(one.parts))
     grid.add("cycles", clocks(one.plain))

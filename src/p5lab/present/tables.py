@@ -352,6 +352,16 @@ def signed(value: float, shown: Callable[[float], str] = number) -> str:
     return ZERO if not value else ("+" if value > 0 else "-") + shown(abs(value))
 
 
+def percent(part: float, whole: float) -> str:
+    """Returns a part in percent as text. Returns MISSING if the whole is zero or NaN."""
+    return f"{100 * part / whole:.1f}" if whole and whole == whole else MISSING
+
+
+def share(part: float, whole: float) -> str:
+    """The same as `percent`, with the sign."""
+    return f"{percent(part, whole)} %" if whole else MISSING
+
+
 def ratio(value: float, reference: float) -> float:
     """Returns value / reference, or NaN if the reference is zero."""
     return value / reference if reference else float("nan")

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from p5lab.describe import guest
 from p5lab.describe import machine as machines
-from p5lab.describe.keys import readable
 from p5lab.errors import UserError, few, nearest, unknown
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import breakdown, cpi_stack, explanation
 from p5lab.present.breakdown import Question
+from p5lab.present.comparison import differing, system_of
 from p5lab.present.explanation import Explanation
 from p5stats.dimensions import COMPONENT
 
@@ -144,8 +144,8 @@ def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored
     first, second = selection.as_versions(found)
     if first.id == second.id:
         raise UserError(f"{' '.join(words)}: expected two different runs, found one run twice")
-    parts = [pair for pair in zip(_parts(first), _parts(second), strict=True) if len({*pair}) > 1]
-    a, b = (" ".join(filter(None, own)) for own in zip(*parts, strict=True)) if parts else ("", "")
+    parts = differing([system_of(first.record), system_of(second.record)])
+    a, b = (" ".join(filter(None, own)) for own in parts)
     if not a or not b:
         a, b = _name(first), _name(second)
     if a == b:
@@ -157,17 +157,10 @@ def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored
 
 def _words(stored: Stored) -> set[str]:
     """The names of a run's system: as a whole, and each of its parts."""
-    machine = stored.record["machine"]
-    geometry = readable(machine["geometry"])
-    parts = {_name(stored), stored.record["guest"]["name"], machine["name"], geometry}
-    return {*parts, *geometry.split()} - {""}
+    parts = system_of(stored.record)
+    return {_name(stored), *parts, *parts[-1].split()} - {""}
 
 
 def _name(stored: Stored) -> str:
     """The guest, the machine and the overlay of a run."""
-    return " ".join(filter(None, _parts(stored)))
-
-
-def _parts(stored: Stored) -> tuple[str, str, str]:
-    machine = stored.record["machine"]
-    return stored.record["guest"]["name"], machine["name"], readable(machine["geometry"])
+    return " ".join(filter(None, system_of(stored.record)))

@@ -17,7 +17,7 @@ from p5lab.keep.store import Stored
 from p5lab.present import tables
 from p5lab.present.comparison import CYCLES, Cell, Comparison, System
 from p5lab.present.ideal_parts import CODE, COMPONENTS, DATA, WRITES
-from p5lab.present.tables import MISSING, Grid, clocks
+from p5lab.present.tables import MISSING, Grid, clocks, percent
 from p5stats import cpi
 
 LEAST = 0.01  # of the cycles; a change that can gain less is not tried
@@ -251,9 +251,8 @@ def _grid(one: Effects) -> Grid:
     )
     for effect in _sorted(one):
         gain = effect.gain or 0
-        share = f"{100 * gain / one.cycles:.1f}" if one.cycles else MISSING
         avoided = MISSING if effect.avoided is None else f"{effect.avoided:.0%}"
-        grid.add(effect.change.shown, clocks(gain), share, avoided)
+        grid.add(effect.change.shown, clocks(gain), percent(gain, one.cycles), avoided)
     return grid
 
 
