@@ -46,7 +46,7 @@ class Cells:
         return SimpleNamespace(
             has=lambda metric: metric in metrics,
             mean=metrics.__getitem__,
-            seeds=[SimpleNamespace(stored=SimpleNamespace(id=f"{question.what}-{system}"))],
+            runs=f"{question.what}-{system}".replace(" ", "-"),
         )
 
     def any_cell(self, question):

@@ -136,7 +136,7 @@ def test_what_is_printed(p5lab, lab):
 
 def test_an_input_that_was_not_run_is_not_counted(lab):
     change(lab, 'role = "predicted"', 'role = "input"\nkeys = ["l1d.size"]')
-    found = validate.evaluate(lab, validate.select(lab, None), []).results
+    found = validate.evaluate(lab, validate.select(lab, None), [])
     assert "Input: 1 of 1 hold, 1 of them by comparison with the" in " ".join(validate.notes(found))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -17,6 +17,7 @@ from p5lab.errors import unknown
 from p5lab.evidence import published as claim_file
 from p5lab.evidence.records import short
 from p5lab.keep.result import Execute, Result
+from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import tables
 from p5lab.present.tables import MISSING, Grid, number, plain
@@ -93,7 +94,9 @@ def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
     return list(found.values())
 
 
-def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Validation:
+def evaluate(
+    lab: Lab, asked: Sequence[Claim], results: Iterable[Result] | Iterable[Stored]
+) -> pd.DataFrame:
     """The verdicts on the claims. The verdicts depend only on these results."""
     counted, clocks = [], {}
     for result in results:
@@ -101,8 +104,7 @@ def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Val
             table, clocks[result.id] = tidy.read_run(result.directory)
             counted.append(table)
     table = pd.concat(counted, ignore_index=True) if counted else pd.DataFrame(columns=tidy.COLUMNS)
-    found = claims.evaluate(asked, table, clocks, _machines(lab, asked))
-    return Validation(found, [result for result in results if result.status != "ok"])
+    return claims.evaluate(asked, table, clocks, _machines(lab, asked))
 
 
 def misses(found: pd.DataFrame) -> bool:
@@ -267,4 +269,6 @@ def _machines(lab: Lab, asked: Sequence[Claim]) -> dict[str, Mapping[str, object
 def run(lab: Lab, asked: Sequence[Claim], executor: Execute) -> Validation:
     """Runs the needed experiments with `executor` and returns the verdicts."""
     needed = runs(lab, asked)
-    return evaluate(lab, asked, executor(needed) if needed else [])
+    results = executor(needed) if needed else []
+    failed = [result for result in results if result.status != "ok"]
+    return Validation(evaluate(lab, asked, results), failed)

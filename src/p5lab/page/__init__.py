@@ -14,9 +14,8 @@ from p5lab.evidence import counter_method, period, published, validate
 from p5lab.files import replace_text
 from p5lab.host import packages
 from p5lab.keep import selection, store, swept_keys
-from p5lab.keep.result import Result
 from p5lab.lab import Lab
-from p5lab.page.results import Found, Results, choose, of_stored
+from p5lab.page.results import Results, choose, of_stored
 from p5lab.present import breakdown, by_interval, column, comparison, cpi_stack, timeline
 from p5lab.present.breakdown import Question
 from p5lab.present.column import Column
@@ -143,8 +142,8 @@ def _write(
     )
     drawn = _divided(results, wish) + _drawn(lab, subject, found, wish.columns, stacked)
     drawn += _inside(attributed, traced, stacked, timed)
-    judged = [_result(one) for one in results.found if one.run]
-    validation = validate.evaluate(lab, list(subject.claims), judged).results
+    judged = [one.shown for one in results.found if one.run]
+    validation = validate.evaluate(lab, subject.claims, judged)
     inside = (*attributed, *traced, *stacked, *timed)
     shown = (*results.shown, *inside)
     runs = {one.id: one for one in shown}
@@ -257,18 +256,3 @@ def _claims(lab: Lab, name: str, results: Results) -> list[published.Claim]:
         for claim in published.load(lab)
         if claim.machine in machines and (claim.measure is None or claim.measure.experiment == name)
     ]
-
-
-def _result(one: Found) -> Result:
-    assert one.run is not None
-    stored = one.shown
-    wall = stored.record.get("wall_seconds", 0.0)
-    return Result(
-        one.run,
-        stored.id,
-        stored.directory,
-        stored.status,
-        stored.record["reason"],
-        reused=True,
-        wall_seconds=wall,
-    )

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from p5lab.keep.store import Stored
-from p5lab.page.figure import UNITS, Figure, frame, identifier, mark
+from p5lab.page.figure import UNITS, Figure, mark, of_marks
 from p5lab.present import cpi_stack
 from p5lab.present.comparison import CYCLES, NOMINAL
 from p5lab.present.cpi_stack import Stack
@@ -51,6 +51,5 @@ def _figure(title: str, stacks: Sequence[Stack]) -> Figure:
         )
         for group in used
     ]
-    link = identifier(f"cpi-{title}-{stacks[0].stored.id[:8]}")
-    runs = tuple(stack.stored.id for stack in stacks)
-    return Figure(link, f"CPI stack of {title}", "stack", frame(marks), (CAPTION,), runs=runs)
+    name = f"cpi-{title}-{stacks[0].stored.id[:8]}"
+    return of_marks(name, f"CPI stack of {title}", "stack", marks, CAPTION)

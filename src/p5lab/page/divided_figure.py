@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from p5lab.keep.store import Stored
-from p5lab.page.figure import Figure, frame, identifier, mark
+from p5lab.page.figure import Figure, mark, of_marks
 from p5lab.present import breakdown, by_source
 from p5lab.present.breakdown import ALL, ORDERED, Question, Row, Table
 from p5lab.present.breakdown_table import GONE, NEW, NOTHING_IS, sums
@@ -68,10 +68,9 @@ def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
         order = "difference" if len(table.systems) > 1 else "value"
         order += " of the ratio's dividend" if columns[0].is_ratio else ""
         said.append(f"The largest {order} comes first.")
-    runs = dict.fromkeys(stored.id for system in table.systems for stored in system.stored)
-    link = identifier(f"{divided}-{next(iter(runs))[:8]}")
-    form, caption = "curve" if over else "bars", (" ".join(filter(None, said)),)
-    return Figure(link, divided + system, form, frame(marks), caption, over, runs=tuple(runs))
+    link = f"{divided}-{table.systems[0].stored[0].id[:8]}"
+    form, caption = "curve" if over else "bars", " ".join(filter(None, said))
+    return of_marks(link, divided + system, form, marks, caption, axis=over)
 
 
 def _marks(table: Table, row: Row, wanted: Column, shown: str) -> list[dict[str, Any]]:

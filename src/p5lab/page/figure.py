@@ -113,6 +113,23 @@ def mark(**given: object) -> dict[str, Any]:
     return empty | {name.replace("_", " "): value for name, value in given.items()}
 
 
+def of_marks(
+    name: str,
+    title: str,
+    form: str,
+    marks: Sequence[dict[str, Any]],
+    *caption: str,
+    axis: str = "",
+    is_size: bool = False,
+    log: bool = False,
+) -> Figure:
+    """Returns a figure with these marks. `name`: becomes its id. Its runs are those of the
+    marks."""
+    runs = dict.fromkeys(run for one in marks for run in one["runs"].split())
+    table, link = frame(marks), identifier(name)
+    return Figure(link, title, form, table, caption, axis, is_size, log, tuple(runs))
+
+
 def frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Returns rows as a table of COLUMNS.
 

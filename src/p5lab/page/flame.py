@@ -97,11 +97,6 @@ def of(systems: Sequence[System]) -> Profile:
     return Profile(title, _lead(systems, found), data)
 
 
-def _number(numbers: dict[str, int], text: str) -> int:
-    """The number of a text. A new text gets the next number."""
-    return numbers.setdefault(text, len(numbers))
-
-
 def _lead(systems: Sequence[System], found: Sequence[_Read]) -> str:
     operation = systems[0].stored[0].record["workload"]["operation"]
     runs = " and ".join(one.stored[0].id for one in systems)

@@ -4,7 +4,7 @@
 import pandas as pd
 
 from p5lab.keep.store import Stored
-from p5lab.page.figure import Figure, frame, identifier, mark
+from p5lab.page.figure import Figure, mark, of_marks
 from p5lab.present import by_interval, comparison
 from p5stats import cpi
 
@@ -23,35 +23,31 @@ def of(stored: Stored) -> list[Figure]:
     spans = by_interval.spans(found, -(-len(found.intervals) // POINTS))
     spans[["begin", "end"]] -= spans["begin"].iloc[0]
     name = comparison.name(stored.record)
-    link = identifier(f"intervals-{name}-{stored.id[:10]}")
+    link = f"intervals-{name}-{stored.id[:10]}"
     said = (
         f"A run with intervals of {found.length:,} clocks, from the end of the boot to the end of"
         f" the run. The command ./p5lab show {stored.id[:10]} --intervals prints the numbers."
     )
     idle = "Where the processor was idle, there is no point: the line goes on to the next point."
-    curves = Figure(
+    curves = of_marks(
         link,
         f"Cycles and misses of {name} over time",
         "curve",
-        frame(_curves(stored, name, spans)),
-        (said,) if spans["retired"].all() else (said, idle),
+        _curves(stored, name, spans),
+        *([said] if spans["retired"].all() else [said, idle]),
         axis=AXIS,
-        runs=(stored.id,),
     )
     if not cpi.is_in(found.events):
         return [curves]
-    areas = Figure(
+    areas = of_marks(
         f"{link}-stack",
         f"CPI stack of {name} over time",
         "areas",
-        frame(_areas(stored, spans)),
-        (
-            said,
-            "The colours show what the clocks of each interval are spent on. Idle clocks have no"
-            " colour. docs/concepts/cpi-stack.md explains the components.",
-        ),
+        _areas(stored, spans),
+        said,
+        "The colours show what the clocks of each interval are spent on. Idle clocks have no"
+        " colour. docs/concepts/cpi-stack.md explains the components.",
         axis=AXIS,
-        runs=(stored.id,),
     )
     return [areas, curves]
 

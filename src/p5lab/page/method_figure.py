@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 
 from p5lab.evidence.counter_method import EVENTS
-from p5lab.page.figure import WIDE_RANGE, Figure, frame, mark
+from p5lab.page.figure import WIDE_RANGE, Figure, mark, of_marks
 from p5stats import method
 
 
@@ -41,13 +41,7 @@ def of(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> Figure:
         " engine: the engine's counts of the same executions. Undisturbed: the engine's counts when"
         " no counter is read. The axis is logarithmic if the values span more than a factor of"
         f" {WIDE_RANGE}. A logarithmic axis shows no values of zero or less, but the table contains"
-        " them.",
+        " them."
     )
-    return Figure(
-        "method",
-        "The method of chen95 and the counts of the engine",
-        "dots",
-        frame(marks),
-        caption,
-        runs=tuple(runs),
-    )
+    title = "The method of chen95 and the counts of the engine"
+    return of_marks("method", title, "dots", marks, caption)

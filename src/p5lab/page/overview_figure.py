@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from p5lab.keep.store import Stored
 from p5lab.page import answer
-from p5lab.page.figure import TIMES, WIDE_RANGE, Figure, frame, mark, title_of
+from p5lab.page.figure import TIMES, WIDE_RANGE, Figure, mark, of_marks, title_of
 from p5lab.present import explanation
 from p5lab.present.comparison import Comparison
 from p5stats import cpi
@@ -52,8 +52,7 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[Figure]:
     )
     if any(row["series"] == UNKNOWN for row in marks):
         said += " Components need runs with --cpi."
-    runs = tuple(dict.fromkeys(run for row in marks for run in str(row["runs"]).split()))
-    return [Figure("ratios", f"Ratios: {what}", "ratios", frame(marks), (said,), runs=runs)]
+    return [of_marks("ratios", f"Ratios: {what}", "ratios", marks, said)]
 
 
 def _series(one: explanation.Explanation | None) -> str:

@@ -4,12 +4,12 @@ hardware?"""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from statistics import geometric_mean
 from typing import Any
 
-from p5lab.page.figure import BANDWIDTH, PUBLISHED, Figure, frame, mark
-from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question, System
+from p5lab.page.figure import BANDWIDTH, PUBLISHED, Figure, mark, of_marks
+from p5lab.page.marks import Marks
+from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
 from p5stats import papers
 from p5stats.claims import Claim
 
@@ -50,8 +50,7 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
     benchmarks = {base.workload: question.what for base, question in asked}
     if len(benchmarks) < 2:
         return []
-    modelled = _modelled(found, asked)
-    marks = [*modelled.marks, *modelled.means(), *_published(published, benchmarks)]
+    marks = [*_modelled(found, asked), *_published(published, benchmarks)]
     order = [question.what for _, question in asked]
     marks.sort(
         key=lambda mark: (
@@ -59,49 +58,26 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
             order.index(mark["benchmark"]) if mark["benchmark"] in order else 0,
         )
     )
-    runs = tuple(modelled.runs)
-    return [Figure(RELATIVE_ID, RELATIVE, "dots", frame(marks), (CAPTION,), runs=runs)]
+    return [of_marks(RELATIVE_ID, RELATIVE, "dots", marks, CAPTION)]
 
 
-@dataclass
-class _Modelled:
-    """The modelled values. `marks`: the marks of the cells. `speeds`: the speeds by series and
-    workload. `runs`: a dictionary with the identifiers of the runs as keys."""
-
-    marks: list[dict[str, Any]] = field(default_factory=list)
-    speeds: dict[str, dict[str, list[float]]] = field(default_factory=dict)
-    runs: dict[str, None] = field(default_factory=dict)
-
-    def add(self, series: str, base: papers.Base, what: str, cell: Cell) -> None:
-        value = _speed(base, cell)
-        own = [measured.stored.id for measured in cell.seeds]
-        self.speeds.setdefault(series, {}).setdefault(base.workload, []).append(value)
-        self.runs |= dict.fromkeys(own)
-        self.marks.append(_mark(what, series, value, " ".join(own)))
-
-    def means(self) -> list[dict[str, Any]]:
-        return [
-            _mark(
-                MEAN,
-                series,
-                geometric_mean([geometric_mean(values) for values in by_workload.values()]),
-                " ".join(self.runs),
-            )
-            for series, by_workload in self.speeds.items()
-        ]
-
-
-def _modelled(found: Comparison, asked: Sequence[tuple[papers.Base, Question]]) -> _Modelled:
-    names: dict[System, str] = {
-        system: name.replace("\n", ", ") for system, name in found.names().items()
-    }
-    modelled = _Modelled()
+def _modelled(
+    found: Comparison, asked: Sequence[tuple[papers.Base, Question]]
+) -> list[dict[str, Any]]:
+    """The marks of the cells, and of the mean of each system."""
+    marks, names = [], Marks(found, ()).names
+    speeds: dict[str, dict[str, list[float]]] = {}  # by series and workload
     for base, question in asked:
         for system in found.systems:
             cell = found.cell(question, system)
             if cell is not None and cell.has(TIME):
-                modelled.add(names[system], base, question.what, cell)
-    return modelled
+                by_workload = speeds.setdefault(names[system], {})
+                by_workload.setdefault(base.workload, []).append(_speed(base, cell))
+                marks.append(_mark(question.what, names[system], _speed(base, cell), cell.runs))
+    runs = " ".join(dict.fromkeys(run for one in marks for run in one["runs"].split()))
+    for series, own in speeds.items():
+        marks.append(_mark(MEAN, series, geometric_mean(map(geometric_mean, own.values())), runs))
+    return marks
 
 
 def _mark(benchmark: str, series: str, value: float, runs: str) -> dict[str, Any]:

@@ -86,21 +86,20 @@ def relative(
     by the value at the lowest point of the axis. `labels`: the benchmarks and their names."""
     several = len(set(where.series.values())) > 1
     for question, label in labels.items():
-        for system in in_order(where):
-            cell, first = found.cell(question, system), found.cell(question, where.first(system))
-            value = _divided(column, cell, first)
-            if cell is None or math.isnan(value):
-                continue
-            yield mark(
-                benchmark=label,
-                phase=question.phase,
-                point=where.values[system],
-                series=f"{label}, {where.series[system]}" if several else label,
-                metric=f"{title_of(column.name)}, relative to the lowest {where.key}",
-                unit=TIMES,
-                value=value,
-                runs=cell.runs,
-            )
+        for system, cell in _cells(found, where, question):
+            first = found.cell(question, where.first(system))
+            value = ratio(column.of(cell), column.of(first)) if first else math.nan
+            if not math.isnan(value):
+                yield mark(
+                    benchmark=label,
+                    phase=question.phase,
+                    point=where.values[system],
+                    series=f"{label}, {where.series[system]}" if several else label,
+                    metric=f"{title_of(column.name)}, relative to the lowest {where.key}",
+                    unit=TIMES,
+                    value=value,
+                    runs=cell.runs,
+                )
 
 
 def panels(
@@ -108,29 +107,25 @@ def panels(
 ) -> Iterator[dict[str, Any]]:
     """Yields the marks of a figure with a panel for each column and a curve for each series."""
     for column in columns:
-        for system in in_order(where):
-            cell = found.cell(question, system)
-            if cell is None or math.isnan(column.of(cell)):
-                continue
+        for system, cell in _cells(found, where, question):
             each = [column.of(Cell([measured])) for measured in cell.seeds]
-            yield mark(
-                benchmark=label,
-                phase=question.phase,
-                point=where.values[system],
-                series=where.series[system],
-                metric=column.name,
-                unit=column.unit,
-                value=column.of(cell),
-                lowest_seed=min(each),
-                highest_seed=max(each),
-                runs=cell.runs,
-            )
+            if not math.isnan(column.of(cell)):
+                yield mark(
+                    benchmark=label,
+                    phase=question.phase,
+                    point=where.values[system],
+                    series=where.series[system],
+                    metric=column.name,
+                    unit=column.unit,
+                    value=column.of(cell),
+                    lowest_seed=min(each),
+                    highest_seed=max(each),
+                    runs=cell.runs,
+                )
 
 
-def in_order(where: Axis) -> list[System]:
-    """Returns the systems in the order of the axis."""
-    return sorted(where.values, key=lambda system: where.values[system])
-
-
-def _divided(column: Column, cell: Cell | None, first: Cell | None) -> float:
-    return ratio(column.of(cell), column.of(first)) if cell and first else math.nan
+def _cells(found: Comparison, where: Axis, question: Question) -> Iterator[tuple[System, Cell]]:
+    """The systems with measurements of a question, in the order of the axis."""
+    for system in sorted(where.values, key=lambda system: where.values[system]):
+        if cell := found.cell(question, system):
+            yield system, cell

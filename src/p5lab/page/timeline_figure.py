@@ -5,7 +5,7 @@
 from collections.abc import Iterator
 
 from p5lab.keep.store import Stored
-from p5lab.page.figure import Figure, frame, identifier, mark
+from p5lab.page.figure import Figure, mark, of_marks
 from p5lab.present import comparison, timeline
 from p5stats import phase_names
 
@@ -59,9 +59,8 @@ def _figure(stored: Stored, label: str, name: str, phase: int, steps: list[timel
         )
     if len(steps) > STEPS:
         said += f" The figure shows the first {STEPS} of {len(steps)} steps."
-    link = identifier(f"timeline-{label}-{stored.id[:10]}-{phase}")
-    title = f"Timeline of {label}: {name}"
-    return Figure(link, title, "timeline", frame(marks), (said,), runs=(stored.id,))
+    link = f"timeline-{label}-{stored.id[:10]}-{phase}"
+    return of_marks(link, f"Timeline of {label}: {name}", "timeline", marks, said)
 
 
 def _parts(step: timeline.Row) -> Iterator[tuple[str, int, int]]:

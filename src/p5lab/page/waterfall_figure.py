@@ -44,9 +44,8 @@ def of(one: Explanation) -> Figure:
     marks.append(_mark(one.names[1] if is_seen else DIFFERENCE, WHOLE, 0.0, end))
     metric = NOMINAL if one.unit == cpi_stack.NOMINAL_CYCLES else CYCLES
     marks = [{**own, "metric": metric, "unit": UNITS[metric]} for own in marks]
-    names = " and ".join(one.names)
     link = identifier(f"explain-{one.what}-{'-'.join(one.names)}")
-    title = f"{one.what}: the difference between {names}"
+    title = f"{one.what}: the difference between {' and '.join(one.names)}"
     runs = tuple(stack.stored.id for stack in (*one.first, *one.second))
     caption = (explanation.in_words(one),)
     return Figure(link, title, "waterfall", frame(marks), caption, runs=runs)
