@@ -183,17 +183,10 @@ def _config(*, legend: bool) -> dict[str, Any]:
 
 
 def _bars(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
-    data = _shown(rows, by="series")
-    row = "benchmark" if figure.is_grouped else "series"
-    labels = _Labels(data[row], BAR_LABEL_WIDTH)
-    gap = alt.Scale(paddingInner=0.25) if figure.is_grouped else alt.Undefined
-    y = alt.Y(f"{row}:N", sort=None, title=None, axis=alt.Axis(**labels.axis), scale=gap)
-    x = alt.X(
-        "value:Q",
-        title=None,
-        axis=_few_ticks(),
-        scale=alt.Scale(domain=[min(0.0, data["value"].min()), _top(data, labels)], nice=False),
-    )
+    data = _shown(rows)
+    labels = _Labels(data, BAR_LABEL_WIDTH, "benchmark" if figure.is_grouped else "series")
+    y = labels.y(scale=alt.Scale(paddingInner=0.25) if figure.is_grouped else alt.Undefined)
+    x = _across("value", min(0.0, data["value"].min()), _top(data, labels))
     base = _chart(data).encode(y=y, description="text:N")
     beside = figure.is_grouped and len(figure.series) > 1
     if beside:
@@ -203,59 +196,45 @@ def _bars(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     layers = [bars.encode(x=x, color=color)]
     if _spreads(data):
         layers.append(_spread(data).encode(y=y, x="lowest seed:Q", x2="highest seed:Q"))
-    layers.append(base.mark_text(align="left", dx=4, color=INK).encode(x="end:Q", text="label:N"))
-    step = max(BAR_STEP, labels.height, GROUPED_STEP * len(figure.series) + 6 if beside else 0)
-    return _layer(layers, data[row].nunique() * step)
+    step = max(BAR_STEP, GROUPED_STEP * len(figure.series) + 6 if beside else 0)
+    return labels.layer([*layers, _numbers(base)], step)
 
 
 def _ratios(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
-    data = _shown(rows, by="benchmark")
-    labels = _Labels(data["benchmark"], LABEL_WIDTH)
+    data = _shown(rows)
+    labels = _Labels(data, LABEL_WIDTH)
     low, high = min(1.0, data["value"].min()), max(1.0, data["value"].max())
     log = low > 0 and high / low > WIDE_RANGE
     data = data.assign(end=data["value"].clip(lower=1.0))
-    y = alt.Y("benchmark:N", sort=None, title=None, axis=alt.Axis(**labels.axis))
     begin = _power_below(low) if log else 0.0
-    scale = alt.Scale(
-        type="log" if log else "linear",
-        domain=[begin, _end(high, begin, _part(data, labels))],
-        nice=False,
-    )
-    x = alt.X("point:Q", title=None, axis=_few_ticks(), scale=scale)
-    base = _chart(data).encode(y=y, description="text:N")
+    x = _across("point", begin, _end(high, begin, _part(data, labels)), log=log)
+    base = _chart(data).encode(y=labels.y(), description="text:N")
     layers = [
         base.mark_bar(height=14).encode(x=x, x2="value:Q", color=_color(figure)),
-        base.mark_text(align="left", dx=4, color=INK).encode(x="end:Q", text="label:N"),
+        _numbers(base),
         _chart(data.head(1)).mark_rule(color=INK).encode(x="point:Q"),
     ]
-    return _layer(layers, data["benchmark"].nunique() * max(BAR_STEP, labels.height))
+    return labels.layer(layers)
 
 
 def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
-    data = _shown(rows, by="benchmark")
+    data = _shown(rows)
     values = data["value"].dropna()
     positive = values[values > 0]
     log = len(positive) > 1 and positive.max() / positive.min() > WIDE_RANGE
     if log:
         data = data[~(data["value"] <= 0)]
-    labels = _Labels(data["benchmark"], LABEL_WIDTH)
+    labels = _Labels(data, LABEL_WIDTH)
     # If a panel has many published values, there is no space for numbers.
     has_numbers = len(figure.series) == 1 and (data["kind"] == PUBLISHED).sum() <= len(data) / 2
     low = _power_below(positive.min()) if log else 0.0
     top = _end(values.max(), low, _part(data, labels) if has_numbers else 0.25)
-    scale = alt.Scale(type="log" if log else "linear", domain=[low, top], nice=False)
     ticks = _thinned(_powers(10, low, top)) if log else None
-    x = alt.X("value:Q", title=None, scale=scale, axis=_few_ticks(ticks))
+    x = _across("value", low, top, log=log, ticks=ticks)
     # If there are at most SIDE_BY_SIDE series, each series has its own row of marks. In a shared
     # row, marks with equal values would cover each other.
     beside = 1 < len(figure.series) <= SIDE_BY_SIDE
-    y = alt.Y(
-        "benchmark:N",
-        sort=None,
-        title=None,
-        axis=alt.Axis(grid=True, **labels.axis),
-        scale=alt.Scale(paddingInner=0.5) if beside else alt.Undefined,
-    )
+    y = labels.y(grid=True, scale=alt.Scale(paddingInner=0.5) if beside else alt.Undefined)
     base = _chart(data).encode(y=y, description="text:N")
     modelled = alt.datum.kind == MODELLED
     dots = base.transform_filter(modelled).mark_point(filled=True, size=60, opacity=1)
@@ -277,12 +256,12 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
             .mark_text(align="left", dx=7, color=INK)
             .encode(x=x, text="label:N")
         )
-    step = max(BAR_STEP if beside else DOT_STEP, labels.height)
-    return _layer(layers, data["benchmark"].nunique() * step)
+    return labels.layer(layers, BAR_STEP if beside else DOT_STEP)
 
 
 def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
-    data = _shown(rows, by="point")
+    data = _shown(rows)
+    data = data[(data["kind"] == PUBLISHED) | data["value"].notna()]
     first, last = data["point"].min(), data["point"].max()
     axis = alt.Axis(
         grid=False,
@@ -325,7 +304,7 @@ def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
         layers.append(
             edges.mark_rule(strokeDash=[2, 3], color=INK).encode(x=x, description="text:N")
         )
-    return _layer(layers, CURVE_HEIGHT)
+    return alt.LayerChart(layer=layers, height=CURVE_HEIGHT)
 
 
 def _of_ratios() -> alt.Scale:
@@ -337,7 +316,7 @@ def _of_ratios() -> alt.Scale:
 
 
 def _areas(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
-    data = _shown(rows, by="point")
+    data = _shown(rows).dropna(subset="value")
     axis = alt.Axis(grid=False, tickCount=TICKS, labelExpr=NUMBER)
     scale = alt.Scale(domain=[data["point"].min(), data["point"].max()], nice=False)
     x = alt.X("point:Q", title=figure.axis, axis=axis, scale=scale)
@@ -347,43 +326,33 @@ def _areas(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     data = data.assign(place=data["series"].map(places))
     areas = _chart(data).mark_area(interpolate="step-after")
     areas = areas.encode(x=x, y=y, color=_color(figure), order=alt.Order("place:Q"))
-    return _layer([areas], CURVE_HEIGHT)
+    return alt.LayerChart(layer=[areas], height=CURVE_HEIGHT)
 
 
 def _timeline(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
-    data = _shown(rows, by="benchmark").assign(end=rows["point"] + rows["value"])
-    labels = _Labels(data["benchmark"], LABEL_WIDTH)
-    y = alt.Y("benchmark:N", sort=None, title=None, axis=alt.Axis(grid=True, **labels.axis))
-    x = alt.X(
-        "point:Q",
-        title=None,
-        axis=_few_ticks(),
-        scale=alt.Scale(domain=[0, data["end"].max()], nice=False),
-    )
-    bars = _chart(data).mark_bar(height=14)
-    bars = bars.encode(y=y, x=x, x2="end:Q", description="text:N", color=_color(figure))
-    return _layer([bars], data["benchmark"].nunique() * max(BAR_STEP, labels.height))
+    data = _shown(rows).assign(end=rows["point"] + rows["value"])
+    labels = _Labels(data, LABEL_WIDTH)
+    x = _across("point", 0, data["end"].max())
+    bars = _chart(data).mark_bar(height=14).encode(y=labels.y(grid=True), x=x, x2="end:Q")
+    return labels.layer([bars.encode(description="text:N", color=_color(figure))])
 
 
 def _stack(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
-    data = _shown(rows, by="benchmark")
+    data = _shown(rows)
     after = data.groupby("benchmark", sort=False)["value"].cumsum()
     data = data.assign(begin=after - data["value"], end=after)
     totals = data.drop_duplicates("benchmark", keep="last")
     totals = totals.assign(label=[number(value) for value in totals["end"]])
-    labels = _Labels(data["benchmark"], LABEL_WIDTH)
-    y = alt.Y("benchmark:N", sort=None, title=None, axis=alt.Axis(**labels.axis))
+    labels = _Labels(data, LABEL_WIDTH)
     end = _end(data["end"].max(), 0.0, _part(totals, labels))
-    scale = alt.Scale(domain=[min(0.0, data["begin"].min()), end], nice=False)
-    x = alt.X("begin:Q", title=None, axis=_few_ticks(), scale=scale)
-    bars = _chart(data).mark_bar(height=16).encode(y=y, x=x, x2="end:Q", description="text:N")
-    text = _chart(totals).mark_text(align="left", dx=4, color=INK)
-    layers = [bars.encode(color=_color(figure)), text.encode(y=y, x="end:Q", text="label:N")]
-    return _layer(layers, data["benchmark"].nunique() * max(BAR_STEP, labels.height))
+    x = _across("begin", min(0.0, data["begin"].min()), end)
+    bars = _chart(data).mark_bar(height=16).encode(y=labels.y(), x=x, x2="end:Q")
+    bars = bars.encode(description="text:N", color=_color(figure))
+    return labels.layer([bars, _numbers(_chart(totals).encode(y=labels.y()))])
 
 
 def _waterfall(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
-    data = _shown(rows, by="benchmark").assign(end=rows["point"] + rows["value"])
+    data = _shown(rows).assign(end=rows["point"] + rows["value"])
     # The end of the range of each step. A step without a range ends at its value.
     low = rows["point"] + rows["lowest seed"].fillna(rows["value"])
     high = rows["point"] + rows["highest seed"].fillna(rows["value"])
@@ -391,40 +360,58 @@ def _waterfall(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     data = data.assign(low=low, high=high, right=right)
     below = rows[rows["series"] == PART]["benchmark"]  # a part has its place below its component
     shown = {name: f"· {name.partition(': ')[2]}" for name in below}
-    labels = _Labels(data["benchmark"], BAR_LABEL_WIDTH, shown)
-    y = alt.Y("benchmark:N", sort=None, title=None, axis=alt.Axis(**labels.axis))
+    labels = _Labels(data, BAR_LABEL_WIDTH, shown=shown)
     least = min(0.0, low.min(), data["end"].min())
-    end = _end(right.max(), 0.0, _part(data, labels))
-    scale = alt.Scale(domain=[least, end], nice=False)
-    x = alt.X("point:Q", title=None, axis=_few_ticks(), scale=scale)
-    base = _chart(data).encode(y=y, description="text:N")
+    x = _across("point", least, _end(right.max(), 0.0, _part(data, labels)))
+    base = _chart(data).encode(y=labels.y(), description="text:N")
     layers = [base.mark_bar(height=14).encode(x=x, x2="end:Q", color=_color(figure))]
     if (low < high).any():
-        layers.append(_spread(data).encode(y=y, x="low:Q", x2="high:Q"))
-    layers.append(base.mark_text(align="left", dx=4, color=INK).encode(x="right:Q", text="label:N"))
-    return _layer(layers, len(data) * max(BAR_STEP, labels.height))
+        layers.append(_spread(data).encode(y=labels.y(), x="low:Q", x2="high:Q"))
+    return labels.layer([*layers, _numbers(base, "right")])
+
+
+def _across(
+    field: str, low: float, high: float, *, log: bool = False, ticks: list[float] | None = None
+) -> alt.X:
+    """The horizontal axis of bars and dots, from `low` to `high`."""
+    scale = alt.Scale(type="log" if log else "linear", domain=[low, high], nice=False)
+    return alt.X(f"{field}:Q", title=None, axis=_few_ticks(ticks), scale=scale)
+
+
+def _numbers(base: alt.Chart, field: str = "end") -> alt.Chart:
+    """The numbers behind the marks."""
+    return base.mark_text(align="left", dx=4, color=INK).encode(x=f"{field}:Q", text="label:N")
 
 
 class _Labels:
     """The names beside an axis. A long name continues on a second line."""
 
     def __init__(
-        self, names: pd.Series, limit: int, shown: Mapping[str, str] | None = None
+        self,
+        data: pd.DataFrame,
+        limit: int,
+        column: str = "benchmark",
+        shown: Mapping[str, str] | None = None,
     ) -> None:
-        """`limit`: the maximum length of a line in pixels. `shown`: other texts of names."""
-        self._limit, self._shown = limit, shown or {}
+        """`limit`: the maximum length of a line in pixels. `column`: of the names. `shown`: other
+        texts of names."""
+        self._limit, self._column, self._shown = limit, column, shown or {}
         self._lines = {
             name: _wrapped(self._shown.get(name, name), round(limit / LETTER))
-            for name in names.unique()
+            for name in data[column].unique()
         }
 
-    @property
-    def axis(self) -> dict[str, Any]:
-        """The arguments for alt.Axis."""
-        axis: dict[str, Any] = {"labelLimit": self._limit}
-        if self.height or self._shown:
+    def y(self, scale: Any = alt.Undefined, **axis: Any) -> alt.Y:  # noqa: ANN401
+        """The axis with the names. `axis`: further arguments for alt.Axis."""
+        axis["labelLimit"] = self._limit
+        if self._height or self._shown:
             axis["labelExpr"] = f"({json.dumps(self._lines)})[datum.label]"
-        return axis
+        own = alt.Axis(**axis)
+        return alt.Y(f"{self._column}:N", sort=None, title=None, axis=own, scale=scale)
+
+    def layer(self, layers: list[alt.Chart], step: int = BAR_STEP) -> alt.LayerChart:
+        """A chart with a row for each name. `step`: the smallest height of a row in pixels."""
+        return alt.LayerChart(layer=layers, height=len(self._lines) * max(step, self._height))
 
     @property
     def width(self) -> float:
@@ -433,7 +420,7 @@ class _Labels:
         return min(self._limit, LETTER * longest)
 
     @property
-    def height(self) -> int:
+    def _height(self) -> int:
         """The height of the tallest name in pixels, or 0 if all names have one line."""
         most = max(map(len, self._lines.values()))
         return LINE_HEIGHT * most + 4 if most > 1 else 0
@@ -480,11 +467,7 @@ def _chart(data: pd.DataFrame) -> alt.Chart:
     return alt.Chart(alt.InlineData(values=rows))
 
 
-def _layer(layers: list[alt.Chart], height: float) -> alt.LayerChart:
-    return alt.LayerChart(layer=layers, height=height)
-
-
-def _shown(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+def _shown(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows to draw. Each row has a short label and a full text."""
     data = rows.assign(
         end=rows["highest seed"].fillna(rows["value"]).fillna(0),
@@ -493,24 +476,7 @@ def _shown(rows: pd.DataFrame, by: str) -> pd.DataFrame:
             for _, row in rows.iterrows()
         ],
     )
-    data["text"] = [_text(row) for _, row in data.iterrows()]
-    if by == "point":
-        data = data[(data["kind"] == PUBLISHED) | data["value"].notna()]
-    columns = [
-        "benchmark",
-        "phase",
-        "point",
-        "series",
-        "kind",
-        "claim",
-        "value",
-        "lowest seed",
-        "highest seed",
-        "end",
-        "label",
-        "text",
-    ]
-    return data[columns]
+    return data.assign(text=[_text(row) for _, row in data.iterrows()])
 
 
 def _text(row: pd.Series) -> str:
