@@ -16,7 +16,20 @@ from p5lab.errors import UserError, unknown
 from p5lab.keep import swept_keys
 from p5lab.page import chart_files
 from p5lab.page.chart_files import Chart
-from p5lab.page.charts import BYTES, FONT, GRID, INK, LETTER, MUTED, NUMBER, SERIES, SHAPES
+from p5lab.page.charts import (
+    AXIS,
+    BYTES,
+    FONT,
+    INK,
+    LETTER,
+    MUTED,
+    NAMES,
+    NUMBER,
+    SERIES,
+    SHAPES,
+    TEXT,
+    TITLE,
+)
 from p5lab.page.figure import title_of
 from p5lab.present import figure_size
 from p5lab.present.breakdown import ORDERED
@@ -76,36 +89,28 @@ def style() -> None:
 
 def _theme() -> alt.theme.ThemeConfig:
     axis: dict[str, Any] = {
-        "labelColor": MUTED,
-        "titleColor": MUTED,
-        "gridColor": GRID,
-        "domainColor": MUTED,
-        "tickColor": MUTED,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
+        **AXIS,
         "labelLimit": LABEL_WIDTH,
         "labelExpr": LABEL,
         "labelOverlap": True,
         "labelSeparation": 6,
         "tickCount": TICKS,
     }
-    return {
-        "config": {
-            "font": FONT,
-            "background": "white",
-            "padding": 8,
-            "view": {"stroke": None, "continuousWidth": WIDTH, "continuousHeight": HEIGHT},
-            "axis": axis,  # type: ignore[typeddict-item]
-            "range": {"category": list(SERIES)},
-            "legend": {"title": None, "labelColor": INK, "labelFontSize": 12, "labelLimit": 0},
-            "header": {"title": None, "labelColor": INK, "labelFontSize": 12, "labelLimit": 0},
-            "title": {"color": INK, "anchor": "start", "fontSize": 13},
-            "mark": {"color": SERIES[0]},
-            "point": {"filled": True, "size": 60, "opacity": 1},
-            "text": {"color": INK, "fontSize": 12},
-        }
+    config: Any = {
+        "font": FONT,
+        "background": "white",
+        "padding": 8,
+        "view": {"stroke": None, "continuousWidth": WIDTH, "continuousHeight": HEIGHT},
+        "axis": axis,
+        "range": {"category": list(SERIES)},
+        "legend": {**NAMES},
+        "header": {**NAMES},
+        "title": {**TITLE},
+        "mark": {"color": SERIES[0]},
+        "point": {"filled": True, "size": 60, "opacity": 1},
+        "text": {**TEXT},
     }
+    return {"config": config}
 
 
 def plot(
@@ -579,17 +584,19 @@ def _ticks(scale: alt.Scale) -> Any:  # noqa: ANN401
 
 
 def _color(data: pd.DataFrame) -> alt.Color:
-    names = list(dict.fromkeys(data["series"]))
-    colors = [SERIES[number % len(SERIES)] for number in range(len(names))]
-    legend = alt.Legend() if len(names) > 1 else None
-    return alt.Color("series:N", scale=alt.Scale(domain=names, range=colors), legend=legend)
+    return alt.Color("series:N", **_of_series(data, SERIES))
 
 
 def _shape(data: pd.DataFrame) -> alt.Shape:
+    return alt.Shape("series:N", **_of_series(data, SHAPES))
+
+
+def _of_series(data: pd.DataFrame, every: Sequence[str]) -> dict[str, Any]:
+    """The scale and the legend of the series: one of these colours or shapes for each."""
     names = list(dict.fromkeys(data["series"]))
-    shapes = [SHAPES[number % len(SHAPES)] for number in range(len(names))]
-    legend = alt.Legend() if len(names) > 1 else None
-    return alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
+    own = [every[number % len(every)] for number in range(len(names))]
+    scale, legend = alt.Scale(domain=names, range=own), alt.Legend() if len(names) > 1 else None
+    return {"scale": scale, "legend": legend}
 
 
 def _tooltip() -> list[alt.Tooltip]:

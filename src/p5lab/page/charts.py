@@ -44,6 +44,20 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 INK, MUTED, GRID = "#1f2329", "#59626e", "#dde2e8"
 # These fonts have the widths of Arial, so that texts have the same width on every host.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+# Parts of the configuration of every chart, also of those of `p5lab.plot`.
+AXIS: dict[str, Any] = {
+    "labelColor": MUTED,
+    "titleColor": MUTED,
+    "gridColor": GRID,
+    "domainColor": MUTED,
+    "tickColor": MUTED,
+    "labelFontSize": 12,
+    "titleFontSize": 12,
+    "titleFontWeight": "normal",
+}
+NAMES: dict[str, Any] = {"title": None, "labelColor": INK, "labelFontSize": 12, "labelLimit": 0}
+TITLE: dict[str, Any] = {"color": INK, "anchor": "start", "fontSize": 13}
+TEXT: dict[str, Any] = {"color": INK, "fontSize": 12}
 TICKS = 5
 SMALL_EFFECT = 0.05  # an axis of ratios goes at least this far from 1
 SIDE_BY_SIDE = 3  # maximum number of series that are drawn side by side
@@ -156,29 +170,11 @@ def _config(*, legend: bool) -> dict[str, Any]:
         "background": "white" if legend else "transparent",
         # Letters may be wider than LETTER in a browser, so the text gets some space at the edges.
         "padding": {"left": 10, "top": 2, "right": 4, "bottom": 2},
-        "view": alt.ViewConfig(stroke=None),
-        "axis": alt.AxisConfig(
-            labelColor=MUTED,
-            titleColor=MUTED,
-            gridColor=GRID,
-            domainColor=MUTED,
-            tickColor=MUTED,
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            labelLimit=LABEL_WIDTH,
-        ),
-        "legend": alt.LegendConfig(
-            disable=not legend,
-            orient="bottom",
-            columns=LEGEND_COLUMNS,
-            title=None,
-            labelColor=INK,
-            labelFontSize=12,
-            labelLimit=0,
-        ),
-        "title": alt.TitleConfig(color=INK, anchor="start", fontSize=13),
-        "text": alt.MarkConfig(color=INK, fontSize=12),
+        "view": {"stroke": None},
+        "axis": {**AXIS, "labelLimit": LABEL_WIDTH},
+        "legend": {**NAMES, "disable": not legend, "orient": "bottom", "columns": LEGEND_COLUMNS},
+        "title": {**TITLE},
+        "text": {**TEXT},
     }
 
 

@@ -40,8 +40,7 @@ RUN_HEADS = ("run", "what", "engine", "status", "versions", "events, SHA-256")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with text and tables. `left`: each table begins with this number of text columns.
-    The other columns contain numbers."""
+    """A heading with text and tables."""
 
     id: str
     title: str
@@ -49,7 +48,6 @@ class Section:
     tables: Sequence[Grid] = ()
     folded: Sequence[tuple[str, Sequence[Grid]]] = ()
     notes: Sequence[str] = ()
-    left: int = 1
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,6 @@ class Drawn:
     legend: Sequence[tuple[str, int, str]]
     published: Sequence[str]
     table: Grid
-    left: int
     folded: bool = False
 
 
@@ -85,19 +82,14 @@ class Page:
     runs: Sequence[tuple[str, Sequence[str]]]
 
     @property
-    def _answers(self) -> int:
-        """How many figures stand beside the answer: up to the one with the ratios."""
-        return next((at for at, one in enumerate(self.figures, 1) if one.form == "ratios"), 0)
-
-    @property
     def first(self) -> Sequence[Drawn]:
         """The figures that stand beside the answer."""
-        return self.figures[: self._answers]
+        return self.figures[: _answers(self.figures)]
 
     @property
     def rest(self) -> Sequence[Drawn]:
         """All other figures."""
-        return self.figures[self._answers :]
+        return self.figures[_answers(self.figures) :]
 
     @property
     def contents(self) -> list[tuple[str, str]]:
@@ -234,8 +226,13 @@ def _folded(figures: list[Drawn], *, several: bool) -> list[Drawn]:
     are folded: the overview answers first."""
     if not several or len(figures) <= FLAT:
         return figures
-    shown = next((at for at, one in enumerate(figures, 1) if one.form == "ratios"), 0)
+    shown = _answers(figures)
     return [*figures[:shown], *(replace(one, folded=True) for one in figures[shown:])]
+
+
+def _answers(figures: Sequence[Drawn]) -> int:
+    """How many figures stand beside the answer: up to the one with the ratios."""
+    return next((at for at, one in enumerate(figures, 1) if one.form == "ratios"), 0)
 
 
 def _drawn(figure: Figure) -> Drawn:
@@ -244,7 +241,6 @@ def _drawn(figure: Figure) -> Drawn:
     several = figure.form in ("dots", "curve") or figure.is_grouped
     colored = stacked or (several and len(figure.series) > 1)
     published = frame[frame["kind"] == PUBLISHED]
-    table, left = _table(figure)
     return Drawn(
         id=figure.id,
         title=figure.title,
@@ -263,8 +259,7 @@ def _drawn(figure: Figure) -> Drawn:
             _published(rows)
             for _, rows in published.groupby(["claim", "series", "metric"], sort=False)
         ],
-        table=table,
-        left=left,
+        table=_table(figure),
     )
 
 
@@ -289,25 +284,25 @@ def _bytes(size: float) -> str:
     return f"{size:g} B"
 
 
-def _table(figure: Figure) -> tuple[Grid, int]:
-    """Returns a table of the numbers of a figure, and how many columns of the table contain row
-    names.
+def _table(figure: Figure) -> Grid:
+    """Returns a table of the numbers of a figure.
 
     The table has a row for each benchmark, phase, point of a sweep and series, and a column for
     each metric.
     """
     modelled = figure.frame[figure.frame["kind"] == MODELLED]
     if figure.form == "timeline":
-        return _steps(modelled), 2
+        return _steps(modelled)
     if figure.form == "areas":
-        return _areas(figure, modelled), 1
+        return _areas(figure, modelled)
     keys = ["benchmark", "phase", "series"]
     if modelled.groupby(keys)["point"].nunique().max() > 1:
         keys.insert(2, "point")  # the points of a sweep over a machine key
     shown = [key for key in keys if modelled[key].nunique() > 1] or ["series"]
     units = dict(zip(modelled["metric"], modelled["unit"], strict=True))
     heads = [_axis(figure) if key == "point" else key for key in shown]
-    grid = Grid("", [*heads, *(f"{title_of(name)}\n{units[name]}" for name in figure.metrics)])
+    heads += [f"{title_of(name)}\n{units[name]}" for name in figure.metrics]
+    grid = Grid("", heads, left=set(range(len(shown))))
     for _, rows in modelled.groupby(keys, sort=False):
         by_metric = {row["metric"]: row for _, row in rows.iterrows()}
         cells = [_cell(by_metric[name]) if name in by_metric else "" for name in figure.metrics]
@@ -315,7 +310,7 @@ def _table(figure: Figure) -> tuple[Grid, int]:
         grid.add(
             *(_point(figure, first) if key == "point" else first[key] for key in shown), *cells
         )
-    return grid, len(shown)
+    return grid
 
 
 def _axis(figure: Figure) -> str:
@@ -342,7 +337,7 @@ def _areas(figure: Figure, marks: pd.DataFrame) -> Grid:
 
 def _steps(marks: pd.DataFrame) -> Grid:
     """Returns a table of the steps of a timeline."""
-    grid = Grid("", ["runs", "until", "at", "clocks"])
+    grid = Grid("", ["runs", "until", "at", "clocks"], left={1})
     for row in marks.to_dict("records"):
         grid.add(row["series"], row["why"], number(row["point"]), number(row["value"]))
     return grid
@@ -401,12 +396,8 @@ def _claims(validation: pd.DataFrame) -> Section | None:
     plain = validation[(validation["role"] == INPUT) & (validation["runs"] == "")]
     folded = []
     if len(plain):
-        folded.append(
-            (
-                f"Published numbers that the machine's file contains ({len(plain)})",
-                validate.grids(plain, everything=True),
-            )
-        )
+        title = f"Published numbers that the machine's file contains ({len(plain)})"
+        folded.append((title, validate.grids(plain, everything=True)))
     if len(untestable):
         grid = Grid("", ["", "published", "why the number cannot be tested here", "source"])
         for row in untestable.to_dict("records"):
@@ -456,16 +447,13 @@ def _machines(results: Results) -> Section:
     folded, notes = [], []
     for machine_name, stored in by_name.items():
         machine = stored.record["machine"]
-        grid = Grid("", ["key", "value", "unit", "source"])
+        grid = Grid("", ["key", "value", "unit", "source"], left={1, 2, 3})
         for key, value in machine["values"].items():
             unit = BY_NAME[key].unit if key in BY_NAME else ""
             grid.add(key, value, unit, machine["sources"].get(key, MISSING))
-        folded.append(
-            (": ".join(filter(None, ["Machine", machine_name, titles[machine_name]])), [grid])
-        )
-        notes += [
-            f"{machine_name} with {readable(geometry)}" for geometry in overlays[machine_name]
-        ]
+        title = ": ".join(filter(None, ["Machine", machine_name, titles[machine_name]]))
+        folded.append((title, [grid]))
+        notes += [f"{machine_name} with {readable(one)}" for one in overlays[machine_name]]
     said = ["These are the parameters of the model. Estimated values are marked in their source."]
     return Section(
         "machine",
@@ -473,7 +461,6 @@ def _machines(results: Results) -> Section:
         said,
         folded=folded,
         notes=notes,
-        left=4,
     )
 
 

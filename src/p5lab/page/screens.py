@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from p5lab.describe.keys import readable
 from p5lab.keep.store import Stored
-from p5lab.present import screen
+from p5lab.present import comparison, screen
 from p5lab.present.tables import Grid
 
 MEDIA_HEADS = ("medium", "file", "form", "known as", "SHA-256")
@@ -49,16 +48,17 @@ def _shown(stored: Stored) -> Shown:
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
-    machine = record["machine"]
+    guest, *machine = comparison.system_of(record)
     return [
-        ("System", record["guest"]["name"]),
-        ("Machine", " ".join(filter(None, (machine["name"], readable(machine["geometry"]))))),
+        ("System", guest),
+        ("Machine", " ".join(filter(None, machine))),
         ("End of the run", ": ".join(filter(None, (record["status"], record["reason"])))),
     ]
 
 
 def _media(record: dict[str, Any]) -> Grid:
-    grid = Grid(f"media of {record['label']}", list(MEDIA_HEADS))
+    every = set(range(len(MEDIA_HEADS)))
+    grid = Grid(f"media of {record['label']}", list(MEDIA_HEADS), left=every)
     for role, one in record.get("media", {}).items():
         grid.add(role, one["file"], one["form"], one["known_as"], one["sha256"])
     return grid
