@@ -253,10 +253,9 @@ def record(found: pd.DataFrame) -> dict[str, float]:
     return {one: short(value) for one, value in zip(rows["claim"], rows["modelled"], strict=True)}
 
 
-def recorded(lab: Lab, known: Mapping[str, float], source: str | None = None) -> pd.DataFrame:
-    """The verdicts that follow from a record: the published numbers come from the claims. `source`
-    has the same meaning as in `select`."""
-    asked = select(lab, source)
+def recorded(lab: Lab, known: Mapping[str, float]) -> pd.DataFrame:
+    """The verdicts that follow from a record: the published numbers come from the claims."""
+    asked = select(lab, None)
     values = {name: (value, RECORDED) for name, value in known.items()}
     return claims.judge(asked, values, _machines(lab, asked))
 

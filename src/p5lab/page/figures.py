@@ -13,7 +13,7 @@ the single benchmarks come last.
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -110,7 +110,8 @@ class _Maker:
         ]
         title = f"Effect of {axis.key} on all benchmarks"
         said = [f"The values are for one operation, and relative to the lowest {axis.key}."]
-        return self._swept_figure(title, axis, rows, said, questions)
+        made = self._figure(title, title, "curve", rows, said, questions, axis.title, axis.log)
+        return replace(made, is_size=axis.is_size)
 
     def _by_key(self, axis: Axis, question: Question) -> Figure:
         """Returns a figure of a sweep for one benchmark, with a panel for each metric."""
@@ -119,29 +120,13 @@ class _Maker:
         ]
         label = self._label(question)
         rows = list(sweep_figure.panels(self.found, axis, question, label, self.columns or shown))
-        title = f"Benchmark {label} by {axis.key}: one {self._operation(question)}"
-        return self._swept_figure(title, axis, rows, [_bracket(self._record(question))], [question])
-
-    def _swept_figure(
-        self,
-        title: str,
-        axis: Axis,
-        rows: list[dict[str, Any]],
-        caption: list[str],
-        questions: Sequence[Question],
-    ) -> Figure:
-        made = self._figure(title, title, "curve", rows, caption, questions, axis.title, axis.log)
+        by = f"{label} by {axis.key}"
+        made = self._benchmark(by, "curve", rows, [question], axis.title, axis.log, name="")
         return replace(made, is_size=axis.is_size)
 
     def _overview(self, questions: Sequence[Question]) -> Figure:
         views = (View.OVERVIEW,) if len(self.found.systems) > 1 else (View.OVERVIEW, View.RATES)
         metrics = [name for view in views for name in shown_in(view)]
-        rows = [
-            row
-            for metric in self.marks.shown(metrics, questions)
-            for question in questions
-            for row in self.marks.drawn(question, metric, self._label(question))
-        ]
         operations = "; ".join(
             f"{self._label(question)}: one {self._operation(question)}" for question in questions
         )
@@ -149,7 +134,7 @@ class _Maker:
             "all-benchmarks",
             "All benchmarks",
             "dots",
-            rows,
+            self._rows(metrics, questions),
             [
                 "The values are for one operation of each benchmark. An axis is logarithmic if its"
                 f" values span more than a factor of {WIDE_RANGE}. Operations: {operations}."
@@ -165,20 +150,41 @@ class _Maker:
         return replace(made, id=self._id(title), title=title, frame=frame)
 
     def _bars(self, question: Question, metrics: Iterable[str]) -> Figure:
-        rows = [
+        rows = self._rows(metrics, [question], self.marks.systems)
+        return self._benchmark(self._label(question), "bars", rows, [question])
+
+    def _rows(
+        self,
+        metrics: Iterable[str],
+        questions: Sequence[Question],
+        draw: Callable[[Question, str, str], Iterable[dict[str, Any]]] | None = None,
+    ) -> list[dict[str, Any]]:
+        """The marks of all metrics that get a panel. `draw`: makes the marks of one question; by
+        default Marks.drawn."""
+        return [
             row
-            for metric in self.marks.shown(metrics, [question])
-            for row in self.marks.systems(question, metric, self._label(question))
+            for metric in self.marks.shown(metrics, questions)
+            for question in questions
+            for row in (draw or self.marks.drawn)(question, metric, self._label(question))
         ]
-        title = f"Benchmark {self._label(question)}: one {self._operation(question)}"
-        return self._figure(
-            self._label(question),
-            title,
-            "bars",
-            rows,
-            [_bracket(self._record(question))],
-            [question],
+
+    def _benchmark(
+        self,
+        what: str,
+        form: str,
+        rows: list[dict[str, Any]],
+        questions: Sequence[Question],
+        axis: str = "",
+        log: bool = False,
+        name: str | None = None,
+    ) -> Figure:
+        """A figure of one benchmark, `what`. `name`: as in `_figure`; empty for the title."""
+        title = f"Benchmark {what}: one {self._operation(questions[0])}"
+        link, caption = (
+            what if name is None else name or title,
+            [_bracket(self._record(questions[0]))],
         )
+        return self._figure(link, title, form, rows, caption, questions, axis, log)
 
     def _curves(self) -> Iterator[Figure]:
         """Yields the figures of curves.
@@ -205,43 +211,28 @@ class _Maker:
     ) -> Figure:
         workload = self._workload(questions[0])
         variants = len(self.found.systems) == 1 and len(group) > 1
-        rows = []
-        for metric in self.marks.shown(shown_in(View.CURVE_PANELS), questions):
-            if metric == CYCLES and workload["bytes"]:
-                continue  # the papers print a bandwidth instead of cycles
-            for question in questions:
-                for row in self.marks.drawn(question, metric, question.what):
-                    if math.isnan(row["point"]):
-                        row["point"] = points[question.phase]
-                    if variants:
-                        row["series"] = _variant(question.what, workload["name"])
-                    rows.append(row)
+        metrics = shown_in(View.CURVE_PANELS)
+        # The papers print a bandwidth instead of cycles.
+        drawn = [one for one in metrics if one != CYCLES or not workload["bytes"]]
+        rows = self._rows(drawn, questions)
+        for row in rows:
+            if math.isnan(row["point"]):
+                row["point"] = points[row["phase"]]
+            if variants:
+                what = row["benchmark"]
+                row["series"] = what.removeprefix(workload["name"]).strip() or what
         name = group[0] if len(group) == 1 else workload["name"]
-        title = f"Benchmark {name}: one {workload['operation']}"
-        caption = [_bracket(self._record(questions[0]))]
         is_size = all(claims.is_bytes(phase) for phase in points)
         axis = SIZE if is_size else workload["curve"]
-        return self._figure(name, title, "curve", rows, caption, questions, axis, log=True)
+        return self._benchmark(name, "curve", rows, questions, axis, log=True)
 
     def _levels(self, what: str) -> Figure:
         """Returns a figure of phases with names that are not sizes, such as the instruction
         sequences of `pairing`."""
         questions = self.found.phases(what)
-        workload = self._workload(questions[0])
-        rows = [
-            row | {"benchmark": question.phase}
-            for metric in self.marks.shown(shown_in(View.LEVELS), questions)
-            for question in questions
-            for row in self.marks.drawn(question, metric, what)
-        ]
-        return self._figure(
-            what,
-            f"Benchmark {what}: one {workload['operation']}",
-            "dots",
-            rows,
-            [_bracket(self._record(questions[0]))],
-            questions,
-        )
+        rows = self._rows(shown_in(View.LEVELS), questions)
+        named = [row | {"benchmark": row["phase"]} for row in rows]
+        return self._benchmark(what, "dots", named, questions)
 
     def _sweeps(self, questions: Sequence[Question]) -> dict[tuple[str, str], list[Question]]:
         """Returns the groups of benchmarks that differ only in one numeric parameter.
@@ -267,21 +258,15 @@ class _Maker:
         return sweeps
 
     def _sweep(self, key: str, questions: Sequence[Question]) -> Figure:
-        workload = self._workload(questions[0])
-        values = [self._value(key, question) for question in questions]
-        rows = [
-            row | {"point": value}
-            for metric in self.marks.shown(shown_in(View.BARS), questions)
-            for value, question in zip(values, questions, strict=True)
-            for row in self.marks.systems(question, metric, self._label(question))
-        ]
-        log = values[0] > 0 and values[-1] / values[0] >= WIDE_RANGE
-        name = f"{workload['name']} by {key}"
-        title, caption = (
-            f"Benchmark {name}: one {workload['operation']}",
-            _bracket(self._record(questions[0])),
-        )
-        return self._figure(name, title, "curve", rows, [caption], questions, key, log)
+        def drawn(question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
+            for row in self.marks.systems(question, metric, label):
+                yield row | {"point": self._value(key, question)}
+
+        first, last = (self._value(key, questions[at]) for at in (0, -1))
+        log = first > 0 and last / first >= WIDE_RANGE
+        rows = self._rows(shown_in(View.BARS), questions, drawn)
+        name = f"{self._workload(questions[0])['name']} by {key}"
+        return self._benchmark(name, "curve", rows, questions, key, log)
 
     def _value(self, parameter: str, question: Question) -> float:
         return float(self._record(question)["parameters"][parameter])
@@ -301,9 +286,8 @@ class _Maker:
         runs = dict.fromkeys(run for text in frame["runs"] for run in text.split())
         cells = [cell for question in questions for cell in self.found.cells(question) if cell]
         caption += self._means(cells)
-        places = dict.fromkeys(
-            self.sources[name] for name in map(_workload_name, cells) if name in self.sources
-        )
+        names = [str(cell.record["workload"]["name"]) for cell in cells]
+        places = dict.fromkeys(self.sources[one] for one in names if one in self.sources)
         if places:
             caption.append(f"Origin of the workload: {'; '.join(places)}.")
         return Figure(
@@ -370,14 +354,6 @@ class _Maker:
 
     def _label(self, question: Question) -> str:
         return question.what if self._curve(question) else self.found.label(question)
-
-
-def _workload_name(cell: Cell) -> str:
-    return str(cell.record["workload"]["name"])
-
-
-def _variant(what: str, name: str) -> str:
-    return what.removeprefix(name).strip() or what
 
 
 def means_over(iterations: set[int], operations: set[int]) -> str:
