@@ -26,11 +26,12 @@ from p5lab.present.comparison import differing, system_of
 from p5lab.present.cpi_stack import Stack
 from p5lab.present.tables import (
     LATEX,
+    MARKDOWN,
     MISSING,
     Grid,
     clocks,
-    document,
     number,
+    safe,
     signed,
     times,
 )
@@ -362,23 +363,19 @@ def show(
     if question and found:
         runs = [stack.stored for stack in (*found[0].first, *found[0].second)]
         note = " ".join([note, *breakdown.notes(runs, question)])
+    said = [in_words(one) for one in found]
+    grids = [[] if one.is_small else [_grid(one)] for one in found]
+    notes, pairs = [note] if any(grids) else [], list(zip(said, grids, strict=True))
     if form == LATEX:
-        grids = [_grid(one) for one in found if not one.is_small]
-        said = [in_words(one) for one in found]
-        console.file.write(document(grids, [*said, note], form) + "\n")
-        return
-    for one in found:
-        if form == "markdown":
-            console.file.write(f"{in_words(one)}\n\n")
-            console.file.write("" if one.is_small else f"{_grid(one).markdown()}\n\n")
-        else:
-            console.print(markup(for_terminal(in_words(one))), highlight=False)
-            if one.is_small:
-                console.print()
-            else:
-                _grid(one).print(console)
-    if any(not one.is_small for one in found):
-        console.print(note, highlight=False, markup=False)
+        tables.show(console, form, [grid for own in grids for grid in own], [*said, note])
+    elif form == MARKDOWN:
+        parts = [part for words, own in pairs for part in (safe(words), *map(Grid.markdown, own))]
+        console.file.write("\n\n".join([*parts, *map(safe, notes)]) + "\n")
+    else:
+        for words, own in pairs:
+            console.print(markup(for_terminal(words)), highlight=False)
+            tables.print_all(console, own, [] if own else [""])
+        tables.print_all(console, [], notes)
 
 
 def in_words(one: Explanation) -> str:

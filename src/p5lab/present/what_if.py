@@ -3,8 +3,8 @@
 table of their gains."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 
@@ -15,7 +15,7 @@ from p5lab.describe.observation import Shadow
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
 from p5lab.present import tables
-from p5lab.present.comparison import CYCLES, Cell, Comparison, System
+from p5lab.present.comparison import CYCLES, Cell, Comparison, Question, System
 from p5lab.present.ideal_parts import CODE, COMPONENTS, DATA, WRITES
 from p5lab.present.tables import MISSING, Grid, clocks, percent
 from p5stats import cpi
@@ -147,20 +147,25 @@ def effects(plain: Sequence[Stored], found: Sequence[Change]) -> list[Effects]:
     stack and the shadows."""
     compared = Comparison(plain)
     result = []
-    for question in compared.questions:
-        cells = dict(zip(compared.systems, compared.cells(question), strict=True))
-        for system, cell in cells.items():
-            if cell is None or cell.record["machine"]["geometry"] != system.geometry:
-                continue  # a shadow
-            beside = {
-                other.geometry: one
-                for other, one in cells.items()
-                if one is not None and other.guest == system.guest
-            }
-            every = tuple(_effect(one, cell, beside.get(one.name)) for one in found)
-            label = compared.label(question)
-            result.append(Effects(label, _system(system), _elapsed(cell), every))
+    for question, system, cell in _measured(compared):
+        beside = {
+            other.geometry: compared.cell(question, other)
+            for other in compared.systems
+            if other.guest == system.guest
+        }
+        every = tuple(_effect(one, cell, beside.get(one.name)) for one in found)
+        name = " ".join(filter(None, (system.guest, system.machine, system.geometry)))
+        result.append(Effects(compared.label(question), name, _elapsed(cell), every))
     return result
+
+
+def _measured(found: Comparison) -> Iterator[tuple[Question, System, Cell]]:
+    """The cells that are not those of shadows."""
+    for question in found.questions:
+        for system in found.systems:
+            cell = found.cell(question, system)
+            if cell and cell.record["machine"]["geometry"] == system.geometry:
+                yield question, system, cell
 
 
 def _effect(change: Change, cell: Cell, shadow: Cell | None) -> Effect:
@@ -181,10 +186,6 @@ def _elapsed(cell: Cell) -> float:
     return cell.mean(CYCLES) + _count(cell, cpi.IDLE)
 
 
-def _system(system: System) -> str:
-    return " ".join(filter(None, (system.guest, system.machine, system.geometry)))
-
-
 def worth_trying(found: Sequence[Effects]) -> list[Change]:
     """The changes that could gain at least LEAST for one of the benchmarks."""
     tried = {
@@ -203,28 +204,16 @@ def with_gains(
     compared = Comparison([*plain, *tried])
     base = overlay_of(plain[0].record["machine"]["geometry"])
     gains: dict[tuple[str, str, str], float] = {}
-    for question in compared.questions:
-        for system, cell in zip(compared.systems, compared.cells(question), strict=True):
-            if cell is None or cell.record["machine"]["geometry"] != system.geometry:
-                continue
-            overlay = overlay_of(system.geometry)
-            name = " ".join(f"{k}={v}" for k, v in overlay.items() if base.get(k) != v)
-            key = compared.label(question), system.guest, name
-            gains[key] = _elapsed(cell)
-    return [
-        Effects(
-            one.label,
-            one.system,
-            one.cycles,
-            tuple(
-                Effect(effect.change, effect.most, effect.avoided, one.cycles - gains[key])
-                if (key := (one.label, one.system.split(" ")[0], effect.change.name)) in gains
-                else effect
-                for effect in one.every
-            ),
-        )
-        for one in found
-    ]
+    for question, system, cell in _measured(compared):
+        overlay = overlay_of(system.geometry)
+        name = " ".join(f"{k}={v}" for k, v in overlay.items() if base.get(k) != v)
+        gains[compared.label(question), system.guest, name] = _elapsed(cell)
+
+    def gained(one: Effects, effect: Effect) -> Effect:
+        cycles = gains.get((one.label, one.system.split(" ")[0], effect.change.name))
+        return effect if cycles is None else replace(effect, gain=one.cycles - cycles)
+
+    return [replace(one, every=tuple(gained(one, x) for x in one.every)) for one in found]
 
 
 def show(console: Console, found: Sequence[Effects], form: str) -> None:
