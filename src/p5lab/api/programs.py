@@ -52,7 +52,8 @@ def whatif(
     machines, a guest without clocks, and a run that failed.
     """
     lab, make = checkout.here(), _maker(jobs, build=build)
-    asked = _asked(lab, what, machine, guest, workload, set, args, stdin)
+    given = {"guest": guest, "workload": workload, "set": set, "args": args, "stdin": stdin}
+    asked = _asked(lab, what, machine, **given)
     found, _ = gains(lab, asked, make)
     return pd.DataFrame(what_if.rows(found))
 
@@ -79,7 +80,8 @@ def annotate(
     event. UserError for a wrong name, several runs, a guest without clocks, and a run that failed.
     """
     lab, make = checkout.here(), _maker(1, build=build)
-    runs = prepare(lab, _asked(lab, what, machine, guest, workload, set, args, stdin)).runs
+    given = {"guest": guest, "workload": workload, "set": set, "args": args, "stdin": stdin}
+    runs = prepare(lab, _asked(lab, what, machine, **given)).runs
     (found,) = by_instruction(runs, kernel, 1, make)[0]
     return pd.DataFrame([row for code in found.functions for row in annotated.rows(code)])
 
@@ -178,22 +180,11 @@ def _stored(results: Sequence[Result]) -> list[store.Stored]:
     ]
 
 
-def _asked(
-    lab: Lab,
-    what: str | Path,
-    machine: str,
-    guest: "Names",
-    workload: "Names",
-    set: "Mapping[str, Value] | None",
-    args: str | Iterable[str],
-    stdin: str | Path | None,
-) -> Request:
+def _asked(lab: Lab, what: str | Path, machine: str, **given: Any) -> Request:  # noqa: ANN401
+    """What these arguments of `run` ask for."""
     from p5lab.api import runs  # imported here, because loading pandas takes half a second
 
-    options: dict[str, Any] = {"machine": machine} if machine else {}
-    return runs.request(
-        lab, (what,), guest=guest, workload=workload, set=set, args=args, stdin=stdin, **options
-    )
+    return runs.request(lab, (what,), machine=machine or (), **given)
 
 
 def _maker(jobs: int | None, *, build: bool) -> Execute:

@@ -128,29 +128,19 @@ class _Loader:
     def _untestable(self, name: str, table: Table, common: dict[str, Any]) -> list[Claim]:
         """The claims in a table with the role `untestable`. The table can contain `values`: several
         numbers, each with a name."""
-        table.only([*_COMMON, "value", "values", "machine", "reason"])
-        reason = table.text("reason")
-        if "values" not in table.data:
-            return [
-                Claim(
-                    id=name,
-                    value=_value(table, common["tag"]),
-                    machine=table.text("machine", ""),
-                    reason=reason,
-                    **common,
-                )
-            ]
-        table.only([*_COMMON, "values", "machine", "reason"])
-        values = table.table("values")
+        several = "values" in table.data
+        table.only([*_COMMON, "values" if several else "value", "machine", "reason"])
+        values = table.table("values", {})
+        numbers = {f", {one}": _number(values, one) for one in values.data}
         return [
             Claim(
-                id=f"{name} {one}",
-                value=_number(values, one),
+                id=name + one.replace(",", "", 1),
+                value=value,
                 machine=table.text("machine", ""),
-                reason=reason,
-                **{**common, "quantity": f"{common['quantity']}, {one}"},
+                reason=table.text("reason"),
+                **{**common, "quantity": common["quantity"] + one},
             )
-            for one in values.data
+            for one, value in (numbers or {"": _value(table, common["tag"])}).items()
         ]
 
     def _keys(self, table: Table, role: str, machine: str) -> tuple[str, ...]:

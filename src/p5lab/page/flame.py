@@ -64,16 +64,10 @@ def of(systems: Sequence[System]) -> Profile:
     parts = []
     for phase in phases:
         nodes = _merged([one.tree(phase) for one in found], events)
-        rows = [
-            [
-                names.setdefault(name, len(names)),
-                parent,
-                modules.setdefault(module, len(modules)),
-                counts,
-            ]
-            for name, parent, module, counts in nodes
-        ]
-        parts.append({"name": phase, "nodes": rows})
+        for node in nodes:
+            node[0] = names.setdefault(node[0], len(names))
+            node[2] = modules.setdefault(node[2], len(modules))
+        parts.append({"name": phase, "nodes": nodes})
     labels = [one.name.replace("\n", ", ") for one in systems]
     known = declared.events() | declared.nominal()
     data = {
@@ -91,9 +85,7 @@ def of(systems: Sequence[System]) -> Profile:
     }
     record = systems[0].stored[0].record
     what = for_terminal(selection.subject(record))
-    title = (
-        f"{what}: {labels[0]}" if len(labels) == 1 else f"{what}: {labels[1]} against {labels[0]}"
-    )
+    title = f"{what}: {' against '.join(reversed(labels))}"
     return Profile(title, _lead(systems, found), data)
 
 
