@@ -8,11 +8,12 @@ import io
 import json
 
 import pytest
+import recorded_counts
 from quoting import missing, quoted_rows
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
-from p5lab.evidence import counts, records
+from p5lab.evidence import records
 from p5lab.keep import store
 from p5lab.lab import Lab
 
@@ -79,7 +80,7 @@ def test_the_command_prints_what_the_document_quotes(table):
 def test_the_counts_are_the_recorded_ones(lab, values):
     """docs/evidence/README.md says what to do if the counts have changed."""
     record = records.load(lab.root, records.RUNS)["counts"]
-    assert counts.differences(record, "chen95-core", store.all_runs(lab)) == []
+    assert recorded_counts.differences(record, "chen95-core", store.all_runs(lab)) == []
 
 
 def test_both_systems_run_the_same_programs(lab, values):

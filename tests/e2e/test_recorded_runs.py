@@ -9,6 +9,7 @@ the lower bound.
 from functools import partial
 
 import pytest
+import recorded_counts
 
 from p5lab.describe import tomlfile
 from p5lab.evidence import applications, calls, counts, period, records
@@ -28,7 +29,7 @@ ELSEWHERE = {"smoke": "test_smoke.py", "chen95-core": "test_chen95_core.py"}
 @pytest.mark.parametrize(
     "source",
     [
-        pytest.param(name, marks=[pytest.mark.full] if name in counts.COSTLY else [])
+        pytest.param(name, marks=[pytest.mark.full] if name in recorded_counts.COSTLY else [])
         for name in counts.SOURCES
         if name not in ELSEWHERE
     ],
@@ -39,13 +40,13 @@ def test_the_counts_are_the_recorded_ones(source, own_lab):
     for result in Runner(own_lab, jobs=cores()).run_all(counts.runs_of(own_lab, source)):
         assert result.status == "ok", result.reason
         found.append(Stored(result.directory, store.read(result.directory)))
-    assert counts.differences(RECORD["counts"], source, found) == []
+    assert recorded_counts.differences(RECORD["counts"], source, found) == []
 
 
 @pytest.mark.parametrize("source", ELSEWHERE)
 def test_another_file_compares_the_other_sources(source):
     text = (ROOT / "tests/e2e" / ELSEWHERE[source]).read_text()
-    assert f'counts.differences(record, "{source}"' in text
+    assert f'recorded_counts.differences(record, "{source}"' in text
 
 
 # --- calls ----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ tests compare the records with new runs."""
 import json
 
 import pytest
+import recorded_counts
 from fakelab import REPO
 
 from p5lab.cli import main as cli
@@ -168,7 +169,7 @@ def test_the_same_tools_give_the_same_counts_and_other_tools_near_ones(lab):
     record = {"tests": source}
 
     def wrong(runs):
-        lines = counts.differences(record, "tests", runs)
+        lines = recorded_counts.differences(record, "tests", runs)
         return [line.partition(": recorded")[0] for line in lines]
 
     assert wrong(runs) == []
@@ -180,4 +181,4 @@ def test_the_same_tools_give_the_same_counts_and_other_tools_near_ones(lab):
     own |= {"busy cycles": 180, "nothing": 1}
     assert wrong(runs) == ["tests: toy | call: busy cycles", "tests: toy | call: nothing"]
     assert wrong([]) == []
-    assert not counts.near(6, 5, exact=False)  # small whole numbers are equal
+    assert not recorded_counts.near(6, 5, exact=False)  # small whole numbers are equal

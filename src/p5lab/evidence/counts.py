@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The recorded counts of experiments, which the end-to-end tests compare with new runs.
+"""The recorded counts of experiments, which the end-to-end tests compare with new runs
+(tests/recorded_counts.py)."""
 
-With the same files and tools each run gives the same bytes on every host, so the comparison is
-exact. If the guests were built with other tools, their kernels have other code at other addresses,
-and the counts only have to be near (docs/evidence/README.md).
-"""
-
-import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +9,7 @@ from typing import Any
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter, Run
 from p5lab.describe.keys import readable
-from p5lab.evidence.records import DIGITS, Record, short
+from p5lab.evidence.records import Record, short
 from p5lab.keep.result import Execute, succeeded
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
@@ -26,7 +21,7 @@ METRICS = (
     *("microseconds", "busy cycles", "instructions", "kernel share", "MB/s"),
     *("I-cache misses", "L2 misses", "page faults", "ring crossings"),
 )
-# The runs whose counts are recorded, by name. The runs of COSTLY take long.
+# The runs whose counts are recorded, by name.
 SOURCES = {
     "smoke": ("smoke", Filter()),
     "chen95-core": ("chen95-core", Filter(guests=("linux", "linux-uml"))),
@@ -34,10 +29,6 @@ SOURCES = {
     "disk": ("disk", Filter(workloads=("raw-read",))),
     "disk-lai96": ("disk", Filter(machines=("p100-plato",), workloads=("raw-seek",))),
 }
-COSTLY = ("disk", "disk-lai96")
-# The largest relative difference between two builds of the guests. Whole numbers from 1 to SMALL
-# count crossings, calls or pages and are equal in all builds.
-TOLERANCE, SMALL = 0.25, 20
 
 
 def runs_of(lab: Lab, source: str) -> list[Run]:
@@ -117,42 +108,3 @@ def grid(known: Record) -> Grid:
             values = (one.get(metric) for one in found.values())
             table.add(metric, *(MISSING if one is None else number(one) for one in values))
     return table
-
-
-def near(recorded: float, now: float, *, exact: bool) -> bool:
-    """Whether a new count agrees with the recorded count.
-
-    `exact`: the guests were built with the same tools, so the counts must be equal. Otherwise the
-    counts may differ by TOLERANCE, except whole numbers up to SMALL.
-    """
-    if exact or (recorded == int(recorded) and 1 <= recorded <= SMALL):
-        return math.isclose(recorded, now, rel_tol=10 ** (1 - DIGITS), abs_tol=1e-9)
-    return abs(recorded - now) <= max(0.05, TOLERANCE * max(abs(recorded), abs(now)))
-
-
-def differences(record: Record, source: str, runs: Iterable[Stored]) -> list[str]:
-    """Compares the recorded counts of a source with new runs. Returns one line for each count that
-    differs or is missing. A workload that is not among the runs is not compared.
-
-    `record`: the result of `measured`.
-    """
-    runs = list(runs)
-    known = record[source]
-    exact = tools_of(runs) == known["tools"]
-    now = counts_of(runs)
-    ran = {_workload(name) for name in now}
-    lines = []
-    for name, counts in known["counts"].items():
-        for metric, value in counts.items() if _workload(name) in ran else ():
-            new = now.get(name, {}).get(metric)
-            if new is None:
-                lines.append(f"{source}: {name}: {metric}: recorded {value}, missing now")
-            elif not near(value, new, exact=exact):
-                lines.append(f"{source}: {name}: {metric}: recorded {value}, now {new}")
-    return lines
-
-
-def _workload(name: str) -> tuple[str, str]:
-    """The guest and the workload of a name, without the values of parameters and the phase."""
-    guest, _, what = name.partition(SEPARATOR)
-    return guest, re.split("[ ,]", what)[0]
