@@ -26,7 +26,7 @@ def test_each_benchmark_has_its_ratio_in_the_colour_of_its_largest_component(two
     small = rows.drop(index="call")["series"]
     assert set(small) == {overview_figure.SMALL}
     one = explained([{(PAIRS, 0, ""): 100.0}], [{(PAIRS, 0, ""): 110.0, (DRAM, 0, ""): 90.0}])
-    monkeypatch.setattr(answer.Causes, "between", lambda *_: one)
+    monkeypatch.setattr(answer, "explained", lambda *_: one)
     (figure,) = overview_figure.of(found, [])
     row = figure.frame.set_index("benchmark").loc["call"]
     assert (row["series"], row["why"]) == ("waits for data", "data.dram")
@@ -39,7 +39,7 @@ def test_the_answer_names_the_part_with_the_largest_cause(two, monkeypatch):
     whole = explained([{(PAIRS, 0, ""): 100.0}], [{(PAIRS, 0, ""): 110.0, (DRAM, 0, ""): 90.0}])
     parts = {(PAIRS, 0, "f"): 110.0, (DRAM, 0, "copy"): 60.0, (DRAM, 0, "f"): 30.0}
     placed = explained([{(PAIRS, 0, "f"): 100.0}], [parts])
-    monkeypatch.setattr(answer.Causes, "between", lambda *words: placed if words[5:] else whole)
+    monkeypatch.setattr(answer, "explained", lambda *words: placed if words[5:] else whole)
     said = answer.of(found, [])
     assert len(said) == 3
     assert "2.00 times" in said[1] and "data.dram" in said[2]

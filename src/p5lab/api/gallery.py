@@ -9,11 +9,9 @@ import altair as alt
 import pandas as pd
 
 from p5lab.api import figures
-from p5lab.errors import writing
 from p5lab.evidence import gallery, records
 from p5lab.evidence.gallery import Effect
 from p5lab.evidence.records import Record
-from p5lab.files import replace_text
 from p5lab.lab import Lab
 from p5lab.page import svg
 from p5lab.page.chart_files import Chart
@@ -34,13 +32,8 @@ def update(lab: Lab, *, check: bool = False) -> Iterator[tuple[str, bool]]:
     drawn = {name: svg.plain(_figure(one, record[name])) for name, one in effects.items()}
     drawn["overview"] = svg.plain(_overview([effects[name] for name in OVERVIEW], record))
     for name, text in drawn.items():
-        path = Path(lab.root / gallery.PLACE / f"{name}.svg")
-        before = path.read_text(encoding="utf-8") if path.is_file() else ""
-        if text != before and not check:
-            with writing(path):
-                path.parent.mkdir(exist_ok=True)
-                replace_text(path, text)
-        yield f"{gallery.PLACE}/{path.name}", text != before
+        place = f"{gallery.PLACE}/{name}.svg"
+        yield place, records.save(Path(lab.root / place), text, check=check)
 
 
 def _chart(effect: Effect, marks: Record, across: float) -> Chart:

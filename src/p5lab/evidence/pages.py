@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.describe import keys, outputs, papers
-from p5lab.errors import UserError, disk_error, unknown
+from p5lab.errors import UserError, unknown
 from p5lab.evidence import (
     agreement,
     applications,
@@ -29,7 +29,6 @@ from p5lab.evidence import (
     topbench,
     validate,
 )
-from p5lab.files import replace_text
 from p5lab.host import worktree
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid
@@ -123,10 +122,6 @@ def update(lab: Lab, *, check: bool = False) -> Iterator[tuple[str, bool]]:
             continue
         try:
             now = filled(before, made)
-            if now != before and not check:
-                replace_text(path, now)
         except UserError as error:
             raise UserError(f"{name}: {error}", status=error.status) from None
-        except OSError as error:
-            raise disk_error(error, path) from None
-        yield name, now != before
+        yield name, records.save(path, now, check=check)

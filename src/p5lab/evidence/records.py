@@ -37,10 +37,9 @@ def load(root: Path, name: str) -> Record:
         raise UserError(f"{PLACE}/{name}.json: expected JSON: {error}") from None
 
 
-def save(root: Path, name: str, text: str, *, check: bool = False) -> bool:
-    """Writes the text of a record in one step. Returns whether it differs from the file. With
-    `check`, no file is written. Raises UserError if the file cannot be written."""
-    file = path(root, name)
+def save(file: Path, text: str, *, check: bool = False) -> bool:
+    """Writes the text of a record or a document in one step. Returns whether it differs from the
+    file. With `check`, no file is written. Raises UserError if the file cannot be written."""
     if file.is_file() and file.read_text(encoding="utf-8") == text:
         return False
     with writing(file):

@@ -2,13 +2,14 @@
 """`./p5lab report` writes one self-contained HTML page about the stored results of an experiment,
 or about stored runs (docs/start/reading-a-report.md)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p5lab.describe import experiment, workload
 from p5lab.describe.experiment import Cannot, Expansion, Run
+from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.errors import UserError, writing
 from p5lab.evidence import counter_method, period, published, validate
 from p5lab.files import replace_text
@@ -16,7 +17,7 @@ from p5lab.host import packages
 from p5lab.keep import selection, store, swept_keys
 from p5lab.lab import Lab
 from p5lab.page.results import Results, choose, of_stored
-from p5lab.present import breakdown, by_interval, column, comparison, cpi_stack, timeline
+from p5lab.present import breakdown, by_interval, column, comparison, cpi_stack
 from p5lab.present.breakdown import Question
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
@@ -137,8 +138,8 @@ def _write(
     found = Comparison(results.shown, subject.cannot, subject.keys)
     _check_columns(subject, found, wish.columns)
     attributed, traced, timed, stacked = (
-        [stored for one in results.found if (stored := next(filter(has, one.named), None))]
-        for has in (_is_attributed, _is_traced, by_interval.has, cpi_stack.is_in)
+        [one for same in results.found if (one := next(filter(has, same.named), None))]
+        for has in (_has(dimensions.ATTRIBUTION), _has(CROSSINGS), by_interval.has, cpi_stack.is_in)
     )
     drawn = _divided(results, wish) + _drawn(lab, subject, found, wish.columns, stacked)
     drawn += _inside(attributed, traced, stacked, timed)
@@ -166,6 +167,11 @@ def _write(
     records = {one.id: one.record for one in runs.values()}
     exported = svg.export(drawn, wish.export, records, wish.size) if wish.export else []
     return Written(output, exported, results.missing)
+
+
+def _has(file: str) -> Callable[[store.Stored], bool]:
+    """Whether a run with status ok has this file."""
+    return lambda one: one.status == "ok" and (one.directory / file).is_file()
 
 
 def _divided(results: Results, wish: Wish) -> "list[Figure]":
@@ -233,16 +239,6 @@ def _inside(
     for stored in timed:
         drawn += intervals_figure.of(stored)
     return drawn
-
-
-def _is_attributed(stored: store.Stored) -> bool:
-    """Whether a run with status ok has counts by function."""
-    return stored.status == "ok" and (stored.directory / dimensions.ATTRIBUTION).is_file()
-
-
-def _is_traced(stored: store.Stored) -> bool:
-    """Whether a run with status ok has a trace of its crossings."""
-    return stored.status == "ok" and timeline.has(stored)
 
 
 def _claims(lab: Lab, name: str, results: Results) -> list[published.Claim]:

@@ -3,7 +3,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from p5lab.errors import UserError, listed
 from p5lab.keep import selection
@@ -43,7 +42,7 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[str]:
         said.append(
             f"The largest difference of {name} is in {found.label(question)}: {times(ratio)} times."
         )
-    return said + _cause(first, other, question, (names[0], name), Causes(stacked))
+    return said + _cause(stacked, first, other, question, (names[0], name))
 
 
 def _takes(found: Comparison, first: str, means: Mapping[str, float]) -> str:
@@ -91,42 +90,38 @@ def _mean(ratios: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-@dataclass(frozen=True)
-class Causes:
-    """The explanations of differences between cells. `stacked`: runs with a CPI stack."""
-
-    stacked: Sequence[Stored]
-
-    def between(
-        self,
-        first: Cell,
-        other: Cell,
-        question: Question,
-        names: tuple[str, str],
-        by: Sequence[str] = (),
-    ) -> explanation.Explanation | None:
-        """The explanation of the difference between two cells, if both have runs with a CPI stack
-        (and with counts `by` these dimensions)."""
-        wanted = [_same(cell.seeds[0].stored) for cell in (first, other)]
-        runs = [[one for one in self.stacked if _same(one) == same] for same in wanted]
-        asked = breakdown.Question((*by, cpi_stack.RING)) if by else None
-        if not all(runs) or (
-            asked and not all(breakdown.has(x, asked) for own in runs for x in own)
-        ):
-            return None
-        try:
-            found = explanation.between(runs[0], runs[1], names, asked)
-            return next((one for one in found if one.first[0].phase == question.phase), None)
-        except UserError:  # other clocks, or no counts by these dimensions
-            return None
+def explained(
+    stacked: Sequence[Stored],
+    first: Cell,
+    other: Cell,
+    question: Question,
+    names: tuple[str, str],
+    by: Sequence[str] = (),
+) -> explanation.Explanation | None:
+    """The explanation of the difference between two cells, if both are among the runs with a CPI
+    stack, `stacked` (and have counts `by` these dimensions)."""
+    wanted = [_same(cell.seeds[0].stored) for cell in (first, other)]
+    runs = [[one for one in stacked if _same(one) == same] for same in wanted]
+    asked = breakdown.Question((*by, cpi_stack.RING)) if by else None
+    if not all(runs) or (asked and not all(breakdown.has(x, asked) for own in runs for x in own)):
+        return None
+    try:
+        found = explanation.between(runs[0], runs[1], names, asked)
+        return next((one for one in found if one.first[0].phase == question.phase), None)
+    except UserError:  # other clocks, or no counts by these dimensions
+        return None
 
 
 def _cause(
-    first: Cell, other: Cell, question: Question, names: tuple[str, str], causes: Causes
+    stacked: Sequence[Stored],
+    first: Cell,
+    other: Cell,
+    question: Question,
+    names: tuple[str, str],
 ) -> list[str]:
     """The component with the largest part of the difference of a benchmark, and the first of
     PLACES with a large part of this component, if both systems have counted them."""
-    found = causes.between(first, other, question, names)
+    found = explained(stacked, first, other, question, names)
     if found is None or found.is_small or not found.named:
         return []
     cause, (before, after) = found.named[0], found.cycles
@@ -134,7 +129,7 @@ def _cause(
     counts = declared.events()[cause.component].counts.partition(";")[0]
     where = ""
     for dimension in PLACES:
-        placed = causes.between(first, other, question, names, (dimension,))
+        placed = explained(stacked, first, other, question, names, (dimension,))
         parts = [one for one in placed.causes if one.component == cause.component] if placed else []
         part = parts[0].difference / cause.difference if parts else 0
         if part >= LARGE:

@@ -21,14 +21,13 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[Figure]:
     CPI stack, for the colours; a group of components has one colour."""
     names = [name.replace("\n", ", ") for name in found.names().values()]
     what = f"{title_of(found.cost)} relative to {names[0]}"
-    causes = answer.Causes(stacked)
     by_system = {name: answer.ratios(found, at) for at, name in enumerate(names) if at}
     marks = []
     for question in found.last_points:
         for name in (one for one in by_system if question in by_system[one]):
             first, other, ratio = by_system[name][question]
-            is_small = abs(ratio - 1) < explanation.SMALL
-            one = None if is_small else causes.between(first, other, question, (names[0], name))
+            pair, is_small = (names[0], name), abs(ratio - 1) < explanation.SMALL
+            one = None if is_small else answer.explained(stacked, first, other, question, pair)
             label = found.label(question)
             marks.append(
                 mark(

@@ -11,7 +11,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from p5lab.describe import outputs
-from p5lab.describe.keys import readable
 from p5lab.keep import named
 from p5lab.keep.store import Stored
 from p5lab.present import (
@@ -84,10 +83,8 @@ def _facts(stored: Stored) -> Table:
     """Returns a table of the inputs and the status of a run."""
     record = stored.record
     own = named.of(record)
-    machine = record["machine"]
-    facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    facts.add_column(no_wrap=True)
-    facts.add_column(overflow="fold")
+    guest, *machine = comparison.system_of(record)
+    facts = _pairs()
     rows = [
         ("run", stored.id),
         ("status", " ".join(filter(None, (record["status"], record["reason"])))),
@@ -95,9 +92,9 @@ def _facts(stored: Stored) -> Table:
         *([("tags", " ".join(own.tags))] if own.tags else []),
         ("experiment", record["experiment"]),
         ("engine", record["engine"]),
-        ("machine", " ".join(filter(None, (machine["name"], readable(machine["geometry"]))))),
-        ("instructions", machine["values"].get("cpu.isa", MISSING)),
-        ("guest", record["guest"]["name"]),
+        ("machine", " ".join(filter(None, machine))),
+        ("instructions", record["machine"]["values"].get("cpu.isa", MISSING)),
+        ("guest", guest),
         _what_ran(record),
         ("bracket", record["workload"]["bracket"]),
         ("feedback", record["feedback"]),
@@ -112,11 +109,17 @@ def _facts(stored: Stored) -> Table:
     return facts
 
 
+def _pairs(style: str = "") -> Table:
+    """Returns a table of names and values, without rows."""
+    pairs = Table(box=None, show_header=False, padding=(0, 2, 0, 0), style=style)
+    pairs.add_column(no_wrap=True)
+    pairs.add_column(overflow="fold")
+    return pairs
+
+
 def _digests(record: dict[str, Any]) -> Table:
     """Returns a table of the input files of a run, with the beginning of each digest."""
-    files = Table(box=None, show_header=False, padding=(0, 2, 0, 0), style="dim")
-    files.add_column(no_wrap=True)
-    files.add_column(overflow="fold")
+    files = _pairs("dim")
     for role, sha256 in record["identity"]["digests"].items():
         files.add_row(markup(role), f"sha256 {sha256[:DIGEST]}...")
     return files

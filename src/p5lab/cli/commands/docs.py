@@ -43,7 +43,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     changed = []
     for name in [] if args.no_runs else measure.choose(args.names):
         made, new = measure.record(use, name)
-        differs = records.save(lab.root, made, records.text(new), check=args.check)
+        differs = records.save(records.path(lab.root, made), records.text(new), check=args.check)
         changed.append(_say(f"{records.PLACE}/{made}.json", differs, args.check))
     packages.ensure("report")
     from p5lab.api import gallery
