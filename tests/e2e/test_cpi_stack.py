@@ -149,7 +149,7 @@ def test_the_lower_bound_is_the_recorded_one(own_lab, made):
     (without,) = [
         one for one in store.all_runs(own_lab, "chen95-core") if one.record["machine"]["geometry"]
     ]
-    known = lower_bound.recorded(records.load(Lab.here().root, records.RUNS)["lower bound"])
+    known = records.load(Lab.here().root, records.RUNS)["lower bound"]
     now = lower_bound.rows([made["linux", True]], [without])
-    shown = [one for one in known if (one.benchmark, one.guest) == ("dup", "linux")]
+    shown = [one for one in known if one[:2] == ["dup", "linux"]]
     assert lower_bound.grid(shown).rows == lower_bound.grid(now).rows

@@ -10,7 +10,7 @@ from fakelab import REPO
 
 from p5lab.cli import main as cli
 from p5lab.errors import UserError
-from p5lab.evidence import counts, lower_bound, measure, pages, records
+from p5lab.evidence import counts, measure, pages, records
 from p5lab.keep import store
 from p5lab.lab import Lab
 
@@ -81,20 +81,19 @@ def test_an_unknown_table_is_named():
 
 
 def test_the_lower_bound_is_as_the_document_says():
-    rows = lower_bound.recorded(records.load(REPO, records.RUNS)["lower bound"])
+    rows = records.load(REPO, records.RUNS)["lower bound"]
     assert len(rows) >= 18
-    for row in rows:
-        code_bound, code, without, data_bound, data = row.shares
+    for benchmark, guest, _, code_bound, code, without, data_bound, data in rows:
         assert data_bound <= data, "the bound holds for data"
         # Lines that are fetched ahead are misses, too, and overlap with execution.
         assert code_bound <= 1.3 * code, "the bound is near the waits for code"
-        if (row.benchmark, row.guest) == ("null", "linux"):
+        if (benchmark, guest) == ("null", "linux"):
             continue  # fits into the cache, unless lines that are fetched ahead displace others
         assert code <= without, "what is fetched ahead shortens the waits"
         assert code_bound <= without, "without it, the bound holds for code"
-    assert any(row.shares[0] > row.shares[1] for row in rows)
-    (read,) = [one for one in rows if (one.benchmark, one.guest) == ("cached-read", "linux")]
-    code_bound, code, _, data_bound, data = read.shares
+    assert any(code_bound > code for *_, code_bound, code, _, _, _ in rows)
+    (read,) = [one for one in rows if one[:2] == ["cached-read", "linux"]]
+    _, _, _, code_bound, code, _, data_bound, data = read
     assert code_bound > data_bound, "by the bound, the waits for code are longer"
     assert code < data, "counted, the waits for data are longer"
 

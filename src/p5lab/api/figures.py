@@ -191,10 +191,8 @@ def _numbers(
     if value == "ratio":
         rows, ratio = _without_reference(rows)
         label = f"{title_of(metrics[0])}, {ratio}" if len(metrics) == 1 else ratio
-    names = [series] if isinstance(series, str) else series
-    for name in (*([x] if x else []), *(names or ())):
-        if name not in rows:
-            raise unknown("column", name, list(rows.columns), where="plot")
+    _columns(rows, x)
+    names = _columns(rows, series)
     axes = _axes(rows, x, names)
     if (count := axes.series.nunique()) > MOST_SERIES:
         raise UserError(
@@ -334,10 +332,7 @@ def _stack(table: pd.DataFrame, series: str | Sequence[str] | None) -> tuple[Cha
     unit = next((name for name in ("cycles", "nominal cycles") if name in table), "")
     if not unit or table.empty:
         raise UserError("plot: expected a table of stack, with the column cycles")
-    names = [series] if isinstance(series, str) else list(series or ())
-    for name in names:
-        if name not in table:
-            raise unknown("column", name, list(table.columns), where="plot")
+    names = _columns(table, series) or []
     settings = tidy.settings(table)
     names = names or [
         name
@@ -373,6 +368,15 @@ def _stack(table: pd.DataFrame, series: str | Sequence[str] | None) -> tuple[Cha
         )
     )
     return _layered([bars], data, len(runs) * STEP * 1.5), order
+
+
+def _columns(table: pd.DataFrame, names: str | Sequence[str] | None) -> Sequence[str] | None:
+    """The columns with these names. Raises UserError for an unknown one."""
+    found = [names] if isinstance(names, str) else names
+    for name in found or ():
+        if name not in table:
+            raise unknown("column", name, list(table.columns), where="plot")
+    return found
 
 
 def _size(phase: str) -> float:

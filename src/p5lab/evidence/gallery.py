@@ -9,9 +9,8 @@ p5lab.api.gallery draws the figures.
 import math
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from p5lab.describe import seeds, sweep, tomlfile
 from p5lab.describe.request import Filter, Request
@@ -111,16 +110,13 @@ def _rows(lab: Lab, effect: Effect, execute: Execute) -> list[Record]:
         colour=numbers[effect.series].map(_text) if effect.series else "",
     )
     found = rows.groupby(["shown", "colour"], sort=False)["value"].agg(["mean", "min", "max"])
-    marks = [[*map(str, key), *map(short, map(float, row))] for key, row in _items(found)]
+    every = zip(found.index, found.to_numpy(), strict=True)
+    marks = [[*map(str, key), *map(short, map(float, row))] for key, row in every]
     if effect.only:
         marks = [mark for name in effect.only for mark in marks if mark[0] == name]
     if not marks or (absent := set(effect.only) - {mark[0] for mark in marks}):
         raise UserError(f"{FILE}: {effect.name}: no run has {sorted(absent)[0] if marks else 'it'}")
     return marks
-
-
-def _items(found: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
-    return zip(found.index, found.to_numpy(), strict=True)
 
 
 def _text(value: object) -> str:

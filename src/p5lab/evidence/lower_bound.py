@@ -8,7 +8,7 @@ code if nothing were fetched before it is needed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from p5lab.describe import experiment
 from p5lab.describe.observation import Cpi
@@ -39,16 +39,10 @@ HEADS = [
 ]
 
 
-@dataclass(frozen=True)
-class Row:
-    """One benchmark on one system. `shares` are parts of the busy cycles: for code the bound, the
-    counted waits, and the waits of a machine that fetches nothing ahead; for data reads the bound
-    and the counted waits."""
-
-    benchmark: str
-    guest: str
-    cycles: float
-    shares: tuple[float, ...]
+# A benchmark and its system, the busy cycles, and parts of them: for code the bound, the counted
+# waits, and the waits of a machine that fetches nothing ahead; for data reads the bound and the
+# counted waits.
+Row = tuple[str, str, float, float, float, float, float, float]
 
 
 def rows(runs: Sequence[Stored], without: Sequence[Stored]) -> list[Row]:
@@ -80,15 +74,14 @@ def _row(stored: Stored, stack: Stack, without: float, several: bool) -> Row:
     )
     name = selection.head(stored.record)
     where = f"{name}, {stack.phase}" if several else name
-    return Row(where, stored.record["guest"]["name"], stack.busy, (*code, without, *data))
+    return where, stored.record["guest"]["name"], stack.busy, *code, without, *data
 
 
 def grid(found: Sequence[Row]) -> Grid:
     """The table of all rows."""
     result = Grid("", HEADS, left={1})
-    for row in found:
-        shares = (f"{100 * value:.1f}" for value in row.shares)
-        result.add(row.benchmark, row.guest, clocks(row.cycles), *shares)
+    for benchmark, guest, cycles, *shares in found:
+        result.add(benchmark, guest, clocks(cycles), *(f"{100 * value:.1f}" for value in shares))
     return result
 
 
@@ -100,14 +93,5 @@ def measured(lab: Lab, execute: Execute) -> Record:
     ]
     without = [replace(run, machine=run.machine.with_set({AHEAD: "false"}, AHEAD)) for run in asked]
     made = succeeded(execute([*asked, *without]))
-    return [
-        [row.benchmark, row.guest, short(row.cycles), *map(short, row.shares)]
-        for row in rows(made[: len(asked)], made[len(asked) :])
-    ]
-
-
-def recorded(known: Record) -> list[Row]:
-    """The rows of a record."""
-    return [
-        Row(benchmark, guest, cycles, tuple(shares)) for benchmark, guest, cycles, *shares in known
-    ]
+    found = rows(made[: len(asked)], made[len(asked) :])
+    return [[benchmark, guest, *map(short, own)] for benchmark, guest, *own in found]
