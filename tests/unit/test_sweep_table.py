@@ -8,7 +8,9 @@ from functools import partial
 import pytest
 from fakelab import CYCLES, EXPERIMENT, call_events
 
-from p5lab.present import column
+from p5lab.keep import store
+from p5lab.present import column, sweep_table
+from p5lab.present.comparison import Comparison
 
 
 @pytest.fixture
@@ -102,6 +104,14 @@ def test_columns_that_do_not_fit_continue_in_a_second_table(p5lab, swept):
     assert out.count(CALL) == 2
     assert out.count("l2.size=256K") == 2
     assert out.count("0.2857") == 1
+
+
+def test_every_table_has_room_for_the_ratio_of_its_first_column(p5lab, lab, swept):
+    p5lab(*swept)
+    found = Comparison(store.all_runs(lab), (), ["l2.size"])
+    chosen = column.parse(["cycles,instructions,data reads,data writes,L2 misses,kernel share"])
+    for width in range(50, 110, 7):
+        assert all(one.width <= width for one in sweep_table.grids(found, chosen, width))
 
 
 def test_columns_that_differ_between_the_points_come_first(p5lab, swept):

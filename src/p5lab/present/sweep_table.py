@@ -222,13 +222,13 @@ class _Table:
         used = 0
         for one in columns:
             needed = _width(self._cells(one)) + BORDER
-            if one == columns[0] and self._has_ratio:
-                needed += _width(self._ratios(one)) + BORDER
             if parts[-1] and used + needed > room:
                 if not all_parts:
                     continue  # a narrower column may still fit
                 parts.append([])
                 used = 0
+            if not parts[-1] and self._has_ratio:
+                needed += _width(self._ratios(one)) + BORDER
             parts[-1].append(one)
             used += needed
         return parts
