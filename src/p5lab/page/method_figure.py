@@ -16,24 +16,24 @@ def of(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> Figure:
 
     `rows`: the result of `p5lab.evidence.counter_method.rows`. `runs`: the identifiers of the runs.
     """
-    ways = {
-        "by the method": "method",
-        "by the engine": "engine",
-        "undisturbed": "undisturbed",
-    }
     marks = [
         mark(
             benchmark=operation,
             series=series,
             metric=EVENTS[row.event],
             unit="cycles" if row.event == method.CYCLES else "events",
-            value=getattr(row, way),
+            value=value,
             runs=" ".join(runs),
         )
-        for number in range(len(EVENTS))
+        for event in EVENTS
         for operation, of_events in rows.items()
-        for row in of_events[number : number + 1]
-        for series, way in ways.items()
+        for row in of_events
+        if row.event == event
+        for series, value in (
+            ("by the method", row.method),
+            ("by the engine", row.engine),
+            ("undisturbed", row.undisturbed),
+        )
     ]
     caption = (
         "The values are for one operation. By the method: the mean counter reading of the operation"

@@ -98,8 +98,8 @@ def notes(found: Comparison, reference: str = "", *, failures: bool = True) -> l
         fewer = "" if found.is_complete else "; some have fewer of these seeds"
         means = f"Values are means over the seeds {seeds}{fewer}."
         lines.append(f"{means}{'' if reference else beside}")
-    lines += [f"{line}." for line in (*found.without_clocks, *found.estimated, *found.not_counted)]
-    lines += [f"{line}." for line in (*found.deviations, *found.not_timed)]
+    about = found.without_clocks, found.estimated, found.not_counted
+    lines += [f"{line}." for own in (*about, found.deviations, found.not_timed) for line in own]
     lines += [
         f"{comparison.name(one.record)}: {one.status}. `./p5lab show {one.id[:8]}` shows why."
         for one in found.failed

@@ -128,7 +128,8 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     run of the same workload; for one run, it has a column for each ring. Raises UserError for a run
     without a CPI stack."""
     stacks = [stack for stored in runs for stack in of_run(stored)]
-    tables.show(console, form, _grids(stacks), [NOTE], _rows(stacks))
+    grids = [_grid(title, found) for title, found in by_phase(stacks).items()]
+    tables.show(console, form, grids, [NOTE], _rows(stacks))
 
 
 def _rows(stacks: Sequence[Stack]) -> list[dict[str, object]]:
@@ -160,54 +161,26 @@ def by_phase(stacks: Sequence[Stack]) -> dict[str, list[Stack]]:
     return same
 
 
-def _grids(stacks: Sequence[Stack]) -> list[Grid]:
-    """A table for each phase of each workload."""
-    return [
-        _several(title, found) if len(found) > 1 else _one(title, *found)
-        for title, found in by_phase(stacks).items()
-    ]
-
-
-def _one(title: str, stack: Stack) -> Grid:
-    """The table of one run, with a column for each ring."""
-    rings = stack.rings
-    unit = stack.unit
-    heads = ["component", unit, "%", *(f"ring {ring}" for ring in rings)]
-    grid = Grid(f"CPI stack of {title}: {unit} of one {_operation(stack)}", heads)
-    for name, components in _chosen([stack]):
-        cycles = sum(map(stack.of, components))
-        each = [
-            sum(stack.cycles.get((part, ring, ""), 0.0) for part in components) for ring in rings
-        ]
-        grid.add(name, clocks(cycles), percent(cycles, stack.busy), *map(clocks, each))
-    each = [
-        sum(value for (_, at, _), value in stack.cycles.items() if at == ring) for ring in rings
-    ]
-    grid.add(f"busy {unit}", clocks(stack.busy), percent(1, 1), *map(clocks, each))
-    grid.add("instructions", clocks(stack.instructions))
-    grid.add(f"{unit}/instruction", _per(stack.busy, stack.instructions))
-    return grid
-
-
-def _several(title: str, stacks: Sequence[Stack]) -> Grid:
-    """The table of several runs, with two columns for each run."""
-    heads, unit = ["component"], stacks[0].unit
-    for name in names(stacks):
-        heads += [f"{name}\n{unit}", f"{name}\n%"]
-    grid = Grid(f"CPI stack of {title}: {unit} of one {_operation(stacks[0])}", heads)
-    for name, components in _chosen(stacks):
-        cells = []
-        for stack in stacks:
-            cycles = sum(map(stack.of, components))
-            cells += [clocks(cycles), percent(cycles, stack.busy)]
-        grid.add(name, *cells)
-    rows = {
-        f"busy {unit}": [(clocks(stack.busy), percent(1, 1)) for stack in stacks],
-        "instructions": [(clocks(stack.instructions), "") for stack in stacks],
-        f"{unit}/instruction": [(_per(stack.busy, stack.instructions), "") for stack in stacks],
-    }
-    for name, pairs in rows.items():
-        grid.add(name, *(cell for pair in pairs for cell in pair))
+def _grid(title: str, stacks: Sequence[Stack]) -> Grid:
+    """The table of one phase, with two columns for each run; for one run, also with a column for
+    each ring."""
+    unit, alone = stacks[0].unit, len(stacks) == 1
+    rings = stacks[0].rings if alone else []
+    runs = [""] if alone else [f"{name}\n" for name in names(stacks)]
+    heads = ["component", *(f"{run}{what}" for run in runs for what in (unit, "%"))]
+    operation = stacks[0].stored.record["workload"]["operation"]
+    title = f"CPI stack of {title}: {unit} of one {operation}"
+    grid = Grid(title, [*heads, *(f"ring {ring}" for ring in rings)])
+    for name, parts in (*_chosen(stacks), (f"busy {unit}", cpi.components())):
+        cycles = [(sum(map(one.of, parts)), one.busy) for one in stacks]
+        cells = [cell for own, busy in cycles for cell in (clocks(own), percent(own, busy))]
+        own = stacks[0].cycles
+        each = [sum(own.get((part, ring, ""), 0.0) for part in parts) for ring in rings]
+        grid.add(name, *cells, *map(clocks, each))
+    retired = [clocks(one.instructions) for one in stacks]
+    rates = [_per(one.busy, one.instructions) for one in stacks]
+    for name, values in (("instructions", retired), (f"{unit}/instruction", rates)):
+        grid.add(name, *(cell for value in values for cell in (value, "")))
     return grid
 
 
@@ -235,10 +208,6 @@ def _chosen(stacks: Sequence[Stack]) -> list[tuple[str, tuple[str, ...]]]:
     if small:
         rows.append((f"({len(small)} others)", tuple(small)))
     return rows
-
-
-def _operation(stack: Stack) -> str:
-    return str(stack.stored.record["workload"]["operation"])
 
 
 def _per(cycles: float, instructions: float) -> str:
