@@ -49,7 +49,13 @@ PARTS = {
     "files": (("module", "ring"), 0.0002),
 }
 OTHERS = "all others"
-KERNEL_RING, USER_RING = 0, attribution.USER_RING
+RINGS = {0: "kernel", attribution.USER_RING: "user", "": ""}
+# The name of a row of each part.
+NAMES: dict[str, Callable[[str, Any], str]] = {
+    "processes": lambda process, ring: f"{process} {RINGS[ring]}",
+    "modules": lambda process, module: ": ".join(filter(None, (process, _file(module)))),
+    "files": lambda file, _: _file(file),
+}
 
 
 def packages(lab: Lab, name: str) -> set[str]:
@@ -83,11 +89,11 @@ def tables(lab: Lab, record: Record) -> dict[str, Grid]:
     table = _load(lab)
     return {
         "rows": _rows(table, SCREEN, record),
-        "processes": _processes(table, SCREEN, record),
-        "libraries": _libraries(table, SCREEN, record),
+        "processes": _shares(table, SCREEN, record, "processes"),
+        "libraries": _shares(table, SCREEN, record, "modules"),
         "Andrew phases": _phases(table, record),
         "Andrew rows": _rows(table, ANDREW, record),
-        "Andrew files": _files(table, ANDREW, record),
+        "Andrew files": _shares(table, ANDREW, record, "files"),
         "claims": verdicts(table, record),
         "untestable": _untestable(table),
     }
@@ -196,6 +202,10 @@ def _rows(table: Table, name: str, record: Record) -> Grid:
     return grid
 
 
+def _file(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
 def _phases(table: Table, record: Record) -> Grid:
     """The time of each phase of the Andrew benchmark in seconds, in the order of the phases."""
     columns = list(_columns(table, ANDREW))
@@ -206,30 +216,8 @@ def _phases(table: Table, record: Record) -> Grid:
     return grid
 
 
-def _processes(table: Table, name: str, record: Record) -> Grid:
-    ring = {KERNEL_RING: "kernel", USER_RING: "user", "": ""}
-    return _shares(
-        table, name, record, "processes", lambda process, where: f"{process} {ring[where]}"
-    )
-
-
-def _files(table: Table, name: str, record: Record) -> Grid:
-    return _shares(table, name, record, "files", lambda file, where: file.rpartition("/")[2])
-
-
-def _libraries(table: Table, name: str, record: Record) -> Grid:
-    return _shares(
-        table,
-        name,
-        record,
-        "modules",
-        lambda process, module: f"{process}: {module.rpartition('/')[2]}" if module else process,
-    )
-
-
-def _shares(
-    table: Table, wanted: str, record: Record, part: str, name: Callable[[str, Any], str]
-) -> Grid:
+def _shares(table: Table, wanted: str, record: Record, part: str) -> Grid:
+    name = NAMES[part]
     counts_of = ("Instructions", "Segment loads", "ITLB misses", "DTLB misses")
     grid = Grid("", ["", "Busy cycles", "Share", *counts_of])
     for column, one in _columns(table, wanted):
