@@ -12,12 +12,12 @@ from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Observation, Trace
 from p5lab.describe.observation.trace import CROSSINGS
-from p5lab.errors import UserError
 from p5lab.evidence.calls_picture import Panel, draw
 from p5lab.evidence.records import Record
 from p5lab.keep.result import Execute, succeeded
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
+from p5lab.present import timeline
 from p5lab.present.tables import Grid
 from p5stats import crossings, phase_names
 from p5stats.crossings import Bracket, Service, Step
@@ -46,13 +46,11 @@ SERVICES = {
 def of_run(stored: Stored) -> list[Grid]:
     """Two tables for each phase of a traced run: the services and the steps of a typical bracket.
 
-    Raises UserError if the directory of the run contains no trace of crossings.
+    Raises UserError if the run was executed without --trace crossings.
     """
-    path = stored.directory / CROSSINGS
-    if not path.is_file():
-        raise UserError(f"{path.parent}: no {CROSSINGS}: expected a run with --trace crossings")
+    timeline.check(stored)
     names, found = phase_names.of(stored.record), []
-    for phase, brackets in crossings.read(path).items():
+    for phase, brackets in crossings.read(stored.directory / CROSSINGS).items():
         bracket, name = crossings.typical(brackets), names.get(phase, str(phase))
         for what, grid in (("services", services(served(bracket))), ("steps", steps(bracket))):
             found.append(replace(grid, title=f"{name}: {what} of a typical bracket"))

@@ -148,7 +148,6 @@ def _whole(stored: Stored, args: argparse.Namespace) -> None:
 
 
 def _crossings(stored: Stored, args: argparse.Namespace) -> None:
-    timeline.check(stored)
     for grid in calls.of_run(stored):
         grid.print(counts.stdout())
 
