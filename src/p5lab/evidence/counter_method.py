@@ -67,11 +67,7 @@ def applies(runs: Sequence[Stored]) -> bool:
 
     All runs must be ok and use the same machine, guest and seed. The runs must include Null.
     """
-    asked = {
-        (one.record["parameters"]["operation"], one.record["parameters"]["counters"])
-        for one in runs
-        if one.record["workload"]["name"] == WORKLOAD
-    }
+    asked = {_key(one)[:2] for one in runs if one.record["workload"]["name"] == WORKLOAD}
     machines = {
         (
             one.status,
@@ -92,14 +88,7 @@ def applies(runs: Sequence[Stored]) -> bool:
 
 def rows(runs: Sequence[Stored]) -> dict[str, list[Row]]:
     """The rows of each operation. An operation is omitted if one of its runs is missing."""
-    found = {
-        (
-            one.record["parameters"]["operation"],
-            one.record["parameters"]["counters"],
-            one.record["machine"]["geometry"],
-        ): one
-        for one in runs
-    }
+    found = {_key(one): one for one in runs}
 
     def counted(operation: str, geometry: str = "") -> Measured | None:
         one = found.get((operation, "used", geometry))
@@ -122,6 +111,12 @@ def rows(runs: Sequence[Stored]) -> dict[str, list[Row]]:
                 counted(NULL, EXACT),
             )
     return result
+
+
+def _key(stored: Stored) -> tuple[str, str, str]:
+    """The operation, the use of the counters, and the overlay."""
+    given = stored.record["parameters"]
+    return given["operation"], given["counters"], stored.record["machine"]["geometry"]
 
 
 def _measured(stored: Stored) -> Measured:
