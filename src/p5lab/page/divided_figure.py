@@ -58,7 +58,6 @@ def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
         for one in _marks(table, row, wanted, "" if over else shown)
         if not over or row.key[0].isdecimal()  # the sum of further points is no point
     ]
-    divided = f"{table.title} by {', '.join(by)}, for {table.per}"
     system = f" ({_name(table.systems[0].name)})" if len(table.systems) == 1 else ""
     only = "; ".join(f"{key}={','.join(v)}" for key, v in table.question.where.items())
     said = [f"The figure shows only counts with {only}." if only else sums(table), NOTHING_IS]
@@ -68,9 +67,9 @@ def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
         order = "difference" if len(table.systems) > 1 else "value"
         order += " of the ratio's dividend" if columns[0].is_ratio else ""
         said.append(f"The largest {order} comes first.")
-    link = f"{divided}-{table.systems[0].stored[0].id[:8]}"
+    link = f"{table.divided}-{table.systems[0].stored[0].id[:8]}"
     form, caption = "curve" if over else "bars", " ".join(filter(None, said))
-    return of_marks(link, divided + system, form, marks, caption, axis=over)
+    return of_marks(link, table.divided + system, form, marks, caption, axis=over)
 
 
 def _marks(table: Table, row: Row, wanted: Column, shown: str) -> list[dict[str, Any]]:

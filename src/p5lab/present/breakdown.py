@@ -203,6 +203,11 @@ class Table:
         return self.benchmark if same else f"{self.benchmark}, {self.phase}"
 
     @property
+    def divided(self) -> str:
+        """The title, with the dimensions of a row and what the values are for."""
+        return f"{self.title} by {', '.join(self.question.by)}, for {self.per}"
+
+    @property
     def is_of_curve(self) -> bool:
         """Whether the phase is a point of a curve."""
         return bool(self.systems[0].stored[0].record["workload"].get("curve"))

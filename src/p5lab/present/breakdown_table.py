@@ -109,15 +109,8 @@ def _grids(table: Table, top: int) -> list[Grid]:
 
 def _one(table: Table, top: int) -> Grid:
     first, *more = table.columns
-    by = ", ".join(table.question.by)
     shares = [] if first.is_ratio else ["%"]
-    heads = [*table.question.by, first.head, *shares, *(one.head for one in more)]
-    grid = Grid(
-        f"{table.title} by {by}, for {table.per}",
-        heads,
-        left=_texts(table),
-        keys=len(table.question.by),
-    )
+    grid = _empty(table, table.divided, [first.head, *shares, *(one.head for one in more)])
     total = table.value(table.total, 0, first)
     for row in (*table.top(top), table.total):
         value = table.value(row, 0, first)
@@ -129,13 +122,10 @@ def _one(table: Table, top: int) -> Grid:
 def _several(table: Table, wanted: Column, top: int) -> Grid:
     """A table of one metric: the values of all systems, and the difference and the ratio of each to
     the first system."""
-    by = ", ".join(table.question.by)
     names = [system.name for system in table.systems]
     others = names[1:] if len(names) > 2 else [""]
-    heads = [*table.question.by, *names]
-    heads += [f"{name}\n{what}".strip() for name in others for what in ("difference", "ratio")]
-    title = f"{wanted.name} of {table.title} by {by}, for {table.per}"
-    grid = Grid(title, heads, left=_texts(table), keys=len(table.question.by))
+    more = [f"{name}\n{what}".strip() for name in others for what in ("difference", "ratio")]
+    grid = _empty(table, f"{wanted.name} of {table.divided}", [*names, *more])
     for row in (*table.top(top), table.total):
         values = table.values(row, wanted)
         cells = [
@@ -149,5 +139,7 @@ def _several(table: Table, wanted: Column, top: int) -> Grid:
     return grid
 
 
-def _texts(table: Table) -> set[int]:
-    return set(range(1, len(table.question.by)))
+def _empty(table: Table, title: str, heads: Sequence[str]) -> Grid:
+    """A grid with the columns of the dimensions, and these heads after them."""
+    by = table.question.by
+    return Grid(title, [*by, *heads], left=set(range(1, len(by))), keys=len(by))
