@@ -339,3 +339,11 @@ def test_counts_by_ring_have_the_points_in_the_order_of_their_values(p5lab, swep
     _, out, _ = p5lab("show", "tests", "--by", "ring", "--json")
     systems = dict.fromkeys(row["system"] for row in json.loads(out)["rows"])
     assert list(systems) == ["l2.size=64K", "as described", "l2.size=1M"]
+
+
+def test_several_seeds_have_their_range_beside_the_mean(p5lab, lab):
+    lab.behave(events={"call": call_events()})
+    words = ("run", "tests", "--no-build", "--workload", "call", "--sweep", "l2.size=64K,1M")
+    _, out, _ = p5lab(*words, "--seeds", "2", "--metric", "cycles,code_misses")
+    head = next(line for line in out.splitlines() if "min-max" in line)
+    assert head.split()[:3] == ["cycles", "min-max", "ratio"]

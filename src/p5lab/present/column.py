@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The columns that a user can choose with --metric: metrics of the report, and events."""
 
+import math
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
@@ -41,6 +42,13 @@ class Column:
         """Returns the mean over the seeds, for one operation. Returns NaN if the value was not
         counted."""
         return cell.event(self.name) if self.is_event else cell.mean(self.name)
+
+    def spread(self, cell: Cell) -> tuple[float, float]:
+        """Returns the lowest and the highest value of the seeds."""
+        if not self.is_event:
+            return cell.spread(self.name)
+        values = [one.events.get(self.name, math.nan) for one in cell.seeds]
+        return min(values), max(values)
 
 
 def of_metric(name: str) -> Column:

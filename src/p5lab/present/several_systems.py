@@ -11,11 +11,11 @@ from p5lab.describe.keys import readable
 from p5lab.keep import selection
 from p5lab.present.comparison import CYCLES, INSTRUCTIONS, NOMINAL, TIME, Cell, Comparison, Question
 from p5lab.present.one_system import COLUMN_WIDTH, LABEL_WIDTH, POINT_WIDTH, rows
-from p5lab.present.tables import MISSING, Grid, number, ratio, times
+from p5lab.present.tables import MISSING, SPREAD, Grid, number, ratio, spread, times
 from p5stats.metrics import View, shown_in
 
 RATIO_WIDTH, SPREAD_WIDTH = 9, 21
-VALUE, MEAN, SPREAD, RATIO = "value", "mean", "min-max", "ratio"  # kinds of Shown
+VALUE, MEAN, RATIO = "value", "mean", "ratio"  # and SPREAD: kinds of Shown
 # The words for Comparison.cost in a title, and its unit.
 COSTS = {
     TIME: ("Time", "us"),
@@ -45,8 +45,7 @@ class Shown:
             return times(ratio(*own)) if own else MISSING
         if cell is None or self.kind != SPREAD:
             return _mean(cell, self.metric)
-        low, high = map(number, cell.spread(self.metric))
-        return low if low == high else f"{low}-{high}"
+        return spread(*cell.spread(self.metric))
 
 
 def summary(found: Comparison, width: int) -> list[Grid]:

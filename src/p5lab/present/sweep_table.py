@@ -22,9 +22,11 @@ from p5lab.present.tables import (
     LATEX,
     MARKDOWN,
     MISSING,
+    SPREAD,
     Grid,
     number,
     ratio,
+    spread,
     times,
 )
 from p5stats.metrics import View, shown_in
@@ -227,14 +229,14 @@ class _Table:
                     continue  # a narrower column may still fit
                 parts.append([])
                 used = 0
-            if not parts[-1] and self._has_ratio:
-                needed += _width(self._ratios(one)) + BORDER
+            if not parts[-1]:
+                needed += sum(_width(cells) + BORDER for cells in self._beside(one))
             parts[-1].append(one)
             used += needed
         return parts
 
     def grid(self, columns: Sequence[Column]) -> Grid:
-        """Returns the table with these columns, and the ratios of the first of them."""
+        """Returns the table with these columns, and with the ranges and ratios of the first."""
         title = "Means of one operation"
         if not self._named:
             question = self._rows[0][0]
@@ -243,16 +245,22 @@ class _Table:
         body = list(self._leading)
         for place, one in enumerate(columns):
             body.append(self._cells(one))
-            if place == 0 and self._has_ratio:
-                body.append(self._ratios(one))
+            if place == 0:
+                body += self._beside(one)
         grid = Grid(title, [cells[0] for cells in body])
         for cells in zip(*(cells[1:] for cells in body), strict=True):
             grid.add(*cells)
         return grid
 
-    @property
-    def _has_ratio(self) -> bool:
-        return bool(self._found.keys) and len(self._rows) > 1
+    def _beside(self, one: Column) -> list[list[str]]:
+        """Returns the columns beside the first: the ranges of several seeds, and in a sweep the
+        ratios."""
+        ranges = [self._ranges(one)] if len(self._found.seeds) > 1 else []
+        return ranges + ([self._ratios(one)] if self._found.keys and len(self._rows) > 1 else [])
+
+    def _ranges(self, one: Column) -> list[str]:
+        cells = [self._found.cell(*row) for row in self._rows]
+        return [SPREAD, *(spread(*one.spread(cell)) if cell else MISSING for cell in cells)]
 
     def _leading_columns(self) -> list[list[str]]:
         """Returns the columns that name a row. Each column begins with its head. A column with the

@@ -20,6 +20,7 @@ from p5lab.terminal import for_terminal, markup
 from p5stats.lazy import pd
 
 SCHEMA_VERSION = 1  # of the JSON that commands print
+SPREAD = "min-max"  # the head of a column of ranges
 MISSING = "-"
 ZERO = "0"
 LONG = 24  # characters; only the texts of a wider column may continue on a second line
@@ -343,6 +344,12 @@ def number(value: float) -> str:
         return f"{value:,.0f}"
     digits = max(0, 3 - math.floor(math.log10(abs(value))))
     return f"{value:.{min(digits, 5)}f}".rstrip("0").rstrip(".") or "0"
+
+
+def spread(low: float, high: float) -> str:
+    """Returns the range of several values as text."""
+    first, last = number(low), number(high)
+    return first if first == last else f"{first}-{last}"
 
 
 def signed(value: float, shown: Callable[[float], str] = number) -> str:
