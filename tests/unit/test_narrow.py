@@ -259,3 +259,14 @@ def test_names_that_need_most_of_the_width_are_not_all_repeated(capsys, monkeypa
     out = capsys.readouterr().out
     assert all(len(line) <= 40 for line in out.splitlines())
     assert (out.count("name of row"), out.count("other of row")) == (2, 1)
+
+
+def test_names_that_leave_no_space_continue_in_further_rows(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    grid = Grid("", ["loser", "winner", "lost"], keys=2)
+    grid.add("get_page_from_freelist", "mas_wr_store_entry.isra.0 of maple", "4,324")
+    grid.print(counts.stdout())
+    found = lines(capsys.readouterr().out)
+    assert all(len(line) <= 60 for line in found)
+    assert sum("4,324" in line for line in found) == 1
+    assert sum("loser" in line for line in found) == 1

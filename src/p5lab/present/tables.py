@@ -93,8 +93,13 @@ class Grid:
 
         If the table is too wide, the texts of its widest columns continue on a second line. If it
         is still too wide, its columns are printed as several tables below each other. Each of them
-        begins with the columns that name the row. A number is never divided.
+        begins with the columns that name the row. If these columns leave no space for numbers, all
+        texts continue in further rows. A number is never divided.
         """
+        if self._named(console.width) < self.keys < len(self.heads) and self.width > console.width:
+            fitted = self.fitted(console.width)
+            if fitted.width <= console.width:
+                return fitted.print(console)
         if self.title:
             console.print(markup(self.title), style="italic")
         widths = self.widths()
@@ -151,9 +156,7 @@ class Grid:
         """Divides the columns into tables of at most `width` characters. Returns the numbers of the
         columns in each table."""
         widths = [min(one, LONG) for one in self.widths()]
-        keys = min(self.keys, len(widths))
-        while keys > 1 and total(widths[:keys]) > width * MOST_KEYS:
-            keys -= 1  # the names would leave no space for numbers
+        keys = self._named(width)
         names = list(range(keys))
         parts: list[list[int]] = [names.copy()] if widths else []
         for place in range(keys, len(widths)):
@@ -169,6 +172,15 @@ class Grid:
         ]
         fits = all(total([widths[one] for one in part]) <= width for part in even)
         return even if even and fits else parts
+
+    def _named(self, width: int) -> int:
+        """The number of the first columns that name the row in each table of `_parts`: so many of
+        `keys` that they leave space for numbers."""
+        widths = [min(one, LONG) for one in self.widths()]
+        keys = min(self.keys, len(widths))
+        while keys > 1 and total(widths[:keys]) > width * MOST_KEYS:
+            keys -= 1
+        return keys
 
     def markdown(self) -> str:
         """Returns the table in Markdown, with the title in bold above it."""
