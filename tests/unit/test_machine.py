@@ -126,6 +126,7 @@ def test_every_drive_of_the_repository_fits_every_machine():
         ("l2.size=512KB", 'l2.size: expected bytes, .*such as "256K"; found .*512KB'),
         ("l2.size=-1", "l2.size: expected bytes"),
         ("l2.size=1", "^--set: l2.size: expected bytes, 512 to 16M; found 1$"),
+        ("l2.size=0", "l2.size: expected bytes, 512 to 16M; found 0; l2.present=false .*"),
         ("dram.size=x", "--set: dram.size: expected bytes, 1M to 512M, as a .*; found x$"),
         ("dram.size=x\ny", r"found a text in quotes, 'x\\ny'$"),
         ("l1d.replacement=fifoo", 'expected one of "fifo", .*; found fifoo$'),

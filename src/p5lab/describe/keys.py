@@ -100,7 +100,9 @@ def bad_value(where: str, key: Key, value: object, expected: str) -> str:
     out_of_range = key.kind == "size" and expected != key.expected
     typed = isinstance(value, str) and value.isprintable() and (out_of_range or _is_option(where))
     found = value if typed else type_name(value)
-    return f"{where}: {key.name}: expected {expected}; found {found}"
+    present = f"{key.name.partition('.')[0]}.present"
+    without = f"; {present}=false leaves it out" if str(value) == "0" and present in BY_NAME else ""
+    return f"{where}: {key.name}: expected {expected}; found {found}{without}"
 
 
 def matching(text: str) -> list[Key]:

@@ -99,7 +99,8 @@ class Grid:
         if self._named(console.width) < self.keys < len(self.heads) and self.width > console.width:
             fitted = self.fitted(console.width)
             if fitted.width <= console.width:
-                return fitted.print(console)
+                fitted.print(console)
+                return
         if self.title:
             console.print(markup(self.title), style="italic")
         widths = self.widths()
