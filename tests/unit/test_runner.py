@@ -514,6 +514,25 @@ def test_two_commands_at_once_share_a_run(lab):
     assert len(lab.starts()) == 1
 
 
+def test_a_run_that_another_process_makes_keeps_no_other_run_waiting(lab):
+    lab.behave()
+    runs = experiment.load(lab, "tests", Filter())
+    first = Runner(lab)._identify(runs[0])
+    first.directory.mkdir(parents=True)
+    waited, ended = [], []
+    with contextlib.ExitStack() as held:
+        held.enter_context(store.locked(first.directory))
+
+        def waits(run):
+            waited.append((run, len(ended)))
+            held.close()
+
+        runner = Runner(lab, waits=waits, finished=ended.append)
+        results = runner.run_all(runs)
+    assert [result.status for result in results] == ["ok"] * len(runs)
+    assert waited == [(runs[0], len(runs) - 1)]
+
+
 # --- identity ---------------------------------------------------------------------------------
 
 

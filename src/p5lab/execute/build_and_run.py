@@ -89,6 +89,7 @@ def execute(
             estimate=estimate,
             started=started,
             finished=finished,
+            waits=lambda run: progress.say(f"{run.label}: another p5lab makes this run"),
         )
         with store.in_use(lab):
             return executor.run_all(runs)

@@ -74,7 +74,8 @@ class _Job:
 
 @dataclass
 class Runner:
-    """Executes the runs of one command. `started` and `finished` are called from worker threads."""
+    """Executes the runs of one command. `started`, `finished` and `waits` (for a run that another
+    process executes) are called from worker threads."""
 
     lab: Lab
     force: bool = False
@@ -88,6 +89,7 @@ class Runner:
     host_limit: float = HOST_LIMIT_SECONDS
     started: Callable[[Run], None] = lambda run: None
     finished: Callable[[Result], None] = lambda result: None
+    waits: Callable[[Run], None] = lambda run: None
     _stop: threading.Event = field(default_factory=threading.Event)
     _failed: threading.Event = field(default_factory=threading.Event)
 
@@ -113,7 +115,10 @@ class Runner:
                 while waiting:
                     done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                     for future in done:
-                        results |= {result.id: result for result in future.result()}
+                        found, elsewhere = future.result()
+                        results |= {result.id: result for result in found}
+                        if elsewhere:  # after all other runs
+                            waiting.add(pool.submit(self._execute, place, elsewhere, patient=True))
             except BaseException:
                 self._stop.set()
                 for future in waiting:
@@ -225,8 +230,20 @@ class Runner:
                 return
             store.write(job.directory, {**job.describe(), "status": "queued"})
 
-    def _execute(self, place: Executor, jobs: Sequence[_Job]) -> list[Result]:
-        return [self._execute_one(place, job) for job in jobs]
+    def _execute(
+        self, place: Executor, jobs: Sequence[_Job], *, patient: bool = False
+    ) -> tuple[list[Result], list[_Job]]:
+        """Executes runs. Returns their results, and the runs that another p5lab process executes.
+        If `patient`, waits for these, and returns none of them."""
+        results, elsewhere = [], []
+        for job in jobs:
+            if _is_executed_elsewhere(job):
+                if not patient:
+                    elsewhere.append(job)
+                    continue
+                self.waits(job.run)
+            results.append(self._execute_one(place, job))
+        return results, elsewhere
 
     def _execute_one(self, place: Executor, job: _Job) -> Result:
         try:
@@ -322,6 +339,11 @@ class Runner:
             (directory / store.RESERVE).unlink(missing_ok=True)
         result = job.result(outcome.status, outcome.reason, facts.get("wall_seconds", 0))
         return replace(result, directory=logs, reason=result.reason + KEPT) if is_kept else result
+
+
+def _is_executed_elsewhere(job: _Job) -> bool:
+    with store.locked(job.directory) as lock:
+        return lock is None
 
 
 def _describe(run: Run, name: str) -> dict[str, Any]:
