@@ -80,10 +80,11 @@ def perform(
         outcome = Outcome("failed", str(disk_error(error, directory)))
     except UserError as error:
         outcome = Outcome("failed", str(error))
-    if outcome.status == "failed" and _disk_is_full(directory):
+    full = os.strerror(ENOSPC)
+    if outcome.status == "failed" and full not in outcome.reason and _disk_is_full(directory):
         # If the disk is full, the engine cannot write its events, and it cannot write why it
         # failed.
-        outcome = replace(outcome, reason=f"{outcome.reason} ({directory}: {os.strerror(ENOSPC)})")
+        outcome = replace(outcome, reason=f"{outcome.reason} ({directory}: {full})")
     facts["wall_seconds"] = round(time.monotonic() - start, 3)
     return Done(outcome, facts)
 
