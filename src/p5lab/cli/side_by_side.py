@@ -46,8 +46,7 @@ def chosen(lab: Lab, words: Sequence[str], only: str) -> list[Stored]:
         ids = ", ".join(one.id[:8] for one in same)
         newest = max(same, key=lambda one: one.started).id[:8]
         print(f"p5lab: {ids}: one system and seed; the newest, {newest}, is shown", file=sys.stderr)
-    keys = swept_keys.keys_of([stored.record for stored in runs])
-    return swept_keys.in_order(runs, keys)
+    return swept_keys.in_order(runs)
 
 
 def show_by(

@@ -111,9 +111,10 @@ def _parameters(records: Sequence[Record]) -> list[str]:
     return list(found)
 
 
-def in_order(runs: Sequence[Stored], keys: Sequence[str]) -> list[Stored]:
-    """Returns the runs in the order of the values of `keys`: numbers by their size, texts after
-    numbers. Runs with the same values stay in their order."""
+def in_order(runs: Sequence[Stored]) -> list[Stored]:
+    """Returns the runs in the order of the values of their swept keys: numbers by their size, texts
+    after numbers. Runs with the same values stay in their order."""
+    keys = keys_of([stored.record for stored in runs])
 
     def place(stored: Stored) -> list[tuple[bool, float, str]]:
         texts = [value(stored.record, key) for key in keys]

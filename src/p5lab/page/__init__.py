@@ -112,7 +112,7 @@ def write_stored(
     """
     records = [same[0].record for same in groups]
     keys = swept_keys.keys_of(records)
-    order = swept_keys.in_order([same[0] for same in groups], keys)
+    order = swept_keys.in_order([same[0] for same in groups])
     results = of_stored(sorted(groups, key=lambda same: order.index(same[0])))
     known = name in experiment.names(lab)
     title = experiment.title(lab, name) if known else PROGRAMS

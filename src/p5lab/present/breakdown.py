@@ -489,8 +489,7 @@ def named(
     lost = [one.id[:8] for one, is_counted in runs if not is_counted]
     if not any(selection.is_group(lab, one) for one in words):
         return [one for one, _ in runs], ""
-    shown = found or [one for one, _ in runs]
-    shown = swept_keys.in_order(shown, swept_keys.keys_of([one.record for one in shown]))
+    shown = swept_keys.in_order(found or [one for one, _ in runs])
     if not found or not lost:
         return shown, ""
     names = ", ".join(question.dimensions)
