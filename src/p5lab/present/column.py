@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The columns that a user can choose with --metric: metrics of the report, and events."""
 
-import math
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
@@ -47,7 +46,7 @@ class Column:
         """Returns the lowest and the highest value of the seeds."""
         if not self.is_event:
             return cell.spread(self.name)
-        values = [one.events.get(self.name, math.nan) for one in cell.seeds]
+        values = cell.counted(self.name)
         return min(values), max(values)
 
 

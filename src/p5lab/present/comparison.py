@@ -221,10 +221,15 @@ class Cell:
         """The record of the first seed's run."""
         return self.seeds[0].stored.record
 
+    def counted(self, event: str) -> list[float]:
+        """Returns the counts of an event for one operation, one for each seed: NaN if a seed did
+        not count it."""
+        return [measured.events.get(event, math.nan) for measured in self.seeds]
+
     def event(self, name: str) -> float:
         """Returns the mean over the seeds of an event's count, for one operation. Returns NaN if a
         seed did not count the event."""
-        counted = [measured.events.get(name, math.nan) for measured in self.seeds]
+        counted = self.counted(name)
         return sum(counted) / len(counted)
 
     @property
