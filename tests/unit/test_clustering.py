@@ -135,6 +135,8 @@ def test_bad_points_are_named(tmp_path, chosen, weights, message):
     paths[1].write_text(weights)
     with pytest.raises(StatsError, match=re.escape(message)):
         simpoint.read_points(*paths, 8)
+    with pytest.raises(StatsError, match=r"cannot read .*others\.simpoints"):
+        simpoint.read_points(tmp_path / "others.simpoints", paths[1])
 
 
 def test_weights_of_a_part_of_the_run_stand_for_the_whole(tmp_path):

@@ -261,15 +261,18 @@ def test_how_a_run_ended(tmp_path, status, printed, serial, expected):
     [
         ("one\ntwo\n", "two"),
         ("one\n  two\n\n", "two"),
-        ("x: unknown argument `n=1`\nusage: x [key=value ...]\n  m=1  number\n", "`n=1`"),
-        ("usage: x [key=value ...]\n", "value ...]"),
+        (
+            "x: unknown argument `n=1`\nusage: x [key=value ...]\n  m=1  number\n",
+            "x: unknown argument `n=1`",
+        ),
+        ("usage: x [key=value ...]\n", "usage: x [key=value ...]"),
         ("", "it printed nothing"),
     ],
 )
 def test_what_the_workload_printed_last(tmp_path, printed, last):
     (tmp_path / "m5out").mkdir()
     (tmp_path / "m5out/output.log").write_text(printed)
-    assert engines.get("gem5").last_output(tmp_path).endswith(last)
+    assert engines.get("gem5").last_output(tmp_path) == last
 
 
 # --- a whole run ----------------------------------------------------------------------------------
