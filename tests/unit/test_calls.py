@@ -43,7 +43,7 @@ def test_the_counts_by_call_have_all_counts_and_what_is_outside(tmp_path):
         "INT 21h AH=3Dh open",
         "interrupt 08h",
         "INT 21h AH=4Ch exit",
-        "gate EAX=20",
+        "writev",
         "exception 0Eh page fault",
         "outside of any call",
     }

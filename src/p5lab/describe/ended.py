@@ -12,10 +12,11 @@ from p5lab.describe import refused
 from p5lab.describe.elf import Elf
 from p5lab.describe.refused import Instruction
 from p5lab.logs import signal_name
+from p5stats import known_calls
 
 NOTE = "kernel-entry"
 # Signals of exceptions [Linux 6.1, arch/x86/kernel/traps.c and mm/fault.c], by vector.
-PAGE_FAULT, DIVIDE, CALL = 14, 0, 0x80
+PAGE_FAULT, DIVIDE, CALL = 14, 0, known_calls.SYSTEM_CALL
 SIGNALS = {
     0: (8,),
     1: (5,),
@@ -29,27 +30,8 @@ SIGNALS = {
     16: (8,),
     17: (7,),
 }
-# Calls that send a signal, by number: the name, and the register with the signal
-# [asm/unistd_32.h].
-KILL = {37: ("kill", "cx"), 238: ("tkill", "cx"), 270: ("tgkill", "dx")}
-# Calls in which programs wait.
-CALLS = {
-    3: "read",
-    4: "write",
-    7: "waitpid",
-    29: "pause",
-    82: "select",
-    102: "a call of a socket",
-    114: "wait4",
-    142: "select",
-    145: "readv",
-    162: "nanosleep",
-    168: "poll",
-    240: "futex",
-    265: "clock_nanosleep",
-    267: "clock_nanosleep",
-    407: "clock_nanosleep",
-}
+# The register with the signal of calls that send one [asm/unistd_32.h].
+SENDS = {"kill": "cx", "tkill": "cx", "tgkill": "dx"}
 STREAMS = {0: "standard input", 1: "standard output", 2: "standard error"}
 WRITES, PRESENT = 2, 1  # bits of the error code of a page fault
 NULL = 4096  # an address in the first page comes from a null pointer
@@ -81,8 +63,8 @@ def _where(number: int, note: Mapping[str, Any], program: programs.Program | Non
     callers = _from(_callers(program, words))
     if vector == CALL:
         # The call may be one of a child, which the engine does not tell apart.
-        name, register = KILL.get(value["ax"], ("", ""))
-        return f", sent by {name}{callers}" if value.get(register) == number else ""
+        name = known_calls.read().system_call(CALL, value["ax"])
+        return f", sent by {name}{callers}" if value.get(SENDS.get(name, "")) == number else ""
     if number not in SIGNALS.get(vector, ()):
         return ""
     found = _instruction(program, value["at"])
@@ -99,7 +81,7 @@ def at_limit(said: str, program: programs.Program | None) -> str:
         return said.replace(match[0], runs)
     if match := _WAITS.search(said):
         seconds, call, first = match[1], int(match[2]), int(match[3])
-        name = CALLS.get(call, f"system call {call}")
+        name = known_calls.read().system_call(CALL, call)
         of = f" of {STREAMS.get(first, f'descriptor {first}')}" if name in ("read", "write") else ""
         takes = program and program.takes_input and (name, first) == ("read", 0)
         hint = "; --stdin FILE gives it an input" if takes else ""
