@@ -8,10 +8,11 @@ import random
 import subprocess
 import sys
 
+import hostcc
 import pytest
 
 from p5lab.cli import main as cli
-from p5lab.host.compiler import compiled, run_zig
+from p5lab.host.compiler import compiled
 from p5lab.lab import Lab
 
 # Reads with stdio, by descriptor, by mapping and after a seek, also in a child.
@@ -76,8 +77,7 @@ def printed(said):
 
 @pytest.mark.parametrize("guest", ["linux", "linux64"])
 def test_the_program_reads_what_it_reads_on_this_host(guest, own_lab, source, tmp_path, capsys):
-    program = tmp_path / "on-host"
-    run_zig(["cc", "-target", "x86_64-linux-musl", str(source), "-o", str(program)])
+    program = hostcc.compiled(tmp_path / "on-host", source)
     for name, content in INPUTS.items():
         given = tmp_path / name
         given.write_bytes(content)
