@@ -8,7 +8,7 @@ import pkgutil
 import re
 from collections.abc import Iterable
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from p5lab.cli import commands
 from p5lab.errors import UserError, unknown
@@ -85,14 +85,10 @@ class _Parser(argparse.ArgumentParser):
     """A parser that raises UserError. The error message is one line and proposes the most
     similar valid name."""
 
-    def __init__(self, *, prog: str, description: str | None = None, epilog: str = "") -> None:
-        super().__init__(
-            prog=prog,
-            description=description,
-            epilog=epilog,
-            allow_abbrev=False,
-            formatter_class=_Help,
-        )
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401
+        # The parser of all commands gives those of the commands options that differ between
+        # versions of Python (from 3.14 on also `color`).
+        super().__init__(allow_abbrev=False, formatter_class=_Help, **options)
         self._negative_number_matcher = re.compile(r"-[\d.]")  # values, such as -3G
 
     def error(self, message: str) -> NoReturn:
