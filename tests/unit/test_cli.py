@@ -397,7 +397,7 @@ def test_keys(p5lab):
         ),
         (["run", "tests", "--jobs", "0"], "--jobs: expected a whole number, at least 1; found '0'"),
         (["gc", "--max-size", "-3G"], "--max-size: expected a number with a unit, such as"),
-        (["cycles", f"{'n' * 300}.s"], f"{'n' * 300}.s: File name too long"),
+        (["cycles", f"{'n' * 300}.s"], f"{'n' * 300}.s: "),  # the reason is the system's
         (["run", "tests", "--force", "--jobz", "2"], "unknown option --jobz; did you mean --jobs?"),
         (["run", "tests", "--sed", "0-4"], "unknown option --sed; did you mean --seed?"),
         (["run", "--sed", "0-4", "tests"], "unknown option --sed; did you mean --seed?"),

@@ -192,7 +192,7 @@ def test_a_long_file_takes_no_more_memory(tmp_path):
         return most
 
     peak(1)  # memory that is allocated once
-    assert peak(400) < len(TEXT * 400) / 10
+    assert peak(1000) < len(TEXT * 1000) / 10
 
 
 def test_without_descriptions_and_spaces(tmp_path):
