@@ -459,7 +459,7 @@ def test_overlays_of_misses_are_shadows_of_one_run(lab):
         ('name = "large"', 'name = "own"', r"overlay\[1\]: name: expected a valid name"),
         ('name = "large"', 'name = "a b"', r"overlay\[1\]: name: expected a valid name"),
         ('name = "large"', "", "name"),
-        ('"misses"', '"few"', "events: expected one of all, misses; found 'few'"),
+        ('"misses"', '"few"', 'events: expected "all" or "misses", found \'few\''),
     ],
 )
 def test_wrong_geometries_are_refused(lab, old, new, message):

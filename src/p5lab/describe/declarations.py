@@ -30,7 +30,6 @@ from p5lab.describe.tomlfile import Table
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
-SCHEMA_VERSION = 1
 FILES = ("*/keys.toml", "devices/*/device.toml")
 POLICIES = "p5/replacement/*/policy.toml"
 _COMMON = ("kind", "unit", "doc", "target", "geometry", "default", "from")
@@ -94,8 +93,7 @@ def policies(engine: Path) -> dict[str, Policy]:
     """The replacement policies of a directory `engine`, by name."""
     found = {}
     for path in sorted(engine.glob(POLICIES)):
-        table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
-        table.only(("doc", "source", "gem5", "holds", "expected"))
+        table = tomlfile.load(path, ("doc", "source", "gem5", "holds", "expected"))
         holds = table.text("holds", "")
         name = path.parent.name
         if not re.fullmatch("[a-z][a-z0-9]*", name):
@@ -117,7 +115,7 @@ def parts(engine: Path) -> tuple[Part, ...]:
     tables = []
     for pattern in FILES:
         for path in sorted(engine.glob(pattern)):
-            table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
+            table = tomlfile.load(path)
             tables.append((table.number("order", 50), path.parent.name, path, table))
     tables.sort(key=lambda one: one[:2])
     found = tuple(_part(engine, path, table) for _, _, path, table in tables)
@@ -194,7 +192,7 @@ def _key(engine: Path, name: str, table: Table, what: dict[str, Any]) -> Key:
         return replace(
             key,
             kind=kind,
-            target=_target(table),
+            target=table.choice("target", get_args(Target), "engine"),
             geometry=table.flag("geometry", False),
             given_by=table.text("from", ""),
             files=table.text("files", ""),
@@ -202,14 +200,6 @@ def _key(engine: Path, name: str, table: Table, what: dict[str, Any]) -> Key:
         )
     except BadValue as error:
         raise UserError(f"{table.at('default')}: expected {error}") from None
-
-
-def _target(table: Table) -> Target:
-    found = table.text("target", "engine")
-    for target in get_args(Target):
-        if found == target:
-            return target
-    raise UserError(f"{table.at('target')}: expected one of {', '.join(get_args(Target))}")
 
 
 def _rules(table: Table) -> Iterator[Rule]:

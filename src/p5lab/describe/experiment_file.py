@@ -19,7 +19,6 @@ from p5lab.describe.workload import Workload
 from p5lab.errors import UserError, unknown
 from p5lab.lab import VARIABLE, Lab
 
-SCHEMA_VERSION = 1
 LIMIT_SECONDS = 120  # modelled time; the default of an experiment
 EVENTS = ("all", "misses")
 GEOMETRY_NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}"
@@ -170,20 +169,12 @@ def read(lab: Lab, name: str) -> File:
     where = table.where
     table.only(KEYS)
     table.text("title")
-    limit = table.number("limit_seconds", LIMIT_SECONDS)
-    if limit < 1:
-        raise UserError(f"{table.at('limit_seconds')}: expected at least 1 (modelled second)")
-    events = table.text("events", "all")
-    if events not in EVENTS:
-        raise UserError(
-            f"{table.at('events')}: expected one of {', '.join(EVENTS)}; found {events!r}"
-        )
-    misses = events == "misses"
+    misses = table.choice("events", EVENTS, "all") == "misses"
     guests = table.texts("guests")
     return File(
         where,
         table,
-        limit,
+        table.number("limit_seconds", LIMIT_SECONDS, least=1),
         table.flag("feedback", True),
         misses,
         tuple(sweep.axes(table)),
@@ -203,7 +194,7 @@ def check_workload(lab: Lab, name: str) -> None:
 
 
 def _load(lab: Lab, name: str) -> tomlfile.Table:
-    return tomlfile.load(lab.files("experiment")[name], schema_version=SCHEMA_VERSION)
+    return tomlfile.load(lab.files("experiment")[name])
 
 
 def _settings(table: tomlfile.Table) -> tomlfile.Table:

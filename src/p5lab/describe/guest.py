@@ -25,7 +25,6 @@ from p5lab.describe.workload import Workload, capabilities
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
-SCHEMA_VERSION = 1
 STRUCTURES = ("monolithic", "server", "microkernel", "single address space")
 LINUX, MULTIBOOT, BIOS = PROTOCOLS = ("linux", "multiboot", "bios")
 BIOS_CLOCK_VECTOR = 8  # IRQ 0 as the BIOS programs the interrupt controller
@@ -240,7 +239,6 @@ def _guest(lab: Lab, table: Table) -> Guest:
         raise UserError(f"{boot.at('until')}: expected only for a guest with [media]")
     if script.KEY in table.data:
         raise UserError(f"{table.at(script.KEY)}: expected only for a guest with [media]")
-    cannot = table.table("cannot", {})
     initramfs, disk = boot.text("initramfs", ""), boot.text("disk", "")
     protocol, modules = boot.choice("protocol", PROTOCOLS), boot.texts("modules", [])
     _check_boot(boot, protocol, initramfs, disk, modules)
@@ -257,7 +255,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
         initramfs=lab.root / initramfs if initramfs else None,
         disk=lab.root / disk if disk else None,
         cmdline=boot.text("cmdline"),
-        cannot={workload: cannot.text(workload) for workload in cannot.data},
+        cannot=table.table("cannot", {}).pairs(),
         image=_image(table.table("image")) if "image" in table.data else None,
         modules=tuple(_module(lab, text) for text in modules),
         calls=_calls(table.table("calls", {})),
@@ -316,21 +314,20 @@ def _from_media(lab: Lab, table: Table, boot: Table) -> MediaGuest:
 def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str]]:
     """The capabilities that the guest has, and the capabilities in its table [lacks] with their
     reasons."""
-    has, lacks = set(table.texts("has", [])), table.table("lacks", {})
-    if not has and not lacks.data:
+    has, lacks = set(table.texts("has", [])), table.table("lacks", {}).pairs()
+    if not has and not lacks:
         return frozenset(), {}
     known = capabilities(lab)
-    for key, names_of_it in (("has", has), ("lacks", lacks.data)):
+    for key, names_of_it in (("has", has), ("lacks", lacks)):
         for name in names_of_it:
             if name not in known:
                 raise unknown("capability", name, known, where=table.at(key))
-    return frozenset(has - lacks.data.keys()), {name: lacks.text(name) for name in lacks.data}
+    return frozenset(has - lacks.keys()), lacks
 
 
 def _calls(table: Table) -> dict[str, Call]:
     calls = {}
-    for name in table.data:
-        one = table.table(name)
+    for name, one in table.inner().items():
         calls[name] = one.record(Call)
         if calls[name].domains < 1 or min(calls[name].ring_crossings, calls[name].cr3_loads) < 0:
             raise UserError(f"{one.where}: expected at least one domain, and no negative number")
@@ -348,8 +345,8 @@ def _beside(table: Table, directory: Path) -> None:
     """Replaces ./ at the beginning of a file name with the directory of guest.toml. All other names
     are relative to the checkout."""
     table.table("boot", {}).beside(directory, "kernel", "initramfs", "disk", "modules")
-    for role in table.table("media", {}).data:
-        table.table("media").table(role).beside(directory, "file")
+    for medium in table.table("media", {}).inner().values():
+        medium.beside(directory, "file")
     script.place(table, directory)
 
 
@@ -364,7 +361,7 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     this guest as a base, directly or through other bases. If a base is one of these guests, the
     bases form a cycle."""
     path = lab.files("guest")[name]
-    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
+    table = tomlfile.load(path)
     table.choice("name", (name,))
     table.text("title")  # a variant needs its own title
     boot = table.table("boot", {})

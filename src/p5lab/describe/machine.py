@@ -21,7 +21,6 @@ from p5lab.describe.tomlfile import Where, begin
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
-SCHEMA_VERSION = 1
 # The sources that the comment of a value may cite. configs/machines/README.md gives the full titles
 # of these sources.
 SOURCES = (
@@ -154,7 +153,7 @@ def load(where: Lab | Path, name: str, place: Where = "") -> Machine:
 
 def _near(path: Path, key: str) -> str:
     """The file and the line of a key, for a message after the file was read."""
-    return tomlfile.load(path, schema_version=SCHEMA_VERSION).near(key)
+    return tomlfile.load(path).near(key)
 
 
 def _files(where: Lab | Path) -> dict[str, Path]:
@@ -169,7 +168,7 @@ def _resolved(
     """The values and sources in a file and in its base. `variants`: the files that have this file
     as a base, directly or through other bases. A machine does not inherit its name and its title
     (the keys with target `record`)."""
-    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
+    table = tomlfile.load(path)
     values: dict[str, Value] = {}
     sources: dict[str, str] = {}
     if "base" in table.data:
@@ -214,7 +213,7 @@ def _given_by(key: Key, name: str) -> tuple[dict[str, Value], dict[str, str]]:
     path = Lab.here().root / key.files / f"{name}.toml"
     known = {one.name: one for one in KEYS if one.given_by == key.name}
     what = f"key of a {key.name.partition('.')[0]}"
-    values = _values(tomlfile.load(path, schema_version=SCHEMA_VERSION), known, what)
+    values = _values(tomlfile.load(path), known, what)
     for one in known.values():
         if one.name not in values:
             raise UserError(f"{path}: missing key {one.name}: expected {one.expected}")

@@ -87,8 +87,7 @@ def read(table: Table) -> tuple[MediumFile, ...]:
     if not table.data:
         raise UserError(f"{table.where}: expected one or more of {', '.join(ROLES)}")
     wanted = []
-    for role in (one for one in ROLES if one in table.data):
-        one = table.table(role)
+    for role, one in sorted(table.inner().items(), key=lambda pair: ROLES.index(pair[0])):
         one.only(KEYS)
         geometry = None
         if "geometry" in one.data:
@@ -108,7 +107,7 @@ def _known(table: Table) -> dict[str, str]:
             raise UserError(
                 f"{known.near(digest)}: {digest!r}: expected a SHA-256, {DIGITS} digits of 0-9 a-f"
             )
-    return {digest: known.text(digest) for digest in known.data}
+    return known.pairs()
 
 
 def refusal(wanted: MediumFile, path: Path, form: Format) -> UserError:

@@ -11,8 +11,6 @@ from p5lab.describe import tomlfile
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
-SCHEMA_VERSION = 1
-
 
 @dataclass(frozen=True)
 class Observer:
@@ -44,7 +42,7 @@ def read(lab: Lab) -> tuple[Observer, ...]:
     for a wrong declaration, and for a declaration without a class."""
     found = []
     for name, path in lab.files("observer").items():
-        table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
+        table = tomlfile.load(path)
         table.table("dimensions")  # p5stats.observers reads them
         sources = tuple(sorted(path.parent.glob("**/*.cc")))
         registers = re.compile(rf'\bRegistered<[\w:]+>\s+\w+\("{re.escape(name)}"')

@@ -8,7 +8,6 @@ from pathlib import Path
 from p5lab.describe import observers, tomlfile
 from p5lab.lab import Lab
 
-SCHEMA_VERSION = 1
 FILE = "engine/session/outputs.toml"
 FORMATS = "docs/reference/formats.md"
 
@@ -28,10 +27,8 @@ class Output:
 @cache
 def read(path: Path) -> dict[str, Output]:
     """The files in a declaration, by name. Raises UserError for a wrong declaration."""
-    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
-    table.only(["outputs"])
-    outputs = table.table("outputs")
-    return {name: outputs.table(name).record(Output, name=name) for name in outputs.data}
+    found = tomlfile.load(path, ["outputs"]).table("outputs").inner()
+    return {name: one.record(Output, name=name) for name, one in found.items()}
 
 
 def here() -> dict[str, Output]:

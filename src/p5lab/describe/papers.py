@@ -10,7 +10,6 @@ from pathlib import Path
 from p5lab.describe import tomlfile
 from p5lab.lab import Lab
 
-SCHEMA_VERSION = 1
 FILE = "configs/papers.toml"
 COMMAND = "./p5lab docs --no-runs"
 
@@ -54,8 +53,8 @@ class Paper:
 @cache
 def read(path: Path) -> dict[str, Paper]:
     """The papers of a file by name. Raises UserError for a missing or wrong entry."""
-    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
-    return {name: table.table(name).record(Paper, name=name) for name in table.data}
+    found = tomlfile.load(path).inner()
+    return {name: one.record(Paper, name=name) for name, one in found.items()}
 
 
 def here() -> dict[str, Paper]:

@@ -23,7 +23,6 @@ from p5lab.describe.tomlfile import Table
 from p5lab.describe.workload import EMPTY_NAME
 from p5lab.errors import UserError, unknown
 
-SCHEMA_VERSION = 1
 KEY = "script"
 ACTIONS = (
     "wait",
@@ -128,8 +127,7 @@ class Script:
 def load(path: Path) -> Script:
     """The script of a file. Raises UserError for a file that is wrong. The file of a floppy is
     searched in the current directory before P5LAB_MEDIA, as a medium of the command line is."""
-    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
-    table.only((KEY,))
+    table = tomlfile.load(path, (KEY,))
     place(table, path.parent)
     for floppies in _inserted(table):
         for role, file in floppies.data.items():

@@ -2,7 +2,7 @@
 """The programs that p5lab supplies for systems with their own media (`run --programs`)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from p5lab.describe import tomlfile
@@ -23,7 +23,7 @@ class Program:
     name: str
     title: str
     source: str
-    parameters: Mapping[str, int]
+    parameters: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,5 @@ def read(place: Path) -> dict[str, Program]:
     Raises UserError for a wrong description."""
     if not (place / LIST).is_file():
         return {}
-    table = tomlfile.load(place / LIST, schema_version=1)
-    found = {}
-    for name in table.data:
-        one = table.table(name)
-        numbers = one.table("parameters", {})
-        parameters = {key: numbers.number(key, 0) for key in numbers.data}
-        found[name] = one.record(Program, ["parameters"], name=name, parameters=parameters)
-    return found
+    described = tomlfile.load(place / LIST).inner()
+    return {name: one.record(Program, name=name) for name, one in described.items()}

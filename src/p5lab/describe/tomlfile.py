@@ -3,7 +3,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -13,6 +13,8 @@ from p5lab.describe import tomllines
 from p5lab.describe.tomllines import Place
 from p5lab.errors import UserError, unknown
 
+SCHEMA_VERSION = 1  # of each kind of file, until the first of them changes
+C = TypeVar("C", bound=str)
 R = TypeVar("R")
 TYPE_NAMES = {
     str: "a text in quotes",
@@ -129,28 +131,37 @@ class Table:
                 raise UserError(f"{self.where}: missing key {key!r} ({TYPE_NAMES[kind]})")
             return default
         value = self.data[key]
-        # In Python, bool is a subclass of int. In TOML, the two types are different.
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        # In Python, bool is a subclass of int. In TOML, the two types are different. A number may
+        # be a whole number.
+        if type(value) is not kind and (type(value), kind) != (int, float):
             raise UserError(
                 f"{self.at(key)}: expected {TYPE_NAMES[kind]}, found {type_name(value)}"
             )
-        return value
+        return kind(value) if kind is float else value
 
     def text(self, key: str, default: Any = ...) -> str:  # noqa: ANN401
         """The value of a key: a text."""
         return self._get(key, str, default)
 
-    def choice(self, key: str, choices: tuple[str, ...]) -> str:
+    def choice(self, key: str, choices: tuple[C, ...], default: Any = ...) -> C:  # noqa: ANN401
         """The value of a key: a text that must be one of `choices`."""
-        value = self.text(key)
-        if value not in choices:
-            expected = " or ".join(f'"{choice}"' for choice in choices)
-            raise UserError(f"{self.at(key)}: expected {expected}, found {value!r}")
+        value = self.text(key, default)
+        for choice in choices:
+            if value == choice:
+                return choice
+        expected = " or ".join(f'"{choice}"' for choice in choices)
+        raise UserError(f"{self.at(key)}: expected {expected}, found {value!r}")
+
+    def number(self, key: str, default: Any = ..., *, least: int | None = None) -> int:  # noqa: ANN401
+        """The value of a key: a whole number, and not below `least`."""
+        value = self._get(key, int, default)
+        if least is not None and value < least:
+            raise UserError(f"{self.at(key)}: expected at least {least}, found {value}")
         return value
 
-    def number(self, key: str, default: Any = ...) -> int:  # noqa: ANN401
-        """The value of a key: a whole number."""
-        return self._get(key, int, default)
+    def real(self, key: str, default: Any = ...) -> float:  # noqa: ANN401
+        """The value of a key: a number, with or without a fraction."""
+        return self._get(key, float, default)
 
     def flag(self, key: str, default: Any = ...) -> bool:  # noqa: ANN401
         """The value of a key: true or false."""
@@ -174,6 +185,18 @@ class Table:
         """The value of a key: a table."""
         return Table(self.file, self._get(key, dict, default), (*self.place, key))
 
+    def inner(self) -> dict[str, "Table"]:
+        """The values of all keys, which must be tables."""
+        return {key: self.table(key) for key in self.data}
+
+    def pairs(self) -> dict[str, str]:
+        """The values of all keys, which must be texts."""
+        return {key: self.text(key) for key in self.data}
+
+    def numbers(self) -> dict[str, int]:
+        """The values of all keys, which must be whole numbers."""
+        return {key: self.number(key) for key in self.data}
+
     def tables(self, key: str) -> list["Table"]:
         """The value of a key: an array of tables ([[key]]). The list is empty if the file has no
         such array."""
@@ -187,18 +210,25 @@ class Table:
 
     def record(self, kind: type[R], keys: Iterable[str] = (), **given: Any) -> R:  # noqa: ANN401
         """A dataclass with the values of this table: each field that is not `given` has the key of
-        its name, and its type is str, int, bool or tuple[str, ...]. A key may be missing if its
-        field has a default. `keys`: those from which the caller made what is given. Raises
-        UserError for any other key."""
-        read = {str: self.text, int: self.number, bool: self.flag}
+        its name, and its type is one of those in `read`. A key may be missing if its field has a
+        default. `keys`: those from which the caller made what is given. Raises UserError for any
+        other key."""
+        read: dict[object, Callable[[str], object]] = {
+            str: self.text,
+            int: self.number,
+            float: self.real,
+            bool: self.flag,
+            tuple[str, ...]: lambda key: tuple(self.texts(key)),
+            Mapping[str, str]: lambda key: self.table(key).pairs(),
+            Mapping[str, int]: lambda key: self.table(key).numbers(),
+        }
         hints = get_type_hints(kind)
         own = [one for one in fields(cast("Any", kind)) if one.init and one.name not in given]
         self.only([*keys, *(one.name for one in own)])
         for one in own:
-            default = ... if one.default is MISSING else one.default
-            hint = hints[one.name]
-            value = read[hint](one.name, default) if hint in read else self.texts(one.name, default)
-            given[one.name] = tuple(value) if isinstance(value, list) else value
+            needed = one.default is MISSING and one.default_factory is MISSING
+            if needed or one.name in self.data:
+                given[one.name] = read[hints[one.name]](one.name)
         return kind(**given)
 
     def only(self, known: Iterable[str]) -> None:
@@ -210,12 +240,16 @@ class Table:
                 raise unknown("key", key, known, where=self.near(key))
 
 
-def load(path: Path, *, schema_version: int) -> Table:
-    """Parses a file and checks its schema_version.
+def load(
+    path: Path, keys: Iterable[str] | None = None, *, schema_version: int = SCHEMA_VERSION
+) -> Table:
+    """Parses a file and checks its schema_version. `keys`: all keys that the file may have; without
+    them, the caller checks the keys.
 
     A newer version is refused, because this program does not support it. An older version is
     refused too. Version 1 is the first version, so no code converts older files yet. Raises
-    UserError for a file that cannot be read, and for a file that is not valid TOML.
+    UserError for a file that cannot be read, for a file that is not valid TOML, and for an unknown
+    key.
     """
     if path.exists() and not path.is_file():
         raise UserError(f"cannot read {path}: expected a regular file")
@@ -247,6 +281,8 @@ def load(path: Path, *, schema_version: int) -> Table:
             + (" (written for a newer p5lab)" if version > schema_version else "")
         )
     del data["schema_version"]
+    if keys is not None:
+        table.only(keys)
     return table
 
 

@@ -14,7 +14,6 @@ from p5lab.describe.tomlfile import Table, Where, begin, type_name
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
-SCHEMA_VERSION = 1
 EMPTY_NAME = "empty"  # of the empty brackets, EMPTY_PHASE
 # The name of WHOLE_PHASE, the guest's bracket around a delivered program. This bracket begins
 # before fork() and ends after wait().
@@ -167,9 +166,9 @@ def reader(lab: Lab) -> Callable[[str], Workload]:
             f"{lab.root / FORMER}: expected one description beside each program; move table [NAME]"
             " to workloads/micro/NAME/workload.toml and NAME.c beside it"
         )
-    shelf = _Shelf(capabilities(lab), tomlfile.load(lab.parameters, schema_version=SCHEMA_VERSION))
-    for name in shelf.parameters.data:
-        _parameter(name, shelf.parameters.table(name), shelf)
+    shelf = _Shelf(capabilities(lab), tomlfile.load(lab.parameters))
+    for name, one in shelf.parameters.inner().items():
+        _parameter(name, one, shelf)
     files = lab.files("workload")
 
     def read(name: str) -> Workload:
@@ -205,10 +204,7 @@ def is_test(title: str) -> bool:
 def capabilities(lab: Lab) -> dict[str, str]:
     """All capabilities. The text of a capability is the reason why a workload does not run without
     the capability."""
-    table = tomlfile.load(lab.capabilities, schema_version=SCHEMA_VERSION)
-    table.only(["capabilities"])
-    known = table.table("capabilities")
-    return {name: known.text(name) for name in known.data}
+    return tomlfile.load(lab.capabilities, ["capabilities"]).table("capabilities").pairs()
 
 
 def programs(lab: Lab, suites: Sequence[str] = SUITES) -> dict[str, Path]:
@@ -251,25 +247,21 @@ class _Shelf:
 
 
 def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
-    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
+    table = tomlfile.load(path)
     if not path.with_name(f"{name}.c").is_file():
         raise UserError(f"{path}: expected the program {name}.c beside this file")
-    parameter_tables = table.table("parameters", {})
-    parameters = {
-        key: _parameter(key, parameter_tables.table(key), shelf) for key in parameter_tables.data
-    }
+    described = table.table("parameters", {}).inner()
+    parameters = {key: _parameter(key, one, shelf) for key, one in described.items()}
     for key, one in parameters.items():
         if one.least and (one.least not in parameters or parameters[one.least].choices):
-            at = parameter_tables.table(key).at("minimum")
+            at = described[key].at("minimum")
             raise UserError(f"{at}: expected a number or a numeric parameter; found {one.least!r}")
     operations = table.data.get("operations", 1)
-    if isinstance(operations, str):
-        if operations not in parameters or parameters[operations].choices:
-            raise UserError(f"{table.at('operations')}: expected a number or a numeric parameter")
-    elif table.number("operations", 1) < 1:
-        raise UserError(f"{table.at('operations')}: expected at least 1")
-    if table.number("bytes", 1) < 1:
-        raise UserError(f"{table.at('bytes')}: expected at least 1")
+    if not isinstance(operations, str):
+        table.number("operations", 1, least=1)
+    elif operations not in parameters or parameters[operations].choices:
+        raise UserError(f"{table.at('operations')}: expected a number or a numeric parameter")
+    table.number("bytes", 1, least=1)
     phases = table.table("phases")
     for phase in phases.data:
         if not re.fullmatch(r"[0-9]{1,9}", phase):
@@ -279,7 +271,7 @@ def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
         ("operations", "phases", "parameters", "needs", "with"),
         name=name,
         operations=operations,
-        phases={int(phase): phases.text(phase) for phase in phases.data}
+        phases={int(phase): name for phase, name in phases.pairs().items()}
         | {EMPTY_PHASE: EMPTY_NAME},
         parameters=parameters,
         needs=shelf.needs(table, "needs"),

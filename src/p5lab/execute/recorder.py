@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from p5lab.describe.script import BUTTONS, KEY, SCHEMA_VERSION
+from p5lab.describe.script import BUTTONS, KEY
+from p5lab.describe.tomlfile import SCHEMA_VERSION
 from p5lab.host.terminal_keys import Typed
 
 THINKING_US = 1_000_000  # a longer time between two inputs begins a new step

@@ -67,14 +67,11 @@ def version_key(version: str) -> tuple[int, ...]:
 
 def read_sources(path: Path) -> dict[str, Source]:
     """The entries of sources.toml by name. Raises UserError for a wrong entry."""
-    table = tomlfile.load(path, schema_version=1)
-    return {name: _source(name, table.table(name)) for name in table.data}
+    return {name: _source(name, one) for name, one in tomlfile.load(path).inner().items()}
 
 
 def _source(name: str, entry: tomlfile.Table) -> Source:
-    size = entry.number("size")
-    if size < 1:
-        raise UserError(f"{entry.at('size')}: expected at least 1, found {size}")
+    size = entry.number("size", least=1)
     if "path" in entry.data:
         sha256 = entry.text("sha256")
         if not re.fullmatch(r"[0-9a-f]{64}", sha256):
@@ -85,7 +82,6 @@ def _source(name: str, entry: tomlfile.Table) -> Source:
                 f"{entry.at('path')}: expected a path below the mirror, found {place!r}"
             )
         return Pinned(name, entry.text("version"), place, size, sha256)
-    tested = entry.table("tested", {})
     return Moving(
         name,
         entry.text("package"),
@@ -93,5 +89,5 @@ def _source(name: str, entry: tomlfile.Table) -> Source:
         entry.text("from"),
         entry.text("below"),
         size,
-        {version: tested.text(version) for version in tested.data},
+        entry.table("tested", {}).pairs(),
     )

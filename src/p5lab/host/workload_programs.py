@@ -40,11 +40,11 @@ def entries(lab: Lab, place: str) -> dict[str, Entry]:
     none. Raises UserError for a wrong description."""
     if not (lab.root / place / LIST).is_file():
         return {}
-    table = tomlfile.load(lab.root / place / LIST, schema_version=1)
+    described = tomlfile.load(lab.root / place / LIST).inner()
     known = workload.load(lab)
     return {
-        name: _entry(name, table.table(name), known, PHASES * number)
-        for number, name in enumerate(table.data, 1)
+        name: _entry(name, one, known, PHASES * number)
+        for number, (name, one) in enumerate(described.items(), 1)
     }
 
 
@@ -69,8 +69,7 @@ def _entry(name: str, one: Table, known: Mapping[str, workload.Workload], first:
 
 def _described(name: str, one: Table) -> tuple[Program, dict[int, str]]:
     """A program of one system, which the list describes itself."""
-    numbers = one.table("parameters", {})
-    parameters = {key: numbers.number(key, 0) for key in numbers.data}
+    parameters = one.table("parameters", {}).numbers()
     program = Program(name, one.text("title"), one.text("source"), parameters)
     return program, dict(enumerate(one.texts("phases")))
 

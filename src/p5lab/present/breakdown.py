@@ -154,13 +154,8 @@ def _own(name: str) -> Column | None:
 
 def _names(path: Path) -> dict[str, dict[str, str]]:
     """Reads a file of names: for each dimension, a table NAME = "OTHER NAME"."""
-    table = tomlfile.load(path, schema_version=1)
-    table.only(("schema_version", *DIMENSIONS))
-    found = {}
-    for name in DIMENSIONS:
-        own = table.table(name, {})
-        found[name] = {key: own.text(key) for key in own.data}
-    return found
+    table = tomlfile.load(path, DIMENSIONS)
+    return {name: table.table(name, {}).pairs() for name in DIMENSIONS}
 
 
 # --- what the runs counted ------------------------------------------------------------------------
