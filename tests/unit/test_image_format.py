@@ -11,6 +11,7 @@ import subprocess
 import zipfile
 
 import pytest
+from fakelab import REPO
 
 from p5lab.describe import boot, disk_image, image_format, media
 from p5lab.describe.media import MediumFile
@@ -21,6 +22,7 @@ from p5lab.prepare.raw_image import RawImages
 
 SMALL, USUAL = 163_840, 1_474_560
 BOOT = (b"\xeb\xfe" + bytes(508) + b"\x55\xaa").ljust(SMALL, b"\xf6")
+RAW = RawImages(Lab(REPO), convert=False)  # of images that are raw already
 CODE = b"\x31\xc0\x8e\xd8\xbe\x1a\x7c\xac\x84\xc0\x74\x09\xb4\x0e\xbb\x07\x00\xcd\x10"
 
 
@@ -275,10 +277,10 @@ def test_a_floppy_without_signature_boots_if_it_has_code(tmp_path):
         assert disk_image.has_unsigned_code(path) == unsigned
         wanted = [MediumFile("floppy_a", str(path), "--floppy")]
         if unsigned or content == BOOT[:512]:
-            assert boot.Boot(media.found(wanted)).has_unsigned_floppy == unsigned
+            assert boot.Boot(media.found(wanted, RAW)).has_unsigned_floppy == unsigned
         else:
             with pytest.raises(UserError, match="neither ends with 55 AA nor begins with code"):
-                media.found(wanted)
+                media.found(wanted, RAW)
 
 
 def cdrom(media_type, boot=BOOT, bootable=0x88):
@@ -312,10 +314,10 @@ def test_the_second_floppy_keeps_its_letter_if_a_cdrom_is_drive_a(tmp_path, cont
         MediumFile("cdrom", str(disc), "--cdrom"),
         MediumFile("floppy_b", str(floppy), "--put"),
     ]
-    booted = boot.Boot(media.found(wanted))
+    booted = boot.Boot(media.found(wanted, RAW))
     assert booted.drive_number("floppy_b") == drive
     floppy_a = MediumFile("floppy_a", str(floppy), "--floppy")
-    assert boot.Boot(media.found([*wanted, floppy_a])).drive_number("floppy_b") == 1
+    assert boot.Boot(media.found([*wanted, floppy_a], RAW)).drive_number("floppy_b") == 1
 
 
 def test_formats_that_are_no_raw_images_have_names():

@@ -133,19 +133,11 @@ def check_format(wanted: MediumFile, path: Path) -> None:
         )
 
 
-def as_it_is(wanted: MediumFile, path: Path) -> tuple[Path, str]:
-    """Takes raw images only. Raises UserError for others."""
-    if form := image_format.of(path):
-        raise refusal(wanted, path, form)
-    check_format(wanted, path)
-    return path, ""
-
-
 # Returns the raw image of a medium and the formats of the file; empty for a raw image.
 Raw: TypeAlias = Callable[[MediumFile, Path], tuple[Path, str]]
 
 
-def found(wanted: Sequence[MediumFile], raw: Raw = as_it_is) -> tuple[Medium, ...]:
+def found(wanted: Sequence[MediumFile], raw: Raw) -> tuple[Medium, ...]:
     """Searches and checks all media of a guest. `raw` makes raw images of other formats. Raises
     UserError for a missing file, for an image that the machine cannot use, and if the BIOS cannot
     boot from the first medium of its order and has no other."""
@@ -227,7 +219,7 @@ def placed(name: str) -> Path | None:
 
 
 def inserted(
-    wanted: Sequence[MediumFile], present: Sequence[Medium], raw: Raw = as_it_is
+    wanted: Sequence[MediumFile], present: Sequence[Medium], raw: Raw
 ) -> tuple[Medium, ...]:
     """The floppies that a script inserts, without those that are already `present`. Raises
     UserError for a missing file and a wrong image."""
