@@ -10,9 +10,10 @@ counts of the empty bracket are subtracted, as in the reports.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from p5stats import compare, tidy
+from p5stats import compare
 from p5stats.lazy import pd
 
 ARCHITECTURAL, L1, MODELLED = "architectural", "L1", "modelled"
@@ -62,30 +63,25 @@ QUANTITIES = (
 )
 
 
-def typical(frame: pd.DataFrame) -> pd.DataFrame:
-    """The typical bracket of each phase of one engine's runs.
+def _typical(counts: pd.DataFrame) -> pd.DataFrame:
+    """The medians of a table of `compare.counts` over those brackets of a phase that have the
+    fewest interrupts; over all, if the engine does not count interrupts. Index: ASKED."""
 
-    The typical bracket contains the median counts of the brackets with the fewest interrupts.
-    Index: ASKED. Columns: the names of QUANTITIES, and `brackets`, the number of brackets in the
-    median. If the engine does not count a quantity, its value is NaN.
-    """
-    counts = compare.without_empty(compare.counts(frame))
-    rows = {}
-    for asked, brackets in counts.groupby(level=ASKED, sort=False):
-        quiet = _quiet(brackets)
-        median = quiet.median()
-        rows[asked] = {
-            quantity.name: sum(float(median.get(event, math.nan)) for event in quantity.events)
-            for quantity in QUANTITIES
-        } | {"brackets": len(quiet)}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(index=ASKED)
+    def median(brackets: pd.DataFrame) -> pd.Series:
+        if INTERRUPTS not in brackets or brackets[INTERRUPTS].isna().any():
+            return brackets.median()
+        return brackets[brackets[INTERRUPTS] == brackets[INTERRUPTS].min()].median()
+
+    return counts.groupby(level=ASKED, sort=False).apply(median)
 
 
-def _quiet(brackets: pd.DataFrame) -> pd.DataFrame:
-    """The brackets with the fewest interrupts; all, if the engine does not count interrupts."""
-    if INTERRUPTS not in brackets or brackets[INTERRUPTS].isna().any():
-        return brackets
-    return brackets[brackets[INTERRUPTS] == brackets[INTERRUPTS].min()]
+def _pairs(
+    one: pd.DataFrame, other: pd.DataFrame
+) -> Iterator[tuple[tuple[str, ...], str, float, float]]:
+    """Yields each phase and column that both tables have, with the two values."""
+    for asked in one.index.intersection(other.index, sort=False):
+        for name in one.columns.intersection(other.columns, sort=False):
+            yield asked, name, float(one.at[asked, name]), float(other.at[asked, name])
 
 
 def every_event(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
@@ -95,37 +91,32 @@ def every_event(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     interrupts, of all rings. `interrupts`: the larger number of them in such a bracket. Interrupts
     by vector are left out.
     """
-    one, other = (
-        dict(list(compare.counts(t).groupby(level=ASKED, sort=False))) for t in (first, second)
-    )
-    rows = []
-    for asked in one:
-        if asked not in other or asked[-1] == EMPTY:
-            continue
-        pair = [_quiet(brackets[asked]).median() for brackets in (one, other)]
-        interrupts = max(float(median.get(INTERRUPTS, math.nan)) for median in pair)
-        for event in pair[0].index:
-            if event == compare.KERNEL or event.startswith(compare.VECTOR):
-                continue
-            counts = [float(median.get(event, math.nan)) for median in pair]
-            if not any(map(math.isnan, counts)):
-                rows.append((*asked, event, *counts, interrupts))
-    return pd.DataFrame(rows, columns=EVENTS)
+    one, other = (_typical(compare.counts(table)) for table in (first, second))
+    found = pd.DataFrame(
+        [(*asked, *pair) for asked, *pair in _pairs(one, other) if asked[-1] != EMPTY],
+        columns=EVENTS[:-1],
+    ).dropna()
+    is_detail = found["event"].eq(compare.KERNEL) | found["event"].str.startswith(compare.VECTOR)
+    disturbed = found[found["event"] == INTERRUPTS].set_index(ASKED)[list(ENGINES)].max(axis=1)
+    return found[~is_detail].join(disturbed.rename("interrupts"), on=ASKED).reset_index(drop=True)
 
 
 def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """A row for each quantity of each phase. Phases that are missing in one table are omitted.
 
-    Columns: COLUMNS. `difference` is (second - first) / the larger count.
+    Columns: COLUMNS. `difference` is (second - first) / the larger count. If an engine does not
+    count a quantity, its value is NaN.
     """
-    one, other = typical(first), typical(second)
-    rows = []
-    for asked in one.index:
-        if asked not in other.index:
-            continue
-        for quantity in QUANTITIES:
-            pair = one.at[asked, quantity.name], other.at[asked, quantity.name]
-            rows.append((*asked, quantity.name, quantity.kind, *pair, *judge(quantity.kind, *pair)))
+    sums = []
+    for table in (first, second):
+        events = _typical(compare.without_empty(compare.counts(table)))
+        parts = {one.name: events.reindex(columns=list(one.events)) for one in QUANTITIES}
+        sums.append(pd.DataFrame({k: part.sum(axis=1, skipna=False) for k, part in parts.items()}))
+    kinds = {one.name: one.kind for one in QUANTITIES}
+    rows = [
+        (*asked, name, kinds[name], *pair, *judge(kinds[name], *pair))
+        for asked, name, *pair in _pairs(*sums)
+    ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -164,8 +155,3 @@ def judge(
     if math.isnan(allowed):
         return difference, allowed, UNBOUND
     return difference, allowed, AGREES if abs(difference) <= allowed else DIFFERS
-
-
-def table(runs: list[pd.DataFrame]) -> pd.DataFrame:
-    """Joins the tidy tables of several runs. If there are no runs, the result is an empty table."""
-    return pd.concat(runs, ignore_index=True) if runs else pd.DataFrame(columns=tidy.COLUMNS)

@@ -111,6 +111,16 @@ class Events:
         """The ready marker. None if the guest did not reach this marker."""
         return next((marker for marker in self.markers if marker.op == "ready"), None)
 
+    def between(self, begin: Marker, end: Marker, ring: int | None = None) -> dict[str, int]:
+        """The counts of each event between two snapshots, as sums over all address spaces and over
+        all rings, or of one ring."""
+
+        def total(marker: Marker, index: int) -> int:
+            banks = (bank for (_, own), bank in marker.banks.items() if ring in (None, own))
+            return sum(bank[index] for bank in banks if index < len(bank))
+
+        return {event: total(end, i) - total(begin, i) for i, event in enumerate(self.units)}
+
 
 def parse(path: Path) -> Events:
     """Parses and checks a file. StatsError names the line of the first error.

@@ -338,7 +338,7 @@ def counted(parsed: Events, empty: int, interval: int | None = None) -> dict[str
     marks = [*parsed.markers, *(mark for mark in (begin, end) if mark)]
     for mark in sorted(marks, key=lambda mark: mark.line):
         if before and inside and depth:
-            for event, value in _difference(before, mark, parsed.units).items():
+            for event, value in parsed.between(before, mark).items():
                 counts[event] += value
         before = mark
         if mark is begin or mark is end:
@@ -364,15 +364,6 @@ def elapsed(parsed: Events, empty: int) -> int:
     """
     clocks = [bracket for bracket in parsed.brackets if bracket.phase != empty]
     return max(one.end.tsc for one in clocks) - min(one.begin.tsc for one in clocks)
-
-
-def _difference(begin: Marker, end: Marker, units: Mapping[str, str]) -> dict[str, int]:
-    """The counts between two snapshots, as sums over all rings and address spaces."""
-
-    def total(marker: Marker, index: int) -> int:
-        return sum(bank[index] for bank in marker.banks.values() if index < len(bank))
-
-    return {event: total(end, i) - total(begin, i) for i, event in enumerate(units)}
 
 
 def estimate(parsed: Events, empty: int, points: Sequence[Point]) -> dict[str, float]:

@@ -41,6 +41,9 @@ from p5stats.lazy import pd
 BOCHS, GEM5 = ENGINES = ("bochs", "gem5")  # names in the tables
 CLASSIC, CHIP = "gem5_classic", "gem5_chip"  # the engines that gem5 can be
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
+RUN = ["workload", "parameters", "seed"]
+HOSTS = [*RUN, "engine", "wall_seconds", "after_boot_seconds", "instructions"]
+COUNT = [*ASKED, "quantity"]  # the columns that name a count
 
 
 @dataclass(frozen=True)
@@ -279,42 +282,24 @@ def _compare(lab: Lab, ask: Ask, execute: Execute, one: Explanation | None = Non
     on_gem5 = [run for run in runs if run.engine != BOCHS]
     engines.get(on_gem5[0].engine if on_gem5 else CLASSIC).examine(lab, on_gem5)
     results = execute(runs)
+    done = [result for result in results if result.status == "ok"]
     counted: dict[str, list[pd.DataFrame]] = {engine: [] for engine in ENGINES}
-    hosts, deviations = [], []
-    for result in results:
-        if result.status != "ok":
-            continue
-        run = result.run
+    for result in done:
         table, _ = tidy.read_run(result.directory)
-        counted[_shown(run)].append(table.assign(parameters=parameters[_name(run)]))
-        hosts.append(_host(result))
-        deviations += _deviations(result)
+        of = parameters[_name(result.run)]
+        counted[_shown(result.run)].append(table.assign(parameters=of))
+    rows, each = (pd.DataFrame(columns=names) for names in (crosscheck.COLUMNS, crosscheck.EVENTS))
     if all(counted.values()):
-        first, second = (crosscheck.table(counted[engine]) for engine in ENGINES)
+        first, second = (pd.concat(counted[engine], ignore_index=True) for engine in ENGINES)
         rows = crosscheck.differences(first, second)
-    else:
-        rows = pd.DataFrame(columns=crosscheck.COLUMNS)
-    each = pd.DataFrame(columns=crosscheck.EVENTS)
-    if ask.chip and len(rows):
-        each = crosscheck.every_event(first, second)
+        each = crosscheck.every_event(first, second) if ask.chip else each
     share = [shares[key] for key in zip(rows["workload"], rows["parameters"], strict=True)]
     return Check(
         rows.assign(share=share, explanation="", explained_by=""),
-        pd.DataFrame(
-            hosts,
-            columns=[
-                "workload",
-                "parameters",
-                "seed",
-                "engine",
-                "wall_seconds",
-                "after_boot_seconds",
-                "instructions",
-            ],
-        ),
+        pd.DataFrame(map(_host, done), columns=HOSTS),
         [result for result in results if result.status != "ok"],
         list(dict.fromkeys(one for expansion in expanded for one in expansion.cannot)),
-        list(dict.fromkeys(deviations)),
+        list(dict.fromkeys(reason for result in done for reason in _deviations(result))),
         each.assign(explanation=""),
     )
 
@@ -333,6 +318,7 @@ def _operations(run: Run) -> int:
 
 
 def _host(result: Result) -> tuple[object, ...]:
+    """The HOSTS of a run."""
     run, record = result.run, store.read(result.directory) or {}
     after = record.get("after_boot_seconds", math.nan)
     if run.engine != BOCHS:
@@ -340,15 +326,8 @@ def _host(result: Result) -> tuple[object, ...]:
         # at the ready marker, so the host time of the first dump is left out.
         spans = sections(result.directory / STATS, lambda name: name == "hostSeconds")
         after = sum(float(section.get("hostSeconds")) for section in list(spans)[1:])
-    return (
-        run.workload.name,
-        run.parameter_text,
-        run.seed,
-        _shown(run),
-        result.wall_seconds,
-        after,
-        _instructions(result.directory / EVENTS),
-    )
+    instructions = _instructions(result.directory / EVENTS)
+    return *_name(run), run.seed, _shown(run), result.wall_seconds, after, instructions
 
 
 def _instructions(path: Path) -> float:
@@ -359,12 +338,8 @@ def _instructions(path: Path) -> float:
     parsed = events.parse(path)
     if "instructions" not in parsed.units or not parsed.markers:
         return math.nan
-    index = list(parsed.units).index("instructions")
-
-    def total(marker: events.Marker) -> int:
-        return sum(bank[index] for bank in marker.banks.values() if index < len(bank))
-
-    return total(parsed.markers[-1]) - total(parsed.ready or parsed.markers[0])
+    begin = parsed.ready or parsed.markers[0]
+    return parsed.between(begin, parsed.markers[-1])["instructions"]
 
 
 def _deviations(result: Result) -> list[str]:
@@ -394,35 +369,21 @@ def _beyond(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _explain(rows: pd.DataFrame, explanation: Explanation) -> None:
     """Marks differences as explained if they are not above the limit in the experiment."""
-    again = rows[rows["explanation"] == explanation.name]
-    left = {_key(row) for _, row in _beyond(again).iterrows()}
-    asked = {_key(row) for _, row in again.dropna(subset=["difference"]).iterrows()}
-    for index, row in _open(rows, explanation).iterrows():
-        if _key(row) in asked - left:
-            rows.at[index, "explained_by"] = explanation.name
-
-
-def _key(row: Mapping[str, Any] | pd.Series) -> tuple[str, ...]:
-    return tuple(row[name] for name in (*ASKED, "quantity"))
+    again = rows[(rows["explanation"] == explanation.name) & rows["difference"].notna()]
+    removed = again.drop(_beyond(again).index).set_index(COUNT).index
+    own = _open(rows, explanation)
+    is_removed = own.set_index(COUNT).index.isin(removed)
+    rows.loc[own.index[is_removed], "explained_by"] = explanation.name
 
 
 # --- for people -----------------------------------------------------------------------------------
 
 EQUAL = "Equal events"  # the title of a table
-SHOWN = {
-    "instructions": "instruc-\ntions",
-    "data reads": "data\nreads",
-    "data writes": "data\nwrites",
-    "segment loads": "segment\nloads",
-    "ring crossings": "ring\ncrossings",
-    "CR3 loads": "CR3\nloads",
-    "L1D read misses": "L1D read\nmisses",
-    "L1D write misses": "L1D write\nmisses",
-    "L1I misses": "L1I\nmisses",
-    "DTLB misses": "DTLB\nmisses",
-    "L2 read misses": "L2 read\nmisses",
-    "nominal cycles": "nominal\ncycles",
-}
+SHOWN = (
+    *("instructions", "data reads", "data writes", "segment loads", "ring crossings", "CR3 loads"),
+    *("L1D read misses", "L1D write misses", "L1I misses", "DTLB misses", "L2 read misses"),
+    "nominal cycles",
+)
 NOTE = (
     "The first table shows the difference between the counts of gem5 and bochs in one bracket,"
     " relative to the larger count. A count is a median, minus the count of the empty bracket. The"
@@ -484,13 +445,19 @@ def _label(row: Mapping[str, Any] | pd.Series) -> str:
 
 def _overview(own: pd.DataFrame) -> Grid:
     counted = own[own["verdict"] != ABSENT]["quantity"].unique()
-    shown = {name: head for name, head in SHOWN.items() if name in counted}
-    grid = Grid("gem5 against bochs", ["", *shown.values()])
+    shown = [name for name in SHOWN if name in counted]
+    grid = Grid("gem5 against bochs", ["", *map(_head, shown)])
     for _, rows in own.groupby(ASKED, sort=False):
         by_quantity = {row["quantity"]: row for row in rows.to_dict("records")}
         label = _label(rows.iloc[0])
         grid.add(label, *(_difference(by_quantity[quantity]) for quantity in shown))
     return grid
+
+
+def _head(quantity: str) -> str:
+    """The name of a quantity in two lines."""
+    first, _, last = quantity.rpartition(" ")
+    return f"{first}\n{last}" if first else quantity.replace("instructions", "instruc-\ntions")
 
 
 def _equal(events: pd.DataFrame) -> Grid:
@@ -531,46 +498,38 @@ def _differing(own: pd.DataFrame) -> Grid:
 def _experiments(rows: pd.DataFrame) -> Grid:
     """The effect of each experiment on the differences that the experiment should explain."""
     grid = Grid("Experiments", ["", "", "experiment", "before", *ENGINES, "after"])
-    before = {_key(row): row["difference"] for _, row in _beyond(_own(rows)).iterrows()}
-    for _, row in rows[rows["explanation"] != ""].iterrows():
-        if _key(row) in before:
-            grid.add(
-                _label(row),
-                row["quantity"],
-                row["explanation"],
-                _percent(before[_key(row)]),
-                number(row["first"]),
-                number(row["second"]),
-                _percent(row["difference"]),
-            )
+    before = _beyond(_own(rows)).set_index(COUNT)["difference"].rename("before")
+    again = rows[rows["explanation"] != ""].join(before, on=COUNT, how="inner")
+    for row in again.to_dict("records"):
+        grid.add(
+            _label(row),
+            row["quantity"],
+            row["explanation"],
+            _percent(row["before"]),
+            number(row["first"]),
+            number(row["second"]),
+            _percent(row["difference"]),
+        )
     return grid
 
 
 def _times(hosts: pd.DataFrame) -> Grid:
-    heads = [
-        "",
-        *(f"{engine}\nrun" for engine in ENGINES),
-        *(f"{engine}\nfrom ready" for engine in ENGINES),
-        "ratio",
-        *(f"{engine}\nMIPS" for engine in ENGINES),
-    ]
-    grid = Grid("Host time in seconds", heads)
-    for (name, parameters, seed), rows in hosts.groupby(
-        ["workload", "parameters", "seed"], sort=False
-    ):
-        by_engine = {row["engine"]: row for row in rows.to_dict("records")}
-        if set(by_engine) != set(ENGINES):
+    run, ready, mips = (
+        [f"{engine}\n{what}" for engine in ENGINES] for what in ("run", "from ready", "MIPS")
+    )
+    grid = Grid("Host time in seconds", ["", *run, *ready, "ratio", *mips])
+    for (name, parameters, seed), rows in hosts.groupby(RUN, sort=False):
+        if set(rows["engine"]) != set(ENGINES):
             continue
-        pair = [by_engine[engine] for engine in ENGINES]
-        after = [one["after_boot_seconds"] for one in pair]
+        pair = rows.drop_duplicates("engine", keep="last").set_index("engine").loc[list(ENGINES)]
+        after, counted = pair["after_boot_seconds"], pair["instructions"] / 1e6
         label = f"{name} {parameters}".strip() + (f", seed {seed}" if seed else "")
-        speeds = [ratio(one["instructions"] / 1e6, one["after_boot_seconds"]) for one in pair]
         grid.add(
             label,
-            *(number(one["wall_seconds"]) for one in pair),
+            *map(number, pair["wall_seconds"]),
             *map(number, after),
-            times(ratio(after[1], after[0])),
-            *map(number, speeds),
+            times(ratio(after[GEM5], after[BOCHS])),
+            *(number(ratio(*one)) for one in zip(counted, after, strict=True)),
         )
     return grid
 
@@ -616,13 +575,13 @@ def notes(found: Check) -> list[str]:
 def show(console: Console, found: Check, form: str) -> None:
     """Prints the result. `form`: "table", "csv", "json" or "markdown". "csv" has a row for each
     phase, quantity and experiment, and "json" also has the host times in seconds."""
-    rows = tables.records(found.rows)
-    if form != "json":
-        tables.show(console, form, grids(found), notes(found), rows)
-        return
-    document = tables.as_json(
+    tables.show(
+        console,
+        form,
+        grids(found),
+        notes(found),
+        tables.records(found.rows),
         engines=ENGINES,
-        rows=rows,
         events=tables.records(found.events),
         host=tables.records(found.hosts),
         deviations=found.deviations,
@@ -631,7 +590,6 @@ def show(console: Console, found: Check, form: str) -> None:
         ],
         cannot=[vars(one) for one in found.cannot],
     )
-    console.file.write(document)
 
 
 def record(found: Check) -> Record:

@@ -18,7 +18,7 @@ from p5lab.keep.result import Execute, succeeded
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid
 from p5stats import events, gem5_events
-from p5stats.events import Bracket, Events
+from p5stats.events import Events
 
 NAME, GUEST, BOARD, FILE = "gem5-programs", "linux", "p90-premiere2", "events.jsonl"
 # A board, an experiment, its workloads, and the parameters that the experiment does not give.
@@ -76,21 +76,14 @@ def compared(one: Events, other: Events) -> tuple[float, ...]:
     for first, second in zip(one.brackets, other.brackets, strict=True):
         if first.phase == EMPTY_PHASE:
             continue
-        here, there = _counts(one, first), _counts(other, second)
+        here, there = (
+            run.between(bracket.begin, bracket.end, USER)
+            for run, bracket in ((one, first), (other, second))
+        )
         equal += all(here[name] == there[name] for name in here.keys() & there.keys())
         shares.append(abs(there[CLOCKS] / here[CLOCKS] - 1))
     near = sum(share <= NEAR for share in shares)
     return len(shares), shares.count(0), equal, near, short(max(shares))
-
-
-def _counts(run: Events, bracket: Bracket) -> dict[str, int]:
-    """The counts of a bracket in the user's ring."""
-    sums = dict.fromkeys(run.units, 0)
-    for sign, marker in ((1, bracket.end), (-1, bracket.begin)):
-        for (_, ring), bank in marker.banks.items():
-            for name, value in zip(sums, bank, strict=False) if ring == USER else ():
-                sums[name] += sign * value
-    return sums
 
 
 def grid(record: Record) -> Grid:
