@@ -14,6 +14,8 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 from p5stats import compare, papers
@@ -53,20 +55,8 @@ MICROSECONDS = "microseconds"  # the name of modelled time as a term of a measur
 _BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20}
 _COUNTED = {"process": 1, "processes": 1}
 COLUMNS = (
-    "claim",
-    "source",
-    "quantity",
-    "machine",
-    "tag",
-    "published",
-    "unit",
-    "role",
-    "modelled",
-    "error",
-    "verdict",
-    "reason",
-    "note",
-    "runs",
+    *("claim", "source", "quantity", "machine", "tag", "published", "unit", "role"),
+    *("modelled", "error", "verdict", "reason", "note", "runs"),
 )
 
 
@@ -288,19 +278,13 @@ def _row(
             verdict = HOLDS if meets(claim.tag, claim.value, modelled) else FAILS
             reason = claim.reason if verdict == FAILS else ""
     return {
+        **vars(claim),
         "claim": claim.id,
-        "source": claim.source,
-        "quantity": claim.quantity,
-        "machine": claim.machine,
-        "tag": claim.tag,
         "published": float(claim.value),
-        "unit": claim.unit,
-        "role": claim.role,
         "modelled": modelled,
         "error": (modelled - claim.value) / claim.value * 100 if claim.value else math.nan,
         "verdict": verdict,
         "reason": reason,
-        "note": claim.note,
         "runs": runs,
     }
 
@@ -402,10 +386,10 @@ def _each(
         except StatsError as error:
             raise StatsError(f"claim {claim.id}: no event and {error}") from None
 
-    count = sum((term(name) for name in measure.count[1:]), start=term(measure.count[0]))
+    values = reduce(add, map(term, measure.count))
     if measure.per:
-        count = count / sum((term(name) for name in measure.per[1:]), start=term(measure.per[0]))
-    values = count * measure.times
+        values = values / reduce(add, map(term, measure.per))
+    values = values * measure.times
     if measure.base:
         ratings = means.index.get_level_values("run").map(clocks).map(papers.pentium_mips)
         mips = pd.Series(ratings.to_numpy(dtype=float), index=means.index)

@@ -253,7 +253,7 @@ def test_the_verdicts_follow_from_a_record(lab):
         ('tag = "exact"', 'tag = "inferred"', 'chase: tag: expected "exact" or "about" or'),
         ('tag = "exact"', 'tag = "lost"', 'chase: tag: expected "exact"'),
         ("value = 2", 'value = "2"', "chase: value: expected a number, found a text in quotes"),
-        ("value = 2", "", "chase: value: expected a number, found none"),
+        ("value = 2", "", "chase: missing key 'value' (a number)"),
         ("value = 2", "value = 2\nvalues = 3", "chase: unknown key 'values'"),
         ('role = "predicted"', 'role = "guessed"', 'chase: role: expected "input" or'),
         ('role = "predicted"', 'role = "fitted"', "chase: keys: expected the machine keys"),

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar, cast, get_type_hints
+from types import UnionType
+from typing import Any, NoReturn, TypeVar, cast, get_args, get_type_hints
 
 from p5lab.describe import tomllines
 from p5lab.describe.tomllines import Place
@@ -208,7 +209,7 @@ class Table:
             result.append(table)
         return result
 
-    def record(self, kind: type[R], keys: Iterable[str] = (), **given: Any) -> R:  # noqa: ANN401
+    def record(self, kind: type[R], keys: Iterable[str] = (), /, **given: Any) -> R:  # noqa: ANN401
         """A dataclass with the values of this table: each field that is not `given` has the key of
         its name, and its type is one of those in `read`. A key may be missing if its field has a
         default. `keys`: those from which the caller made what is given. Raises UserError for any
@@ -228,7 +229,9 @@ class Table:
         for one in own:
             needed = one.default is MISSING and one.default_factory is MISSING
             if needed or one.name in self.data:
-                given[one.name] = read[hints[one.name]](one.name)
+                hint = hints[one.name]  # without the None of an optional field
+                hint = get_args(hint)[0] if isinstance(hint, UnionType) else hint
+                given[one.name] = read[hint](one.name)
         return kind(**given)
 
     def only(self, known: Iterable[str]) -> None:

@@ -100,16 +100,12 @@ def tables(lab: Lab, record: Record) -> dict[str, Grid]:
 
 
 def _load(lab: Lab) -> Table:
-    table = tomlfile.load(lab.root / FILE, schema_version=1)
-    table.only(("experiment", "column", "claim", "untestable"))
-    return table
+    return tomlfile.load(lab.root / FILE, ("experiment", "column", "claim", "untestable"))
 
 
 def experiments(table: Table) -> Iterable[tuple[str, Table]]:
     """The experiments, each with its PARTS."""
-    every = table.table("experiment")
-    for name in every.data:
-        one = every.table(name)
+    for name, one in table.table("experiment").inner().items():
         one.only(("parts",))
         yield name, one
 
@@ -130,9 +126,7 @@ def _measured(lab: Lab, table: Table, name: str, execute: Execute) -> Record:
 
 def _columns(table: Table, name: str) -> Iterable[tuple[str, Table]]:
     """The columns of an experiment."""
-    every = table.table("column")
-    for column in every.data:
-        one = every.table(column)
+    for column, one in table.table("column").inner().items():
         one.only(("title", "experiment", "workload", "parameters", "phase"))
         if one.text("experiment") == name:
             yield column, one

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import astuple, replace
 
 from rich.console import Console
 
@@ -37,20 +37,20 @@ EVENTS = {
     "instructions": "instructions (16)",
     "hw_interrupts": "interrupts (27)",
 }
-HEADS = [
-    "",
-    "start\nstop",
-    "Null",
-    "method",
-    "engine",
-    "left\nover",
-    "first",
-    "inter-\nrupts",
-    "access",
-    "mis-\ncounts",
-    "undis-\nturbed",
-    "dis-\nturbed",
-]
+# The columns of a table: a value of method.Row, and its head.
+COLUMNS = {
+    "reading": "start\nstop",
+    "null": "Null",
+    "method": "method",
+    "engine": "engine",
+    "left": "left\nover",
+    "first": "first",
+    "interrupts": "inter-\nrupts",
+    "access": "access",
+    "miscounts": "mis-\ncounts",
+    "undisturbed": "undis-\nturbed",
+    "disturbance": "dis-\nturbed",
+}
 NOTES = (
     "Each number is the mean of one operation. The column 'method' is start-stop minus Null. This"
     " is the number that chen95 would print. The column 'engine' is the engine's count for the same"
@@ -130,22 +130,11 @@ def _engine(stored: Stored) -> pd.DataFrame:
 
 def grid(operation: str, found: Sequence[Row]) -> Grid:
     """The table of one operation, with a row for each event."""
-    result = Grid(f"{operation}: by the method of chen95, and by the engine", HEADS)
+    title = f"{operation}: by the method of chen95, and by the engine"
+    result = Grid(title, ["", *COLUMNS.values()])
     for row in found:
-        values = (
-            row.reading,
-            row.null,
-            row.method,
-            row.engine,
-            row.left,
-            row.first,
-            row.interrupts,
-            row.access,
-            row.miscounts,
-            row.undisturbed,
-            row.disturbance,
-        )
-        result.add(EVENTS[row.event], *(number(round(value, 6)) for value in values))
+        values = (round(getattr(row, name), 6) for name in COLUMNS)
+        result.add(EVENTS[row.event], *map(number, values))
     return result
 
 
@@ -158,11 +147,8 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
 def measured(lab: Lab, execute: Execute) -> Record:
     """The record: the rows of each operation. Raises UserError if a run fails."""
     found = rows(succeeded(execute(experiment.load(lab, EXPERIMENT))))
-    names = [one.name for one in fields(Row)]
     return {
-        operation: {
-            row.event: [round(getattr(row, name), 6) for name in names[1:]] for row in of_it
-        }
+        operation: {row.event: [round(one, 6) for one in astuple(row)[1:]] for row in of_it}
         for operation, of_it in found.items()
     }
 
@@ -170,6 +156,4 @@ def measured(lab: Lab, execute: Execute) -> Record:
 def recorded(operation: str, known: Record) -> str:
     """The table of one operation in Markdown. `known`: the result of `measured`."""
     of_it = [Row(event, *values) for event, values in known[operation].items()]
-    shown = grid(operation, of_it)
-    shown.title = ""
-    return shown.markdown() + "\n"
+    return replace(grid(operation, of_it), title="").markdown() + "\n"

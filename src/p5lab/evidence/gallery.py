@@ -9,8 +9,9 @@ p5lab.api.gallery draws the figures.
 import math
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import chain
 
 from p5lab.describe import seeds, sweep, tomlfile
 from p5lab.describe.request import Filter, Request
@@ -23,7 +24,7 @@ from p5lab.prepare import prepare
 from p5stats import claims, papers, tidy
 
 FILE, NAME, PLACE = "configs/gallery.toml", "gallery", "docs/gallery"
-OPTIONS = ("machines", "guests", "workloads")  # of `run`, each with one name per option
+OPTIONS = ("machines", "guests", "workloads", "sweeps")  # of `run`, each with one value per option
 NUMBER = re.compile(r"\d+")
 
 
@@ -42,52 +43,40 @@ class Effect:
     command: str
     metric: str
     row: str
-    axis: str
-    series: str
-    names: Mapping[str, str]
-    where: Mapping[str, str]
-    only: Sequence[str]
+    axis: str = ""
+    series: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, str] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
 
 
 def effects(lab: Lab) -> list[Effect]:
     """The effects of the file, in its order. Raises UserError for a wrong entry."""
-    table = tomlfile.load(lab.root / FILE, schema_version=1)
-    table.only(("effect",))
-    return [_effect(one) for one in table.tables("effect")]
+    return [_effect(one) for one in tomlfile.load(lab.root / FILE, ("effect",)).tables("effect")]
 
 
 def _effect(table: Table) -> Effect:
     table.only(("name", "title", "text", "run", "figure"))
-    run, figure = table.table("run"), table.table("figure")
-    run.only(("experiment", *OPTIONS, "sweeps", "seeds"))
-    figure.only(("metric", "row", "axis", "series", "names", "where", "only"))
-    several = {name: tuple(run.texts(name, [])) for name in (*OPTIONS, "sweeps")}
+    run = table.table("run")
+    run.only(("experiment", *OPTIONS, "seeds"))
+    given = {name: tuple(run.texts(name, [])) for name in OPTIONS}
     chosen, experiment = run.text("seeds", ""), run.text("experiment")
-    options = [
-        word for name in OPTIONS for one in several[name] for word in (f"--{name[:-1]}", one)
-    ]
-    options += [word for one in several["sweeps"] for word in (sweep.OPTION, one)]
-    options += ["--seed", chosen] if chosen else []
+    every = {**given, "seeds": (chosen,) if chosen else ()}
+    options = [(f"--{name[:-1]}", one) for name, values in every.items() for one in values]
     choice = Filter(
-        machines=several["machines"],
-        guests=several["guests"],
-        workloads=several["workloads"],
-        sweeps=tuple(sweep.parse(list(several["sweeps"]))),
+        machines=given["machines"],
+        guests=given["guests"],
+        workloads=given["workloads"],
+        sweeps=sweep.parse(given["sweeps"]),
         seeds=seeds.parse(chosen) if chosen else (),
     )
-    return Effect(
-        table.text("name"),
-        table.text("title"),
-        " ".join(table.text("text").split()),
-        Request(experiment, choice),
-        shlex.join(["./p5lab", "run", experiment, *options]),
-        figure.text("metric"),
-        figure.text("row"),
-        figure.text("axis", ""),
-        figure.text("series", ""),
-        {key: str(value) for key, value in figure.table("names", {}).data.items()},
-        {key: str(value) for key, value in figure.table("where", {}).data.items()},
-        figure.texts("only", []),
+    return table.table("figure").record(
+        Effect,
+        name=table.text("name"),
+        title=table.text("title"),
+        text=" ".join(table.text("text").split()),
+        request=Request(experiment, choice),
+        command=shlex.join(["./p5lab", "run", experiment, *chain(*options)]),
     )
 
 

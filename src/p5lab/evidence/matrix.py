@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """./p5lab matrix: the benchmarks of the papers, and which guests run them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,31 +45,19 @@ def cells(lab: Lab) -> list[Cell]:
     result = []
     benchmarks = (one for one in workloads.load(lab).values() if _is_of_a_paper(one.source))
     for benchmark in sorted(benchmarks, key=lambda one: (one.source.split()[0], one.name)):
-        of_it = {key: count for key, count in asked.items() if key[1] == benchmark.name}
-        most = {
-            name: max(count for key, count in of_it.items() if key[0] == name)
-            for name, _, _ in of_it
-        }
+        runs_of = asked.get(benchmark.name, {})
+        most = sum(max(runs.values()) for runs in runs_of.values())
         for system in systems:
-            own = {name: count for (name, _, of), count in of_it.items() if of == system.name}
-            why = system.why_never(benchmark)
+            own = {name: runs[system.name] for name, runs in runs_of.items() if runs[system.name]}
+            number, why = sum(own.values()), system.why_never(benchmark)
             if why:
                 state = NO
             elif not own:
                 state = ABLE
             else:
-                state = ALL if sum(own.values()) == sum(most.values()) else SOME
-            result.append(
-                Cell(
-                    benchmark.name,
-                    benchmark.source,
-                    system.name,
-                    state,
-                    why,
-                    sum(own.values()),
-                    tuple(sorted(own)),
-                )
-            )
+                state = ALL if number == most else SOME
+            source, names = benchmark.source, tuple(sorted(own))
+            result.append(Cell(benchmark.name, source, system.name, state, why, number, names))
     return result
 
 
@@ -76,19 +65,21 @@ def _is_of_a_paper(source: str) -> bool:
     return source.split()[0] in papers.here()
 
 
-def _asked(lab: Lab) -> dict[tuple[str, str, str], int]:
-    """The number of runs in the papers' experiments, by experiment, benchmark and guest.
+def _asked(lab: Lab) -> dict[str, dict[str, Counter[str]]]:
+    """The number of runs in the papers' experiments, by benchmark, experiment and guest.
 
     Runs that differ only in machine, overlay or seed are counted as one run.
     """
-    found: dict[tuple[str, str, str], set[tuple[str, str]]] = {}
+    found: dict[str, dict[str, Counter[str]]] = {}
     for name in experiment.names(lab):
         if name.split("-")[0] not in papers.here():
             continue
-        for run in experiment.load(lab, name):
-            key = name, run.workload.name, run.guest.name
-            found.setdefault(key, set()).add((run.workload.name, run.parameter_text))
-    return {key: len(texts) for key, texts in found.items()}
+        runs = experiment.load(lab, name)
+        for benchmark, guest, _ in {
+            (run.workload.name, run.guest.name, run.parameter_text) for run in runs
+        }:
+            found.setdefault(benchmark, {}).setdefault(name, Counter())[guest] += 1
+    return found
 
 
 def grid(found: Sequence[Cell]) -> tuple[Grid, list[str]]:

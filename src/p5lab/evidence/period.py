@@ -56,11 +56,10 @@ class System:
 
 def systems(table: Table) -> list[System]:
     """The systems with media, in the order of the file."""
-    described = table.table("system")
-    found = [described.table(name).record(System, name=name) for name in described.data]
-    for one in found:
-        described.table(one.name).choice("programs", tuple(SYSTEMS))
-    return found
+    described = table.table("system").inner()
+    for one in described.values():
+        one.choice("programs", tuple(SYSTEMS))
+    return [one.record(System, name=name) for name, one in described.items()]
 
 
 def missing(lab: Lab) -> list[str]:
@@ -98,9 +97,7 @@ def tables(lab: Lab, record: Record) -> dict[str, Grid]:
 
 
 def _load(lab: Lab) -> Table:
-    table = tomlfile.load(lab.root / FILE, schema_version=1)
-    table.only(("system", "row", "form", "claim", "section"))
-    return table
+    return tomlfile.load(lab.root / FILE, ("system", "row", "form", "claim", "section"))
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -270,7 +267,7 @@ def verdicts(table: Table, record: Record) -> Grid:
     grid = Grid("", ["Published", "Tag", "Paper", "Here", "Verdict", "Source"], left={1, 4, 5})
     for claim in table.tables("claim"):
         claim.only(("source", "quantity", "value", "tag", "event", "of", "over", "each"))
-        event, value = claim.text("event"), float(claim.data["value"])
+        event, value = claim.text("event"), claim.real("value")
         here = _count(record, claim.texts("of"), event) / claim.number("each", 1)
         if "over" in claim.data:
             here /= _count(record, claim.texts("over"), event)

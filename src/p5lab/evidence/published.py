@@ -16,7 +16,7 @@ from p5lab.describe import machine as machines
 from p5lab.describe import workload as workloads
 from p5lab.describe.keys import BY_NAME
 from p5lab.describe.machine import Machine
-from p5lab.describe.tomlfile import Table, type_name
+from p5lab.describe.tomlfile import Table
 from p5lab.describe.workload import EMPTY_NAME, Workload
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
@@ -40,25 +40,21 @@ from p5stats.claims import (
     size_of,
 )
 
-SCHEMA_VERSION = 1
 GUEST = "linux"
 TIMING = "timing."  # prefix in `keys` for a row of the timing table
 _PLACE = re.compile(
     r"(chapter|section|table|figure|listing) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?"
     r"|file \w[\w./-]*"
 )
-_COMMON = ("source", "quantity", "tag", "unit", "role")
 _OF_SELECTION = ("parameters", "phases", "set")  # keys of a measure that less and over can change
-_WHERE = ("experiment", "guest", "workload")
-_HOW = (*_OF_SELECTION, "count", "per", "times")
 
 
 def load(lab: Lab) -> list[Claim]:
     """All claims, in the order of the file. Raises UserError if a claim is wrong. The message names
     the claim and the key."""
-    table = tomlfile.load(lab.claims, schema_version=SCHEMA_VERSION)
+    described = tomlfile.load(lab.claims).inner()
     loader = _Loader(lab)
-    return [claim for name in table.data for claim in loader.claims(name, table.table(name))]
+    return [claim for name, one in described.items() for claim in loader.claims(name, one)]
 
 
 class _Loader:
@@ -86,82 +82,62 @@ class _Loader:
                 f"{table.at('source')}: expected a paper ({', '.join(papers.here())}) and a"
                 f" chapter, section, table, figure, listing, appendix or file; found {source!r}"
             )
-        role = table.choice("role", ROLES)
-        common = {
-            "source": source,
-            "quantity": table.text("quantity"),
-            "tag": table.choice("tag", TAGS),
-            "unit": table.text("unit"),
-            "role": role,
-        }
+        role, tag = table.choice("role", ROLES), table.choice("tag", TAGS)
         if role == UNTESTABLE:
-            return self._untestable(name, table, common)
-        table.only([*_COMMON, "value", "machine", "keys", "measure", "reason", "note"])
-        machine = table.text("machine")
-        if machine not in self._machines:
-            raise unknown("machine", machine, self._machines, where=table.at("machine"))
-        claim = Claim(
-            id=name,
-            value=_value(table, common["tag"]),
-            machine=machine,
-            keys=self._keys(table, role, machine),
-            measure=(
-                self._measure(table.table("measure"), machine, shape=common["tag"] in SHAPES)
-                if "measure" in table.data
-                else None
-            ),
-            reason=table.text("reason", ""),
-            note=table.text("note", ""),
-            **common,
-        )
-        if claim.measure is None and (role != INPUT or len(claim.keys) != 1):
+            return self._untestable(name, table, tag)
+        claim = table.record(Claim, ["value", "measure"], id=name, value=math.nan, measure=None)
+        if claim.machine not in self._machines:
+            raise unknown("machine", claim.machine, self._machines, where=table.at("machine"))
+        self._check_keys(table, claim)
+        if "measure" in table.data:
+            measure = self._measure(table.table("measure"), claim.machine, shape=tag in SHAPES)
+            return [replace(claim, value=_value(table, tag), measure=measure)]
+        if role != INPUT or len(claim.keys) != 1:
             raise UserError(f"{table.where}: expected a measure, or the role input with one key")
-        if claim.measure is None and claim.keys[0].startswith(TIMING):
+        if claim.keys[0].startswith(TIMING):
             raise UserError(
                 f"{table.where}: expected a measure, because the clocks of a row in the timing"
                 " table depend on the use of this row"
             )
-        if claim.tag in SHAPES and claim.measure is None:
+        if tag in SHAPES:
             raise UserError(f"{table.where}: expected a measure: a shape needs a curve")
-        return [claim]
+        return [replace(claim, value=_value(table, tag))]
 
-    def _untestable(self, name: str, table: Table, common: dict[str, Any]) -> list[Claim]:
+    def _untestable(self, name: str, table: Table, tag: str) -> list[Claim]:
         """The claims in a table with the role `untestable`. The table can contain `values`: several
         numbers, each with a name."""
-        several = "values" in table.data
-        table.only([*_COMMON, "values" if several else "value", "machine", "reason"])
-        values = table.table("values", {})
-        numbers = {f", {one}": _number(values, one) for one in values.data}
+        given = {"machine": table.text("machine", ""), "reason": table.text("reason")}
+        nothing = {"keys": (), "measure": None, "note": ""}
+        numbers = "values" if "values" in table.data else "value"
+        one = table.record(Claim, [numbers, *given], id=name, value=math.nan, **given, **nothing)
+        if numbers == "value":
+            return [replace(one, value=_value(table, tag))]
+        values = table.table(numbers)
         return [
-            Claim(
-                id=name + one.replace(",", "", 1),
-                value=value,
-                machine=table.text("machine", ""),
-                reason=table.text("reason"),
-                **{**common, "quantity": common["quantity"] + one},
+            replace(
+                one,
+                id=f"{name} {what}",
+                quantity=f"{one.quantity}, {what}",
+                value=values.real(what),
             )
-            for one, value in (numbers or {"": _value(table, common["tag"])}).items()
+            for what in values.data
         ]
 
-    def _keys(self, table: Table, role: str, machine: str) -> tuple[str, ...]:
-        keys = tuple(table.texts("keys", []))
+    def _check_keys(self, table: Table, claim: Claim) -> None:
+        """Raises UserError for a wrong key, and for keys that do not fit the role of the claim."""
         where = table.at("keys")
-        if keys and role in (PREDICTED, SYSTEM):
+        if claim.keys and claim.role in (PREDICTED, SYSTEM):
             raise UserError(
-                f"{where}: expected no keys, because a {role} number does not come from a key"
+                f"{where}: expected no keys, because a {claim.role} number does not come from a key"
             )
-        if not keys and role == FITTED:
+        if not claim.keys and claim.role == FITTED:
             raise UserError(f"{where}: expected the machine keys that were fitted to this number")
-        for key in keys:
-            if key.startswith(TIMING):
-                rows = self._timing_rows(machine)
-                if key.removeprefix(TIMING) not in rows:
-                    raise unknown(
-                        "row of the timing table", key.removeprefix(TIMING), rows, where=where
-                    )
-            elif key not in BY_NAME:
+        for key in claim.keys:
+            row = key.removeprefix(TIMING)
+            if row != key and row not in (rows := self._timing_rows(claim.machine)):
+                raise unknown("row of the timing table", row, rows, where=where)
+            if row == key and key not in BY_NAME:
                 raise unknown("machine key", key, BY_NAME, where=where)
-        return keys
 
     def _timing_rows(self, machine: str) -> list[str]:
         values = self._board(machine).values
@@ -170,45 +146,39 @@ class _Loader:
             return [row[0] for row in rows][1:]
 
     def _measure(self, table: Table, machine: str, *, shape: bool) -> Measure:
-        table.only([*_HOW, *_WHERE, "statistic", "at", "less", "over", "base", "bandwidth", "by"])
-        where = table.where
-        workload = self._where(
-            table, table.text("experiment"), table.text("guest", GUEST), table.text("workload")
+        one = table.record(
+            Measure,
+            (*_OF_SELECTION, "guest", "less", "over"),
+            guest=table.text("guest", GUEST),
+            select=Selection(),
+            less=None,
+            over=None,
         )
-        by = _swept(table, workload)
-        statistic = _statistic(table, workload, by)
+        where = table.where
+        workload = self._where(table, one.experiment, one.guest, one.workload)
+        _check_swept(table, workload, one.by)
+        _check_statistic(table, workload, one)
         if shape:
             if {"statistic", "less", "over"} & set(table.data):
                 raise UserError(
                     f"{where}: expected one curve and no statistic, because the tag is a shape"
                 )
-            chosen = [] if by else table.texts("phases", []) or _points(workload)
+            chosen = [] if one.by else table.texts("phases", []) or _points(workload)
             _check_phases(workload, chosen, where, sizes=True)
-        counted = table.texts("count")
-        if not counted:
+        if not one.count:
             raise UserError(f"{where}: count: expected at least one event or parameter")
         if "bandwidth" in table.data and "base" not in table.data:
             raise UserError(
                 f"{where}: bandwidth: expected only with base; base is the bandwidth of a"
                 " Microvax II"
             )
-        own: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
+        own = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
         board = self._board(machine)
-        return Measure(
-            experiment=table.text("experiment"),
-            guest=table.text("guest", GUEST),
-            workload=workload.name,
-            select=_selection(workload, board, table.with_data(own)),
-            count=tuple(counted),
-            per=tuple(table.texts("per", [])),
-            times=_number(table, "times") if "times" in table.data else 1.0,
-            statistic=statistic,
-            at=table.text("at", ""),
+        return replace(
+            one,
+            select=_selection(workload, board, table.with_data(own), Selection()),
             less=self._other(table, "less", own, board),
             over=self._other(table, "over", own, board),
-            base=_number(table, "base") if "base" in table.data else 0.0,
-            bandwidth=table.flag("bandwidth", False),
-            by=by,
         )
 
     def _where(self, table: Table, asked: str, guest: str, name: str) -> Workload:
@@ -236,79 +206,68 @@ class _Loader:
         if key not in measure.data:
             return None
         table = measure.table(key)
-        table.only([*_HOW, *_WHERE, "machine"])
-        name = table.text("workload", measure.text("workload"))
-        experiment_name = table.text("experiment", measure.text("experiment"))
-        guest = table.text("guest", measure.text("guest", GUEST))
-        workload = self._where(table, experiment_name, guest, name)
-        machine = table.text("machine", "")
-        if machine and machine not in self._machines:
-            raise unknown("machine", machine, self._machines, where=table.where)
-        given: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
-        inherited = [key for key in own if "workload" not in table.data or key == "set"]
-        if machine:
-            board = self._board(machine)
-            inherited = [key for key in inherited if key != "set"]
-        given = {key: own[key] for key in inherited} | given
-        return replace(
-            _selection(workload, board, table.with_data(given)),
-            workload=table.text("workload", ""),
-            experiment=table.text("experiment", ""),
-            guest=table.text("guest", ""),
-            machine=machine,
-            count=tuple(table.texts("count", [])),
-            per=tuple(table.texts("per")) if "per" in table.data else None,
-            times=_number(table, "times") if "times" in table.data else None,
+        one = table.record(Selection, _OF_SELECTION, parameters={}, phases=(), geometry="")
+        workload = self._where(
+            table,
+            one.experiment or measure.text("experiment"),
+            one.guest or measure.text("guest", GUEST),
+            one.workload or measure.text("workload"),
         )
+        if one.machine and one.machine not in self._machines:
+            raise unknown("machine", one.machine, self._machines, where=table.where)
+        inherited = {key: own[key] for key in own if not one.workload or key == "set"}
+        if one.machine:
+            board = self._board(one.machine)
+            inherited.pop("set", None)
+        given = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
+        return _selection(workload, board, table.with_data(inherited | given), one)
 
 
-def _swept(table: Table, workload: Workload) -> str:
-    """The parameter over which the curve of a measure goes (`by`); empty for the phases of the
-    workload. Raises UserError if the parameter does not count KB, or if there is not one phase."""
-    by = table.text("by", "")
+def _check_swept(table: Table, workload: Workload, by: str) -> None:
+    """Raises UserError if the parameter over which the curve of a measure goes (`by`; empty for the
+    phases of the workload) does not count KB, or if there is not one phase."""
     if by and (by not in workload.parameters or workload.parameters[by].unit != "KB"):
         counted_in_kb = [one.name for one in workload.parameters.values() if one.unit == "KB"]
         raise unknown("parameter that counts KB", by, counted_in_kb, where=f"{table.where}: by")
     if by and len(table.texts("phases", [])) != 1:
         raise UserError(f"{table.where}: phases: expected one phase, because `by` is given")
-    return by
 
 
-def _statistic(table: Table, workload: Workload, by: str) -> str:
-    """The statistic of a measure. `by`: the swept parameter, or empty. Raises UserError for an
-    unknown statistic, and for a plateau or a crossing without the keys that it needs."""
+def _check_statistic(table: Table, workload: Workload, one: Measure) -> None:
+    """Raises UserError for an unknown statistic, and for a plateau or a crossing without the keys
+    that it needs."""
     where = table.where
-    statistic = table.text("statistic", "mean")
-    plateau = statistic in (PLATEAU_END, PLATEAU_START)
+    plateau = one.statistic in (PLATEAU_END, PLATEAU_START)
     known = (*STATISTICS, PLATEAU_END, PLATEAU_START, CROSSING)
-    if statistic not in known:
-        raise unknown("statistic", statistic, known, where=where)
+    if one.statistic not in known:
+        raise unknown("statistic", one.statistic, known, where=where)
     if plateau != ("at" in table.data):
         raise UserError(
             f"{where}: at: expected a phase on the plateau if the statistic is the end or start"
             " of a plateau; expected no `at` for any other statistic"
         )
     if plateau:
-        _check_phases(workload, [table.text("at")], f"{where}: at", sizes=True, known=not by)
-    if statistic == CROSSING:
+        _check_phases(workload, [one.at], f"{where}: at", sizes=True, known=not one.by)
+    if one.statistic == CROSSING:
         if "less" not in table.data or "over" in table.data:
             raise UserError(
                 f"{where}: a crossing: expected `less` for the other curve, and no `over`"
             )
-        _check_phases(workload, [] if by else _points(workload), where, sizes=True)
-    return statistic
+        _check_phases(workload, [] if one.by else _points(workload), where, sizes=True)
 
 
-def _selection(workload: Workload, board: Machine, table: Table) -> Selection:
+def _selection(workload: Workload, board: Machine, table: Table, one: Selection) -> Selection:
+    """A selection with the parameters, phases and machine settings of the table."""
     given = table.table("parameters", {})
     resolved = workload.resolve(given.data, given.near)
     phases = table.texts("phases", [])
     _check_phases(workload, phases, table.where)
     settings = tomlfile.flatten(table.table("set", {}).data)
-    return Selection(
-        {name: str(resolved[name]) for name in given.data},
-        tuple(phases),
-        board.with_set(settings, table.table("set").near).geometry if settings else "",
+    return replace(
+        one,
+        parameters={name: str(resolved[name]) for name in given.data},
+        phases=tuple(phases),
+        geometry=board.with_set(settings, table.table("set").near).geometry if settings else "",
     )
 
 
@@ -333,17 +292,9 @@ def _value(table: Table, tag: str) -> float:
     """The published number of a claim. The result is NaN for a claim about a shape, which has no
     number."""
     if tag not in SHAPES:
-        return _number(table, "value")
+        return table.real("value")
     if "value" in table.data:
         raise UserError(
             f"{table.at('value')}: expected no value, because the tag {tag!r} is a shape"
         )
     return math.nan
-
-
-def _number(table: Table, key: str) -> float:
-    value = table.data.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        found = f"found {type_name(value)}" if key in table.data else "found none"
-        raise UserError(f"{table.at(key)}: expected a number, {found}")
-    return float(value)
