@@ -132,6 +132,13 @@ class Bracket:
         return sum(step.clocks for step in self.steps)
 
     @property
+    def summary(self) -> str:
+        """The ring crossings and loads of CR3 of all steps, as text."""
+        crossed = sum(step.crosses for step in self.steps)
+        switched = sum(step.switches for step in self.steps)
+        return f"{crossed} ring crossings, {switched} CR3 loads"
+
+    @property
     def shape(self) -> tuple[tuple[str, str], ...]:
         """For each step, the part of the system that ran and the event that ended the step. Clocks
         are omitted."""

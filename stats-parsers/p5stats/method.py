@@ -25,11 +25,10 @@ The calls replace data in the caches, the TLBs and the branch target buffer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from p5stats import compare
-from p5stats.lazy import pd
+from p5stats.lazy import np, pd
 from p5stats.problems import StatsError
 
 # The events of chen95's table 2. Each pass counts two events (workloads/micro/counted.c).
@@ -118,9 +117,9 @@ def measured(output: str, table: pd.DataFrame) -> Measured:
     return Measured(readings, operation, around, per_pass)
 
 
-def engine_counts(table: pd.DataFrame, phase: str = OPERATION) -> pd.DataFrame:
-    """The engine's counts in each bracket of a phase of one run. Columns: EVENTS."""
-    return _of_phase(compare.without_empty(compare.counts(table)), phase)
+def engine_counts(table: pd.DataFrame) -> pd.DataFrame:
+    """The engine's counts in each bracket of the operation of one run. Columns: EVENTS."""
+    return _of_phase(compare.without_empty(compare.counts(table)), OPERATION)
 
 
 def _of_phase(counts: pd.DataFrame, phase: str) -> pd.DataFrame:
@@ -145,11 +144,8 @@ def rows(
     """
     result = []
     for event in EVENTS:
-        split = [
-            _parts(one, event, reference)
-            for one, reference in ((operation, exact), (null, exact_null))
-        ]
-        miscounts, first, interrupts, access = (a - b for a, b in zip(*split, strict=True))
+        split = _parts(operation, event, exact) - _parts(null, event, exact_null)
+        miscounts, first, interrupts, access = split.tolist()
         result.append(
             Row(
                 event,
@@ -172,7 +168,7 @@ def _bracket(one: Measured, event: str) -> float:
     return float(one.operation[event][one.readings[event].notna()].mean())
 
 
-def _parts(one: Measured, event: str, exact: Measured | None) -> Sequence[float]:
+def _parts(one: Measured, event: str, exact: Measured | None) -> np.ndarray:
     """The four parts of the mean access: miscounts, first, interrupts, access."""
     access = one.access(event)
     miscounts = 0.0
@@ -184,12 +180,8 @@ def _parts(one: Measured, event: str, exact: Measured | None) -> Sequence[float]
     if quiet.empty:
         raise StatsError(f"counted: {event}: expected a later iteration without an interrupt")
     excess = (access - quiet.mean()) / len(access)
-    return (
-        miscounts,
-        float(excess[first & ~interrupted].sum()),
-        float(excess[interrupted].sum()),
-        float(quiet.mean()),
-    )
+    parts = excess[first & ~interrupted].sum(), excess[interrupted].sum(), quiet.mean()
+    return np.array([miscounts, *parts])
 
 
 def _readings(output: str) -> tuple[pd.DataFrame, int]:

@@ -53,7 +53,7 @@ def test_the_record_has_the_marks_of_the_figure(effect, record):
         assert bool(series) == bool(effect.series)
         assert 0 < lowest <= mean <= highest
     if effect.only:
-        assert list(dict.fromkeys(mark[0] for mark in marks)) == effect.only
+        assert list(dict.fromkeys(mark[0] for mark in marks)) == list(effect.only)
     shown = {mark[1] if effect.series else mark[0] for mark in marks}
     assert set(effect.names) <= shown
     if effect.axis:

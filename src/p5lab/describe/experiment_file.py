@@ -22,19 +22,10 @@ from p5lab.lab import VARIABLE, Lab
 LIMIT_SECONDS = 120  # modelled time; the default of an experiment
 EVENTS = ("all", "misses")
 GEOMETRY_NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}"
-KEYS = [
-    "title",
-    "machines",
-    "guests",
-    "seeds",
-    "events",
-    "feedback",
-    "limit_seconds",
-    "set",
-    "overlay",
-    "sweep",
-    "run",
-]
+KEYS = (
+    *("title", "machines", "guests", "seeds", "events", "feedback", "limit_seconds", "set"),
+    *("overlay", "sweep", "run"),
+)
 
 
 @dataclass(frozen=True)

@@ -32,20 +32,8 @@ X86_64, CMOV = "x86-64", "pentium+cmov"
 ISAS = ("pentium", CMOV, X86_64)
 AMD64, I386 = ARCHITECTURES = ("amd64", "i386")  # of distributions, as Debian names them
 KEYS = (
-    "name",
-    "title",
-    "structure",
-    "isa",
-    "clock_vector",
-    "programs",
-    "boot",
-    "image",
-    "media",
-    "script",
-    "calls",
-    "has",
-    "lacks",
-    "cannot",
+    *("name", "title", "structure", "isa", "clock_vector", "programs", "boot", "image", "media"),
+    *("script", "calls", "has", "lacks", "cannot"),
 )
 BOOT_KEYS = ("protocol", "kernel", "initramfs", "modules", "disk", "cmdline", "screen", "until")
 # The graphics modes of `screen` and their numbers. [VBE 2.0, "VBE Mode Numbers"] has the modes of

@@ -27,7 +27,6 @@ CHANGED = {role: outputs.file(role) for role in (*FLOPPIES, *DISKS)}
 INSERTED = "insert_"  # the roles of the floppies that a script inserts begin so
 # The BIOS tries these media in this order, as the PCs of 1995 did that could boot a CD-ROM.
 BOOT_ORDER = (FLOPPIES[0], CDROM, DISKS[0])
-KEYS = ("file", "what", "geometry", "known")
 DIGITS = 64  # of a SHA-256
 # Characters that the emulator's configuration cannot contain in a path.
 UNUSABLE = '"$\n\r'
@@ -88,14 +87,13 @@ def read(table: Table) -> tuple[MediumFile, ...]:
         raise UserError(f"{table.where}: expected one or more of {', '.join(ROLES)}")
     wanted = []
     for role, one in sorted(table.inner().items(), key=lambda pair: ROLES.index(pair[0])):
-        one.only(KEYS)
         geometry = None
         if "geometry" in one.data:
             if role not in DISKS:
                 raise UserError(f"{one.at('geometry')}: expected only for {' and '.join(DISKS)}")
             geometry = disk_image.parse_geometry(one.text("geometry"), one.at("geometry"))
-        file, what = one.text("file"), one.text("what", "")
-        wanted.append(MediumFile(role, file, one.label, geometry, _known(one), what))
+        own = {"geometry": geometry, "known": _known(one)}
+        wanted.append(one.record(MediumFile, own, role=role, where=one.label, **own))
     return tuple(wanted)
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from p5lab.describe import tomlfile
+from p5lab.errors import listed
 from p5lab.lab import Lab
 
 FILE = "configs/papers.toml"
@@ -39,7 +40,7 @@ class Paper:
     def citation(self) -> str:
         """The complete citation as plain text."""
         parts = [
-            f"{_listed(self.authors)}.",
+            f"{listed(self.authors, 'and', str)}.",
             _closed(self.title, "."),
             f"{self.venue}, {self.year}",
         ]
@@ -89,11 +90,6 @@ def reference() -> str:
 def _linked(citation: str) -> str:
     """Returns a citation in Markdown, with each DOI as a link."""
     return re.sub(r"doi:(10\.[\w./]*\w)", r"[doi:\1](https://doi.org/\1)", citation)
-
-
-def _listed(authors: tuple[str, ...]) -> str:
-    *others, last = authors
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _closed(title: str, mark: str) -> str:

@@ -62,9 +62,7 @@ def steps(bracket: Bracket) -> Grid:
     grid = Grid("", ["Runs", "Clocks", "until"], left={2})
     for step in bracket.steps:
         grid.add(step.who, f"{step.clocks:,}", step.end)
-    total = sum(step.crosses for step in bracket.steps)
-    switches = sum(step.switches for step in bracket.steps)
-    grid.add("all", f"{bracket.clocks:,}", f"{total} ring crossings, {switches} CR3 loads")
+    grid.add("all", f"{bracket.clocks:,}", bracket.summary)
     return grid
 
 

@@ -35,9 +35,7 @@ class Panel:
     @property
     def title(self) -> str:
         """The name of the system, with the ring crossings and CR3 loads of the bracket."""
-        crossed = sum(step.crosses for step in self.bracket.steps)
-        switched = sum(step.switches for step in self.bracket.steps)
-        return f"{self.name}: {crossed} ring crossings, {switched} CR3 loads"
+        return f"{self.name}: {self.bracket.summary}"
 
     @property
     def height(self) -> int:

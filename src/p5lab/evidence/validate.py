@@ -61,36 +61,26 @@ def select(lab: Lab, source: str | None) -> list[Claim]:
 
 def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
     """The runs that the claims need, on the machines of the claims. Each run is listed once."""
-    found: dict[tuple[str, ...], Run] = {}
+    found: dict[tuple[str, str, str, int], Run] = {}
     expanded: dict[tuple[str, str, str], list[Run]] = {}
     for claim in asked:
-        measure = claim.measure
-        if measure is None:
+        if (measure := claim.measure) is None:
             continue
-        for selection in (measure.select, measure.less, measure.over):
-            if selection is None:
-                continue
+        for selection in filter(None, (measure.select, measure.less, measure.over)):
             side = measure.of(selection)
             machine = selection.machine or claim.machine
             question = side.experiment, machine, side.guest
             if question not in expanded:
                 choice = Filter(machines=(machine,), guests=(side.guest,))
                 expanded[question] = experiment.load(lab, side.experiment, choice)
-            for run in expanded[question]:
+            for place, run in enumerate(expanded[question]):
                 texts = {name: str(value) for name, value in run.parameters.items()}
                 if (
                     run.workload.name == side.workload
                     and run.machine.geometry == selection.geometry
                     and selection.parameters.items() <= texts.items()
                 ):
-                    key = (
-                        *question,
-                        run.workload.name,
-                        run.parameter_text,
-                        run.machine.geometry,
-                        str(run.seed),
-                    )
-                    found.setdefault(key, run)
+                    found.setdefault((*question, place), run)
     return list(found.values())
 
 

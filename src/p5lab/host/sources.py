@@ -4,7 +4,7 @@ because the build graph imports this module."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from p5lab.describe import tomlfile
@@ -33,7 +33,7 @@ class Moving:
     first: str
     below: str
     size: int
-    tested: Mapping[str, str]
+    tested: Mapping[str, str] = field(default_factory=dict)
 
     def accepts(self, version: str) -> bool:
         """Whether a version lies in the range."""
@@ -71,23 +71,14 @@ def read_sources(path: Path) -> dict[str, Source]:
 
 
 def _source(name: str, entry: tomlfile.Table) -> Source:
-    size = entry.number("size", least=1)
-    if "path" in entry.data:
-        sha256 = entry.text("sha256")
-        if not re.fullmatch(r"[0-9a-f]{64}", sha256):
-            raise UserError(f"{entry.at('sha256')}: expected 64 hexadecimal digits")
-        place = entry.text("path")
-        if place.startswith("/") or ".." in place.split("/"):
-            raise UserError(
-                f"{entry.at('path')}: expected a path below the mirror, found {place!r}"
-            )
-        return Pinned(name, entry.text("version"), place, size, sha256)
-    return Moving(
-        name,
-        entry.text("package"),
-        entry.text("suite"),
-        entry.text("from"),
-        entry.text("below"),
-        size,
-        entry.table("tested", {}).pairs(),
-    )
+    entry.number("size", least=1)
+    if "path" not in entry.data:
+        return entry.record(Moving, ["from"], name=name, first=entry.text("from"))
+    found = entry.record(Pinned, name=name)
+    if not re.fullmatch(r"[0-9a-f]{64}", found.sha256):
+        raise UserError(f"{entry.at('sha256')}: expected 64 hexadecimal digits")
+    if found.path.startswith("/") or ".." in found.path.split("/"):
+        raise UserError(
+            f"{entry.at('path')}: expected a path below the mirror, found {found.path!r}"
+        )
+    return found
