@@ -78,9 +78,12 @@ def measured(
     if terms is None:
         terms = run_terms.of_table(table)
     counts = compare.without_empty(compare.counts(table), empty)
+    groups = dict(iter(counts.groupby(level=KEYS, sort=False)))
+    # In the order of the table: sorted by name, the size 1 MB would precede 1.5 KB.
+    order = table.drop_duplicates([*compare.SOURCE, "phase"])[KEYS].itertuples(index=False)
     rows: list[dict[str, object]] = []
-    for keys, brackets in counts.groupby(level=KEYS, sort=False):
-        where = dict(zip(KEYS, keys, strict=True))
+    for keys in filter(groups.__contains__, order):  # without the empty brackets
+        brackets, where = groups[keys], dict(zip(KEYS, keys, strict=True))
         if where["run"] not in terms:
             raise StatsError(f"run {where['run']}: no terms for this run")
         of = terms[str(where["run"])]
@@ -98,7 +101,7 @@ def measured(
             }
             for metric in compare.metrics(of.clock_vector, of.operation_bytes)
         ]
-    found = _in_order(pd.DataFrame(rows), table)
+    found = pd.DataFrame(rows)
     names = tidy.settings(table)
     if not names:
         return found
@@ -119,15 +122,6 @@ def _deviations(iterations: Sequence[Mapping[str, float]]) -> dict[str, float]:
     values = np.array([list(one.values()) for one in iterations])
     found = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], math.nan)
     return dict(zip(iterations[0], found.tolist(), strict=True))
-
-
-def _in_order(found: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `found` in the order in which runs and phases occur in `table`. Without this
-    order, the size 1 MB would precede 1.5 KB."""
-    same = [*compare.SOURCE, "phase"]
-    order = table.drop_duplicates(same)[same].reset_index(drop=True)
-    ranked = found.merge(order.assign(_rank=order.index), on=same, how="left")
-    return ranked.sort_values("_rank", kind="stable", ignore_index=True).drop(columns="_rank")
 
 
 def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:

@@ -404,11 +404,12 @@ def test_unknown_source(fetcher):
         ("schema_version = 2\n", "schema_version: expected 1, found 2"),
         ("schema_version = 1\n[a]\nsize = 0\n", "a: size: expected at least 1"),
         (
-            'schema_version = 1\n[a]\nsize = 1\npath = "../x"\nsha256 = "0"\n',
+            'schema_version = 1\n[a]\nsize = 1\nversion = "1"\npath = "../x"\nsha256 = "0"\n',
             "a: sha256: expected 64",
         ),
         (
-            f'schema_version = 1\n[a]\nsize = 1\npath = "../x"\nsha256 = "{"0" * 64}"\n',
+            'schema_version = 1\n[a]\nsize = 1\nversion = "1"\npath = "../x"\n'
+            f'sha256 = "{"0" * 64}"\n',
             "a: path: expected a path below the mirror",
         ),
         ("schema_version = 1\n[a]\nsize = 1\n", "a: missing key 'package'"),

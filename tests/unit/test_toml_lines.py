@@ -2,6 +2,8 @@
 """Errors in TOML files name the file, the line and the key."""
 
 import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -142,6 +144,67 @@ def test_a_wrong_value_of_an_experiment_names_the_line(lab, capsys, text, messag
     path.write_text("\n".join([*lines, "", text]))
     assert cli.main(["plan", "tests"], lab) == 2
     assert capsys.readouterr().err.startswith(f"p5lab: {path}:{message}")
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """One field of each type that a record reads."""
+
+    name: str
+    text: str
+    share: float
+    count: int = 1
+    flag: bool = False
+    words: tuple[str, ...] = ()
+    half: float | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+
+RECORD = 'text = "t"\nshare = 2\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (RECORD, Kinds("n", "t", 2.0)),
+        (
+            RECORD
+            + 'count = 3\nflag = true\nwords = ["a"]\nhalf = 0.5\ntexts.a = "b"\nnumbers.a = 4',
+            Kinds("n", "t", 2.0, 3, True, ("a",), 0.5, {"a": "b"}, {"a": 4}),
+        ),
+        ("share = 2", r"missing key 'text' \(a text in quotes\)"),
+        (RECORD + "shore = 1", "4: unknown key 'shore'; did you mean 'share'?"),
+        (RECORD + 'name = "m"', "4: unknown key 'name'"),
+        (RECORD + "count = 1.5", "4: count: expected a whole number, found a number, 1.5"),
+        (RECORD + "count = true", "4: count: expected a whole number, found true or false"),
+        (RECORD + "half = true", "4: half: expected a number, found true or false"),
+        (RECORD + "texts.a = 1", "4: texts: a: expected a text in quotes, found a whole number"),
+        (RECORD + 'numbers.a = "1"', "4: numbers: a: expected a whole number, found a text"),
+    ],
+)
+def test_a_table_is_read_as_a_dataclass(tmp_path, text, found):
+    (tmp_path / "x.toml").write_text(f"schema_version = 1\n{text}\n")
+    table = tomlfile.load(tmp_path / "x.toml")
+    if isinstance(found, Kinds):
+        assert table.record(Kinds, name="n") == found
+        return
+    with pytest.raises(UserError, match=rf"x\.toml:.?{found}"):
+        table.record(Kinds, name="n")
+
+
+def test_numbers_and_choices_have_limits(tmp_path):
+    (tmp_path / "x.toml").write_text('schema_version = 1\nn = 0\nform = "b"\n')
+    table = tomlfile.load(tmp_path / "x.toml", ["n", "form"])
+    assert (table.number("n"), table.number("m", 4, least=1)) == (0, 4)
+    assert table.choice("form", ("a", "b")) == "b"
+    assert table.choice("other", ("a", "b"), "a") == "a"
+    with pytest.raises(UserError, match=r"x\.toml:2: n: expected at least 1, found 0"):
+        table.number("n", least=1)
+    with pytest.raises(UserError, match=r'x\.toml:3: form: expected "a" or "c", found .b.'):
+        table.choice("form", ("a", "c"))
+    with pytest.raises(UserError, match=r"x\.toml:3: unknown key 'form'"):
+        tomlfile.load(tmp_path / "x.toml", ["n"])
 
 
 def test_a_file_that_is_read_twice_gives_two_tables(tmp_path):

@@ -339,8 +339,7 @@ def _beside(table: Table, directory: Path) -> None:
 
 
 def _image(table: Table) -> Image:
-    if "architecture" in table.data:
-        table.choice("architecture", ARCHITECTURES)
+    table.choice("architecture", ARCHITECTURES, AMD64)
     return table.record(Image)
 
 

@@ -5,10 +5,10 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from types import UnionType
-from typing import Any, NoReturn, TypeVar, cast, get_args, get_type_hints
+from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
 
 from p5lab.describe import tomllines
 from p5lab.describe.tomllines import Place
@@ -223,8 +223,9 @@ class Table:
             Mapping[str, str]: lambda key: self.table(key).pairs(),
             Mapping[str, int]: lambda key: self.table(key).numbers(),
         }
-        hints = get_type_hints(kind)
-        own = [one for one in fields(cast("Any", kind)) if one.init and one.name not in given]
+        whole: Any = kind  # mypy does not know that it is a dataclass
+        hints = _types(whole)
+        own = [one for one in fields(whole) if one.init and one.name not in given]
         self.only([*keys, *(one.name for one in own)])
         for one in own:
             needed = one.default is MISSING and one.default_factory is MISSING
@@ -287,6 +288,12 @@ def load(
     if keys is not None:
         table.only(keys)
     return table
+
+
+@cache
+def _types(kind: type[Any]) -> dict[str, Any]:
+    """The types of the fields of a dataclass, by name."""
+    return get_type_hints(kind)
 
 
 @lru_cache(maxsize=1024)

@@ -177,18 +177,17 @@ def reader(lab: Lab) -> Callable[[str], Workload]:
     return read
 
 
-def unknown_workload(lab: Lab, name: str, known: Iterable[str], where: str = "") -> UserError:
+def unknown_workload(lab: Lab, name: str, known: Iterable[str]) -> UserError:
     """The error for an unknown workload. The message names a description with this name that lies
     at the wrong depth of a directory of P5LAB_PATH."""
     for directory in lab.path:
         for file in directory.glob("workloads/**/workload.toml"):
             if file.parent.name == name:
-                begin = f"{where}: " if where else ""
                 return UserError(
-                    f"{begin}unknown workload {name!r}; {file}: expected as"
+                    f"unknown workload {name!r}; {file}: expected as"
                     f" {directory}/workloads/{name}/workload.toml"
                 )
-    return unknown("workload", name, known, where=where)
+    return unknown("workload", name, known)
 
 
 def shown(known: Mapping[str, Workload]) -> dict[str, Workload]:

@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 
 from p5lab import engines
-from p5lab.describe import experiment, machine
+from p5lab.describe import experiment
 from p5lab.describe.experiment import Cannot, Expansion, Filter, Run
 from p5lab.describe.observation import Clocks, Observation
 from p5lab.engines import EVENTS
@@ -193,7 +193,6 @@ def expansions(lab: Lab, ask: Ask, one: Explanation | None = None) -> list[Expan
     `one`: the experiment; None for the unchanged machine.
     """
     settings = {**SETTINGS, **one.settings} if one else {}
-    values = machine.parse_settings([f"{key}={value}" for key, value in settings.items()])
     return [
         experiment.expand(
             lab,
@@ -203,7 +202,7 @@ def expansions(lab: Lab, ask: Ask, one: Explanation | None = None) -> list[Expan
                 guests=(ask.guest,),
                 workloads=ask.workloads,
                 seeds=ask.seeds,
-                settings=tuple(values.items()),
+                settings=tuple(settings.items()),
                 feedback=False if one and not ask.chip else None,
                 observation=Observation.of(Clocks()) if ask.chip else Observation(),
                 engine=engine,

@@ -130,9 +130,9 @@ def measured(lab: Lab, execute: Execute) -> Record:
     call of SERVICES, by "WORKLOAD GUEST". Raises UserError if a run fails."""
     steps_of, services_of = (
         {
-            f"{workload} {guest}": bracket
+            call: bracket
             for name, calls in wanted.items()
-            for (workload, guest), bracket in _brackets(lab, name, calls, execute).items()
+            for call, bracket in _brackets(lab, name, calls, execute).items()
         }
         for wanted in (STEPS, SERVICES)
     )
@@ -165,8 +165,9 @@ def picture(known: Record) -> str:
 
 def _brackets(
     lab: Lab, name: str, calls: Sequence[tuple[str, str]], execute: Execute
-) -> dict[tuple[str, str], Bracket]:
-    """Executes traced runs of an experiment. Returns a typical bracket for each call."""
+) -> dict[str, Bracket]:
+    """Executes traced runs of an experiment. Returns a typical bracket for each call, by "WORKLOAD
+    GUEST"."""
     choice = Filter(
         workloads=tuple(sorted({workload for workload, _ in calls})),
         guests=tuple(sorted({guest for _, guest in calls})),
@@ -185,7 +186,7 @@ def _brackets(
         bracket = crossings.typical(traced[min(traced)])  # phase 0 is the operation itself
         if result.run.guest.structure == "microkernel":
             bracket = Bracket([_named(step) for step in bracket.steps])
-        found[result.run.workload.name, result.run.guest.name] = bracket
+        found[f"{result.run.workload.name} {result.run.guest.name}"] = bracket
     return found
 
 

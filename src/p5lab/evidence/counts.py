@@ -2,9 +2,7 @@
 """The recorded counts of experiments, which the end-to-end tests compare with new runs
 (tests/recorded_counts.py)."""
 
-import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter, Run
@@ -69,33 +67,25 @@ def counts_of(runs: Iterable[Stored]) -> dict[str, dict[str, float]]:
     unit. A metric without a value has no name.
     """
     rows = list(Comparison(list(runs)).table())
-    given: dict[str, list[dict[str, str]]] = {}
+    common: dict[str, set[str]] = {}  # the parameters that all runs of a workload have
     phases: dict[tuple[str, str], set[str]] = {}
     for row in rows:
-        given.setdefault(row["workload"], []).append(_parameters(row))
+        words = set(row["parameters"].split())
+        common[row["workload"]] = common.get(row["workload"], words) & words
         phases.setdefault((row["workload"], row["parameters"]), set()).add(row["phase"])
     found: dict[str, dict[str, float]] = {}
     for row in rows:
         if row["value"] is None or row["metric"] not in METRICS:
             continue
         several = len(phases[row["workload"], row["parameters"]]) > 1
-        what = " ".join([row["workload"], *_different(_parameters(row), given[row["workload"]])])
+        own = [one for one in row["parameters"].split() if one not in common[row["workload"]]]
+        what = " ".join([row["workload"], *(one.partition("=")[2] for one in own)])
         name = (
             f"{row['guest']}, {readable(row['geometry'])}" if row["geometry"] else row["guest"],
             f"{what}, {row['phase']}" if several else what,
         )
         found.setdefault(SEPARATOR.join(name), {})[row["metric"]] = short(row["value"])
     return found
-
-
-def _parameters(row: Mapping[str, Any]) -> dict[str, str]:
-    return dict(re.findall(r"(\S+?)=(\S*)", row["parameters"]))
-
-
-def _different(one: Mapping[str, str], others: Iterable[Mapping[str, str]]) -> list[str]:
-    """The values of the parameters that are not the same in all runs of a workload."""
-    others = list(others)
-    return [value for name, value in one.items() if len({other.get(name) for other in others}) > 1]
 
 
 def grid(known: Record) -> Grid:

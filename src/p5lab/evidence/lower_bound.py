@@ -49,13 +49,9 @@ def rows(runs: Sequence[Stored], without: Sequence[Stored]) -> list[Row]:
     """A row for the last phase of each run: the last point of a curve, or the only phase.
     `without`: the same runs without code that is fetched ahead. Raises UserError for a run without
     CPI stack."""
-    found = [
-        (stored, cpi_stack.of_run(stored), cpi_stack.of_run(other)[-1])
-        for stored, other in zip(runs, without, strict=True)
-    ]
     return [
-        _row(stored, stacks[-1], _waits(other, CODE), len(stacks) > 1)
-        for stored, stacks, other in found
+        _row(stored, cpi_stack.of_run(stored), cpi_stack.of_run(other)[-1])
+        for stored, other in zip(runs, without, strict=True)
     ]
 
 
@@ -63,7 +59,8 @@ def _waits(stack: Stack, parts: Sequence[str]) -> float:
     return sum(map(stack.of, parts)) / stack.busy
 
 
-def _row(stored: Stored, stack: Stack, without: float, several: bool) -> Row:
+def _row(stored: Stored, stacks: Sequence[Stack], without: Stack) -> Row:
+    stack = stacks[-1]
     numbers = papers.measured(tidy.load(stored.directory))
     own = numbers[numbers["phase"] == stack.phase].set_index("metric")["value"]
     references = own["data reads"] + own["data writes"]
@@ -73,8 +70,8 @@ def _row(stored: Stored, stack: Stack, without: float, several: bool) -> Row:
         for misses, parts in ((own["I-cache misses"], CODE), (read_misses, DATA))
     )
     name = selection.head(stored.record)
-    where = f"{name}, {stack.phase}" if several else name
-    return where, stored.record["guest"]["name"], stack.busy, *code, without, *data
+    where = f"{name}, {stack.phase}" if len(stacks) > 1 else name
+    return where, stored.record["guest"]["name"], stack.busy, *code, _waits(without, CODE), *data
 
 
 def grid(found: Sequence[Row]) -> Grid:

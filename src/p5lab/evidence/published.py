@@ -16,7 +16,7 @@ from p5lab.describe import machine as machines
 from p5lab.describe import workload as workloads
 from p5lab.describe.keys import BY_NAME
 from p5lab.describe.machine import Machine
-from p5lab.describe.tomlfile import Table
+from p5lab.describe.tomlfile import Table, Where
 from p5lab.describe.workload import EMPTY_NAME, Workload
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
@@ -65,12 +65,12 @@ class _Loader:
         self._workloads = workloads.load(lab)
         self._experiments = experiment.names(lab)
         self._guests = guests.names(lab)
-        self._machines = machines.names(lab)
         self._boards: dict[str, Machine] = {}
 
-    def _board(self, name: str) -> Machine:
+    def _board(self, name: str, where: Where) -> Machine:
+        """The machine. Raises UserError for an unknown name; `where` begins the message."""
         if name not in self._boards:
-            self._boards[name] = machines.load(self._lab, name)
+            self._boards[name] = machines.load(self._lab, name, where)
         return self._boards[name]
 
     def claims(self, name: str, table: Table) -> list[Claim]:
@@ -86,11 +86,10 @@ class _Loader:
         if role == UNTESTABLE:
             return self._untestable(name, table, tag)
         claim = table.record(Claim, ["value", "measure"], id=name, value=math.nan, measure=None)
-        if claim.machine not in self._machines:
-            raise unknown("machine", claim.machine, self._machines, where=table.at("machine"))
-        self._check_keys(table, claim)
+        board = self._board(claim.machine, lambda _: table.at("machine"))
+        self._check_keys(table, claim, board)
         if "measure" in table.data:
-            measure = self._measure(table.table("measure"), claim.machine, shape=tag in SHAPES)
+            measure = self._measure(table.table("measure"), board, shape=tag in SHAPES)
             return [replace(claim, value=_value(table, tag), measure=measure)]
         if role != INPUT or len(claim.keys) != 1:
             raise UserError(f"{table.where}: expected a measure, or the role input with one key")
@@ -123,7 +122,7 @@ class _Loader:
             for what in values.data
         ]
 
-    def _check_keys(self, table: Table, claim: Claim) -> None:
+    def _check_keys(self, table: Table, claim: Claim, board: Machine) -> None:
         """Raises UserError for a wrong key, and for keys that do not fit the role of the claim."""
         where = table.at("keys")
         if claim.keys and claim.role in (PREDICTED, SYSTEM):
@@ -134,18 +133,17 @@ class _Loader:
             raise UserError(f"{where}: expected the machine keys that were fitted to this number")
         for key in claim.keys:
             row = key.removeprefix(TIMING)
-            if row != key and row not in (rows := self._timing_rows(claim.machine)):
+            if row != key and row not in (rows := self._timing_rows(board)):
                 raise unknown("row of the timing table", row, rows, where=where)
             if row == key and key not in BY_NAME:
                 raise unknown("machine key", key, BY_NAME, where=where)
 
-    def _timing_rows(self, machine: str) -> list[str]:
-        values = self._board(machine).values
-        with self._lab.timing(str(values["cpu.timing"])).open(encoding="utf-8") as file:
+    def _timing_rows(self, board: Machine) -> list[str]:
+        with self._lab.timing(str(board.values["cpu.timing"])).open(encoding="utf-8") as file:
             rows = csv.reader(line for line in file if not line.startswith("#"))
             return [row[0] for row in rows][1:]
 
-    def _measure(self, table: Table, machine: str, *, shape: bool) -> Measure:
+    def _measure(self, table: Table, board: Machine, *, shape: bool) -> Measure:
         one = table.record(
             Measure,
             (*_OF_SELECTION, "guest", "less", "over"),
@@ -173,7 +171,6 @@ class _Loader:
                 " Microvax II"
             )
         own = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
-        board = self._board(machine)
         return replace(
             one,
             select=_selection(workload, board, table.with_data(own), Selection()),
@@ -213,11 +210,9 @@ class _Loader:
             one.guest or measure.text("guest", GUEST),
             one.workload or measure.text("workload"),
         )
-        if one.machine and one.machine not in self._machines:
-            raise unknown("machine", one.machine, self._machines, where=table.where)
         inherited = {key: own[key] for key in own if not one.workload or key == "set"}
         if one.machine:
-            board = self._board(one.machine)
+            board = self._board(one.machine, table.where)
             inherited.pop("set", None)
         given = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
         return _selection(workload, board, table.with_data(inherited | given), one)

@@ -4,7 +4,7 @@ because the build graph imports this module."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from p5lab.describe import tomlfile
@@ -73,7 +73,8 @@ def read_sources(path: Path) -> dict[str, Source]:
 def _source(name: str, entry: tomlfile.Table) -> Source:
     entry.number("size", least=1)
     if "path" not in entry.data:
-        return entry.record(Moving, ["from"], name=name, first=entry.text("from"))
+        moving = entry.record(Moving, ["from"], name=name, first="")
+        return replace(moving, first=entry.text("from"))
     found = entry.record(Pinned, name=name)
     if not re.fullmatch(r"[0-9a-f]{64}", found.sha256):
         raise UserError(f"{entry.at('sha256')}: expected 64 hexadecimal digits")
