@@ -105,7 +105,7 @@ def test_a_stack_is_a_figure_with_a_colour_for_each_large_component():
     (data,) = chart.to_dict()["datasets"].values()
     drawn = pd.DataFrame(data)
     assert set(drawn["row"]) == {"linux", "mach"}
-    assert set(drawn["part"]) == {*(f"part{number}" for number in range(6, 15)), "others"}
+    assert set(drawn["series"]) == {*(f"part{number}" for number in range(6, 15)), "others"}
     assert drawn.groupby("row")["value"].sum().to_dict() == {"linux": 2100, "mach": 4200}
     with pytest.raises(p5lab.UserError, match="unknown column"):
         p5lab.plot(pd.DataFrame(rows), series="nothing")

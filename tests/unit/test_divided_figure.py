@@ -51,7 +51,7 @@ def test_functions_of_one_run_are_bars():
 def test_systems_stand_beside_each_other_and_new_rows_say_so():
     rows = {("a",): (1, 90), ("b",): (None, 20), ("c",): (10, None), ("d",): (5, 5)}
     figure = divided_figure._figure(table(("function",), rows, 2), 3)
-    assert figure.is_grouped and figure.series == ["before", "after"]
+    assert figure.form == "groups" and figure.series == ["before", "after"]
     values = {
         (row["benchmark"], row["series"]): row["value"] for row in figure.frame.to_dict("records")
     }

@@ -22,6 +22,7 @@ from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.execute.runner import Runner
 from p5lab.keep import gc, selection, store
 from p5lab.page import (
+    chart_files,
     charts,
     figure,
     figures,
@@ -29,11 +30,13 @@ from p5lab.page import (
     results,
     summary,
     svg,
+    theme,
     timeline_figure,
 )
 from p5lab.prepare import prepare
 from p5lab.present import column
 from p5lab.present.comparison import Comparison
+from p5lab.present.figure_size import FigureSize
 
 SWEEP = ("--sweep", f"l2.size={','.join(CYCLES)}")
 KEYS = ("l2.size",)
@@ -490,7 +493,41 @@ def test_the_numbers_of_dots_have_room():
     drawing = ElementTree.fromstring(svg.panel(charts.panels(overview)[0]))
     width = float(drawing.get("viewBox").split()[2])
     (text,) = (one for one in drawing.iter() if one.text == "480,156")
-    assert drawn_at(drawing, text) + len(text.text) * charts.LETTER <= width
+    assert drawn_at(drawing, text) + len(text.text) * theme.LETTER <= width
+
+
+@pytest.mark.parametrize("form", ["groups", "dots", "curve", "areas", "timeline", "stack"])
+def test_a_figure_in_a_file_names_its_series(form):
+    """The page has a legend of its own, and a picture of a panel has none."""
+    marks = [
+        figure.mark(
+            benchmark=f"benchmark {at}",
+            series=name,
+            point=at,
+            metric="L2 misses",
+            value=at,
+            unit="1",
+        )
+        for at in (1.0, 2.0)
+        for name in ("first system", "other system")
+    ]
+    one = figure.of_marks("one", "One", form, marks, axis="points")
+    for spec in (charts.whole(one)[""], charts.whole(one, FigureSize(240))[""]):
+        text = chart_files.written(spec, ".svg").decode()
+        assert {"first system", "other system", "L2 misses"} <= set(re.findall(r">([^<]+)</", text))
+    texts = svg.panel(charts.panels(one)[0])
+    assert ">first system</text>" not in texts
+
+
+@pytest.mark.parametrize("form", ["dots", "ratios", "curve"])
+def test_a_ratio_of_zero_is_shown_beside_large_ones(form):
+    marks = [
+        figure.mark(benchmark=name, series="a", point=at, metric="m", value=value, unit="times")
+        for at, (name, value) in enumerate({"none": 0.0, "half": 0.5, "many": 80.0}.items())
+    ]
+    (panel,) = charts.panels(figure.of_marks("one", "One", form, marks, axis="points"))
+    drawing = svg.panel(panel)
+    assert "NaN" not in drawing and ": 0 times" in drawing
 
 
 def test_a_page_of_systems_begins_with_the_answer(p5lab, two):

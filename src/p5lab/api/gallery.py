@@ -13,12 +13,14 @@ from p5lab.evidence import gallery, records
 from p5lab.evidence.gallery import Effect
 from p5lab.evidence.records import Record
 from p5lab.lab import Lab
-from p5lab.page import svg
+from p5lab.page import drawing, svg
 from p5lab.page.chart_files import Chart
+from p5stats.claims import is_bytes
 
 WIDTH = 520  # pixels
 OVERVIEW = ("page-colours", "write-misses", "tlb-reach", "server", "misaligned", "pairing")
 COLUMNS, SMALL, TALL = 3, 190, 130  # of the overview: figures beside each other, and their pixels
+MARKS = ("benchmark", "series", "value", "lowest_seed", "highest_seed")  # of a mark in the record
 INDEPENDENT: Any = dict.fromkeys(("color", "shape", "strokeDash", "y", "x"), "independent")
 
 
@@ -39,11 +41,13 @@ def update(lab: Lab, *, check: bool = False) -> Iterator[tuple[str, bool]]:
 def _chart(effect: Effect, marks: Record, across: float) -> Chart:
     """The figure of an effect. `marks`: its part of the record."""
     names = effect.names
-    data = pd.DataFrame(marks, columns=["row", "series", "value", "lowest", "highest"])
-    data["point"] = data["row"].map(gallery.point) if effect.axis else 0.0
-    column = "series" if effect.series else "row"
+    data = pd.DataFrame(marks, columns=MARKS)
+    data["point"] = data["benchmark"].map(gallery.point) if effect.axis else 0.0
+    is_size = bool(data["benchmark"].map(is_bytes).all())
+    column = "series" if effect.series else "benchmark"
     data[column] = data[column].map(lambda text: names.get(text, text))
-    return figures.drawn(data, effect.metric, effect.axis, across)
+    figure = figures.made(data, effect.metric, "1", effect.axis, is_size=is_size)
+    return drawing.drawn(figure, figure.frame, effect.metric, across)
 
 
 def _figure(effect: Effect, marks: Record) -> dict[str, object]:

@@ -68,7 +68,7 @@ def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
         order += " of the ratio's dividend" if columns[0].is_ratio else ""
         said.append(f"The largest {order} comes first.")
     link = f"{table.divided}-{table.systems[0].stored[0].id[:8]}"
-    form, caption = "curve" if over else "bars", " ".join(filter(None, said))
+    form, caption = "curve" if over else "groups", " ".join(filter(None, said))
     return of_marks(link, table.divided + system, form, marks, caption, axis=over)
 
 

@@ -21,8 +21,8 @@ from p5lab.describe.papers import Paper
 from p5lab.evidence import counter_method, validate
 from p5lab.keep import named
 from p5lab.keep.store import Stored
-from p5lab.page import answer, charts, offline, screens, summary, svg
-from p5lab.page.figure import MODELLED, PUBLISHED, Figure, title_of
+from p5lab.page import answer, charts, described, offline, screens, summary, svg, theme
+from p5lab.page.figure import MODELLED, PUBLISHED, Figure, size, title_of
 from p5lab.page.results import Results
 from p5lab.present import counts, several_systems
 from p5lab.present.comparison import Comparison
@@ -32,7 +32,7 @@ from p5lab.version import __version__
 from p5stats.claims import INPUT, UNTESTABLE
 
 HERE = Path(__file__).parent
-GLYPHS = ("●", "■", "▲", "◆", "▼", "✚")  # the characters for charts.SHAPES
+GLYPHS = ("●", "■", "▲", "◆", "▼", "✚")  # the characters for theme.SHAPES
 FLAT = 5  # the largest number of figures of which none is folded
 PART = "■"  # a part of a bar
 RUN_HEADS = ("run", "what", "engine", "status", "versions", "events, SHA-256")
@@ -238,7 +238,7 @@ def _answers(figures: Sequence[Drawn]) -> int:
 def _drawn(figure: Figure) -> Drawn:
     frame = figure.frame
     stacked = figure.form in ("stack", "areas", "ratios")
-    several = figure.form in ("dots", "curve") or figure.is_grouped
+    several = figure.form in ("dots", "curve") or figure.form == "groups"
     colored = stacked or (several and len(figure.series) > 1)
     published = frame[frame["kind"] == PUBLISHED]
     return Drawn(
@@ -252,7 +252,7 @@ def _drawn(figure: Figure) -> Drawn:
             for one in charts.panels(figure)
         ],
         legend=[
-            (name, color % len(charts.SERIES), PART if stacked else GLYPHS[i % len(GLYPHS)])
+            (name, color % len(theme.SERIES), PART if stacked else GLYPHS[i % len(GLYPHS)])
             for i, (name, color) in enumerate(figure.colors.items() if colored else ())
         ],
         published=[
@@ -267,7 +267,7 @@ def _published(rows: pd.DataFrame) -> str:
     """Returns a text about a published value in a figure."""
     first = rows.iloc[0]
     if math.isnan(first["value"]):
-        return f"{first['claim']}, {first['why']} {_bytes(first['point'])} ({first['series']})"
+        return f"{first['claim']}, {first['why']} {size(first['point'])} ({first['series']})"
     if len(rows) > 1 and rows["value"].nunique() > 1:
         low, high = number(rows["value"].min()), number(rows["value"].max())
         return f"{first['claim']}, {len(rows)} values from {low} to {high} {first['unit']}"
@@ -275,13 +275,6 @@ def _published(rows: pd.DataFrame) -> str:
     where = phases[0] if len(phases) == 1 else f"{phases[0]} to {phases[-1]}"
     value = f"{first['why']} {number(first['value'])} {first['unit']}"
     return f"{first['claim']}, {value} ({first['series']}, {where})"
-
-
-def _bytes(size: float) -> str:
-    for unit, factor in (("MB", 1 << 20), ("KB", 1 << 10)):
-        if size >= factor:
-            return f"{size / factor:g} {unit}"
-    return f"{size:g} B"
 
 
 def _table(figure: Figure) -> Grid:
@@ -304,11 +297,14 @@ def _table(figure: Figure) -> Grid:
     heads += [f"{title_of(name)}\n{units[name]}" for name in figure.metrics]
     grid = Grid("", heads, left=set(range(len(shown))))
     for _, rows in modelled.groupby(keys, sort=False):
-        by_metric = {row["metric"]: row for _, row in rows.iterrows()}
-        cells = [_cell(by_metric[name]) if name in by_metric else "" for name in figure.metrics]
+        by_metric = {row["metric"]: row for row in rows.to_dict("records")}
+        cells = [
+            described.value(row) + described.spread(row) if (row := by_metric.get(name)) else ""
+            for name in figure.metrics
+        ]
         first = rows.iloc[0]
         grid.add(
-            *(_point(figure, first) if key == "point" else first[key] for key in shown), *cells
+            *(figure.place(first[key]) if key == "point" else first[key] for key in shown), *cells
         )
     return grid
 
@@ -317,11 +313,6 @@ def _axis(figure: Figure) -> str:
     """Returns the head of the column with the points of a figure. A size has its unit in each
     row."""
     return figure.axis.removesuffix(", bytes") if figure.is_size else figure.axis
-
-
-def _point(figure: Figure, row: pd.Series) -> str:
-    """Returns the point of a mark, such as `128 KB`."""
-    return _bytes(row["point"]) if figure.is_size else number(row["point"])
 
 
 def _areas(figure: Figure, marks: pd.DataFrame) -> Grid:
@@ -341,15 +332,6 @@ def _steps(marks: pd.DataFrame) -> Grid:
     for row in marks.to_dict("records"):
         grid.add(row["series"], row["why"], number(row["point"]), number(row["value"]))
     return grid
-
-
-def _cell(row: pd.Series) -> str:
-    if math.isnan(row["value"]):
-        return str(row["why"])
-    if row["lowest seed"] < row["highest seed"]:
-        spread = f"{number(row['lowest seed'])} to {number(row['highest seed'])}"
-        return f"{number(row['value'])} ({spread})"
-    return number(row["value"])
 
 
 def _events(found: Comparison) -> Section | None:

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from p5lab.errors import UserError
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
-from p5lab.page import charts, offline
+from p5lab.page import offline, theme
 from p5lab.present import breakdown, breakdown_table
 from p5lab.present.breakdown import ORDERED, Question, Table
 from p5lab.present.breakdown_table import KINDS_OF_VALUE, ROWS
@@ -62,7 +62,7 @@ class Explorer(offline.Page):
         data = {
             "figures": [vars(one) for one in self.figures],
             "meanings": {name: one.meaning for name, one in DIMENSIONS.items()},
-            "colors": charts.SERIES,
+            "colors": theme.SERIES,
             "kinds": KINDS_OF_VALUE,
         }
         return offline.render(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from p5lab.present.tables import number
 from p5lab.terminal import for_terminal
 from p5stats import compare, cpi
 
@@ -42,18 +43,18 @@ WIDE_RANGE = 32  # an axis is logarithmic from this ratio of the largest to the 
 class Figure:
     """A figure as data.
 
-    `form`: bars (a bar for each series, or for each benchmark and series), ratios (a bar from 1 for
-    each benchmark), dots (a line for each benchmark, a colour for each series), curve (`point` is
-    on the horizontal axis), areas (the same, with a part for each series; a mark lasts until the
-    next point, so the last point only ends the marks before), timeline (a row for each benchmark;
-    each mark is a bar of the length `value` that begins at `point`), waterfall (the same, with a
-    row for each mark) or stack (a bar for each benchmark, with a part for each series). `frame`: a
-    table of
-    COLUMNS with a row for each mark. A missing value is NaN, and `why` contains the reason. For a
-    published value, `kind` is PUBLISHED, `claim` contains the source, and `why` contains the
-    precision. A published level has a row for each phase to which the level applies. A published
-    size has one row with a `point` and no value. `axis`: the name of the horizontal axis.
-    `is_size`: whether the axis is in bytes. `log`: whether the axis is logarithmic.
+    `form`: bars (a bar for each series), groups (a group of such bars for each benchmark), ratios
+    (a bar from 1 for each benchmark), dots (a line for each benchmark, a colour for each series),
+    curve (`point` is on the horizontal axis), areas (the same, with a part for each series; a mark
+    lasts until the next point, so the last point only ends the marks before), timeline (a row for
+    each benchmark; each mark is a bar of the length `value` that begins at `point`), waterfall (the
+    same, with a row for each mark) or stack (a bar for each benchmark, with a part for each
+    series). `frame`: a table of COLUMNS with a row for each mark. A missing value is NaN, and `why`
+    contains the reason. For a published value, `kind` is PUBLISHED, `claim` contains the source,
+    and `why` contains the precision. A published level has a row for each phase to which the level
+    applies. A published size has one row with a `point` and no value. `axis`: the name of the
+    horizontal axis. `is_size`: whether the axis is in bytes. `log`: whether the axis is
+    logarithmic.
     """
 
     id: str
@@ -86,10 +87,9 @@ class Figure:
         free = (at for at in itertools.count() if at not in taken)
         return {name: groups[name] if name in groups else next(free) for name in self.series}
 
-    @property
-    def is_grouped(self) -> bool:
-        """Whether bars stand in a group for each benchmark."""
-        return self.form == "bars" and bool(self.frame["benchmark"].nunique() > 1)
+    def place(self, point: float) -> str:
+        """A point of the axis as a text, such as `128 KB`."""
+        return size(point) if self.is_size else number(point)
 
 
 def title_of(metric: str) -> str:
@@ -97,6 +97,20 @@ def title_of(metric: str) -> str:
     letters, so it does not begin a title."""
     is_event = re.fullmatch(r"[a-z0-9]+([._][a-z0-9]+)+", metric)
     return f"event {metric}" if is_event else TITLES.get(metric, metric)
+
+
+def with_unit(metric: str, unit: str) -> str:
+    """Returns the title of a panel, with the unit if the title does not contain it."""
+    title = title_of(metric)
+    return title if unit in ("1", TIMES) or unit.split("/")[0] in title else f"{title} ({unit})"
+
+
+def size(number: float) -> str:
+    """Returns a number of bytes as text, such as `128 KB`."""
+    for unit, factor in (("MB", 1 << 20), ("KB", 1 << 10)):
+        if number >= factor:
+            return f"{number / factor:g} {unit}"
+    return f"{number:g} B"
 
 
 def identifier(text: str) -> str:

@@ -14,7 +14,7 @@ import pandas as pd
 import vl_convert
 
 from p5lab.errors import writing
-from p5lab.page import chart_files, charts
+from p5lab.page import chart_files, charts, theme
 from p5lab.page.charts import Panel
 from p5lab.page.figure import MODELLED, Figure
 from p5lab.present.figure_size import FigureSize
@@ -48,10 +48,10 @@ ATTRIBUTES = (
     "y2",
 )
 COLORS = {
-    charts.INK: "var(--ink)",
-    charts.MUTED: "var(--muted)",
-    charts.GRID: "var(--grid)",
-    **{color: f"var(--series-{number})" for number, color in enumerate(charts.SERIES)},
+    theme.INK: "var(--ink)",
+    theme.MUTED: "var(--muted)",
+    theme.GRID: "var(--grid)",
+    **{color: f"var(--series-{number})" for number, color in enumerate(theme.SERIES)},
 }
 
 
@@ -68,7 +68,7 @@ def plain(chart: dict[str, Any]) -> str:
     root = ElementTree.fromstring(text)
     _strip(root, {})
     root.set("xmlns", NAMESPACE)
-    root.set("font-family", charts.FONT)
+    root.set("font-family", theme.FONT)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: MIT
+"""Draws the marks of figures with Altair, for pages and for `p5lab.plot`: rows of bars or points,
+curves and areas."""
+
+import json
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from p5lab.page import described
+from p5lab.page.chart_files import Chart
+from p5lab.page.figure import MODELLED, PART, PUBLISHED, TIMES, WIDE_RANGE, Figure
+from p5lab.page.theme import (
+    BYTES,
+    DASHES,
+    HEIGHT,
+    INK,
+    LETTER,
+    LINE_HEIGHT,
+    MUTED,
+    PARTS,
+    SERIES,
+    SHAPES,
+    TICKS,
+)
+from p5lab.present.tables import number
+
+PAGE = 344  # pixels of a panel of a page: the narrowest phone minus two margins
+NAMES, LONG_NAMES = 128, 190  # pixels of the names in a panel of a page
+SHARE, WIDEST = 2 / 3, 260  # of another chart: the names' part of `across`, and their pixels
+LABEL_LINES = 2
+BAR_STEP, DOT_STEP, BESIDE_STEP = 24, 19, 16  # pixels of a row, and of a mark beside others
+FEW_SERIES, FEW_MARKS = 3, 60  # of points that stand beside each other
+SIZES = 12  # ticks of a logarithmic axis of points
+GAP = 7  # pixels between a mark and its number
+SMALL_EFFECT = 0.05  # an axis of ratios goes at least this far from 1
+WIDE_RATIOS = 10  # an axis of ratios is logarithmic from this ratio of the largest to the smallest
+LEVEL, EDGE = [4, 3], [2, 3]  # pixels of line and gap
+COLUMNS = {"benchmark": "row", "lowest seed": "lowest", "highest seed": "highest"}
+KEPT = ["row", "series", "point", "value", "lowest", "highest", "kind", "claim", "label", "text"]
+TEXT: Any = {"description": "text:N", "tooltip": "text:N"}
+HOLLOW: Any = {"filled": False, "strokeWidth": 1.5}
+
+
+def drawn(
+    figure: Figure, rows: pd.DataFrame, title: str = "", across: float | None = None
+) -> Chart:
+    """Draws the marks of one metric. The chart has no width.
+
+    `rows`: those of `figure.frame`. Their columns have short names in the data of the chart: row,
+    series, point, value, lowest and highest (of the seeds). `title`: of the values' axis; without
+    it, the metric is named elsewhere. `across`: the width of the values' axis of bars in pixels;
+    None for a panel of a page, which has the width PAGE with the names.
+    """
+    records = rows.to_dict("records")
+    label = [described.value(row) for row in records]
+    text = [described.mark(figure, row) for row in records]
+    data = rows.rename(columns=COLUMNS).assign(label=label, text=text)[KEPT]
+    one = _Drawing(figure, data, title, across, rows["unit"].iloc[0] == TIMES)
+    chart: Chart = getattr(one, figure.form)()
+    return chart
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """A chart. Its public methods draw the forms of a figure."""
+
+    figure: Figure
+    data: pd.DataFrame
+    title: str
+    across: float | None
+    is_ratio: bool
+
+    def bars(self) -> Chart:
+        return self._bars(self.data.assign(row=self.data["series"], begin=0.0), long=True)
+
+    def groups(self) -> Chart:
+        beside = len(self.figure.series) > 1
+        return self._bars(self.data.assign(begin=0.0), beside=beside, long=True)
+
+    def timeline(self) -> Chart:
+        return self._bars(self.data.assign(begin=self.data["point"]), numbers=False)
+
+    def waterfall(self) -> Chart:
+        parts = self.data["row"][self.data["series"] == PART]  # they stand below their component
+        shown = {name: f"· {name.partition(': ')[2]}" for name in parts}
+        return self._bars(self.data.assign(begin=self.data["point"]), shown=shown, long=True)
+
+    def stack(self) -> Chart:
+        by_row = self.data.groupby("row", sort=False)["value"]
+        label = by_row.transform("sum").map(number).mask(self.data.duplicated("row", "last"), "")
+        return self._bars(self.data.assign(begin=by_row.cumsum() - self.data["value"], label=label))
+
+    def ratios(self) -> Chart:
+        data = self.data.assign(begin=1.0, end=self.data["value"])
+        return self._rows(data, log=_is_wide([1.0, *data["value"]], WIDE_RANGE), one=INK)
+
+    def dots(self) -> Chart:
+        data, series = self.data, self.figure.series
+        log = _is_wide(data["value"], WIDE_RATIOS if self.is_ratio else WIDE_RANGE)
+        if log:
+            data = data[~(data["value"] <= 0)]
+            data = data.assign(lowest=data["lowest"].where(data["lowest"] > 0))
+        # In a shared row, marks with equal values cover each other, and numbers have no space.
+        few = len(series) <= FEW_SERIES or len(data) <= FEW_MARKS
+        numbers = few and (data["kind"] == PUBLISHED).sum() <= len(data) / 2
+        data = data.assign(begin=data["value"], end=data["value"])
+        beside, one = few and len(series) > 1, MUTED if self.is_ratio else ""
+        return self._rows(data, points=True, log=log, beside=beside, numbers=numbers, one=one)
+
+    def _bars(self, data: pd.DataFrame, **how: Any) -> Chart:  # noqa: ANN401
+        """Bars of the length `value`, with ranges, from `begin`."""
+        ends = {name: data["begin"] + data[name] for name in ("lowest", "highest")}
+        return self._rows(data.assign(end=data["begin"] + data["value"].fillna(0), **ends), **how)
+
+    def _rows(
+        self,
+        data: pd.DataFrame,
+        *,
+        points: bool = False,
+        log: bool = False,
+        beside: bool = False,
+        numbers: bool = True,
+        one: str = "",
+        shown: Mapping[str, str] | None = None,
+        long: bool = False,
+    ) -> Chart:
+        """A row for each name, with bars from `begin` to `end`, or with points. `beside`: each
+        series has its own place in a row. `one`: the colour of a line at 1. `shown`: other texts of
+        names. `long`: whether most names are long."""
+        limit = min(WIDEST, self.across * SHARE) if self.across else LONG_NAMES if long else NAMES
+        names = _Names(data["row"], limit, shown or {})
+        across = self.across or PAGE - names.width - 20
+        places = data.assign(
+            before=data[["begin", "end", "lowest"]].min(axis="columns"),
+            after=data[["begin", "end", "highest"]].max(axis="columns"),
+            room=(LETTER * data["label"].str.len() if numbers else 0) / across + 2 * GAP / across,
+        )
+        scale = self._scale(places, log=log, zero=not points or not self.is_ratio)
+        modelled, published = _by_kind(places.drop(columns=["before", "room"]))
+        y, x = names.axis(grid=points or not numbers, beside=beside), self._values(alt.X, scale)
+        base = alt.Chart(modelled).encode(y=y, **TEXT)
+        if beside:
+            base = base.encode(yOffset=alt.YOffset("series:N", sort=self.figure.series))
+        if points:
+            marks = base.mark_point().encode(shape=self._shape())
+        else:
+            marks = (base.mark_bar() if beside else base.mark_bar(height=15)).encode(x2="end:Q")
+        layers = [marks.encode(x=x("begin:Q"), color=self._color())]
+        if _differ(data):
+            layers.append(base.mark_rule(color=INK).encode(x="lowest:Q", x2="highest:Q"))
+        if len(published):
+            diamond = alt.Chart(published).mark_point(
+                shape="diamond", size=130, color=INK, **HOLLOW
+            )
+            layers.append(diamond.encode(y=y, x="value:Q", **TEXT))
+        if numbers:
+            number = base.mark_text(align="left", dx=GAP)
+            layers.append(number.encode(x="after:Q", text="label:N"))
+        if one:
+            layers.insert(0, _rule(one).encode(x=alt.datum(1)))
+        step = BESIDE_STEP * len(self.figure.series) + 6 if beside else 0
+        height = names.height(max(DOT_STEP if points else BAR_STEP, step))
+        return Chart(layer=layers, data=modelled, height=height)
+
+    def curve(self) -> Chart:
+        modelled, published = _by_kind(self.data)
+        modelled = modelled.dropna(subset="value")
+        data = pd.concat([modelled, published])
+        ends = data.assign(
+            before=data[["value", "lowest"]].min(axis="columns"),
+            after=data[["value", "highest"]].max(axis="columns"),
+            room=0.1,
+        )
+        log = self.is_ratio and _is_wide(data["value"], WIDE_RATIOS)
+        y = self._values(alt.Y, self._scale(ends, log=log, zero=not self.is_ratio))("value:Q")
+        x, color = self._points(data), self._color()
+        base = alt.Chart(modelled).encode(x=x, color=color, **TEXT)
+        line, marks = base.mark_line(strokeWidth=1.8), base.mark_point(size=30)
+        if not (self.figure.frame["kind"] == PUBLISHED).any():
+            # Curves often have equal values. Dashes and hollow marks show all curves.
+            line, marks = line.encode(strokeDash=self._dash()), base.mark_point(size=44, **HOLLOW)
+        layers = [line.encode(y=y), marks.encode(y=y, shape=self._shape())]
+        if _differ(modelled):
+            layers.append(base.mark_rule(strokeWidth=1.2).encode(y="lowest:Q", y2="highest:Q"))
+        if self.is_ratio:
+            layers.insert(0, _rule(MUTED).encode(y=alt.datum(1)))
+        levels = published.dropna(subset="value").groupby(["claim", "series"], sort=False)
+        if levels.ngroups:
+            level = alt.Chart(pd.concat([levels.head(1), levels.tail(1)]).drop_duplicates())
+            level = level.encode(x=x, y=y, color=color, detail="claim:N", **TEXT)
+            layers.append(level.mark_line(strokeDash=LEVEL))
+            layers.append(level.mark_point(shape="diamond", size=80, **HOLLOW))
+        edges = published[published["value"].isna()]
+        if len(edges):
+            edge = alt.Chart(edges).mark_rule(strokeDash=EDGE, color=INK)
+            layers.append(edge.encode(x=x, **TEXT))
+        return Chart(layer=layers, data=modelled, height=HEIGHT)
+
+    def areas(self) -> Chart:
+        places = {series: place for place, series in enumerate(self.figure.series)}
+        data = self.data.dropna(subset="value")
+        data = data.assign(place=data["series"].map(places))
+        x = alt.X(
+            "point:Q",
+            title=self.figure.axis,
+            axis=alt.Axis(grid=False),
+            scale=alt.Scale(domain=[data["point"].min(), data["point"].max()], nice=False),
+        )
+        y = alt.Y("value:Q", title=self.title or None, stack="zero")
+        areas = alt.Chart(data).mark_area(interpolate="step-after")
+        areas = areas.encode(x=x, y=y, color=self._color(), order=alt.Order("place:Q"))
+        return Chart(layer=[areas], height=HEIGHT)
+
+    def _points(self, data: pd.DataFrame) -> alt.X:
+        """The axis of the points of a curve. A logarithmic one has ticks at measured sizes. A few
+        points of another key are ticks too, because no value lies between them."""
+        figure, points = self.figure, sorted(data["point"].unique())
+        binary = [one for one in points if one > 0 and math.log2(one).is_integer()]
+        ticks = binary if figure.log and len(binary) > 2 else points
+        few = figure.log or (len(ticks) <= TICKS and all(one % 1 == 0 for one in ticks))
+        return alt.X(
+            "point:Q",
+            title=figure.axis or None,
+            axis=alt.Axis(
+                grid=False,
+                values=ticks[:: math.ceil(len(ticks) / SIZES)] if few else alt.Undefined,
+                labelExpr=BYTES if figure.is_size else alt.Undefined,
+            ),
+            scale=alt.Scale(type="log", base=2, nice=False)
+            if figure.log
+            else alt.Scale(zero=False),
+        )
+
+    def _scale(self, data: pd.DataFrame, *, log: bool, zero: bool) -> alt.Scale:
+        """The scale of the values' axis. `data`: the lowest (`before`) and the highest place
+        (`after`) of each mark, and the part of the axis behind it that its number needs (`room`).
+        Zero is no reference value of ratios, and small effects would be invisible on an axis with
+        zero. But no effect shall look much larger than it is."""
+        low, after, left = data["before"].min(), data["after"], 1 - data["room"].clip(upper=0.6)
+        if not zero:
+            low, after = min(low, 1 - SMALL_EFFECT), after.clip(lower=1 + SMALL_EFFECT)
+        if log:
+            low *= (low / after.max()) ** 0.05
+            end = (low * (after / low) ** (1 / left)).max()
+        else:
+            low = min(0.0, low) if zero else max(low - 0.1 * (after.max() - low), min(0.0, low))
+            end = (low + (after - low) / left).max()
+        domain = [float(low), float(end) if end > low else float(low) + 1]
+        kind = {"type": "log"} if log else {"zero": False}
+        return alt.Scale(domain=domain, nice=False, **kind)
+
+    def _values(self, channel: Any, scale: alt.Scale) -> Any:  # noqa: ANN401
+        """A function that makes the values' axis of a field."""
+        axis = alt.Axis(values=_ticks(scale), grid=True)
+        return lambda field: channel(field, title=self.title or None, scale=scale, axis=axis)
+
+    def _color(self) -> alt.Color | alt.ColorValue:
+        many = len(self.figure.series) > len(SERIES)
+        if many and self.figure.form == "bars":
+            return alt.ColorValue(SERIES[0])
+        palette = PARTS if many and self.figure.form == "stack" else SERIES
+        return alt.Color("series:N", **self._each(palette, self.figure.colors.values()))
+
+    def _shape(self) -> alt.Shape:
+        return alt.Shape("series:N", **self._each(SHAPES))
+
+    def _dash(self) -> alt.StrokeDash:
+        # If the colours begin again, the dashes do not.
+        turns = (at + at // len(SERIES) for at in range(len(self.figure.series)))
+        return alt.StrokeDash("series:N", **self._each(DASHES, turns))
+
+    def _each(self, every: Sequence[Any], places: Iterable[int] | None = None) -> dict[str, Any]:
+        """One of these colours, shapes or dashes for each series, and the legend."""
+        series = self.figure.series
+        own = [every[at % len(every)] for at in places or range(len(series))]
+        is_told = self.figure.form != "bars" and (len(series) > 1 or not self.title)
+        legend = alt.Undefined if is_told else None
+        return {"scale": alt.Scale(domain=series, range=own), "legend": legend}
+
+
+class _Names:
+    """The names beside an axis. A long name continues on a second line."""
+
+    def __init__(self, names: pd.Series, limit: float, shown: Mapping[str, str]) -> None:
+        """`limit`: the maximum length of a line in pixels. `shown`: other texts of names."""
+        self._limit, letters = limit, round(limit / LETTER)
+        self._lines = {name: _wrapped(shown.get(name, name), letters) for name in names.unique()}
+
+    def axis(self, *, grid: bool, beside: bool) -> alt.Y:
+        text = f"({json.dumps(self._lines)})[datum.label]"
+        axis = alt.Axis(grid=grid, ticks=False, labelLimit=self._limit, labelExpr=text)
+        scale = alt.Scale(paddingInner=0.25) if beside else alt.Undefined
+        return alt.Y("row:N", sort=None, title=None, axis=axis, scale=scale)
+
+    def height(self, step: int) -> int:
+        """The pixels of all rows. `step`: the smallest height of a row."""
+        most = max(map(len, self._lines.values()))
+        return len(self._lines) * max(step, LINE_HEIGHT * most + 4 if most > 1 else 0)
+
+    @property
+    def width(self) -> float:
+        """The width of the longest line in pixels."""
+        longest = max(len(line) for lines in self._lines.values() for line in lines)
+        return min(self._limit, LETTER * longest)
+
+
+def _wrapped(name: str, letters: int) -> list[str]:
+    """Returns the lines of a name, at most LABEL_LINES. If the last line is too long, the renderer
+    shortens it."""
+    lines = textwrap.wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [name]
+    return [*lines[: LABEL_LINES - 1], " ".join(lines[LABEL_LINES - 1 :])][: len(lines)]
+
+
+def _by_kind(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The modelled and the published marks."""
+    return data[data["kind"] == MODELLED], data[data["kind"] == PUBLISHED]
+
+
+def _is_wide(values: Iterable[float], most: float) -> bool:
+    """Whether an axis of these values is logarithmic. Values that are not positive are left out."""
+    known = [value for value in values if value > 0]
+    return len(known) > 1 and max(known) / min(known) > most
+
+
+def _differ(data: pd.DataFrame) -> bool:
+    """Whether at least one mark has different values for different seeds."""
+    return bool((data["lowest"] < data["highest"]).any())
+
+
+def _rule(color: str) -> alt.Chart:
+    """A line across the chart."""
+    dash = LEVEL if color == MUTED else alt.Undefined
+    return alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=color, strokeDash=dash)
+
+
+def _ticks(scale: alt.Scale) -> Any:  # noqa: ANN401
+    """The ticks of a logarithmic axis: 1, 2, 5, 10 and so on, or only powers of ten if there are
+    many. Vega chooses the ticks of other axes."""
+    if scale["type"] is alt.Undefined:
+        return alt.Undefined
+    low, high = scale["domain"]
+    tens = [10.0**at for at in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+    shown = [step * ten for ten in tens for step in (1, 2, 5) if low <= step * ten <= high]
+    tens = [ten for ten in tens if low <= ten <= high]
+    return shown if len(shown) <= TICKS + 2 else tens[:: math.ceil(len(tens) / TICKS)]
