@@ -3,8 +3,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -33,18 +31,6 @@ COMPONENTS, OTHERS = 9, "others"  # parts of a CPI stack
 SEVERAL = "metric"  # the column that distinguishes the rows of a figure with several numbers
 MOST_SERIES = 30  # a legend of Vega shows no more names
 FEW_SIZES = 4  # an axis of sizes is logarithmic from this ratio of the largest to the smallest
-
-
-@dataclass(frozen=True)
-class _Axes:
-    """The columns of a figure. `x`: a column with numbers, or None for bars. `rows`: the name of
-    each row of a figure with bars. `series`: the name of the colour of each row."""
-
-    x: str | None
-    title: str
-    is_size: bool
-    rows: pd.Series
-    series: pd.Series
 
 
 def style() -> None:
@@ -122,13 +108,26 @@ def _numbers(
         unit = TIMES
     _columns(rows, x)
     names = _columns(rows, series)
-    axes = _axes(rows, x, names)
-    if (count := axes.series.nunique()) > MOST_SERIES:
+    x = x or _axis(rows)
+    of_row, of_colour = _names(rows, x, names)
+    points = None if x is None else rows["phase"].map(_size) if x == "phase" else rows[x]
+    data = pd.DataFrame(
+        {
+            "benchmark": _joined(rows, of_row),
+            "series": _joined(rows, of_colour),
+            "point": 0.0 if points is None else points.astype(float),
+            "value": rows[value].astype(float),
+        }
+    )
+    if (count := data["series"].nunique()) > MOST_SERIES:
         raise UserError(
             f"plot: {count} series: expected at most {MOST_SERIES}; select rows of the table, such"
             f" as table[table['workload'] == {rows['workload'].iloc[0]!r}]"
         )
-    return made(_data(rows, axes, value), label, unit, axes.title, is_size=axes.is_size)
+    seeds = data.groupby(["benchmark", "series", "point"], sort=False)["value"]
+    data = seeds.agg(value="mean", lowest_seed="min", highest_seed="max").reset_index()
+    axis = "size of the array" if x == "phase" else x or ""
+    return made(data, label, unit, axis, is_size=x == "phase" or swept_keys.is_size(axis))
 
 
 def made(
@@ -136,16 +135,12 @@ def made(
 ) -> Figure:
     """A figure of marks. data: the columns benchmark, series, point, value, lowest_seed and
     highest_seed. axis: the name of a curve's axis; empty for bars."""
-    if axis:
-        form = "curve"
-    else:
-        # A bar has a length only on an axis that begins at zero. Other axes need points.
-        low = data[["lowest_seed", "value"]].min(axis=None)
-        high = data[["highest_seed", "value"]].max(axis=None)
-        is_wide = low > 0 and high / low > WIDE_RANGE
-        form = "dots" if unit == TIMES or is_wide else "groups"
-    low, high = data["point"].min(), data["point"].max()
-    log = is_size and low > 0 and high / low >= FEW_SIZES
+    low, high = data["lowest_seed"].min(), data["highest_seed"].max()
+    # A bar has a length only on an axis that begins at zero. Other axes need points.
+    as_points = unit == TIMES or (low > 0 and high / low > WIDE_RANGE)
+    form = "curve" if axis else "dots" if as_points else "groups"
+    first, last = data["point"].min(), data["point"].max()
+    log = is_size and first > 0 and last / first >= FEW_SIZES
     marks = [mark(**row, metric=metric, unit=unit) for row in data.to_dict("records")]
     return of_marks("", "", form, marks, axis=axis, is_size=is_size, log=log)
 
@@ -209,33 +204,39 @@ def _without_reference(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     return rows, "ratio to the reference"
 
 
-def _axes(rows: pd.DataFrame, x: str | None, series: Sequence[str] | None) -> _Axes:
-    settings = tidy.settings(rows)
-    axes = [name for name in settings if _is_axis(rows[name])]
-    x = x or max(axes, key=lambda name: rows[name].nunique(), default=None)
-    sizes = rows["phase"].map(_size)
-    if x is None and rows["phase"].nunique() > 2 and sizes.notna().all():
-        x = "phase"
-    is_size = x is not None and (x == "phase" or swept_keys.is_size(x))
-    differ = [
-        name
-        for name in (*BENCHMARK, *SYSTEM, *settings, *_added(rows), SEVERAL)
-        if _differs(rows, name, settings, x)
-    ]
-    if not _explained(rows, differ, x):
+def _axis(rows: pd.DataFrame) -> str | None:
+    """The column of the horizontal axis of a curve, or None for bars."""
+    axes = [name for name in tidy.settings(rows) if _is_axis(rows[name])]
+    if axes:
+        return max(axes, key=lambda name: rows[name].nunique())
+    is_sizes = rows["phase"].nunique() > 2 and rows["phase"].map(_size).notna().all()
+    return "phase" if is_sizes else None
+
+
+def _names(
+    rows: pd.DataFrame, x: str | None, series: Sequence[str] | None
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The columns with the name of each row of a figure with bars, and those with the name of each
+    colour."""
+    differ = _differing(rows, x)
+    # The seeds alone do not need a name.
+    if rows.duplicated([*differ, *([x] if x else []), "seed"]).any():
         differ.append("parameters")
-    if x is None and series is None:
-        of_row = [name for name in differ if name in (*BENCHMARK, "parameters")]
-        if not of_row:
-            of_row, differ = differ or ["workload"], []
-        series = [name for name in differ if name not in of_row]
-    elif x is None:
-        of_row = [name for name in differ if name not in (series or ())]
-    else:
-        of_row = []
-    title = "size of the array" if x == "phase" else str(x or "")
-    chosen = differ if series is None else series
-    return _Axes(x, title, is_size, _joined(rows, of_row), _joined(rows, chosen))
+    if x is not None:
+        return [], differ if series is None else series
+    if series is not None:
+        return [name for name in differ if name not in series], series
+    of_row = [name for name in differ if name in (*BENCHMARK, "parameters")]
+    if not of_row:
+        return differ or ["workload"], []
+    return of_row, [name for name in differ if name not in of_row]
+
+
+def _differing(rows: pd.DataFrame, x: str | None) -> list[str]:
+    """The columns whose values the names of rows must contain. `x`: the horizontal axis."""
+    settings = tidy.settings(rows)
+    names = (*BENCHMARK, *SYSTEM, *settings, *_added(rows), SEVERAL)
+    return [name for name in names if name in rows and _differs(rows, name, settings, x)]
 
 
 def _added(rows: pd.DataFrame) -> list[str]:
@@ -250,13 +251,7 @@ def _stack(table: pd.DataFrame, series: str | Sequence[str] | None) -> Figure:
     unit = next((name for name in ("cycles", "nominal cycles") if name in table), "")
     if not unit or table.empty:
         raise UserError("plot: expected a table of stack, with the column cycles")
-    names = _columns(table, series) or []
-    settings = tidy.settings(table)
-    names = names or [
-        name
-        for name in (*BENCHMARK, *SYSTEM, *settings, *_added(table.drop(columns="component")))
-        if name in table and _differs(table, name, settings, None)
-    ]
+    names = _columns(table, series) or _differing(table.drop(columns="component"), None)
     rows = table.assign(row=_joined(table, names or ["workload"]))
     runs = rows.groupby("row", sort=False)["run"].nunique()
     cycles = rows.groupby(["row", "component"], sort=False)[unit].sum().reset_index()
@@ -308,12 +303,6 @@ def _differs(rows: pd.DataFrame, name: str, settings: list[str], x: str | None) 
     return True
 
 
-def _explained(rows: pd.DataFrame, differ: Sequence[str], x: str | None) -> bool:
-    """Whether the chosen columns distinguish all rows, apart from the seeds."""
-    same = [*differ, *([x] if x else []), "seed"]
-    return not rows.duplicated(same).any()
-
-
 def _joined(rows: pd.DataFrame, names: Sequence[str]) -> pd.Series:
     """One text for each row from several columns."""
     if not names:
@@ -353,25 +342,3 @@ def _text(name: str, value: object) -> str:
     if "." in name:
         return readable(f"{name}={value}").removeprefix(tidy.PARAMETERS)
     return str(value)
-
-
-def _data(rows: pd.DataFrame, axes: _Axes, value: str) -> pd.DataFrame:
-    """The marks: one for each row name, series and point, with the mean and the range over the
-    seeds."""
-    point: Any = 0
-    if axes.x == "phase":
-        point = rows["phase"].map(_size).astype(float)
-    elif axes.x is not None:
-        point = rows[axes.x].astype(float)
-    data = pd.DataFrame(
-        {
-            "benchmark": axes.rows,
-            "series": axes.series,
-            "point": point,
-            "value": rows[value].astype(float),
-        }
-    )
-    found = data.groupby(["benchmark", "series", "point"], sort=False)["value"].agg(
-        value="mean", lowest_seed="min", highest_seed="max"
-    )
-    return found.reset_index()

@@ -35,7 +35,7 @@ NAMES, LONG_NAMES = 128, 190  # pixels of the names in a panel of a page
 SHARE, WIDEST = 2 / 3, 260  # of another chart: the names' part of `across`, and their pixels
 LABEL_LINES = 2
 BAR_STEP, DOT_STEP, BESIDE_STEP = 24, 19, 16  # pixels of a row, and of a mark beside others
-FEW_SERIES, FEW_MARKS = 3, 60  # of points that stand beside each other
+FEW_SERIES, FEW_MARKS = 3, 40  # of points that stand beside each other
 SIZES = 12  # ticks of a logarithmic axis of points
 GAP = 7  # pixels between a mark and its number
 SMALL_EFFECT = 0.05  # an axis of ratios goes at least this far from 1
@@ -102,10 +102,11 @@ class _Drawing:
 
     def dots(self) -> Chart:
         data, series = self.data, self.figure.series
-        log = _is_wide(data["value"], WIDE_RATIOS if self.is_ratio else WIDE_RANGE)
+        # A logarithmic axis has no zero, so it leaves out values of zero, but no ratio of zero.
+        kept = data if self.is_ratio else data[~(data["value"] <= 0)]
+        log = _is_wide(kept["value"], WIDE_RATIOS if self.is_ratio else WIDE_RANGE)
         if log:
-            data = data[~(data["value"] <= 0)]
-            data = data.assign(lowest=data["lowest"].where(data["lowest"] > 0))
+            data = kept.assign(lowest=kept["lowest"].where(kept["lowest"] > 0))
         # In a shared row, marks with equal values cover each other, and numbers have no space.
         few = len(series) <= FEW_SERIES or len(data) <= FEW_MARKS
         numbers = few and (data["kind"] == PUBLISHED).sum() <= len(data) / 2
@@ -229,7 +230,7 @@ class _Drawing:
             title=figure.axis or None,
             axis=alt.Axis(
                 grid=False,
-                values=ticks[:: math.ceil(len(ticks) / SIZES)] if few else alt.Undefined,
+                values=ticks[:: math.ceil(len(ticks) / SIZES) or 1] if few else alt.Undefined,
                 labelExpr=BYTES if figure.is_size else alt.Undefined,
             ),
             scale=alt.Scale(type="log", base=2, nice=False)
@@ -323,9 +324,9 @@ def _by_kind(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _is_wide(values: Iterable[float], most: float) -> bool:
-    """Whether an axis of these values is logarithmic. Values that are not positive are left out."""
-    known = [value for value in values if value > 0]
-    return len(known) > 1 and max(known) / min(known) > most
+    """Whether an axis of these values is logarithmic."""
+    known = [value for value in values if not math.isnan(value)]
+    return len(known) > 1 and min(known) > 0 and max(known) / min(known) > most
 
 
 def _differ(data: pd.DataFrame) -> bool:

@@ -282,16 +282,15 @@ class _Maker:
         axis: str = "",
         log: bool = False,
     ) -> Figure:
-        frame = figure.frame(rows)
-        runs = dict.fromkeys(run for text in frame["runs"] for run in text.split())
         cells = [cell for question in questions for cell in self.found.cells(question) if cell]
         caption += self._means(cells)
         names = [str(cell.record["workload"]["name"]) for cell in cells]
         places = dict.fromkeys(self.sources[one] for one in names if one in self.sources)
         if places:
             caption.append(f"Origin of the workload: {'; '.join(places)}.")
-        return Figure(
-            self._id(name), title, form, frame, tuple(caption), axis, axis == SIZE, log, tuple(runs)
+        named, is_size = self._id(name), axis == SIZE
+        return figure.of_marks(
+            named, title, form, rows, *caption, axis=axis, is_size=is_size, log=log
         )
 
     def _means(self, cells: Sequence[Cell]) -> list[str]:
