@@ -75,8 +75,25 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     options.check_no_breakdown(args)
     if args.kind != KINDS_OF_VALUE[0] and not args.by:
         raise UserError("plot --kind: expected with --by DIMENSION,...")
-    if args.by:
-        return _by_dimension(args, lab)
+    table, metrics = _by_dimension(args, lab) if args.by else _numbers(args)
+    from p5lab.api import figures
+
+    chart = figures.plot(
+        table,
+        metrics,
+        x=args.x,
+        title=args.title,
+        width=args.width,
+        font_size=args.font_size,
+        kind=args.kind,
+    )
+    chart.save(args.output)
+    print(f"Figure: {shown(args.output)}")
+    return 0
+
+
+def _numbers(args: argparse.Namespace) -> tuple["pd.DataFrame", list[str]]:
+    """The numbers or the CPI stacks of runs, and the names of what is drawn."""
     metrics = column.names(args.metric) or [METRIC]
     if len(metrics) > 1 and not (args.ratio or args.cpi):
         raise UserError(
@@ -84,7 +101,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
             " one number"
         )
     packages.ensure("report")
-    from p5lab.api import figures, tables
+    from p5lab.api import tables
 
     side_by_side.say_repeated(args.words)
     table = tables.load(args.words if len(args.words) > 1 else args.words[0])
@@ -94,12 +111,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         table = tables.stack(table)
     elif args.ratio:
         table = _ratios(tables.measure(table, *metrics))
-    chart = figures.plot(
-        table, metrics, x=args.x, title=args.title, width=args.width, font_size=args.font_size
-    )
-    chart.save(args.output)
-    print(f"Figure: {shown(args.output)}")
-    return 0
+    return table, metrics
 
 
 def _ratios(numbers: "pd.DataFrame") -> "pd.DataFrame":
@@ -116,8 +128,8 @@ def _ratios(numbers: "pd.DataFrame") -> "pd.DataFrame":
         raise UserError(f"plot --ratio: {reason}{remedy}") from None
 
 
-def _by_dimension(args: argparse.Namespace, lab: Lab) -> int:
-    """Draws the counts of runs by dimension, with a colour for each system."""
+def _by_dimension(args: argparse.Namespace, lab: Lab) -> tuple["pd.DataFrame", list[str]]:
+    """The counts of runs by dimension, with a colour for each system, and the name of the event."""
     for name in ("cpi", "ratio", "x", "workload", "guest"):
         if getattr(args, name):
             raise UserError(f"plot --by: expected without --{name}")
@@ -126,22 +138,12 @@ def _by_dimension(args: argparse.Namespace, lab: Lab) -> int:
     if len(question.metrics) > 1:
         raise UserError(f"plot --by --metric {args.metric}: expected one number")
     packages.ensure("report")
-    from p5lab.api import figures, tables
+    from p5lab.api import tables
 
     runs = side_by_side.named(lab, args.words, question=question)
     top = args.top or (None if question.by[0] in ORDERED else breakdown_table.ROWS)
     table = tables.divided(runs, question, top)
-    chart = figures.plot(
-        table,
-        table["metric"].iloc[0],
-        title=args.title,
-        width=args.width,
-        font_size=args.font_size,
-        kind=args.kind,
-    )
-    chart.save(args.output)
-    print(f"Figure: {shown(args.output)}")
-    return 0
+    return table, [table["metric"].iloc[0]]
 
 
 def _only(table: "pd.DataFrame", column: str, names: list[str]) -> "pd.DataFrame":
