@@ -12,7 +12,7 @@ import pandas as pd
 
 from p5lab.api import arguments, checkout, samples
 from p5lab.api.arguments import plain
-from p5lab.describe import experiment, experiment_file, outputs
+from p5lab.describe import experiment, outputs
 from p5lab.describe import keys as machine_keys
 from p5lab.describe.kinds import BadValue
 from p5lab.errors import UserError, unknown
@@ -124,48 +124,24 @@ def _own(lab: Lab, what: str | Path, *, all_runs: bool) -> list[Path]:
 def _in_order(lab: Lab, table: pd.DataFrame) -> pd.DataFrame:
     """The rows in the order in which `run` makes the runs of the experiment's file."""
     settings = tidy.settings(table)
-    orders = {name: _order(lab, name) for name in table["experiment"].unique()}
+    orders = {name: selection.places(lab, name) for name in table["experiment"].unique()}
 
     def place_of(run: Mapping[Any, Any]) -> list[object]:
-        order = orders[run["experiment"]]
-
-        def named(column: str) -> tuple[int, str]:
-            name = str(run[column])
-            return order[column].get(name, len(order[column])), name
-
-        values = [run[key] for key in settings]
-        swept = [(0, one, "") if _is_number(one) else (1, 0, str(one)) for one in values]
-        return [
-            run["experiment"],
-            named("machine"),
-            swept,
-            named("guest"),
-            run["seed"],
-            named("workload"),
-            run["parameters"],
+        places = {
+            column: (order.get(run[column], len(order)), run[column])
+            for column, order in orders[run["experiment"]].items()
+        }
+        texts = [isinstance(run[key], str) or pd.isna(run[key]) for key in settings]
+        swept = [
+            (is_text, 0 if is_text else run[key], str(run[key]))
+            for key, is_text in zip(settings, texts, strict=True)
         ]
+        first = (run["experiment"], places["machine"], swept, places["guest"], run["seed"])
+        return [*first, places["workload"], run["parameters"]]
 
     runs = sorted(table.drop_duplicates("run").to_dict("records"), key=place_of)
     ranks = {run["run"]: rank for rank, run in enumerate(runs)}
     return table.iloc[table["run"].map(ranks).argsort(kind="stable")].reset_index(drop=True)
-
-
-def _order(lab: Lab, name: str) -> dict[str, dict[str, int]]:
-    """The places of machines, guests and workloads in the file of an experiment. None have a place
-    if there is no such file, or if it is wrong now."""
-    columns: dict[str, list[str]] = {"machine": [], "guest": [], "workload": []}
-    with suppress(UserError):
-        file = experiment_file.read(lab, name)
-        workloads = [entry.workload.name for entry in file.entries]
-        columns = {"machine": file.machines, "guest": file.guests, "workload": workloads}
-    return {
-        column: {one: place for place, one in enumerate(dict.fromkeys(names))}
-        for column, names in columns.items()
-    }
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not pd.isna(value)
 
 
 def _place(lab: Lab, what: str | Path) -> Path:

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from p5lab.describe import experiment, experiment_file
@@ -198,7 +199,7 @@ def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
     """Returns the finished runs of an experiment by kind, in the order of the workloads in the
     experiment's file. A run with the machine's own values is of the same kind as a run of a sweep
     with these values."""
-    order = _workloads(lab, name)
+    order = places(lab, name)["workload"]
 
     def place(stored: Stored) -> tuple[int, str]:
         workload = stored.record["workload"]["name"] if stored.record["identity"] else ""
@@ -251,15 +252,19 @@ def head(record: Mapping[str, Any]) -> str:
     return str(record["label"]).split(", ")[0]
 
 
-def _workloads(lab: Lab, name: str) -> dict[str, int]:
-    """Returns the place of each workload in the file of an experiment. The result is empty if there
-    is no such file, or if it is wrong now: the stored runs can be shown without it."""
-    try:
-        entries = experiment_file.read(lab, name).entries
-    except UserError:
-        return {}
-    names = dict.fromkeys(entry.workload.name for entry in entries)
-    return {workload: place for place, workload in enumerate(names)}
+def places(lab: Lab, name: str) -> dict[str, dict[str, int]]:
+    """Returns the place of each machine, guest and workload in the file of an experiment. None have
+    a place if there is no such file, or if it is wrong now: the stored runs can be shown without
+    it."""
+    columns: dict[str, list[str]] = {"machine": [], "guest": [], "workload": []}
+    with suppress(UserError):
+        file = experiment_file.read(lab, name)
+        workloads = [entry.workload.name for entry in file.entries]
+        columns = {"machine": file.machines, "guest": file.guests, "workload": workloads}
+    return {
+        column: {one: place for place, one in enumerate(dict.fromkeys(names))}
+        for column, names in columns.items()
+    }
 
 
 def is_id(word: str) -> bool:
