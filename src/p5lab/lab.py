@@ -13,6 +13,7 @@ from p5lab.errors import UserError
 
 VARIABLE = "P5LAB_PATH"
 RESULTS = "P5LAB_RESULTS"
+CACHE = "P5LAB_CACHE"
 # The patterns of the files of each kind: first in the checkout, then in a directory of P5LAB_PATH.
 # The name of a guest, workload or observer is the name of its directory. The name of a machine,
 # experiment or notebook is the name of its file.
@@ -55,6 +56,14 @@ class Lab:
             Path(results).absolute() if results else None,
             directories,
         )
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of a process that works in another directory: relative directories of
+        p5lab's variables become absolute."""
+        names = [name for name in (CACHE, "P5LAB_DISTDIR") if os.environ.get(name)]
+        found = {name: str(Path(os.environ[name]).absolute()) for name in names}
+        return {**os.environ, **found, VARIABLE: os.pathsep.join(map(str, self.path))}
 
     def files(self, kind: str) -> dict[str, Path]:
         """The files of a kind (a key of PLACES) by name, in alphabetical order.
@@ -219,5 +228,5 @@ def relative(path: Path, directory: Path) -> str:
 
 def cache_directory() -> Path:
     """The directory of downloads and build products, which all checkouts share."""
-    chosen = os.environ.get("P5LAB_CACHE")
+    chosen = os.environ.get(CACHE)
     return Path(chosen).absolute() if chosen else Path.home() / ".cache/p5lab"

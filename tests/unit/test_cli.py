@@ -395,6 +395,8 @@ def test_keys(p5lab):
             ["plan", "tests", "--format", "csv", "--json"],
             "argument --json: not allowed with argument --format",
         ),
+        (["run", "tests", "--seeds", "3", "--seed", "1"], "argument --seed: expected one value"),
+        (["run", "--program", "a", "--args", "1", "--args", "2"], "argument --args: expected one"),
         (["run", "tests", "--jobs", "0"], "--jobs: expected a whole number, at least 1; found '0'"),
         (["gc", "--max-size", "-3G"], "--max-size: expected a number with a unit, such as"),
         (["cycles", f"{'n' * 300}.s"], f"{'n' * 300}.s: "),  # the reason is the system's

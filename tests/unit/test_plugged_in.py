@@ -20,7 +20,7 @@ from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
-from p5lab.lab import VARIABLE
+from p5lab.lab import VARIABLE, Lab
 
 COUNTER = REPO / "tests/templates/counter.py"  # it copies the events of the test
 
@@ -35,6 +35,16 @@ def counter(tmp_path, monkeypatch):
     shutil.copy(COUNTER, place)
     monkeypatch.setenv(VARIABLE, str(place.parent))
     return place
+
+
+def test_a_build_in_another_directory_finds_relative_directories(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in (VARIABLE, "P5LAB_CACHE", "P5LAB_DISTDIR"):
+        monkeypatch.setenv(name, "mine")
+    there = Lab.here().environment
+    assert {there[name] for name in (VARIABLE, "P5LAB_CACHE", "P5LAB_DISTDIR")} == {
+        str(tmp_path / "mine")
+    }
 
 
 def test_the_engines_of_the_checkout_are_found():

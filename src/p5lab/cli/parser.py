@@ -81,6 +81,23 @@ class _Help(argparse.HelpFormatter):
         return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
+class _Once(argparse._StoreAction):
+    """Stores the value of an option. A second value that differs is an error; argparse would keep
+    the last one without a word."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        given = vars(namespace).setdefault("given", {})
+        if option_string and given.setdefault(self.dest, values) != values:
+            raise argparse.ArgumentError(self, "expected one value; found two")
+        setattr(namespace, self.dest, values)
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that raises UserError. The error message is one line and proposes the most
     similar valid name."""
@@ -89,6 +106,7 @@ class _Parser(argparse.ArgumentParser):
         # The parser of all commands gives those of the commands options that differ between
         # versions of Python (from 3.14 on also `color`).
         super().__init__(allow_abbrev=False, formatter_class=_Help, **options)
+        self.register("action", None, _Once)
         self._negative_number_matcher = re.compile(r"-[\d.]")  # values, such as -3G
 
     def error(self, message: str) -> NoReturn:

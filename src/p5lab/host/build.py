@@ -152,7 +152,11 @@ def _is_current(lab: Lab, targets: tuple[str, ...]) -> bool:
     if checkout_state.is_known(lab, targets, now):
         return True
     done = subprocess.run(
-        [*_command(), "-q", *targets], cwd=lab.root, stdin=subprocess.DEVNULL, capture_output=True
+        [*_command(), "-q", *targets],
+        cwd=lab.root,
+        env=lab.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
     )
     if done.returncode == 0 and now:
         checkout_state.remember(lab, targets, now)
@@ -217,7 +221,7 @@ def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[
     process = subprocess.Popen(
         [*_command(), *arguments],
         cwd=lab.root,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env=lab.environment | {"PYTHONUNBUFFERED": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -45,7 +45,7 @@ def state(lab: Lab) -> str:
     newest = max(changed for *_, changed in stamps)
     if time.time() - newest / 1e9 < SETTLED_SECONDS:
         return ""
-    variables = [os.environ.get(name) for name in VARIABLES]
+    variables = [lab.environment.get(name) for name in VARIABLES]
     return hashlib.sha256(repr((stamps, variables)).encode()).hexdigest()
 
 

@@ -25,7 +25,7 @@ from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError, disk_error, unknown
 from p5lab.host import jupyter, packages
 from p5lab.host.progress import Progress
-from p5lab.lab import VARIABLE, Lab, shown
+from p5lab.lab import Lab, shown
 
 LAST_PORT = 65535
 GROUPS = ("notebook", "report")  # Jupyter, and the packages for figures
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     place = files[name].parent if name else lab.root / "notebooks"
     command = [sys.executable, "-m", "jupyterlab", *_arguments(args, place, name)]
     log = lab.root / jupyter.LOG
-    return jupyter.serve(command, _environment(lab), log, shown(log), name)
+    return jupyter.serve(command, lab.environment, log, shown(log), name)
 
 
 def _arguments(args: argparse.Namespace, place: Path, name: str | None) -> list[str]:
@@ -85,14 +85,6 @@ def _arguments(args: argparse.Namespace, place: Path, name: str | None) -> list[
     if os.geteuid() == 0:
         arguments.append("--allow-root")  # Jupyter otherwise refuses to start in a container
     return arguments
-
-
-def _environment(lab: Lab) -> dict[str, str]:
-    """The environment of JupyterLab and its kernels. A kernel works in the directory of its
-    notebook, so the directories of P5LAB_PATH become absolute."""
-    if not lab.path:
-        return dict(os.environ)
-    return {**os.environ, VARIABLE: os.pathsep.join(map(str, lab.path))}
 
 
 def _register(prefix: Path) -> None:
