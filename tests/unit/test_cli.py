@@ -397,6 +397,10 @@ def test_keys(p5lab):
         ),
         (["run", "tests", "--seeds", "3", "--seed", "1"], "argument --seed: expected one value"),
         (["run", "--program", "a", "--args", "1", "--args", "2"], "argument --args: expected one"),
+        (
+            ["run", "tests", "--scheduler", "no.json"],
+            "--scheduler no.json: expected an address such",
+        ),
         (["run", "tests", "--jobs", "0"], "--jobs: expected a whole number, at least 1; found '0'"),
         (["gc", "--max-size", "-3G"], "--max-size: expected a number with a unit, such as"),
         (["cycles", f"{'n' * 300}.s"], f"{'n' * 300}.s: "),  # the reason is the system's

@@ -4,6 +4,7 @@ local runs, even if workers, scheduler, versions or files fail.
 """
 
 import hashlib
+import logging
 import os
 import re
 import shutil
@@ -351,6 +352,14 @@ def test_a_scheduler_that_goes_is_one_line_and_the_rest_resumes(lab, tmp_path, m
     results = Runner(lab, jobs=2).run_all(experiment.load(lab, "tests"))
     assert {one.status for one in results} == {"ok"}
     assert {one.id for one in results if one.reused} == set(done)
+
+
+def test_dask_itself_says_nothing():
+    import distributed  # gives loggers their own levels
+
+    connection._quiet()
+    names = (distributed.__name__, "distributed.client", "tornado.application")
+    assert not any(logging.getLogger(name).isEnabledFor(logging.CRITICAL) for name in names)
 
 
 def test_nobody_there(lab, monkeypatch):

@@ -306,6 +306,11 @@ def workers(args: argparse.Namespace) -> Workers | None:
         return None
     if any(files) and not all(files):
         raise UserError("--tls-ca, --tls-cert, --tls-key: expected all three, or none")
+    if args.scheduler and ":" not in args.scheduler and not Path(args.scheduler).is_file():
+        raise UserError(
+            f"--scheduler {args.scheduler}: expected an address such as tcp://host:8786, or the"
+            " file that the scheduler wrote; there is no such file"
+        )
     return Workers(args.workers, args.scheduler, Tls(*files) if all(files) else None, args.ship)
 
 

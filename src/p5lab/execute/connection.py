@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from distributed import Security
 
 CONNECT_SECONDS = 20
+QUIET = ("distributed", "tornado", "asyncio")  # loggers, with those below them
 START_SECONDS = 120  # limit for the start of workers on this machine, which may be busy
 
 
@@ -158,8 +159,9 @@ def _workers(wanted: Workers, address: str) -> Iterator[None]:
 def _quiet() -> None:
     """Suppresses Dask's messages in this process. p5lab itself reports everything about a run.
     Dask's own logs contain all other messages."""
-    for name in ("distributed", "tornado", "asyncio"):
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    for name in (*QUIET, *logging.root.manager.loggerDict):  # Dask gives some of them a level
+        if name.partition(".")[0] in QUIET:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     warnings.filterwarnings("ignore", module="distributed")
 
 

@@ -20,7 +20,7 @@ from p5lab.cli import arguments, options
 from p5lab.host import packages
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
-from p5lab.present import counts, explanation, two_systems
+from p5lab.present import breakdown_table, counts, explanation, two_systems
 from p5lab.present.explanation import Explanation
 from p5lab.present.figure_size import FigureSize
 from p5lab.present.two_systems import SEEDS
@@ -56,7 +56,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     size = options.size(args, needs="export")
     options.check_no_breakdown(args)
     asked = options.question(args, args.by) if args.by else None
-    found = two_systems.of(lab, args.words, asked, args.only, args.top, single=args.single)
+    top = args.top or (breakdown_table.ROWS if asked else None)
+    found = two_systems.of(lab, args.words, asked, args.only, top, single=args.single)
     explanation.show(counts.stdout(), found, args.form, asked)
     if args.export is not None:
         _export(found, args.export, size)
