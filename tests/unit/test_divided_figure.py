@@ -65,6 +65,13 @@ def test_systems_stand_beside_each_other_and_new_rows_say_so():
     assert set(figure.frame["benchmark"]) == {"a (new)", "b (gone)", "c"}
 
 
+def test_a_large_sum_of_others_is_a_sentence_and_makes_no_bar_small():
+    rows = {("a",): (10, 90), ("b",): (9, 20), ("c",): (300, 290), ("d",): (200, None)}
+    figure = divided_figure._figure(table(("function",), rows, 2), 2)
+    assert set(figure.frame["benchmark"]) == {"a", "b"}
+    assert "The sum of the 2 others is 500 (before) and 290 (after) cycles." in figure.caption[0]
+
+
 def test_the_caption_says_only_what_is_true():
     (said,) = divided_figure._figure(table(("function",), {("a",): (1,)}), None).caption
     assert "add up" in said and "value comes first" in said

@@ -5,15 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from p5lab.errors import listed
 from p5lab.keep.store import Stored
 from p5lab.page.figure import Figure, mark, of_marks
 from p5lab.present import breakdown, by_source
 from p5lab.present.breakdown import ALL, ORDERED, Question, Row, Table
 from p5lab.present.breakdown_table import GONE, NEW, NOTHING_IS, sums
 from p5lab.present.column import Column
-from p5lab.present.tables import MISSING
+from p5lab.present.tables import MISSING, number
 
 MOST = 20  # rows, without the one for the rest
+LARGE = 2  # the rest has no bar if it is this number of times the largest row
 BY_FUNCTION = Question(("function", "module", "ring"), per=ALL)
 WITH_LINE = Question(("line",), {"line": ("*:*",)}, per=ALL)  # other code has no source line
 CODE_LETTERS = 40  # a longer line of source is cut
@@ -50,6 +52,8 @@ def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
     over = by[0] if len(by) == 1 and by[0] in ORDERED else ""
     columns = table.columns if table.question.metrics else table.columns[:1]
     rows = table.rows if over and top is None else table.top(top or MOST)
+    rest = _large_rest(table, rows, columns[0])
+    rows = [row for row in rows if row is not rest]
     names = [_row(table, row, name or _value) for row in rows]
     marks = [
         one
@@ -61,7 +65,9 @@ def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
     system = f" ({_name(table.systems[0].name)})" if len(table.systems) == 1 else ""
     only = "; ".join(f"{key}={','.join(v)}" for key, v in table.question.where.items())
     said = [f"The figure shows only counts with {only}." if only else sums(table), NOTHING_IS]
-    if len(table.rows) > len(rows):
+    if rest:
+        said.append(f"The figure shows the first {len(rows)} rows. {_sum(table, rest, columns[0])}")
+    elif len(table.rows) > len(rows):
         said.append(f"The figure shows the first {len(rows) - 1} rows and the sum of the others.")
     if not over:
         order = "difference" if len(table.systems) > 1 else "value"
@@ -70,6 +76,24 @@ def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
     link = f"{table.divided}-{table.systems[0].stored[0].id[:8]}"
     form, caption = "curve" if over else "groups", " ".join(filter(None, said))
     return of_marks(link, table.divided + system, form, marks, caption, axis=over)
+
+
+def _large_rest(table: Table, rows: Sequence[Row], wanted: Column) -> Row | None:
+    """The sum of the rows that a figure does not show, if its bar would make all others small."""
+    if not len(rows) < len(table.rows) or len(rows) < 2:
+        return None
+    *largest, rest = [
+        max(abs(value) for value in (*table.values(row, wanted), 0.0) if value == value)
+        for row in rows
+    ]
+    return rows[-1] if rest > LARGE * max(largest) else None
+
+
+def _sum(table: Table, row: Row, wanted: Column) -> str:
+    """A sentence about a row that has no bar."""
+    values = zip(table.systems, table.values(row, wanted), strict=True)
+    shown = [f"{number(value)} ({_name(system.name)})" for system, value in values]
+    return f"The sum of the {row.key[0].strip('()')} is {listed(shown, 'and', str)} {wanted.unit}."
 
 
 def _marks(table: Table, row: Row, wanted: Column, shown: str) -> list[dict[str, Any]]:
