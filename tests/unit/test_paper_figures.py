@@ -92,6 +92,15 @@ def test_the_command_draws_what_the_function_draws(here, sweep, tmp_path, capsys
     assert "nan" not in texts[0].lower()
 
 
+def test_a_swept_parameter_can_be_the_axis(here, tmp_path, capsys):
+    words = ["run", "tests", "--workload", "chase", "--sweep", "parameters.loads=5,20"]
+    assert cli.main([*words, "--no-build"], here) == 0
+    path = tmp_path / "loads.svg"
+    words = ["plot", "tests", "--x", "parameters.loads", "--output", str(path)]
+    assert cli.main(words, here) == 0, capsys.readouterr().err
+    assert "X-axis titled 'parameters.loads'" in path.read_text()
+
+
 def test_versions_of_a_program_are_named_and_compared(here, versions, tmp_path):
     path = tmp_path / "join.svg"
     assert cli.main(["plot", "join", "--ratio", "--output", str(path), *WIDTH], here) == 0

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p5lab.cli import arguments, options, side_by_side
+from p5lab.describe.keys import BY_NAME
+from p5lab.describe.sweep import PARAMETERS
 from p5lab.errors import UserError, unknown
 from p5lab.host import packages
 from p5lab.lab import Lab, shown
@@ -104,7 +106,10 @@ def _numbers(args: argparse.Namespace) -> tuple["pd.DataFrame", list[str]]:
     from p5lab.api import tables
 
     side_by_side.say_repeated(args.words)
-    table = tables.load(args.words if len(args.words) > 1 else args.words[0])
+    words = args.words if len(args.words) > 1 else args.words[0]
+    table = tables.load(words)
+    if args.x and args.x.startswith(PARAMETERS):  # a column only on request
+        table = tables.load(words, keys=[args.x, *(name for name in table if name in BY_NAME)])
     for name in ("workload", "guest"):
         table = _only(table, name, getattr(args, name))
     if args.cpi:
