@@ -235,3 +235,27 @@ def test_a_label_that_cannot_be_written_is_one_line(lab, run, capsys, monkeypatc
     monkeypatch.setattr(store, "locked", refuse)
     assert cli.main(["label", name, "new"], lab) == 1
     assert capsys.readouterr().err.endswith(": Read-only file system\n")
+
+
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_programs_with_one_label_are_versions_of_their_own(lab, run, capsys, tmp_path, command):
+    for name in ("naive", "blocked"):
+        run(name.encode(), "--label", "join", name=name)
+    run(b"other", "--label", "alone", name="other")
+    page = tmp_path / "page.html"
+    more = ["--output", str(page), "--explore"] if command == "report" else []
+    assert cli.main([command, "program", *more], lab) == 0
+    printed = capsys.readouterr()
+    assert "one system and seed" not in printed.err
+    text = page.read_text() if more else " ".join(printed.out.split())
+    assert "join: naive" in text and "join: blocked" in text
+    assert command == "report" or "alone: other" not in text  # its label alone names it
+
+
+def test_versions_of_a_label_and_others_are_all_called_by_their_programs(lab, run, capsys):
+    for name in ("naive", "blocked"):
+        run(name.encode(), "--label", "join", name=name)
+    run(b"other", name="other")
+    runs = [same[0] for same in selection.groups(lab, ["program"])]
+    called = {selection.called(one.record) for one in selection.as_versions(runs)}
+    assert called == {"join: naive", "join: blocked", "other"}

@@ -99,18 +99,23 @@ def as_versions(runs: Sequence[Stored]) -> list[Stored]:
     labels = [named.of(one.record).label for one in runs]
     if all(labels) and len(set(labels)) == len(runs):
         return list(runs)
-    if not own or any(one.record.get(CALLED) for one in runs):
+    if not own or all(one.record.get(CALLED) for one in runs):
         return list(runs)
-    if len({(program_digest(one.record), head(one.record)) for one in runs}) == 1:
+    if len({_program(one.record) for one in runs}) == 1:
         return list(runs)
     found = []
     for one in runs:
         tag = f" [{program_digest(one.record)[:4]}]" if len(names) == 1 else ""
-        record = {**one.record, CALLED: f"{head(one.record)}{tag}"}
+        record = {**one.record, CALLED: one.record.get(CALLED) or f"{head(one.record)}{tag}"}
         if len(set(labels)) == 1:
             record.pop(named.KEY, None)  # a label of all distinguishes nothing
         found.append(Stored(one.directory, record))
     return found
+
+
+def _program(record: Mapping[str, Any]) -> tuple[str, str]:
+    """What tells the programs of two runs apart: the bytes, and the name with the arguments."""
+    return program_digest(record), head(record)
 
 
 def subject(record: Mapping[str, Any]) -> str:
@@ -210,7 +215,7 @@ def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
     changed = dict.fromkeys(
         key for one in stored if one.record["identity"] for key in swept_keys.overlay(one.record)
     )
-    return _distinct(list(by_kind(stored, changed, labels=True).values()))
+    return _apart(_distinct(list(by_kind(stored, changed, labels=True).values())))
 
 
 def say_left_out(lab: Lab, stored: Iterable[Stored], name: str = "*") -> None:
@@ -239,6 +244,27 @@ def _distinct(groups: list[list[Stored]]) -> list[list[Stored]]:
         [_tagged(same[0]), *same[1:]] if len(digests[head(same[0].record)]) > 1 else same
         for same in groups
     ]
+
+
+def _apart(groups: list[list[Stored]]) -> list[list[Stored]]:
+    """Calls programs of the user that share a label by their own names, too, because a label and a
+    program together name a version."""
+    sharing: dict[str, set[tuple[str, str]]] = {}
+    for same in groups:
+        if same[0].record["experiment"] == experiment.PROGRAM:
+            label = named.of(same[0].record).label
+            sharing.setdefault(label, set()).add(_program(same[0].record))
+    apart = {label for label, programs in sharing.items() if label and len(programs) > 1}
+    return [
+        [_called_so(same[0], head(same[0].record)), *same[1:]]
+        if named.of(same[0].record).label in apart
+        else same
+        for same in groups
+    ]
+
+
+def _called_so(stored: Stored, name: str) -> Stored:
+    return Stored(stored.directory, {**stored.record, CALLED: name})
 
 
 def _tagged(stored: Stored) -> Stored:
