@@ -6,6 +6,7 @@ engine, the parsers and the reports share one list of events.
 """
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -61,7 +62,9 @@ class Event:
         )
 
 
-FIELDS = [one.name for one in fields(Event) if one.name not in ("name", "part")]
+GIVEN = ("name", "part")  # by the place of the declaration
+FIELDS = {one.name: str for one in fields(Event) if one.name not in GIVEN} | {"codes": list}
+TYPES = {str: "a text", bool: "true or false", list: "a list", dict: "a table"}
 
 
 @cache
@@ -107,18 +110,25 @@ def load(path: Path) -> dict[str, Any]:
             f"{path}: schema_version: expected {SCHEMA_VERSION},"
             f" found {data.get('schema_version')!r}"
         )
+    del data["schema_version"]
     return data
 
 
+def checked(where: str, value: object, kinds: Mapping[str, type]) -> dict[str, Any]:
+    """A table whose values have these types of TYPES. StatsError for another value or an unknown
+    key; `where` begins the message."""
+    if not isinstance(value, dict):
+        raise StatsError(f"{where}: expected a table, found {value!r}")
+    for key, one in value.items():
+        if key not in kinds:
+            raise StatsError(f"{where}: unknown key {key!r}; known: {', '.join(kinds)}")
+        if type(one) is not kinds[key]:
+            raise StatsError(f"{where}: {key}: expected {TYPES[kinds[key]]}, found {one!r}")
+    return value
+
+
 def _event(where: str, name: str, part: str, given: Any) -> Event:  # noqa: ANN401
-    if not isinstance(given, dict):
-        raise StatsError(f"{where}: expected a table {{ enum = ..., counts = ... }}")
-    for field, value in given.items():
-        if field not in FIELDS:
-            raise StatsError(f"{where}: unknown field {field!r}; known: {', '.join(FIELDS)}")
-        kind = list if field == "codes" else str
-        if not isinstance(value, kind):
-            raise StatsError(f"{where}: {field}: expected {kind.__name__}")
+    given = checked(where, given, FIELDS)
     for field in ("enum", "depends", "counts"):
         if field not in given:
             raise StatsError(f"{where}: {field} is missing")

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: MIT
 """The calls of engine/observe/calls/calls.toml: names for people, and facts for the engine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from p5stats import declared
 from p5stats.problems import StatsError
 
 FILE = Path(__file__).resolve().parents[2] / "engine/observe/calls/calls.toml"
-REGISTERS = {"": "", "ah": "AH", "ax": "AX", "eax": "EAX"}
+REGISTERS = ("", "ah", "ax", "eax")
 KINDS = ("int", "gate", "hardware", "exception")
 INT, GATE, HARDWARE, EXCEPTION = KINDS
+TABLES = (INT, GATE, EXCEPTION)  # of the file
 VECTORS = 256
 SYSTEM_CALL = 0x80  # Linux i386: INT 80h, number in EAX, first argument in EBX
-FIELDS = ("register", "decimal", "name", "functions", "ends", "moves", "ends_at")
+LISTS = {"functions": dict, "ends": list, "moves": list}
+FIELDS = {"register": str, "decimal": bool, "name": str, "ends_at": str} | LISTS
 HEX, DECIMAL = 16, 10
 REGISTER = 1 << 32  # a negative number is declared by its sign and counted without
 
@@ -56,9 +57,7 @@ class Known:
         if function is None:
             return f"{head} {one.name}".strip()
         number = str(_signed(function)) if one.decimal else _hex(function, one.register)
-        return (
-            f"{head} {REGISTERS[one.register]}={number} {one.functions.get(function, '')}".strip()
-        )
+        return f"{head} {one.register.upper()}={number} {one.functions.get(function, '')}".strip()
 
     def system_call(self, vector: int | None, number: int) -> str:
         """The name of a system call by INT or, if the vector is None, by a gate."""
@@ -103,9 +102,9 @@ def _words(place: str, one: Interrupt) -> list[str]:
 @cache
 def read(path: Path = FILE) -> Known:
     """The declared calls. Raises StatsError with the file and the entry of the first mistake."""
-    data = declared.load(path)
+    data = declared.checked(str(path), declared.load(path), dict.fromkeys(TABLES, dict))
     interrupts = {}
-    for text, table in _table(f"{path}: {INT}", data.get(INT, {})).items():
+    for text, table in data.get(INT, {}).items():
         where = f"{path}: int.{text}"
         vector = _number(where, text, HEX)
         if vector >= VECTORS:
@@ -117,19 +116,16 @@ def read(path: Path = FILE) -> Known:
 
 
 def _interrupt(where: str, value: object) -> Interrupt:
-    table = _table(where, value)
-    for key in table:
-        if key not in FIELDS:
-            raise StatsError(f"{where}: unknown key {key!r}; known: {', '.join(FIELDS)}")
-    register = _text(where, "register", table.get("register", ""))
+    table = declared.checked(where, value, FIELDS)
+    register = table.get("register", "")
     if register not in REGISTERS:
         raise StatsError(f"{where}: register: expected one of ah, ax, eax")
-    base = DECIMAL if table.get("decimal", False) else HEX
+    base = DECIMAL if table.get("decimal") else HEX
     ends_at = table.get("ends_at")
     return Interrupt(
         register,
         base == DECIMAL,
-        _text(where, "name", table.get("name", "")),
+        table.get("name", ""),
         _names(f"{where}.functions", table.get("functions", {}), base),
         _numbers(f"{where}.ends", table.get("ends", []), base),
         _numbers(f"{where}.moves", table.get("moves", []), base),
@@ -137,27 +133,13 @@ def _interrupt(where: str, value: object) -> Interrupt:
     )
 
 
-def _table(where: str, value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise StatsError(f"{where}: expected a table")
-    return value
+def _names(where: str, table: Mapping[str, object], base: int) -> dict[int, str]:
+    names = declared.checked(where, table, dict.fromkeys(table, str))
+    return {_number(where, key, base): name for key, name in names.items()}
 
 
-def _text(where: str, name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise StatsError(f"{where}: {name}: expected a text")
-    return value
-
-
-def _names(where: str, value: object, base: int) -> dict[int, str]:
-    table = _table(where, value)
-    return {_number(where, key, base): _text(where, key, name) for key, name in table.items()}
-
-
-def _numbers(where: str, value: object, base: int) -> tuple[int, ...]:
-    if not isinstance(value, list):
-        raise StatsError(f"{where}: expected a list of numbers in quotes")
-    return tuple(_number(where, one, base) for one in value)
+def _numbers(where: str, values: Sequence[object], base: int) -> tuple[int, ...]:
+    return tuple(_number(where, one, base) for one in values)
 
 
 def _number(where: str, text: object, base: int) -> int:

@@ -107,6 +107,8 @@ def test_the_engine_gets_the_registers_and_the_properties():
         ("schema_version = 1\n[int.21]\nends = [4]", "expected a hexadecimal number in quotes"),
         ("schema_version = 1\n[int.21]\nfunctions = { 4c = 1 }", "4c: expected a text"),
         ("schema_version = 1\nint = 3", "int: expected a table"),
+        ("schema_version = 1\n[int.21]\ndecimal = 1", "decimal: expected true or false, found 1"),
+        ("schema_version = 1\n[ints]", "unknown key 'ints'; known: int, gate, exception"),
         ("schema_version =", "cannot be read"),
     ],
 )

@@ -242,9 +242,9 @@ def test_wrong_declarations_say_file_and_key(engine, file, old, new, message):
     [
         ('enum = "DataReads"', 'enum = "DataWrites"', "a name and an enum of its own"),
         ('depends = "program"', 'depends = "weather"', "depends: expected one of program"),
-        ("counts =", "count =", "unknown field 'count'"),
+        ("counts =", "count =", "unknown key 'count'"),
         ('enum = "Flops", ', "", "enum is missing"),
-        ("codes = [0x16]", "codes = 0x16", "codes: expected list"),
+        ("codes = [0x16]", "codes = 0x16", "codes: expected a list, found 22"),
     ],
 )
 def test_wrong_events_say_file_and_event(engine, old, new, message):

@@ -223,10 +223,9 @@ def _guest(lab: Lab, table: Table) -> Guest:
     boot = table.table("boot")
     if boot.choice("protocol", PROTOCOLS) == BIOS or "media" in table.data:
         return _from_media(lab, table, boot)
-    if "until" in boot.data:
-        raise UserError(f"{boot.at('until')}: expected only for a guest with [media]")
-    if script.KEY in table.data:
-        raise UserError(f"{table.at(script.KEY)}: expected only for a guest with [media]")
+    for key, place in (("until", boot), (script.KEY, table)):
+        if key in place.data:
+            raise UserError(f"{place.at(key)}: expected only for a guest with [media]")
     initramfs, disk = boot.text("initramfs", ""), boot.text("disk", "")
     protocol, modules = boot.choice("protocol", PROTOCOLS), boot.texts("modules", [])
     _check_boot(boot, protocol, initramfs, disk, modules)
