@@ -101,9 +101,7 @@ MISSING = period.missing(Lab.here())
 RECORDED = records.load(ROOT, "applications")
 DISKS = {
     name: applications.disk(Lab.here(), applications.packages(Lab.here(), name))
-    for name, _ in applications.experiments(
-        tomlfile.load(ROOT / applications.FILE, schema_version=1)
-    )
+    for name, _ in applications.experiments(tomlfile.load(ROOT / applications.FILE))
 }
 
 

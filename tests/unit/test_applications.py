@@ -25,7 +25,7 @@ def record():
 
 
 def test_each_column_is_one_run_of_its_experiment():
-    table = tomlfile.load(REPO / applications.FILE, schema_version=1)
+    table = tomlfile.load(REPO / applications.FILE)
     columns = table.table("column").data.values()
     for name, _ in applications.experiments(table):
         runs = experiment.load(LAB, name)

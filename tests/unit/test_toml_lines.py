@@ -102,12 +102,12 @@ def test_every_key_of_a_file_has_a_line():
 def test_a_file_that_is_not_valid_toml_names_the_line(tmp_path, text, message):
     (tmp_path / "x.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(UserError, match=rf"x\.toml:{message}"):
-        tomlfile.load(tmp_path / "x.toml", schema_version=1)
+        tomlfile.load(tmp_path / "x.toml")
 
 
 def test_a_table_names_the_line_of_a_key(tmp_path):
     (tmp_path / "x.toml").write_text(ALL)
-    table = tomlfile.load(tmp_path / "x.toml", schema_version=1)
+    table = tomlfile.load(tmp_path / "x.toml")
     file = tmp_path / "x.toml"
     step = table.tables("run")[1].tables("step")[0]
     assert table.where == str(file)
@@ -209,7 +209,7 @@ def test_numbers_and_choices_have_limits(tmp_path):
 
 def test_a_file_that_is_read_twice_gives_two_tables(tmp_path):
     (tmp_path / "x.toml").write_text("schema_version = 1\na = [{b = [1]}]\n")
-    first, second = (tomlfile.load(tmp_path / "x.toml", schema_version=1) for _ in range(2))
+    first, second = (tomlfile.load(tmp_path / "x.toml") for _ in range(2))
     first.data["a"][0]["b"].append(2)
     first.data["c"] = 3
     assert second.data == {"a": [{"b": [1]}]}

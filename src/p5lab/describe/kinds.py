@@ -216,19 +216,22 @@ def _matching(name: str, unit: str, doc: str, pattern: str, expected: str) -> Ke
     return Key(name, "text", unit, doc, expected, parse, pattern=pattern)
 
 
+def _words(value: object, expected: str) -> list[str]:
+    """The texts of a list, or those between the commas of a text."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list):
+        raise BadValue(expected)
+    return [part.strip() if isinstance(part, str) else "" for part in parts]
+
+
 def ranges(name: str, unit: str, doc: str, table: Table) -> Key:
     """Ranges of physical addresses, sorted."""
     expected = 'a list of physical address ranges, such as ["0xA0000-0xFFFFF"]'
 
     def parse(value: object) -> Value:
-        parts = value.split(",") if isinstance(value, str) else value
-        if not isinstance(parts, list):
-            raise BadValue(expected)
         result = []
-        for part in parts:
-            match = isinstance(part, str) and re.fullmatch(
-                r"0[xX]([0-9a-fA-F]{1,8})-0[xX]([0-9a-fA-F]{1,8})", part.strip()
-            )
+        for part in _words(value, expected):
+            match = re.fullmatch(r"0[xX]([0-9a-fA-F]{1,8})-0[xX]([0-9a-fA-F]{1,8})", part)
             if not match or int(match[1], 16) > int(match[2], 16):
                 raise BadValue(expected)
             result.append((int(match[1], 16), int(match[2], 16)))
@@ -244,11 +247,8 @@ def zones(name: str, unit: str, doc: str, table: Table) -> Key:
     expected = 'a list of CYLINDERSxSECTORS from the outside in, such as ["351x130", "351x126"]'
 
     def parse(value: object) -> Value:
-        parts = value.split(",") if isinstance(value, str) else value
-        if not isinstance(parts, list) or not 1 <= len(parts) <= 64:
-            raise BadValue(expected)
-        words = [part.strip() if isinstance(part, str) else "" for part in parts]
-        if not all(re.fullmatch(_ZONE, word) for word in words):
+        words = _words(value, expected)
+        if not 1 <= len(words) <= 64 or not all(re.fullmatch(_ZONE, word) for word in words):
             raise BadValue(expected)
         return ",".join(words)
 

@@ -39,16 +39,10 @@ class Paper:
     @property
     def citation(self) -> str:
         """The complete citation as plain text."""
-        parts = [
-            f"{listed(self.authors, 'and', str)}.",
-            _closed(self.title, "."),
-            f"{self.venue}, {self.year}",
-        ]
-        if self.pages:
-            parts[-1] += f", pages {self.pages}"
-        if self.doi:
-            parts[-1] += f", doi:{self.doi}"
-        return " ".join([*parts[:-1], f"{parts[-1]}.", self.note]).strip()
+        pages, doi = self.pages and f"pages {self.pages}", self.doi and f"doi:{self.doi}"
+        published = ", ".join(filter(None, (self.venue, str(self.year), pages, doi)))
+        authors, title = listed(self.authors, "and", str), _closed(self.title, ".")
+        return f"{authors}. {title} {published}. {self.note}".strip()
 
 
 @cache

@@ -14,7 +14,7 @@ from p5lab.describe import tomllines
 from p5lab.describe.tomllines import Place
 from p5lab.errors import UserError, unknown
 
-SCHEMA_VERSION = 1  # of each kind of file, until the first of them changes
+SCHEMA_VERSION = 1  # of every kind of file; none has had another form yet
 C = TypeVar("C", bound=str)
 R = TypeVar("R")
 TYPE_NAMES = {
@@ -244,9 +244,7 @@ class Table:
                 raise unknown("key", key, known, where=self.near(key))
 
 
-def load(
-    path: Path, keys: Iterable[str] | None = None, *, schema_version: int = SCHEMA_VERSION
-) -> Table:
+def load(path: Path, keys: Iterable[str] | None = None) -> Table:
     """Parses a file and checks its schema_version. `keys`: all keys that the file may have; without
     them, the caller checks the keys.
 
@@ -279,10 +277,10 @@ def load(
             f"{table.file.where(place)}: not valid TOML: expected whole numbers of at most 64 bits"
         )
     version = table.number("schema_version")
-    if version != schema_version:
+    if version != SCHEMA_VERSION:
         raise UserError(
-            f"{table.at('schema_version')}: expected {schema_version}, found {version}"
-            + (" (written for a newer p5lab)" if version > schema_version else "")
+            f"{table.at('schema_version')}: expected {SCHEMA_VERSION}, found {version}"
+            + (" (written for a newer p5lab)" if version > SCHEMA_VERSION else "")
         )
     del data["schema_version"]
     if keys is not None:
