@@ -10,9 +10,13 @@ import pytest
 from fakelab import END, HEADER, snapshot
 from test_program import elf
 
+from p5lab.api import tables
 from p5lab.cli import main as cli
+from p5lab.describe import experiment
 from p5lab.describe.markers import WHOLE_PHASE
+from p5lab.describe.request import Filter
 from p5lab.errors import UserError
+from p5lab.execute.runner import Runner
 from p5lab.keep import index, named, selection, store
 from p5lab.page import write_stored
 
@@ -259,3 +263,55 @@ def test_versions_of_a_label_and_others_are_all_called_by_their_programs(lab, ru
     runs = [same[0] for same in selection.groups(lab, ["program"])]
     called = {selection.called(one.record) for one in selection.as_versions(runs)}
     assert called == {"join: naive", "join: blocked", "other"}
+
+
+def test_versions_are_in_the_order_in_which_they_were_asked_for(lab, run, capsys, here):
+    order = ["slow", "naive", "blocked", "a"]
+    for name in order:
+        run(name.encode(), "--label", "join", name=name)
+
+    def names(groups):
+        return [selection.head(same[0].record) for same in groups]
+
+    assert names(selection.groups(lab, ["join"])) == order
+    assert names(selection.groups(lab, ["program"])) == order
+    for word in ("join", "program"):
+        loaded = tables.load(word)["parameters"].unique()
+        assert [one.removeprefix("file=") for one in loaded] == order
+    run(b"slow", "--label", "join", "--force", name="slow")  # a repetition keeps its place
+    assert names(selection.groups(lab, ["join"])) == order
+
+
+def test_records_without_an_order_have_that_of_the_numbers_in_their_names(lab, run):
+    for size in (1024, 64, 8192):
+        name, _ = run(b"%d" % size, "--label", "sizes", name=f"n={size}")
+        old = record(lab, name) | {"started": "2026-01-01T00:00:00+00:00"}
+        store.write(lab.results / "program" / name, {k: old[k] for k in old if k != store.ASKED})
+    for word in ("sizes", "program"):
+        heads = [selection.head(same[0].record) for same in selection.groups(lab, [word])]
+        assert heads == ["n=64", "n=1024", "n=8192"]
+    texts = [
+        "l2.size=1M",
+        "l2.size=64K",
+        "l2.size=256K",
+        f"l2.size={10**400}",
+        "l2.size=",
+        "1x",
+        "x",
+    ]
+    assert sorted(texts, key=selection.numbered) == [
+        "1x",
+        "l2.size=",
+        "l2.size=64K",
+        "l2.size=256K",
+        "l2.size=1M",
+        f"l2.size={10**400}",
+        "x",
+    ]
+
+
+def test_the_runs_of_a_command_are_recorded_in_its_order(lab):
+    lab.behave()
+    results = Runner(lab).run_all(experiment.load(lab, "tests", Filter(seeds=(2, 1, 0))))
+    asked = [store.stored(one.directory).asked for one in results]
+    assert asked == sorted(set(asked)) and len(asked) > 1

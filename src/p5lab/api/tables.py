@@ -84,7 +84,7 @@ def load(
         return tidy.of_runs(_own(lab, words, all_runs=all_runs), keys=keys)
     found = _place(lab, words)
     table = tidy.load(found, keys=keys, all_runs=all_runs)
-    return table if found.is_file() else _in_order(lab, table)
+    return table if found.is_file() else _in_order(lab, table, found)
 
 
 def _is_label(lab: Lab, what: str) -> bool:
@@ -121,10 +121,18 @@ def _own(lab: Lab, what: str | Path, *, all_runs: bool) -> list[Path]:
     return good
 
 
-def _in_order(lab: Lab, table: pd.DataFrame) -> pd.DataFrame:
-    """The rows in the order in which `run` makes the runs of the experiment's file."""
+def _in_order(lab: Lab, table: pd.DataFrame, place: Path) -> pd.DataFrame:
+    """The rows in the order in which `run` makes the runs of the experiment's file, and programs of
+    the user in the order in which they were asked for. `place`: of the records."""
     settings = tidy.settings(table)
     orders = {name: selection.places(lab, name) for name in table["experiment"].unique()}
+    own = set(table["run"][table["experiment"].isin(experiment.OWN)])
+    files = place.glob(f"**/{store.RECORD}") if own else ()
+    asked = {
+        path.parent.name: store.stored(path.parent).asked
+        for path in files
+        if path.parent.name in own
+    }
 
     def place_of(run: Mapping[Any, Any]) -> list[object]:
         places = {
@@ -137,7 +145,8 @@ def _in_order(lab: Lab, table: pd.DataFrame) -> pd.DataFrame:
             for key, is_text in zip(settings, texts, strict=True)
         ]
         first = (run["experiment"], places["machine"], swept, places["guest"], run["seed"])
-        return [*first, places["workload"], run["parameters"]]
+        order = asked.get(run["run"], ""), selection.numbered(run["parameters"])
+        return [*first, places["workload"], *order]
 
     runs = sorted(table.drop_duplicates("run").to_dict("records"), key=place_of)
     ranks = {run["run"]: rank for rank, run in enumerate(runs)}

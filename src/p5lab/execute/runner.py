@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -101,8 +101,9 @@ class Runner:
         and returned once.
         """
         jobs = {job.id: job for job in map(self._identify, runs)}
-        for job in jobs.values():
-            self._queue(job)
+        now = datetime.now(UTC)
+        for number, job in enumerate(jobs.values()):
+            self._queue(job, now + timedelta(microseconds=number))
         there = all(self._is_there(job) for job in jobs.values())
         order = list(jobs.values()) if there else self._order(jobs)
         results: dict[str, Result] = {}
@@ -222,13 +223,14 @@ class Runner:
     def _files(self) -> dict[str, dict[str, Path]]:
         return {kind: self.lab.files(kind) for kind in PLACES}
 
-    def _queue(self, job: _Job) -> None:
+    def _queue(self, job: _Job, asked: datetime) -> None:
         with writing(job.directory):
             job.directory.mkdir(parents=True, exist_ok=True)
         with store.locked(job.directory) as lock:
             if lock is None or store.read(job.directory) is not None:
                 return
-            store.write(job.directory, {**job.describe(), "status": "queued"})
+            asked_at = {store.ASKED: asked.isoformat(timespec="microseconds")}
+            store.write(job.directory, {**job.describe(), **asked_at, "status": "queued"})
 
     def _execute(
         self, place: Executor, jobs: Sequence[_Job], *, patient: bool = False
@@ -276,7 +278,7 @@ class Runner:
         """Executes a run and records the result. A good earlier result of the same run does not
         change before the new result is complete, and stays if the new attempt fails."""
         directory = job.directory
-        record = {**job.describe(), **named.kept(before)}
+        record = {**job.describe(), **store.kept(before), **named.kept(before)}
         is_kept = store.complete(directory, before)
         logs = directory
         begun = False

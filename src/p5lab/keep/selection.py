@@ -163,10 +163,26 @@ def _named(lab: Lab, word: str) -> list[list[Stored]]:
 
 
 def _labelled(lab: Lab, label: str) -> list[Stored]:
-    """Returns the finished runs with this label, in the order in which they began."""
+    """Returns the finished runs with this label, in the order in which they were asked for."""
     found = [one for one in index.runs(lab) if label and named.of(one.record).label == label]
     runs = [store.stored(one.directory) for one in found if one.status in ENDED]
-    return sorted(runs, key=lambda one: (one.started, str(one.record["label"])))
+    return sorted(runs, key=_asked)
+
+
+def _asked(stored: Stored) -> tuple[str, Kind]:
+    """The place of a run in the order in which the user asked for the runs."""
+    return stored.asked, numbered(str(stored.record["label"]))
+
+
+def numbered(text: str) -> Kind:
+    """A key that sorts texts by the size of the numbers in them: `n=64`, `n=1024`; `64K`, `1M`."""
+    parts = re.split(r"([0-9]+(?:[KMG]\b)?)", text)
+    return tuple(_number(part) if place % 2 else part for place, part in enumerate(parts))
+
+
+def _number(text: str) -> float:
+    digits = text.rstrip("KMG")
+    return float(digits) * 1024 ** " KMG".index(text[len(digits) :] or " ")
 
 
 def has_several(lab: Lab, word: str) -> bool:
@@ -202,15 +218,16 @@ def name_of(lab: Lab, words: Sequence[str], groups: Sequence[list[Stored]]) -> s
 
 def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
     """Returns the finished runs of an experiment by kind, in the order of the workloads in the
-    experiment's file. A run with the machine's own values is of the same kind as a run of a sweep
-    with these values."""
+    experiment's file, or of programs and media of the user in the order in which they were asked
+    for. A run with the machine's own values is of the same kind as a run of a sweep with these
+    values."""
     order = places(lab, name)["workload"]
 
-    def place(stored: Stored) -> tuple[int, str]:
+    def place(stored: Stored) -> tuple[object, ...]:
         workload = stored.record["workload"]["name"] if stored.record["identity"] else ""
-        return order.get(workload, len(order)), str(stored.record["label"])
+        return order.get(workload, len(order)), *reversed(_asked(stored))
 
-    stored = sorted(store.all_runs(lab, name), key=place)
+    stored = sorted(store.all_runs(lab, name), key=_asked if name in experiment.OWN else place)
     say_left_out(lab, stored, name)
     changed = dict.fromkeys(
         key for one in stored if one.record["identity"] for key in swept_keys.overlay(one.record)

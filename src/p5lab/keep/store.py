@@ -44,6 +44,7 @@ LEFT_BEHIND = (
 )
 # This space is freed when the disk is full, so that the reason of the failure can be recorded.
 RESERVE_BYTES = 64 * 1024
+ASKED = "asked"  # the entry of a record with the time when the run was first asked for
 DAMAGED = f"{RECORD} is damaged; run the experiment again"
 CRASHED = "interrupted: the process that executed the run ended without recording a result"
 
@@ -69,6 +70,12 @@ class Stored:
     def started(self) -> str:
         """The time when the run started, as a text that sorts by time; empty if it is unknown."""
         return str(self.record.get("started", ""))
+
+    @property
+    def asked(self) -> str:
+        """The time when the run was first asked for, as a text that sorts by time. The runs of one
+        command have the order of the command. Records of older versions have only `started`."""
+        return str(self.record.get(ASKED, self.started))
 
 
 def identity(plan: Plan) -> dict[str, Any]:
@@ -172,6 +179,13 @@ def write(directory: Path, record: Mapping[str, Any]) -> None:
             replace_json(directory / RECORD, records.sealed(record))
         except OSError as again:
             raise disk_error(again, directory / RECORD) from None
+
+
+def kept(before: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Returns the entries that the record of a repeated run takes from the record before: when it
+    was first asked for."""
+    asked = before and (before.get(ASKED) or before.get("started"))
+    return {ASKED: asked} if asked else {}
 
 
 def reserve(directory: Path) -> None:
