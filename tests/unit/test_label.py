@@ -315,3 +315,62 @@ def test_the_runs_of_a_command_are_recorded_in_its_order(lab):
     results = Runner(lab).run_all(experiment.load(lab, "tests", Filter(seeds=(2, 1, 0))))
     asked = [store.stored(one.directory).asked for one in results]
     assert asked == sorted(set(asked)) and len(asked) > 1
+
+
+def test_a_check_passes_if_nothing_has_changed(lab, run, capsys):
+    name, _ = run(b"code", "--label", "base")
+    run(b"code", "--label", "new")
+    assert named.of(record(lab, name)) == named.Named("new", earlier=("base",))
+    assert "equal" in said(lab, capsys, "check", "base", "new")
+    assert "base:" not in said(lab, capsys, "list", "runs")  # the newest is shown
+    (same,) = selection.groups(lab, ["base"])
+    assert named.of(same[0].record).label == "base"
+    run(b"code", "--label", "base")
+    assert named.of(record(lab, name)).labels == ("base", "new")
+
+
+def test_a_baseline_is_complete_if_a_part_of_it_has_changed(lab, run, here):
+    first, _ = run(b"one", "--label", "base", name="one")
+    second, _ = run(b"two", "--label", "base", name="two")
+    run(b"one", "--label", "new", name="one")
+    run(b"changed", "--label", "new", name="two")
+    ids = [same[0].id for same in selection.groups(lab, ["base"])]
+    assert ids == [first, second]
+    assert set(tables.load("base")["label"]) == {"base"}
+    assert set(tables.load("new")["label"]) == {"new"}
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        (["{id}", ""], ()),
+        (["{id}", "other"], ("other", "base")),
+        (["base", "other"], ("other", "new")),
+        (["base", ""], ("new",)),
+        (["new", ""], ("base",)),
+        (["new", "base"], ("base",)),
+    ],
+)
+def test_a_label_replaces_the_one_that_is_named(lab, run, capsys, words, left):
+    name, _ = run(b"code", "--label", "base")
+    run(b"code", "--label", "new")
+    said(lab, capsys, "label", *(word.format(id=name) for word in words))
+    assert named.of(record(lab, name)).labels == left
+
+
+def test_an_experiment_does_not_hide_a_label(lab, run, capsys, here):
+    name, _ = run(b"code", "--label", "late")
+    file = lab.root / "configs/experiments/late.toml"
+    file.write_text(file.with_name("tests.toml").read_text())
+    lab.behave()
+    assert cli.main(["run", "late", "--no-build", "--quiet"], lab) == 0
+    capsys.readouterr()
+    for command in (["show", "late"], ["label", "late", "x"], ["check", "late", "late"]):
+        text = said(lab, capsys, *command, status=2)
+        assert "an experiment and the label of" in text and name[:8] in text
+        assert len(text.splitlines()) == 1
+    with pytest.raises(UserError, match="an experiment and the label of"):
+        tables.load("late")
+    said(lab, capsys, "label", name, "early")
+    said(lab, capsys, "show", "late")
+    assert set(tables.load("late")["experiment"]) == {"late"}

@@ -16,7 +16,7 @@ from p5lab.describe import experiment, outputs
 from p5lab.describe import keys as machine_keys
 from p5lab.describe.kinds import BadValue
 from p5lab.errors import UserError, unknown
-from p5lab.keep import selection, store
+from p5lab.keep import named, selection, store
 from p5lab.lab import Lab
 from p5lab.page import results
 from p5lab.present import (
@@ -80,6 +80,8 @@ def load(
         if own or all_runs:
             raise UserError("load: own, all_runs: expected with the name of an experiment")
         return _of_runs(lab, words, keys)
+    if isinstance(words, str) and selection.is_group(lab, words):
+        selection.check_clear(lab, words)
     if own:
         return tidy.of_runs(_own(lab, words, all_runs=all_runs), keys=keys)
     found = _place(lab, words)
@@ -97,9 +99,12 @@ def _is_label(lab: Lab, what: str) -> bool:
 def _of_runs(lab: Lab, words: Sequence[str], keys: Sequence[str] | None) -> pd.DataFrame:
     """The runs that words of `p5lab show` name, with the column `program` for several programs."""
     runs = [same[0] for same in selection.groups(lab, words)]
+    labels = {one.id: named.of(one.record).label for one in runs}
     if not any(selection.is_group(lab, word) for word in words):
         runs = selection.as_versions(runs)
     table = tidy.of_runs([one.directory for one in runs], keys=keys)
+    if tidy.LABEL in table:
+        table[tidy.LABEL] = table["run"].map(labels)  # those by which the runs were found
     names = {one.id: str(one.record.get(selection.CALLED, "")) for one in runs}
     return table.assign(program=table["run"].map(names)) if any(names.values()) else table
 

@@ -141,7 +141,7 @@ def _asks(record: dict[str, Any]) -> tuple[object, ...]:
         tuple(sorted(record["parameters"].items())),
         tuple(sorted(observation.apart(record).items())),
         program_digest(record),
-        named.of(record).label,
+        named.of(record).labels,
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a user calls a stored run: a label, a note and tags.
+"""What a user calls a stored run: labels, a note and tags.
 
 They are the entry `user` of the run's record. They change no result and do not belong to the run's
 identity, so they can be changed at any time. A run that is repeated keeps them.
@@ -7,7 +7,7 @@ identity, so they can be changed at any time. A run that is repeated keeps them.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,26 @@ TAG = re.compile(r"[\w.+-]{1,40}")
 
 @dataclass(frozen=True)
 class Named:
-    """`label`: the name that tables, pages and figures show. `note`: a sentence. `tags`: words."""
+    """`label`: the name that tables, pages and figures show. `note`: a sentence. `tags`: words.
+    `earlier`: labels of earlier commands that made the same run, by which it is found, too."""
 
     label: str = ""
     note: str = ""
     tags: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels of the run, the newest first."""
+        return tuple(filter(None, (self.label, *self.earlier)))
+
+    def with_label(self, label: str, instead_of: str = "") -> "Named":
+        """The same with a further label, which is shown, and without the label `instead_of`. An
+        empty text is no label; without `instead_of`, it removes all labels."""
+        left = self.labels if label or instead_of else ()
+        found = (label, *(one for one in left if one not in (label, instead_of)))
+        first, *earlier = [*filter(None, found), ""]
+        return replace(self, label=first, earlier=tuple(filter(None, earlier)))
 
 
 def of(record: Mapping[str, Any]) -> Named:
@@ -35,12 +50,20 @@ def of(record: Mapping[str, Any]) -> Named:
     found = record.get(KEY)
     if not isinstance(found, dict):
         return Named()
-    texts = {key: found.get(key) for key in ("label", "note")}
-    tags = found.get("tags")
+    label, note = (found.get(key) for key in ("label", "note"))
+    tags, earlier = (found.get(key) for key in ("tags", "earlier"))
     return Named(
-        **{key: text for key, text in texts.items() if isinstance(text, str)},
-        tags=tuple(map(str, tags)) if isinstance(tags, list) else (),
+        label if isinstance(label, str) else "",
+        note if isinstance(note, str) else "",
+        tuple(map(str, tags)) if isinstance(tags, list) else (),
+        tuple(map(str, earlier)) if isinstance(earlier, list) else (),
     )
+
+
+def found_by(record: Mapping[str, Any], label: str) -> dict[str, Any]:
+    """Returns the record of a run that is shown with the label by which it was found."""
+    own = of(record)
+    return {**record, KEY: _entry(own.with_label(label))} if own.label != label else {**record}
 
 
 def shown(record: Mapping[str, Any]) -> str:
@@ -88,12 +111,14 @@ def change(
     directory: Path,
     *,
     label: str | None = None,
+    instead_of: str = "",
     note: str | None = None,
     add: Sequence[str] = (),
     remove: Sequence[str] = (),
 ) -> Named:
     """Changes what the user calls a run, and returns it. None leaves a text as it is, and an empty
-    text removes it. Raises UserError if the run is being executed, or if its record cannot be read
+    text removes it. `instead_of`: the label that the new one replaces; without it, a run keeps its
+    earlier labels. Raises UserError if the run is being executed, or if its record cannot be read
     or written."""
     with writing(directory), store.locked(directory) as lock:
         record = store.read(directory)
@@ -102,14 +127,21 @@ def change(
             raise UserError(f"run {directory.name} {why}; its label stays as it is")
         named = of(record)
         tags = dict.fromkeys([*named.tags, *add])
+        if label is not None:
+            named = named.with_label(label, instead_of)
         named = replace(
             named,
-            label=named.label if label is None else label,
             note=named.note if note is None else note,
             tags=tuple(tag for tag in tags if tag not in remove),
         )
         if named != of(record):
             others = {key: value for key, value in record.items() if key != KEY}
-            entry = {KEY: {**asdict(named), "tags": list(named.tags)}} if named != Named() else {}
+            entry = {KEY: _entry(named)} if named != Named() else {}
             store.write(directory, {**others, **entry})
     return named
+
+
+def _entry(named: Named) -> dict[str, Any]:
+    """The entry of a record; `earlier` only if there is an earlier label."""
+    earlier = {"earlier": list(named.earlier)} if named.earlier else {}
+    return {"label": named.label, "note": named.note, "tags": list(named.tags), **earlier}

@@ -155,6 +155,7 @@ def groups(lab: Lab, words: Sequence[str], only: str = "") -> list[list[Stored]]
 
 def _named(lab: Lab, word: str) -> list[list[Stored]]:
     if is_group(lab, word):
+        check_clear(lab, word)
         return _of_experiment(lab, word)
     labelled = [] if is_id(word) else _labelled(lab, word)
     if len(labelled) > 1:
@@ -163,10 +164,12 @@ def _named(lab: Lab, word: str) -> list[list[Stored]]:
 
 
 def _labelled(lab: Lab, label: str) -> list[Stored]:
-    """Returns the finished runs with this label, in the order in which they were asked for."""
-    found = [one for one in index.runs(lab) if label and named.of(one.record).label == label]
+    """Returns the finished runs with this label, shown with it, in the order in which they were
+    asked for."""
+    found = [one for one in index.runs(lab) if label in named.of(one.record).labels]
     runs = [store.stored(one.directory) for one in found if one.status in ENDED]
-    return sorted(runs, key=_asked)
+    shown = [Stored(one.directory, named.found_by(one.record, label)) for one in runs]
+    return sorted(shown, key=_asked)
 
 
 def _asked(stored: Stored) -> tuple[str, Kind]:
@@ -188,6 +191,16 @@ def _number(text: str) -> float:
 def has_several(lab: Lab, word: str) -> bool:
     """Whether a word names runs of several kinds: an experiment, or a label of several runs."""
     return is_group(lab, word) or (not is_id(word) and len(by_kind(_labelled(lab, word))) > 1)
+
+
+def check_clear(lab: Lab, name: str) -> None:
+    """Raises UserError if the name of an experiment is also the label of runs, given before there
+    was such an experiment."""
+    if same := _labelled(lab, name):
+        raise UserError(
+            f"{name} is an experiment and the label of {listed_runs(same)}: expected ids, or"
+            f" another label: `./p5lab label {same[0].id[:8]} TEXT`"
+        )
 
 
 def repeated(words: Sequence[str]) -> str:

@@ -4,7 +4,8 @@
 
 Changes what you call stored runs. Tables, pages and figures show the label as the version of a run,
 and every command that takes a run also takes its label. Results do not change. `run --label TEXT`
-gives the label at once.
+gives the label at once; a stored run that gets another label by it is still found by its earlier
+ones.
 
 examples:
   ./p5lab label 3f2a91 before
@@ -17,6 +18,7 @@ import argparse
 from p5lab.cli import arguments
 from p5lab.errors import UserError
 from p5lab.keep import named, selection
+from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 
 
@@ -27,7 +29,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         """
         RUN  the first 4 or more characters of a run's id, or a label; or the name of an experiment,
             for the runs that `show` shows of it
-        [TEXT]  the new label; an empty text removes the label
+        [TEXT]  the new label, in the place of the old one; an empty text removes the label, or all
+            labels of a run that an id names
         --note TEXT  a sentence; an empty text removes the note
         --tag* WORD  add a tag; may be repeated
         --untag* WORD  remove a tag; may be repeated
@@ -46,9 +49,23 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     for same in selection.groups(lab, [args.run]):
         one = same[0]
         now = named.change(
-            one.directory, label=args.text, note=args.note, add=args.tag, remove=args.untag
+            one.directory,
+            label=args.text,
+            instead_of=_replaced(one, args),
+            note=args.note,
+            add=args.tag,
+            remove=args.untag,
         )
         note = f" ({now.note})" if now.note else ""
         tags = "".join(f" #{tag}" for tag in now.tags)
         print(f"{one.id[:10]}  {now.label or '(no label)'}: {one.record['label']}{tags}{note}")
     return 0
+
+
+def _replaced(stored: Stored, args: argparse.Namespace) -> str:
+    """The label that a text replaces: the one by which the run was named, or else the one that is
+    shown. An empty text for a run that was named otherwise replaces all."""
+    own = named.of(stored.record)
+    if args.run in own.labels:
+        return str(args.run)
+    return own.label if args.text else ""
