@@ -154,6 +154,7 @@ def end_with(server):
     os._exit(9)
 if conf.get("run.serve") == "on":
     write(here + "boots", conf["l2.size"] + "\n", "a")
+    time.sleep(plan.get("boot_sleep", 0))
     if "boot_exit" in plan:
         write("serial.log", plan.get("serial", ""))
         print(plan.get("stderr", ""), file=sys.stderr, flush=True)

@@ -27,7 +27,7 @@ from p5lab.errors import UserError
 from p5lab.execute import runner
 from p5lab.execute.runner import Runner
 from p5lab.files import digest_of
-from p5lab.keep import store
+from p5lab.keep import named, store
 
 CALL = Filter(workloads=("call",))
 
@@ -479,6 +479,29 @@ def test_a_killed_command_leaves_a_run_that_is_seen_to_have_failed(lab):
     assert (stored.status, stored.record["reason"]) == ("failed", store.CRASHED)
     lab.behave()
     assert one(lab)[0].status == "ok"
+
+
+def test_a_stopped_command_has_labelled_its_good_runs(lab):
+    lab.behave(sleep_of={"chase": 600})
+    words = ("run", "tests", "--no-build", "--jobs", "2", "--no-fork", "--label", "good")
+    command = start_command(lab, *words)
+    wait_for(lambda: any(stored.status == "ok" for stored in store.all_runs(lab)))
+    wait_for(lambda: any(named.of(stored.record).label for stored in store.all_runs(lab)))
+    stop(command, signal.SIGINT)
+    labels = {stored.status: named.of(stored.record).label for stored in store.all_runs(lab)}
+    assert labels == {"ok": "good", "failed": ""}
+
+
+def test_runs_that_are_stopped_while_they_boot_together_are_interrupted(lab):
+    """One of them kills the engine that boots both."""
+    lab.behave(boot_sleep=600)
+    command = start_command(lab, "run", "tests", "--seed", "0-3", "--no-build", "--jobs", "8")
+    wait_for(lambda: any(stored.status == "running" for stored in store.all_runs(lab)))
+    wait_for(lambda: list(lab.results.glob("*/.boot-*")))
+    said = stop(command, signal.SIGINT)
+    runs = store.all_runs(lab)
+    reasons = {stored.record["reason"] for stored in runs if stored.status == "failed"}
+    assert reasons == {runner.INTERRUPTED}, said
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Builds what runs need, and makes the runs with their progress."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from p5lab import engines
 from p5lab.describe.run import Run
@@ -38,6 +38,7 @@ def execute(
     fork: bool = True,
     fail_fast: bool = False,
     workers: cluster.Workers | None = None,
+    at_end: Callable[[Result], None] = lambda result: None,
 ) -> list[Result]:
     """Builds what the runs need. Makes the runs that are not stored yet, on this host or on
     `workers`.
@@ -47,7 +48,7 @@ def execute(
 
     `no_build`: use the existing build products and build nothing. `jobs`: the number of runs at a
     time. `force`: repeat stored runs. `fork`: let runs share a boot if possible. `fail_fast`: start
-    no run after a run has failed.
+    no run after a run has failed. `at_end`: is called for each run when it has ended, from threads.
     """
     if workers:
         packages.ensure("cluster")
@@ -70,6 +71,7 @@ def execute(
         tracker.started(run.label)
 
     def finished(result: Result) -> None:
+        at_end(result)
         ended.append(result)
         left.finished(result.run.label)
         if _is_interrupted(result):
