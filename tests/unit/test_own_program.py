@@ -19,7 +19,7 @@ from test_program import elf
 from test_source_lines import address_of_code, built
 
 from p5lab.cli import main as cli
-from p5lab.cli import piped
+from p5lab.cli import parser, piped
 from p5lab.describe import experiment
 from p5lab.describe.elf import Elf
 from p5lab.describe.markers import WHOLE_PHASE
@@ -29,6 +29,7 @@ from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.errors import UserError
 from p5lab.execute import runner
 from p5lab.host import compiler
+from p5lab.keep import store
 from p5lab.prepare import prepare
 from p5lab.present import program_output, region_calls
 
@@ -274,13 +275,44 @@ def test_a_source_file_is_compiled_and_runs(lab, source, capsys):
     assert {"-static", "-g", "-O3", "-DNAME=a b"} <= set(command)
     assert command.index("-O2") < command.index("-O3")
     record = json.loads((lab.results / "program" / the_run(lab) / "run.json").read_text())
-    assert record["program"] == {"name": "my prog.c (-O3 '-DNAME=a b')", "arguments": []}
+    assert record["program"] == {
+        "name": "my prog.c (-O3 '-DNAME=a b')",
+        "arguments": [],
+        "options": {"--program": str(source), "--cflags": "-O3 '-DNAME=a b'"},
+    }
     assert record["parameters"]["file"] == "my_prog.c"
     made = record["built_from"]["program"]
     assert made["compiler"].startswith("ziglang ")
     assert made["options"][-2:] == ["-O3", "-DNAME=a b"]
     assert str(source) in made["inputs"]
     assert made["program"] == record["identity"]["digests"]["program"]
+
+
+def test_the_command_for_missing_counts_can_be_pasted(lab, source, tmp_path, capsys, monkeypatch):
+    lab.behave(events=whole())
+    lab._put(compiler.INPUT_SOURCE, "")
+    (tmp_path / "in.txt").write_text("1")
+    monkeypatch.chdir(tmp_path.parent)
+    given = ["--program", f"{tmp_path.name}/my prog.c", "--args", "-n 3 /x", "--stdin"]
+    given += [f"{tmp_path.name}/in.txt", "--cflags=-O3", "--guest", "toy", "--set"]
+    given += ["l2.size=512K", "--seed", "7", "--label", "mine"]
+    assert cli.main(["run", *given, "--no-build"], lab) == 0
+    capsys.readouterr()
+
+    def hint():
+        assert cli.main(["show", the_run(lab), "--by", "function"], lab) == 2
+        command = re.search("`(.*)`", capsys.readouterr().err)[1]
+        words = shlex.split(command)[1:]
+        return vars(parser.of_command("run").parse_args(words[1:]))
+
+    found, asked = hint(), vars(parser.of_command("run").parse_args([*given, "--by", "function"]))
+    assert found.pop("settings") == ["l2.size=524288"] and asked.pop("settings")
+    assert found == asked
+    place = lab.results / "program" / the_run(lab)
+    old = store.read(place)
+    del old["program"]["options"]
+    store.write(place, old)
+    assert hint()["args"] == "-n 3 /x"
 
 
 def test_a_program_is_compiled_again_only_if_it_must_be(lab, source):

@@ -12,7 +12,8 @@ import re
 import shlex
 import struct
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
@@ -68,12 +69,14 @@ class Program(ABC):
 
     `files`: what it brings along. `script`: keys and mouse while the program runs. `called`: its
         name, if that of the file does not tell it from others that are compared with it.
+        `options`: those of `run` that give it.
     """
 
     arguments: tuple[str, ...] = ()
     files: ProgramFiles = NOTHING
     script: Script | None = None
     called: str = ""
+    options: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     @abstractmethod
@@ -114,12 +117,14 @@ class Program(ABC):
 
     @property
     def recorded(self) -> dict[str, object]:
-        """The entry `program` of run.json: the name, the arguments, and what it brings along."""
+        """The entry `program` of run.json: the name, the arguments, what it brings along, and the
+        options of `run`."""
         return {
             "name": self.title,
             "arguments": list(self.arguments),
             **self.files.parameters,
             **({"script": list(self.script.titles)} if self.script else {}),
+            **({"options": dict(self.options)} if self.options else {}),
         }
 
     @property

@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 from p5lab.describe import engine
 from p5lab.describe.observation import NOTHING, Observation
+from p5lab.describe.program import IN_GUEST
 from p5lab.describe.program_files import NOTHING as NO_FILES
-from p5lab.describe.program_files import ProgramFiles
+from p5lab.describe.program_files import PROGRAMS, STDIN, ProgramFiles
 from p5lab.describe.script import Script
 from p5lab.describe.sweep import Axis
 from p5lab.errors import UserError
@@ -56,6 +57,20 @@ class UserProgram:
     cflags: str = ""
     files: ProgramFiles = NO_FILES
     scripts: tuple[Script, ...] = ()
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of `run` that give this program, with absolute paths. Without the files of
+        --file and the scripts."""
+        in_guest = str(self.path).startswith(IN_GUEST)
+        given = {
+            "--program": str(self.path if in_guest else self.path.absolute()),
+            "--args": self.arguments,
+            "--cflags": self.cflags,
+            STDIN: str(self.files.stdin.absolute()) if self.files.stdin else "",
+            PROGRAMS: self.files.programs,
+        }
+        return {option: text for option, text in given.items() if text}
 
 
 @dataclass(frozen=True)

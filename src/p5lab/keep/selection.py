@@ -7,10 +7,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from p5lab.describe import experiment, experiment_file
+from p5lab.describe import engine, experiment, experiment_file
 from p5lab.describe.observation.clocks import is_nominal
+from p5lab.describe.program_files import STDIN
 from p5lab.describe.run import Run, is_named
 from p5lab.errors import UserError, few, nearest, unknown
 from p5lab.keep import index, named, store, swept_keys
@@ -20,6 +22,7 @@ from p5stats.record import program_digest
 
 IDS = 4  # the name of a page contains at most this number of ids
 CALLED = "called"  # an entry that only records in memory have
+PATHS = ("--program", STDIN)  # options of a program whose value is a file of this host
 ENDED = ("ok", "failed", "timeout")
 Kind = tuple[object, ...]
 
@@ -369,17 +372,44 @@ def without(stored: Stored, what: str, options: str) -> UserError:
 
 
 def _again(record: Mapping[str, Any]) -> str:
-    """Returns the command that repeats a run; for a program of the user, with its file, guest and
-    label."""
+    """Returns the command that repeats a run; for a program of the user, with the options of the
+    program, its system and its label."""
     name = str(record["experiment"])
-    if name != experiment.PROGRAM or "program" not in record:
+    if name != experiment.PROGRAM or not record.get("program"):
         return _command(name, "")
-    words = ["--program", str(record["program"]["name"])]
-    if record["guest"]["name"] != experiment.PROGRAM_GUEST:
-        words += ["--guest", record["guest"]["name"]]
-    if label := named.of(record).label:
-        words += ["--label", label]
+    system, machine = record["guest"]["name"], record["machine"]["name"]
+    given = {
+        **_given(record["program"]),
+        "--engine": _unless(record["engine"], engine.DEFAULT),
+        "--guest": _unless(system, experiment.PROGRAM_GUEST),
+        "--machine": _unless(machine, experiment.PROGRAM_MACHINE),
+        "--set": [f"{key}={value}" for key, value in swept_keys.overlay(record).items()],
+        "--seed": _unless(str(record["seed"]), "0"),
+        "--label": named.of(record).label,
+    }
+    words = []
+    for option, texts in given.items():
+        for text in filter(None, [texts] if isinstance(texts, str) else texts):
+            words += [f"{option}={text}"] if text.startswith("-") else [option, text]
     return f"./p5lab run {shlex.join(words)}"
+
+
+def _given(program: Mapping[str, Any]) -> dict[str, str]:
+    """The options of a program, with paths for the current directory. Records of older versions
+    have only its name and arguments."""
+    options = program.get("options")
+    if not isinstance(options, dict):
+        words = {"--args": shlex.join(map(str, program.get("arguments") or ()))}
+        return {"--program": str(program["name"]), **words}
+    return {
+        option: shown(Path(text)) if option in PATHS and text.startswith("/") else text
+        for option, text in options.items()
+        if isinstance(text, str)
+    }
+
+
+def _unless(text: str, usual: str) -> str:
+    return "" if text == usual else text
 
 
 def _command(name: str, options: str) -> str:

@@ -90,7 +90,8 @@ class _Version:
     def program(self, guest: ImageGuest, memory: int) -> programs.Program:
         """The checked program for a guest. `memory`: of the machine, in bytes."""
         if _in_guest(self.asked.path):
-            return in_guest(self.lab, self.asked, guest)
+            made = in_guest(self.lab, self.asked, guest)
+            return replace(made, options=self.asked.options)
         return self.of_file(memory, guest.isa)
 
     def of_file(self, memory: int, isa: str) -> programs.Program:
@@ -99,7 +100,8 @@ class _Version:
         if revision:
             file = revisions.checked_out(self.lab, file, revision)
         made = _of_file(self.lab, replace(self.asked, path=file), memory, isa)
-        return replace(made, called="" if self.name == made.name else self.name)
+        called = "" if self.name == made.name else self.name
+        return replace(made, called=called, options=self.asked.options)
 
 
 def _check_files(asked: UserProgram) -> None:

@@ -88,7 +88,11 @@ def _facts(stored: Stored) -> Table:
     rows = [
         ("run", stored.id),
         ("status", " ".join(filter(None, (record["status"], record["reason"])))),
-        *[(name, text) for name, text in (("label", ", ".join(own.labels)), ("note", own.note)) if text],
+        *[
+            (name, text)
+            for name, text in (("label", ", ".join(own.labels)), ("note", own.note))
+            if text
+        ],
         *([("tags", " ".join(own.tags))] if own.tags else []),
         ("experiment", record["experiment"]),
         ("engine", record["engine"]),
