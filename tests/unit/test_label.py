@@ -365,8 +365,8 @@ def test_an_experiment_does_not_hide_a_label(lab, run, capsys, here):
     lab.behave()
     assert cli.main(["run", "late", "--no-build", "--quiet"], lab) == 0
     capsys.readouterr()
-    for command in (["show", "late"], ["label", "late", "x"], ["check", "late", "late"]):
-        text = said(lab, capsys, *command, status=2)
+    for command in (["show"], ["label", "--tag", "x"], ["compare"], ["report"]):
+        text = said(lab, capsys, *command, "late", status=2)
         assert "an experiment and the label of" in text and name[:8] in text
         assert len(text.splitlines()) == 1
     with pytest.raises(UserError, match="an experiment and the label of"):

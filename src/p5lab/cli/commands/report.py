@@ -61,6 +61,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     if _is_of_experiment(args, lab):
         args.experiment = args.experiments[0] if args.experiments else None
         name = args.experiment or experiment.PROGRAM
+        selection.check_clear(lab, name)
         expansion = prepare(lab, request.of(args, lab))
         output = args.output or lab.results / f"{name}.html"
         written = page.write(lab, name, expansion, output, again, wish)
