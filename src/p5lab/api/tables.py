@@ -62,8 +62,9 @@ def load(
     replaces. own: only the runs that the experiment's file
     describes, as `./p5lab report` shows them, without those of `set`, `sweep` and other options.
 
-    Machines, guests and workloads are in the order of the experiment's file, and the values of a
-    key in the order of their size. UserError if there is no such result, or with `own` if a run of
+    Machines, guests and workloads are in the order of the experiment's file, programs of your own
+    in the order in which you asked for them, and the values of a key in the order of their size.
+    UserError if there is no such result, or with `own` if a run of
     the experiment is missing, and for a damaged file.
     """
     arguments.flags(all_runs=all_runs, own=own)
