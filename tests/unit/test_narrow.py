@@ -251,14 +251,37 @@ def test_each_part_of_a_wide_table_names_its_rows(capsys, monkeypatch):
         assert sum(line.split()[:2] == [component, where] for line in found) == parts
 
 
-def test_names_that_need_most_of_the_width_are_not_all_repeated(capsys, monkeypatch):
+def test_names_that_need_most_of_the_width_are_repeated_in_less_of_it(capsys, monkeypatch):
+    """Once, further parts had only some of the names, so that several rows looked equal."""
+    monkeypatch.setenv("COLUMNS", "80")
+    keys = ["function", "line", "call", "component"]
+    grid = Grid("", [*keys, *("first", "second", "difference", "ratio")], left={1, 2, 3}, keys=4)
+    where = ["account_system_time", "(no line)", "outside of any call"]
+    components = ["data.dram", "writes.buffers", "writes.order"]
+    for component in components:
+        grid.add(*where, component, "3,971,497", "3,970,137", "-1,360", "1.00")
+    grid.add("all", "", "", "", "9,971,497", "9,970,137", "-4,360", "1.00", dim=True)
+    assert grid._with_room(80).dim == {len(grid._with_room(80).rows) - 1}
+    grid.print(counts.stdout())
+    found = lines(capsys.readouterr().out)
+    heads = [place for place, line in enumerate(found) if line.split()[:4] == keys]
+    assert len(heads) == 2
+    for first, end in zip(heads, (heads[1], None), strict=True):
+        text = " ".join(" ".join(found[first:end]).split())
+        assert all(text.count(component.partition(".")[2]) for component in components)
+        assert text.count("data.dram") == 1 and text.count("account_") == 3
+    assert sum("1.00" in line for line in found) == 4
+
+
+def test_many_names_leave_space_for_numbers(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     grid = Grid("", ["name of row", "other of row", "a number", "more"], keys=2)
-    grid.add("a", "b", "1", "2")
+    grid.add("a", "b", "123,456", "2")
     grid.print(counts.stdout())
     out = capsys.readouterr().out
     assert all(len(line) <= 40 for line in out.splitlines())
-    assert (out.count("name of row"), out.count("other of row")) == (2, 1)
+    rows = [line.split() for line in out.splitlines() if line.split()[:2] == ["a", "b"]]
+    assert [cell for row in rows for cell in row[2:]] == ["123,456", "2"]
 
 
 def test_names_that_leave_no_space_continue_in_further_rows(capsys, monkeypatch):

@@ -140,6 +140,18 @@ def test_two_keys_have_two_columns(p5lab, lab):
     ]
 
 
+def test_each_part_of_a_table_has_all_keys(p5lab, lab):
+    """Once, a second part had the names of the benchmarks only."""
+    sweeps = ("--sweep", "l2.size=128K,256K", "--sweep", "l2.ways=1,2")
+    p5lab("run", "tests", *sweeps, "--workload", "call", "--seeds", "2", "--no-build")
+    found = Comparison(store.all_runs(lab), (), ["l2.size", "l2.ways"])
+    (grid,) = sweep_table.grids(found, column.parse(["cycles"]), 80, together=True)
+    assert grid.heads == ["benchmark", "", "", "cycles", "min-max", "ratio"]
+    assert grid.keys == 3
+    parts = grid._parts(grid.width - 1)
+    assert [part[:3] for part in parts] == [[0, 1, 2]] * 2
+
+
 def test_three_keys_share_a_column(p5lab, lab):
     sweeps = ("l2.size=128K,256K", "l2.ways=1,2", "dtlb.entries=64,128")
     arguments = [word for text in sweeps for word in ("--sweep", text)]

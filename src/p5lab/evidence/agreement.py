@@ -479,7 +479,8 @@ def _equal(events: pd.DataFrame) -> Grid:
 
 
 def _differing(own: pd.DataFrame) -> Grid:
-    grid = Grid("What differs", ["", "", *ENGINES, "difference", "allowed", "explained by"])
+    heads = ["", "", *ENGINES, "difference", "allowed", "explained by"]
+    grid = Grid("What differs", heads, keys=2)
     for row in _beyond(own).to_dict("records"):
         allowed = MISSING if math.isnan(row["allowed"]) else f"{row['allowed']:.0%}"
         grid.add(
@@ -496,7 +497,8 @@ def _differing(own: pd.DataFrame) -> Grid:
 
 def _experiments(rows: pd.DataFrame) -> Grid:
     """The effect of each experiment on the differences that the experiment should explain."""
-    grid = Grid("Experiments", ["", "", "experiment", "before", *ENGINES, "after"])
+    heads = ["", "", "experiment", "before", *ENGINES, "after"]
+    grid = Grid("Experiments", heads, keys=3)
     before = _beyond(_own(rows)).set_index(COUNT)["difference"].rename("before")
     again = rows[rows["explanation"] != ""].join(before, on=COUNT, how="inner")
     for row in again.to_dict("records"):

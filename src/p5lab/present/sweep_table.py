@@ -22,6 +22,7 @@ from p5lab.present.tables import (
     LATEX,
     MARKDOWN,
     MISSING,
+    MOST_KEYS,
     SPREAD,
     Grid,
     number,
@@ -217,9 +218,10 @@ class _Table:
     def parts(
         self, columns: Sequence[Column], width: int, *, all_parts: bool
     ) -> list[list[Column]]:
-        """Divides the columns into tables of at most `width` characters. Without `all_parts`,
-        returns only the first table."""
-        room = width - EDGE - sum(_width(cells) + BORDER for cells in self._leading)
+        """Divides the columns into tables of at most `width` characters, of which the names of the
+        rows get at most MOST_KEYS. Without `all_parts`, returns only the first table."""
+        names = sum(_width(cells) + BORDER for cells in self._leading)
+        room = width - EDGE - min(names, int(width * MOST_KEYS))
         parts: list[list[Column]] = [[]]
         used = 0
         for one in columns:
@@ -247,7 +249,8 @@ class _Table:
             body.append(self._cells(one))
             if place == 0:
                 body += self._beside(one)
-        grid = Grid(title, [cells[0] for cells in body])
+        keys = max(len(self._leading), 1)
+        grid = Grid(title, [cells[0] for cells in body], keys=keys)
         for cells in zip(*(cells[1:] for cells in body), strict=True):
             grid.add(*cells)
         return grid

@@ -28,6 +28,7 @@ NARROW = 12  # characters; a narrower column cannot contain most words
 BORDER = 3  # characters that each column needs beside its texts
 EDGE = 1
 MOST_KEYS = 0.7  # of the width, for the columns that name the rows
+LEAST_KEY = 4  # characters of a column that names the rows
 # Forms of a document: a text that contains tables and notes.
 MARKDOWN, LATEX = "markdown", "latex"
 # Characters that LaTeX does not print as they are.
@@ -69,11 +70,12 @@ class Grid:
         return total(self.widths())
 
     def height(self, width: int) -> int:
-        """The number of lines that the table takes in a terminal of `width` characters, if no text
-        continues on a second line."""
-        heads = max((head.count("\n") + 1 for head in self.heads), default=1)
+        """The number of lines that the table takes in a terminal of `width` characters, if only
+        the names of its rows continue in further rows."""
+        shown = self._with_room(width)
+        heads = max((head.count("\n") + 1 for head in shown.heads), default=1)
         title = 1 if self.title else 0
-        return title + len(self._parts(width)) * (heads + len(self.rows) + 3)
+        return title + len(shown._parts(width)) * (heads + len(shown.rows) + 3)
 
     def without_zeros(self) -> "Grid":
         """A table of metrics without the rows that contain only zeros. Any other table remains as
@@ -93,16 +95,14 @@ class Grid:
 
         If the table is too wide, the texts of its widest columns continue on a second line. If it
         is still too wide, its columns are printed as several tables below each other. Each of them
-        begins with the columns that name the row. If these columns leave no space for numbers, all
-        texts continue in further rows. A number is never divided.
+        begins with all columns that name the row. If these columns leave no space for numbers,
+        their texts continue in further rows. A number is never divided.
         """
-        if self._named(console.width) < self.keys < len(self.heads) and self.width > console.width:
-            fitted = self.fitted(console.width)
-            if fitted.width <= console.width:
-                fitted.print(console)
-                return
         if self.title:
             console.print(markup(self.title), style="italic")
+        self._with_room(console.width)._print_parts(console)
+
+    def _print_parts(self, console: Console) -> None:
         widths = self.widths()
         for part in self._parts(console.width):
             fits = total([widths[place] for place in part]) <= console.width
@@ -140,24 +140,46 @@ class Grid:
         A text is divided after a space or one of the characters `/,=._-`. If the columns become too
         narrow for this, the table remains as it is."""
         natural = self.widths()
-        room = width - total([0] * len(natural))
-        level = max(natural, default=0)
-        while sum(min(one, level) for one in natural) > room:
-            level -= 1
-        if level < NARROW:
+        level = _level(natural, width)
+        return self if level < NARROW else self._folded([level] * len(natural))
+
+    def _with_room(self, width: int) -> "Grid":
+        """The table as a terminal of `width` characters shows it: if the columns that name the row
+        leave no space for numbers, their texts continue in further rows. If this is enough for all
+        texts, the table has one part."""
+        widths = [min(one, LONG) for one in self.widths()]
+        names = widths[: self.keys]
+        most = int(width * MOST_KEYS)
+        if len(names) < 2 or self.width <= width or total(names) <= most:
             return self
-        rows: list[Sequence[str]] = []
-        for row in self.rows:
-            cells = [_divided(for_terminal(cell), level) for cell in row]
+        fitted = self.fitted(width)
+        if fitted.width <= width:
+            return fitted
+        level = max(_level(names, most), LEAST_KEY)
+        return self._folded([level] * len(names))
+
+    def _folded(self, limits: Sequence[int]) -> "Grid":
+        """The table whose first columns have at most these widths in characters. Longer texts
+        continue in further rows."""
+        heads = [
+            "\n".join(piece for line in head.split("\n") for piece in _divided(line, limit))
+            for head, limit in zip(self.heads, limits, strict=False)
+        ]
+        folded = replace(self, heads=[*heads, *self.heads[len(heads) :]], rows=[], dim=set())
+        for number, row in enumerate(self.rows):
+            cells = [[text] for text in row]
+            for place, limit in enumerate(limits):
+                cells[place] = _divided(for_terminal(row[place]), limit)
             for line in range(max(map(len, cells))):
-                rows.append([cell[line] if line < len(cell) else "" for cell in cells])
-        return replace(self, rows=rows)
+                texts = (cell[line] if line < len(cell) else "" for cell in cells)
+                folded.add(*texts, dim=number in self.dim)
+        return folded
 
     def _parts(self, width: int) -> list[list[int]]:
         """Divides the columns into tables of at most `width` characters. Returns the numbers of the
         columns in each table."""
         widths = [min(one, LONG) for one in self.widths()]
-        keys = self._named(width)
+        keys = min(self.keys, len(widths))
         names = list(range(keys))
         parts: list[list[int]] = [names.copy()] if widths else []
         for place in range(keys, len(widths)):
@@ -173,15 +195,6 @@ class Grid:
         ]
         fits = all(total([widths[one] for one in part]) <= width for part in even)
         return even if even and fits else parts
-
-    def _named(self, width: int) -> int:
-        """The number of the first columns that name the row in each table of `_parts`: so many of
-        `keys` that they leave space for numbers."""
-        widths = [min(one, LONG) for one in self.widths()]
-        keys = min(self.keys, len(widths))
-        while keys > 1 and total(widths[:keys]) > width * MOST_KEYS:
-            keys -= 1
-        return keys
 
     def markdown(self) -> str:
         """Returns the table in Markdown, with the title in bold above it."""
@@ -255,6 +268,16 @@ def tex(text: str) -> str:
 def total(widths: Iterable[int]) -> int:
     """The width of a table whose columns have texts of these widths."""
     return sum(width + BORDER for width in widths) + EDGE
+
+
+def _level(widths: Sequence[int], width: int) -> int:
+    """The largest width in characters to which the columns of a table of at most `width` characters
+    can be limited. `widths`: those of their texts."""
+    room = width - total([0] * len(widths))
+    level = max(widths, default=0)
+    while level > 0 and sum(min(one, level) for one in widths) > room:
+        level -= 1
+    return level
 
 
 def lines_of(text: str, width: int) -> int:

@@ -123,7 +123,7 @@ def _grids(phase: str, steps: list[Row]) -> Iterator[Grid]:
 
 
 def _grid(title: str, columns: list[str], steps: list[Row]) -> Grid:
-    grid = Grid(title, columns)
+    grid = Grid(title, columns, keys=2)
     for step in steps:
         cells = ("-" if (cell := step[name]) is None else cell for name in columns)
         grid.add(*(cell if isinstance(cell, str) else f"{cell:,}" for cell in cells))
