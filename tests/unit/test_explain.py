@@ -243,10 +243,40 @@ def test_csv_and_json_contain_every_component():
     found = explained([{(PAIRS, 0, ""): 100.0, (WAITS, 3, ""): 1.0}], [{(PAIRS, 0, ""): 150.0}])
     lines = printed(explanation.show, [found], form="csv").splitlines()
     assert lines[0].endswith("second,difference,lowest,highest,named,ring 0,ring 3,state")
-    assert lines[1] == "dup,cpi.pairs,,100.0,150.0,50.0,50.0,50.0,True,50.0,0.0,"
-    assert lines[2] == "dup,cpi.code.l2,,1.0,0.0,-1.0,-1.0,-1.0,False,0.0,-1.0,"
+    # One seed has no range.
+    assert lines[1] == "dup,cpi.pairs,,100.0,150.0,50.0,,,True,50.0,0.0,"
+    assert lines[2] == "dup,cpi.code.l2,,1.0,0.0,-1.0,,,False,0.0,-1.0,"
     assert lines[3].startswith("dup,cycles.busy,,101.0,150.0,49.0,")
     assert lines[5].startswith("dup,instructions,,100.0,300.0,200.0,")
+
+
+def test_csv_has_the_ranges_of_several_seeds():
+    found = explained([{(PAIRS, 0, ""): 100.0}, {(PAIRS, 0, ""): 110.0}], [{(PAIRS, 0, ""): 150.0}])
+    lines = printed(explanation.show, [found], form="csv").splitlines()
+    assert lines[1].startswith("dup,cpi.pairs,,105.0,150.0,45.0,40.0,50.0,")
+
+
+def test_the_largest_cause_points_in_the_direction_of_the_difference():
+    """Once, an increase was named as the largest cause of a decrease."""
+    found = explained(
+        [{(PAIRS, 0, ""): 900.0, (DRAM, 0, ""): 500.0, (WAITS, 0, ""): 500.0}],
+        [{(PAIRS, 0, ""): 1200.0, (DRAM, 0, ""): 250.0, (WAITS, 0, ""): 260.0}],
+    )
+    assert [cause.component for cause in found.causes] == [PAIRS, DRAM, WAITS]
+    assert (found.largest.component, found.largest_against.component) == (DRAM, PAIRS)
+    said = explanation.in_words(found)
+    assert "The largest cause is data.dram: -250 cycles (132 %)." in said
+    assert "in the other direction is pairs: +300 cycles (-158 %)." in said
+    fewer = explained(
+        [{(PAIRS, 0, ""): 900.0, (DRAM, 0, ""): 500.0}],
+        [{(PAIRS, 0, ""): 1000.0, (DRAM, 0, ""): 250.0}],
+    )
+    assert "other direction" not in explanation.in_words(fewer)
+    placed = explained(
+        [{(PAIRS, 0, "read"): 900.0, (DRAM, 0, "open"): 500.0}],
+        [{(PAIRS, 0, "read"): 1100.0, (DRAM, 0, "open"): 450.0}],
+    )
+    assert "The largest cause is pairs in read: +200 cycles" in explanation.in_words(placed)
 
 
 def test_a_waterfall_goes_from_one_system_to_the_other():

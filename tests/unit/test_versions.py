@@ -172,6 +172,8 @@ def test_the_largest_causes_in_words():
     assert "range" not in first
     assert causes[0].startswith("+210 (105 %) data.dram: waits for data from DRAM")
     assert causes[1].startswith("-10.0 (-5 %) pairs: ")
+    (small,) = explanation.in_brief(explained([(1000, 500)], [(980, 515)]))
+    assert explanation.NOT_LISTED in small  # as `explain` says
     (same,) = explanation.in_brief(explained([(100, 50)], [(100, 50)]))
     assert "same number" in same
 

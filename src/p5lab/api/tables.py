@@ -289,8 +289,8 @@ def explain(
     single: accept fewer than 5 placement seeds. The result has one row for each benchmark and
     cause, the largest first, and rows for all busy cycles, idle cycles and instructions:
     `component`, `place`, the values of both systems for one operation in cycles, `difference`, its
-    range over the seeds (`lowest`, `highest`), and the difference in each ring. UserError for wrong
-    names, and for runs without a CPI stack or without counts by a dimension.
+    range over the seeds (`lowest`, `highest`; NaN with one seed), and the difference in each ring.
+    UserError for wrong names, and for runs without a CPI stack or without counts by a dimension.
     """
     arguments.names("explain", systems, "two runs, or an experiment and two of its systems")
     arguments.flags(single=single)

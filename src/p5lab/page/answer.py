@@ -119,21 +119,27 @@ def _cause(
     question: Question,
     names: tuple[str, str],
 ) -> list[str]:
-    """The component with the largest part of the difference of a benchmark, and the first of
-    PLACES with a large part of this component, if both systems have counted them."""
+    """The component with the largest part of the difference of a benchmark, in the direction of the
+    difference, and the first of PLACES with a large part of this component, if both systems have
+    counted them."""
     found = explained(stacked, first, other, question, names)
-    if found is None or found.is_small or not found.named:
+    if found is None or found.is_small or found.largest is None:
         return []
-    cause, (before, after) = found.named[0], found.cycles
+    cause, (before, after) = found.largest, found.cycles
     share = 100 * cause.difference / (after - before)
     counts = declared.events()[cause.component].counts.partition(";")[0]
     where = ""
     for dimension in PLACES:
         placed = explained(stacked, first, other, question, names, (dimension,))
-        parts = [one for one in placed.causes if one.component == cause.component] if placed else []
-        part = parts[0].difference / cause.difference if parts else 0
+        every = placed.causes if placed else ()
+        parts = [
+            (one.difference / cause.difference, one.where)
+            for one in every
+            if one.component == cause.component
+        ]
+        part, place = max(parts, default=(0, ""))
         if part >= LARGE:
-            where = f"; {100 * min(part, 1):.0f} % of it in {parts[0].where}"
+            where = f"; {100 * min(part, 1):.0f} % of it in {place}"
             break
     return [
         f"The largest part of the difference of {names[1]}, {share:.0f} %, belongs to the component"

@@ -38,7 +38,7 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[Figure]:
                     metric=what,
                     unit=TIMES,
                     value=ratio,
-                    why="" if one is None or not one.named else explanation.short(one.named[0]),
+                    why=explanation.short(one.largest) if one and one.largest else "",
                     runs=other.runs,
                 )
             )
@@ -58,7 +58,7 @@ def _series(one: explanation.Explanation | None) -> str:
     """The group of the largest cause."""
     if one is None:
         return UNKNOWN
-    if not one.named:
+    if not one.largest:
         return UNCERTAIN
-    component = one.named[0].component
+    component = one.largest.component
     return next(group for group, parts in cpi.GROUPS.items() if component in parts)

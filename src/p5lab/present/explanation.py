@@ -43,6 +43,7 @@ ByRing = dict[int, float]  # cycles
 SPREAD = "±"  # the head of the column of Cause.spread
 NAMED = 0.9  # the named causes explain at least this part of the changes, if their ranges allow it
 SMALL = 0.02  # the causes of a smaller relative difference are not listed
+NOT_LISTED = f"This is less than {100 * SMALL:.0f} %, so the causes are not listed"
 BRIEF = 3  # causes
 LISTED = 0.05  # the summary leaves out groups and rings with a smaller part of the difference
 NOTE = (
@@ -118,6 +119,21 @@ class Explanation:
     @cached_property
     def _named_keys(self) -> set[tuple[str, str]]:
         return {(cause.component, cause.place) for cause in self.named}
+
+    @property
+    def largest(self) -> Cause | None:
+        """The largest cause in the direction of the difference, of those that are certain."""
+        return self._largest(1)
+
+    @property
+    def largest_against(self) -> Cause | None:
+        """The largest cause in the other direction, of those that are certain."""
+        return self._largest(-1)
+
+    def _largest(self, sign: int) -> Cause | None:
+        wanted = sign * (self.cycles[1] - self.cycles[0])
+        certain = (one for one in self.causes if one.is_certain)
+        return next((one for one in certain if one.difference * wanted > 0), None)
 
     @property
     def rings(self) -> list[int]:
@@ -265,8 +281,13 @@ def _named(causes: Sequence[Cause], top: int | None = None) -> tuple[Cause, ...]
     return tuple(named)
 
 
+def has_causes(first: Stored, second: Stored) -> bool:
+    """Whether the causes of a difference between two runs with CPI stacks are listed."""
+    return any(not one.is_small for one in between([first], [second], ("", "")))
+
+
 def in_brief(one: Explanation) -> list[str]:
-    """The difference, and its BRIEF largest causes."""
+    """The difference, and its BRIEF largest causes if it is not small."""
     (a, b), (first, second) = one.names, one.cycles
     change = second - first
     if not change:
@@ -275,6 +296,8 @@ def in_brief(one: Explanation) -> list[str]:
         f"{b} takes {_times(second, first)} the busy {one.unit} of {a}: {_amount(change)}"
         f" {_more(change)}{_certainty(one)}."
     ]
+    if one.is_small:
+        return [f"{lines[0]} {NOT_LISTED}."]
     known = declared.events()
     for cause in one.causes[:BRIEF]:
         if cause.difference:
@@ -390,10 +413,7 @@ def in_words(one: Explanation) -> str:
         f" {_amount(second)} instead of {_amount(first)} ({_times(second, first)})."
     ]
     if one.is_small:
-        return (
-            f"{said[0]} This is less than {100 * SMALL:.0f} %, so the causes are not listed;"
-            " --format csv contains them."
-        )
+        return f"{said[0]} {NOT_LISTED}; --format csv contains them."
     idle = one.idle[1] - one.idle[0]
     if abs(idle) > SMALL * first:
         said.append(
@@ -410,16 +430,26 @@ def in_words(one: Explanation) -> str:
         for ring in one.rings
     }
     said.append(f"By kind: {_parts(groups, change)}. By ring: {_parts(rings, change)}.")
-    if one.named:
-        largest = one.named[0]
-        where = f" in {largest.place}" if largest.place else ""
-        said.append(
-            f"The largest cause is {short(largest)}{where}: {signed(largest.difference, _cycles)}"
-            f" {one.unit} ({_share(largest.difference, change)} %)."
-        )
-    else:
-        said.append("No component differs for certain: each range includes zero.")
-    return " ".join(said)
+    return " ".join([*said, *_of_largest(one)])
+
+
+def _of_largest(one: Explanation) -> list[str]:
+    """The largest cause in the direction of the difference, and one that goes against it if it is
+    larger."""
+
+    def told(cause: Cause) -> str:
+        where = f" in {cause.place}" if cause.place else ""
+        share = _share(cause.difference, one.cycles[1] - one.cycles[0])
+        amount = f"{signed(cause.difference, _cycles)} {one.unit} ({share} %)"
+        return f"{short(cause)}{where}: {amount}."
+
+    largest, against = one.largest, one.largest_against
+    if largest is None and against is None:
+        return ["No component differs for certain: each range includes zero."]
+    said = [f"The largest cause is {told(largest)}"] if largest else []
+    if against and (largest is None or abs(against.difference) > abs(largest.difference)):
+        said.append(f"The largest change in the other direction is {told(against)}")
+    return said
 
 
 def _of_instructions(one: Explanation) -> list[str]:
@@ -488,7 +518,8 @@ def rows(found: Sequence[Explanation]) -> list[dict[str, object]]:
 
 
 def _rows(one: Explanation, rings: Sequence[int]) -> list[dict[str, object]]:
-    """A row for each component, and rows for the busy cycles, idle cycles and instructions."""
+    """A row for each component, and rows for the busy cycles, idle cycles and instructions. With
+    one seed, there are no lowest and highest differences."""
     prefix = NOMINAL if one.unit == cpi_stack.NOMINAL_CYCLES else ""
     totals = {
         prefix + cpi.BUSY: one.cycles,
@@ -498,7 +529,8 @@ def _rows(one: Explanation, rings: Sequence[int]) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for cause in one.causes:
         rows.append(_row(one, prefix + cause.component, cause.place, (cause.first, cause.second)))
-        rows[-1] |= {"lowest": cause.low, "highest": cause.high, "named": one.is_named(cause)}
+        low, high = (cause.low, cause.high) if _is_ranged(one) else ("", "")
+        rows[-1] |= {"lowest": low, "highest": high, "named": one.is_named(cause)}
         rows[-1] |= {f"ring {ring}": cause.rings.get(ring, 0.0) for ring in rings}
         rows[-1] |= {"state": cause.state}
     empty = dict.fromkeys(["lowest", "highest", "named", *(f"ring {at}" for at in rings)], "")
