@@ -466,7 +466,8 @@ class Comparison:
         cells = self._cells.values()
         if any(cell.has(TIME) for cell in cells):
             return TIME
-        return NOMINAL if all(cell.has(NOMINAL) for cell in cells) else INSTRUCTIONS
+        nominal = bool(cells) and all(cell.has(NOMINAL) for cell in cells)
+        return NOMINAL if nominal else INSTRUCTIONS
 
     def why_missing(self, question: Question, system: System) -> str:
         """Returns the reason why a cell is missing: `failed`, `cannot`, or `-` if there is no

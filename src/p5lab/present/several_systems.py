@@ -53,8 +53,10 @@ def summary(found: Comparison, width: int) -> list[Grid]:
 
     For each system, a row contains the time, the busy cycles and a ratio. The ratio is the system's
     time divided by the first system's time. If no system has a time, the tables show
-    Comparison.cost and its ratio.
+    Comparison.cost and its ratio. Returns no table if all runs have failed.
     """
+    if not found.questions:
+        return []
     cost = 2 * COLUMN_WIDTH + (SPREAD_WIDTH if len(found.seeds) > 1 else RATIO_WIDTH)
     result = []
     for chosen in _chunks(len(found.systems), (width - LABEL_WIDTH) // cost):
