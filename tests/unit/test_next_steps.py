@@ -3,6 +3,7 @@
 
 import argparse
 import shlex
+from pathlib import Path
 
 import pytest
 import test_program
@@ -159,3 +160,63 @@ def test_programs_read_no_such_lines(p5lab, monkeypatch):
         assert "Next:" not in p5lab("run", "tests", "--no-build", "--format", form)[2]
     monkeypatch.delenv("P5LAB_PROGRESS")
     assert p5lab("run", "tests", "--no-build")[2] == ""
+
+
+def run_of(version, geometry="", machine="p90", guest="linux"):
+    """A run of a version of a program. All runs have other events."""
+    name = f"{version} {guest} {machine} {geometry}"
+    record = {
+        "label": version,
+        "called": version,
+        "workload": {"name": "program"},
+        "parameters": {"file": version},
+        "seed": 0,
+        "guest": {"name": guest},
+        "machine": {"name": machine, "geometry": geometry},
+        "engine": "bochs",
+        "feedback": "on",
+        "digests": {"events.jsonl": name},
+    }
+    return store.Stored(Path(name), record)
+
+
+def test_two_runs_differ_in_one_thing(monkeypatch):
+    """Once, the first and the last run differed in the program and in the machine."""
+    monkeypatch.setattr(next_steps, "is_nominal", lambda record: False)
+    swept = [
+        run_of(version, f"l1d.size={size} l2.size=256K") for size in (8, 16) for version in "ab"
+    ]
+    first, other = next_steps._pair(swept)
+    assert (first, other) == (swept[0], swept[2])
+    assert next_steps._pair([swept[0], swept[3]]) is None
+    assert next_steps._pair([run_of("a"), run_of("b", machine="p133")]) is None
+    assert next_steps._pair([run_of("a"), run_of("a", "l1d.size=16")]) is not None
+    assert next_steps._pair([run_of("a"), run_of("a", guest="mach"), run_of("b")])[1].record[
+        "called"
+    ] == ("b")
+
+
+def test_a_small_difference_is_not_explained(monkeypatch):
+    monkeypatch.setattr(next_steps, "is_nominal", lambda record: False)
+    monkeypatch.setattr(next_steps.cpi_stack, "is_in", lambda stored: True)
+    asked = argparse.Namespace(experiment=None, program="a", attribute=["lines"], region="")
+    pair = [
+        store.Stored(Path(name), one.record | {"status": "ok"})
+        for name, one in (("1" * 16, run_of("a")), ("2" * 16, run_of("b")))
+    ]
+    for causes, command in ((True, "explain"), (False, "diff")):
+        monkeypatch.setattr(next_steps.explanation, "has_causes", lambda *pair, all=causes: all)
+        commands = [words for words, _ in next_steps._steps(asked, pair)]
+        assert commands[1].startswith(f"{command} 11111111 22222222")
+
+
+def test_programs_that_all_failed_have_no_table(p5lab, lab, tmp_path):
+    """Once, they had a table of nominal cycles."""
+    files = [tmp_path / name for name in ("first", "second")]
+    for file in files:
+        file.write_bytes(test_program.elf() + file.name.encode())
+    lab.behave(exit=1)
+    words = ("run", "--program", *map(str, files), "--guest", "toy", "--no-build")
+    status, out, err = p5lab(*words)
+    assert (status, out) == (1, "")
+    assert "first, toy" in err and "second, toy" in err and "failed" in err

@@ -8,11 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from p5lab.cli import parser
 from p5lab.describe import outputs
+from p5lab.describe.keys import overlay_of
+from p5lab.describe.observation.clocks import is_nominal
 from p5lab.host.progress import Progress
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab, shown
-from p5lab.present import cpi_stack
+from p5lab.present import cpi_stack, explanation
+from p5lab.present.comparison import system_of
 from p5lab.present.headline import OPTION as ALL_TABLES
 
 COMMANDS = 2
@@ -69,7 +72,8 @@ def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple
         yield f"report {' '.join(versions) or 'program'}", "a page with functions and lines"
     elif args.program and good and args.sweeps:
         yield again(args, "report"), "a page with figures"
-    if pair and selection.called(pair[0].record) and all(map(cpi_stack.is_in, pair)):
+    explained = pair and selection.called(pair[0].record) and all(map(cpi_stack.is_in, pair))
+    if pair and explained and explanation.has_causes(*pair):
         yield f"explain {pair[0].id[:ID]} {pair[1].id[:ID]} --single", "all causes"
     elif pair:
         yield f"diff {pair[0].id[:ID]} {pair[1].id[:ID]}", "what differs between two of the runs"
@@ -82,17 +86,43 @@ def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple
 
 
 def _pair(good: Sequence[Stored]) -> tuple[Stored, Stored] | None:
-    """Returns two runs of the same job on different systems, or of two versions, or None. Their
-    events differ if there is such a pair. In a sweep these are the first and the last value, if
-    their events differ."""
+    """Returns two runs that differ in one thing: of the same job on two systems, or of two versions
+    on one system. Returns None if there are none. Their events differ if there is such a pair. In a
+    sweep these are the first and the last value, if their events differ."""
     jobs: dict[str, list[Stored]] = {}
     for one in good:
         parameters = "" if selection.called(one.record) else one.record["parameters"]
         job = f"{one.record['workload']['name']} {parameters} {one.record['seed']}"
         jobs.setdefault(job, []).append(one)
-    pairs = [(same[0], other) for same in jobs.values() for other in reversed(same[1:])]
+    pairs = [
+        (same[0], other)
+        for same in jobs.values()
+        for other in reversed(same[1:])
+        if _differences(same[0], other) <= 1
+    ]
     different = (pair for pair in pairs if _events(pair[0]) != _events(pair[1]))
     return next(different, pairs[0] if pairs else None)
+
+
+def _differences(one: Stored, other: Stored) -> int:
+    """In how many things two runs of a job differ: the version of the program, the engine, the
+    clocks, and the parts of a system, of which each changed machine key is one."""
+    first, second = _things(one), _things(other)
+    return sum(first.get(name) != second.get(name) for name in first | second)
+
+
+def _things(stored: Stored) -> dict[str, object]:
+    record = stored.record
+    guest, machine, _ = system_of(record)
+    return {
+        "version": selection.called(record),
+        "guest": guest,
+        "machine": machine,
+        "engine": record["engine"],
+        "feedback": record["feedback"],
+        "clocks": is_nominal(record),
+        **overlay_of(record["machine"]["geometry"]),
+    }
 
 
 def _events(stored: Stored) -> str:
