@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from p5lab.present import same_lines
-from p5lab.present.annotated import Annotated, Block, Code
+from p5lab.present.annotated import NO_LINE, Annotated, Block, Code
 from p5lab.present.tables import share
 
 CSS = Path(__file__).with_name("page.css")
@@ -28,12 +28,12 @@ body { max-width: none; }
   color-mix(in srgb, var(--series-1) 55%, transparent)); }
 summary { font-weight: 600; }
 """
-HEADS = ("line", "source", "clocks", "instruction", "clocks", "times", "pipe", "why not in V")
+HEADS = ("line", "source", "clocks", "instruction", "clocks", "times", "pipe", "why alone")
 NOTE = (
     "Clocks are busy clocks of the whole run, and a pair's clock belongs to its instruction in U."
     " Further clocks are components of the CPI stack. The colour of a cell is its share of the"
     " clocks of the source line with the most clocks. Beside a second version, the mouse over an"
-    " instruction shows why it did not go into V, its further clocks and its misses."
+    " instruction shows why it is alone in U, its further clocks and its misses."
 )
 
 
@@ -124,7 +124,7 @@ def _cells(block: Block | None, i: int, height: int, hottest: float, versions: i
     cells = ""
     if i == 0:
         cells = (
-            f'<td class="n" rowspan="{height}">{block.line or ""}</td>'
+            f'<td class="n" rowspan="{height}">{block.line or NO_LINE}</td>'
             f'<td rowspan="{height}"><pre>{html.escape(block.source)}</pre></td>'
             f'<td rowspan="{height}" {_heat(block.clocks, hottest)}>{block.clocks:,.0f}</td>'
         )

@@ -23,10 +23,31 @@ from p5stats import attribution
 from p5stats.metrics import MISSES
 
 TIMES = "instructions"
+NO_LINE = "(no line)"  # of code without a source line
+# Why an instruction begins alone in U, by component. In counts by instruction, a clock belongs to
+# the instruction that begins in it, also if the next one is the reason.
+ALONE = {
+    "cpi.single.first": "takes no companion",
+    "cpi.single.second": "the next cannot go into V",
+    "cpi.single.registers": "the next needs its register",
+    "cpi.single.new_code": "code is new in L1I",
+    "cpi.single.other": "",  # an interrupt, an exception or a marker
+}
 
 
 class Instruction(pipes.Instruction):
     """An instruction with the counts of the whole run."""
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it begins alone in most of its executions: the most frequent reason, with its number
+        unless it is the only one. Empty if it mostly was in V or began a pair."""
+        alone = {text: self.counts.get(component, 0) for component, text in ALONE.items()}
+        text = max(alone, key=lambda one: alone[one])
+        if 2 * sum(alone.values()) <= self.times or not text:
+            return []
+        some = f" ({pipes.amount(alone[text])} of {pipes.amount(self.times)})"
+        return [text + (some if alone[text] < self.times else "")]
 
     @property
     def misses(self) -> str:
@@ -36,7 +57,7 @@ class Instruction(pipes.Instruction):
 
     @property
     def about(self) -> str:
-        """Why it is not in V, its further clocks, and its misses."""
+        """Why it is alone, its further clocks, and its misses."""
         return "; ".join(filter(None, [self.why, self.misses and f"misses: {self.misses}"]))
 
 
@@ -190,7 +211,7 @@ def _listing(found: Annotated, code: Code) -> str:
     """Each source line, and its instructions below it."""
     lines = [_title(found, code), f"{'clocks':>12} {'times':>10}  pipe  code"]
     for block in code.blocks:
-        number = f"{block.line:>4}  " if block.line else ""
+        number = f"{block.line:>4}  " if block.line else NO_LINE
         lines.append(f"{block.clocks:>12,.0f}{'':18}{number}{block.source.strip()}")
         for one in block.instructions:
             text = f"{one.clocks:>12,.0f} {one.times:>10,.0f}  {one.pipe:4}    {one.text}"
@@ -199,9 +220,9 @@ def _listing(found: Annotated, code: Code) -> str:
 
 
 def _grid(found: Annotated, code: Code) -> Grid:
-    grid = Grid(_title(found, code), ["line", "code", "clocks", "times", "pipe", "why not in V"])
+    grid = Grid(_title(found, code), ["line", "code", "clocks", "times", "pipe", "why alone"])
     for block in code.blocks:
-        number = str(block.line) if block.line else ""
+        number = str(block.line) if block.line else NO_LINE
         grid.add(number, block.source.strip(), f"{block.clocks:,.0f}")
         for one in block.instructions:
             numbers = f"{one.clocks:,.0f}", f"{one.times:,.0f}"

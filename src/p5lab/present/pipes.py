@@ -47,7 +47,12 @@ class Instruction:
     def why(self) -> str:
         """Why it is alone or not in V, and its further clocks by component."""
         further = (f"{name} {amount(n)}" for name, n in stalls(self.counts).items())
-        return "; ".join(filter(None, [*reasons(self.counts), ", ".join(further)]))
+        return "; ".join(filter(None, [*self.reasons, ", ".join(further)]))
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it is alone or not in V."""
+        return reasons(self.counts)
 
     def row(self) -> dict[str, object]:
         """The columns for csv, json and Python."""
@@ -57,7 +62,7 @@ class Instruction:
             "times": self.times,
             "in_v": self.counts.get(IN_V, 0),
             "clocks": self.clocks,
-            "not_in_v": "; ".join(reasons(self.counts)),
+            "not_in_v": "; ".join(self.reasons),
             "stalls": " ".join(f"{name}={n:g}" for name, n in stalls(self.counts).items()),
         }
 
