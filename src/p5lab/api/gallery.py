@@ -61,9 +61,7 @@ def _figure(effect: Effect, marks: Record) -> dict[str, object]:
 def _overview(effects: list[Effect], record: Record) -> dict[str, object]:
     figures.style()
     charts = [
-        _chart(one, record[one.name], SMALL * 0.7).properties(
-            title=one.title, width=SMALL, height=TALL
-        )
+        _chart(one, record[one.name], SMALL).properties(title=one.title, width=SMALL, height=TALL)
         for one in effects
     ]
     rows = [
