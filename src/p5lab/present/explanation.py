@@ -529,7 +529,7 @@ def _rows(one: Explanation, rings: Sequence[int]) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for cause in one.causes:
         rows.append(_row(one, prefix + cause.component, cause.place, (cause.first, cause.second)))
-        low, high = (cause.low, cause.high) if _is_ranged(one) else ("", "")
+        low, high = (cause.low, cause.high) if _is_ranged(one) else (None, None)
         rows[-1] |= {"lowest": low, "highest": high, "named": one.is_named(cause)}
         rows[-1] |= {f"ring {ring}": cause.rings.get(ring, 0.0) for ring in rings}
         rows[-1] |= {"state": cause.state}
