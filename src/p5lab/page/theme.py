@@ -24,9 +24,10 @@ PARTS = (
 INK, MUTED, GRID = "#1f2329", "#59626e", "#dde2e8"
 # These fonts have the widths of Arial, so that texts have the same width on every host.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-# Prints large numbers as 20k or 2M, like d3. Prints 0.02 unchanged, but d3 would print 20m.
+# Prints large numbers as 20k or 2M, like d3, and 1024 and 0.02 with all digits: no 1.024k, no 20m.
 LABEL = (
-    "isNumber(datum.value) ? format(datum.value, abs(datum.value) < 1000 ? '~g' : '~s')"
+    "isNumber(datum.value) ? format(datum.value, abs(datum.value) < 1000 ? '~g' :"
+    " datum.value % 100 ? ',' : '~s')"
     " : datum.label"
 )
 BYTES = (
