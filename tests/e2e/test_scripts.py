@@ -24,10 +24,10 @@ def floppy(tmp_path):
 def run(own_lab, floppy, tmp_path, capsys):
     """Runs steps on the floppy `one`. Returns the run directory and the output."""
 
-    def run(*steps, options=(), status=0):
+    def run(*steps, options=(), limit=20, status=0):
         path = tmp_path / "steps.toml"
         path.write_text(HEAD + "".join(f"[[script]]\n{one}\n" for one in steps))
-        words = ["--floppy", floppy("one"), "--script", path, "--limit", 20, *options]
+        words = ["--floppy", floppy("one"), "--script", path, "--limit", limit, *options]
         made = new_runs(own_lab, *words, status=status)
         return made[0] if made else None, capsys.readouterr()
 
@@ -181,7 +181,7 @@ def test_a_step_that_is_too_late_names_itself_and_shows_its_screen(run):
     assert (made / "steps.txt").read_text().count("step 3, wait") == 1
     assert "not done at" in (made / "steps.txt").read_text()
 
-    made, _ = run('wait = "never"', options=["--limit", 1], status=1)
+    made, _ = run('wait = "never"', limit=1, status=1)
     assert record(made)["reason"].startswith(
         'step 1, wait "never", steps.toml:2: did not appear: virtual-time limit of 1.000 s reached'
     )
@@ -190,11 +190,11 @@ def test_a_step_that_is_too_late_names_itself_and_shows_its_screen(run):
 
 def test_a_guest_that_halts_for_good_ends_the_run_at_once(run):
     halting = ('wait = ">"', 'press = "esc"', 'wait = "halted"')
-    made, _ = run(*halting, options=["--limit", 100_000])
+    made, _ = run(*halting, limit=100_000)
     assert record(made)["status"] == "ok"
     assert record(made)["reason"].startswith("`halted` on the screen at 0.")
 
-    made, said = run(*halting, 'wait = "more"', options=["--limit", 100_000], status=1)
+    made, said = run(*halting, 'wait = "more"', limit=100_000, status=1)
     found = record(made)
     assert found["status"] == "failed"
     assert found["reason"].startswith(
@@ -205,5 +205,5 @@ def test_a_guest_that_halts_for_good_ends_the_run_at_once(run):
 
 
 def test_the_prompt_before_a_command_is_no_answer(run):
-    made, _ = run('wait = ">"', 'type = "a"', 'wait = ">"', options=["--limit", 2], status=1)
+    made, _ = run('wait = ">"', 'type = "a"', 'wait = ">"', limit=2, status=1)
     assert "step 3" in record(made)["reason"]
