@@ -136,6 +136,8 @@ class Server:
         status = _number(said, b"status")
         if status is not None:
             return os.waitstatus_to_exitcode(status), seconds
+        if give_up():  # another run of this boot has given up, too, and has killed the engine
+            return None, 0.0
         if _number(said, b"pid") is None:
             for written in self.directory.iterdir():
                 if written.name in outputs or written.name not in self._given:

@@ -119,8 +119,7 @@ def _simulate(
     else:
         status = _run_alone(task.plan, directory, lock, give_up)
         after_boot = 0
-    # A run that is stopped can end because another one has killed the engine that boots both.
-    if status is not None and not (status < 0 and stopped()):
+    if status is not None:
         return _explained(task, engine.collect(directory, status)), after_boot
     if stopped():
         return Outcome("failed", INTERRUPTED), 0

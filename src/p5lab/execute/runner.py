@@ -11,7 +11,7 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -38,6 +38,7 @@ from p5lab.version import __version__
 
 # The engine has a limit of modelled time. This limit of host time catches an engine that hangs.
 HOST_LIMIT_SECONDS = 3600
+SIGNAL_SECONDS = 0.5  # after this time, at the latest, a Ctrl-C is seen
 PREVIOUS = "events.previous.jsonl"
 NOT_BEGUN = "not begun, because another run failed first (--fail-fast)"
 TO_RUN = "to run"
@@ -108,13 +109,14 @@ class Runner:
         order = list(jobs.values()) if there else self._order(jobs)
         results: dict[str, Result] = {}
         with self._place(order, there) as place, ThreadPoolExecutor(place.at_a_time) as pool:
-            waiting = {
-                pool.submit(self._execute, place, [order[number] for number in numbers])
-                for numbers in place.together([job.boot for job in order])
-            }
+            waiting: set[Future[tuple[list[Result], list[_Job]]]] = set()
             try:
+                for numbers in place.together([job.boot for job in order]):
+                    together = [order[number] for number in numbers]
+                    waiting.add(pool.submit(self._execute, place, together))
                 while waiting:
-                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    # Python sees a signal that arrives just before an endless wait only after it.
+                    done, waiting = wait(waiting, SIGNAL_SECONDS, return_when=FIRST_COMPLETED)
                     for future in done:
                         found, elsewhere = future.result()
                         results |= {result.id: result for result in found}
