@@ -10,6 +10,7 @@ import pytest
 from fakelab import END, HEADER, snapshot
 from test_program import elf
 
+import p5lab as functions
 from p5lab.api import tables
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
@@ -374,3 +375,26 @@ def test_an_experiment_does_not_hide_a_label(lab, run, capsys, here):
     said(lab, capsys, "label", name, "early")
     said(lab, capsys, "show", "late")
     assert set(tables.load("late")["experiment"]) == {"late"}
+
+
+def test_python_labels_its_runs_as_the_command_does(here, lab, run, capsys, tmp_path):
+    name, _ = run(b"code", "--label", "base")
+    given = {"guest": "toy", "build": False}
+    table = functions.run(program=tmp_path / "prog", label="new", **given)
+    assert set(table["run"]) == {name} and set(table["label"]) == {"new"}
+    assert named.of(record(lab, name)) == named.Named("new", earlier=("base",))
+    assert f"Stored run {name[:8]}: the label was 'base'" in capsys.readouterr().err
+    lab.behave()
+    functions.run("tests", workload="call", seed=range(2), label="two", **given)
+    assert functions.load("two")["seed"].nunique() == 2
+    lab.behave(exit=3)
+    with pytest.raises(UserError, match="the run failed"):
+        functions.run("tests", workload="chase", label="bad", **given)
+    assert selection.find(lab, "bad").status == "failed"
+
+
+@pytest.mark.parametrize(("label", "message"), [("cafe", "id of a run"), (5, "found 5")])
+def test_python_refuses_a_wrong_label_before_it_runs(here, label, message):
+    with pytest.raises(UserError, match=f"label.*{message}"):
+        functions.run("tests", label=label, build=False)
+    assert not here.starts()

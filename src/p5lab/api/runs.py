@@ -23,6 +23,8 @@ from p5lab.describe.seeds import SEED_LIMIT
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute.build_and_run import examine, execute
 from p5lab.host.progress import Progress
+from p5lab.keep import named
+from p5lab.keep.labelling import Labelling
 from p5lab.keep.result import Result
 from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
@@ -54,6 +56,7 @@ def run(
     engine: str = engine_names.DEFAULT,
     jobs: int | None = None,
     limit: int | None = None,
+    label: str | None = None,
     force: bool = False,
     build: bool = True,
 ) -> pd.DataFrame:
@@ -77,8 +80,10 @@ def run(
     in core clocks, for `intervals`; 0 for none. clocks: "nominal" for nominal cycles of x86-64
     guests (docs/concepts/nominal-clocks.md). engine: the engine that counts. jobs: runs at a time,
     by default the number of cores. limit: end a run after so many seconds of the simulated machine,
-    boot included, for a program that may not end. force: repeat stored runs. build: whether to
-    build what is missing.
+    boot included, for a program that may not end. label: call the runs so in tables, pages and
+    figures, as `./p5lab run --label` does; the column `label` has it, and `load`, `by` and others
+    take it. An empty text removes all labels. force: repeat stored runs. build: whether to build
+    what is missing.
 
     The result is the tidy table of `p5stats.tidy`: one row for each run, phase, iteration, ring,
     address space and event. Each key of `set` and `sweep` is a column. `measure` converts the
@@ -90,6 +95,7 @@ def run(
     arguments.flags(cpi=cpi, force=force, build=build)
     at_once = arguments.jobs(jobs)
     lab = checkout.here()
+    labelling = _labelling(lab, label)
     several = _programs(what, program)
     asked = request(
         lab,
@@ -108,10 +114,10 @@ def run(
         observation=_observation(texts("by", by), cpi, interval, clocks),
         sweeps=_axes(keyed("sweep", sweep, SWEEP)),
     )
-    named = _variants(variants, keyed("set", set, SET))
+    varied = _variants(variants, keyed("set", set, SET))
     expansions = {
         name: prepare(lab, Request(asked.what, replace(choice, settings=tuple(values.items()))))
-        for name, values in named.items()
+        for name, values in varied.items()
     }
     runs = [run for one in expansions.values() for run in one.runs]
     progress = cell.progress()
@@ -125,9 +131,12 @@ def run(
         no_build=not build,
         jobs=1 if capabilities(engine).alone else at_once,
         force=force,
+        at_end=labelling.at_end,
     )
+    for remark in labelling.complete(results):
+        progress.say(remark)
     check(progress, results)
-    keys = dict.fromkeys(key for one in named.values() for key in one) | dict.fromkeys(sweep or {})
+    keys = dict.fromkeys(key for one in varied.values() for key in one) | dict.fromkeys(sweep or {})
     table = tidy.of_runs([result.directory for result in results], keys=list(keys) or None)
     ids = {id(result.run): result.id for result in results}
     if variants is not None:
@@ -139,6 +148,14 @@ def run(
             called.setdefault(run.called or run.label, []).append(run)
         table = table.assign(program=table["run"].map(_by_run("program", called, ids)))
     return table
+
+
+def _labelling(lab: Lab, label: str | None) -> Labelling:
+    """What gives the runs their label. Raises UserError for a text that cannot be a label."""
+    if label is not None:
+        (text,) = arguments.texts("label", [label], "a text")
+        named.check_label(lab, text, "label")
+    return Labelling(label)
 
 
 def request(

@@ -21,7 +21,6 @@ examples:
 import argparse
 import shlex
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from p5lab.cli import arguments, failures, media, next_steps, options, request
@@ -35,6 +34,7 @@ from p5lab.execute.build_and_run import examine, execute
 from p5lab.execute.saved_files import save_image, save_state
 from p5lab.host.progress import Progress
 from p5lab.keep import gc, named, selection, store
+from p5lab.keep.labelling import Labelling
 from p5lab.keep.result import Result
 from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
@@ -135,7 +135,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         )
     for remark in examine(lab, expansion.runs):
         Progress().say(remark)
-    labelling = _Labelling(args.label)
+    labelling = Labelling(args.label)
     results = execute(
         lab,
         expansion.runs,
@@ -148,7 +148,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         workers=workers,
         at_end=labelling.at_end,
     )
-    labelling.complete(results)
+    for remark in labelling.complete(results):
+        Progress().say(remark)
     stored = [
         selection.as_asked(store.Stored(result.directory, record), result.run)
         for result in results
@@ -177,50 +178,6 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     for remark in _remarks(args, results):
         Progress().say(remark)
     return STATUS_FAILED if failures.report(results) else 0
-
-
-class _Labelling:
-    """Gives runs a label, each when it ends, so that also the good runs of a command that is
-    stopped have it. None leaves labels as they are."""
-
-    def __init__(self, label: str | None) -> None:
-        self._label = label
-        self._before: dict[str, str] = {}  # the shown label of each run
-
-    def at_end(self, result: Result) -> None:
-        """Gives a good run the label, unless another process has just taken the run."""
-        if result.status == "ok":
-            with suppress(UserError):
-                self._give(result)
-
-    def complete(self, results: Sequence[Result]) -> None:
-        """Gives the other runs the label. Says which labels of stored runs it replaces."""
-        for result in results:
-            if result.status != "queued":
-                self._give(result)
-        replaced: dict[str, list[str]] = {}
-        for result in results:
-            before = self._before.get(result.id, self._label)
-            if before != self._label and (before or result.reused):
-                replaced.setdefault(before or "", []).append(result.id[:8])
-        for before, runs in replaced.items():
-            several = "s" if len(runs) > 1 else ""
-            said = self._said(before)
-            Progress().say(f"Stored run{several} {', '.join(runs)}: {said}.")
-
-    def _said(self, before: str) -> str:
-        was = f"the label was {before!r}" if before else "there was no label"
-        if not self._label:
-            return f"{was}; it has none now"
-        kept = ", which still names it" if before else ""
-        return f"{was}{kept}; the label is {self._label!r} now"
-
-    def _give(self, result: Result) -> None:
-        if self._label is None or result.id in self._before:
-            return
-        before = named.of(store.read(result.directory) or {}).label
-        named.change(result.directory, label=self._label)
-        self._before[result.id] = before
 
 
 def _remarks(args: argparse.Namespace, results: Sequence[Result]) -> list[str]:
