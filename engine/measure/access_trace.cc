@@ -22,7 +22,10 @@ void AccessTrace::put(Kind kind, uint32_t address, bool hit) {
   if (!full()) put_word(file_, (address & ~31u) | uint32_t(kind) << 1 | hit);
 }
 
-void AccessTrace::access(Level level, uint32_t address, bool write, bool hit, bool may_fill) {
+void AccessTrace::access(Level level, uint32_t address, bool write, const p5::CacheAccess& result,
+                         bool may_fill) {
+  if (level > Level::L2) return;
+  const bool hit = result.hit;
   if (level != Level::L2) accesses_++;
   if (!may_fill) return put(level == Level::L2 ? L2Past : L1Past, address, hit);
   switch (level) {
@@ -32,10 +35,13 @@ void AccessTrace::access(Level level, uint32_t address, bool write, bool hit, bo
       return put(L1iRead, address, hit);
     case Level::L2:
       return put(write ? L2Write : L2Read, address, hit);
+    default:
+      return;
   }
 }
 
-void AccessTrace::invalidated(Level level, uint32_t address) {
+void AccessTrace::invalidated(Level level, uint32_t address, Use) {
+  if (level > Level::L2) return;
   put(level == Level::L1d ? L1dRemoved : level == Level::L1i ? L1iRemoved : L2Removed, address);
 }
 

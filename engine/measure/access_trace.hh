@@ -20,10 +20,12 @@ class AccessTrace : public AccessListener {
 
   bool full() const { return accesses_ > limit_; }
 
-  void access(Level level, uint32_t address, bool write, bool hit, bool may_fill) override;
-  void invalidated(Level level, uint32_t address) override;
+  void access(Level level, uint32_t address, bool write, const p5::CacheAccess& result,
+              bool may_fill) override;
+  void invalidated(Level level, uint32_t address, Use by) override;
   void cleaned(uint32_t address) override;
   void flushed() override;
+  void flushed_tlbs() override {}
 
  private:
   enum Kind : uint8_t {

@@ -8,6 +8,8 @@
 namespace measure {
 namespace {
 
+constexpr p5::CacheAccess kHit{true, false, false, false, p5::CacheAccess::kNoVictim};
+
 uint32_t sets(const p5::CacheConfig& cache) { return cache.size / (cache.ways * cache.line); }
 
 MissCounts* bank_of(std::vector<MissCounts>* banks, size_t number) {
@@ -61,9 +63,9 @@ Front::Front(const p5::Config& config, bool filter, AccessListener* listener)
     : l1d_(config.l1d),
       l1i_(config.l1i),
       write_back_(config.l1d.write_back),
-      itlb_(config.itlb),
-      dtlb_(config.dtlb),
-      dtlb_large_(config.dtlb_large),
+      code_pages_{p5::Tlb(config.itlb), Level::Itlb, p5::ItlbMisses, kPage},
+      pages_{p5::Tlb(config.dtlb), Level::Dtlb, p5::DtlbMisses, kPage},
+      large_pages_{p5::Tlb(config.dtlb_large), Level::DtlbLarge, p5::DtlbMisses, kLargePage},
       filter_(filter),
       listener_(listener) {}
 
@@ -111,9 +113,7 @@ void Front::play(const std::vector<Reference>& references, const std::vector<p5:
         code_fault(address, *walk++, reference.flag);
         break;
       case Reference::FlushTlbs:
-        itlb_.flush();
-        dtlb_.flush();
-        dtlb_large_.flush();
+        flush_tlbs();
         break;
       case Reference::FlushPage:
         flush_page(address);
@@ -135,10 +135,10 @@ void Front::play(const std::vector<Reference>& references, const std::vector<p5:
 void Front::read(uint32_t address, p5::Fill fill, bool coded) {
   if (!listener_ && l1d_.quick_read(address)) return;
   const p5::CacheAccess access = l1d_.access(address, false, fill);
-  if (listener_) listener_->access(Level::L1d, address, false, access.hit, fill != p5::Fill::None);
+  if (listener_) listener_->access(Level::L1d, address, false, access, fill != p5::Fill::None);
   if (access.hit) return;
   (*bank_)[p5::DataReadMisses]++;
-  if (coded) take_from_l1i(address);
+  if (coded) take_from_l1i(address, Use::Data);
   if (!access.filled) return read_past(address);
   read_line(address);
   if (access.victim_dirty) write_back(access.victim);
@@ -150,7 +150,7 @@ void Front::write(uint32_t address, uint8_t times, p5::Fill fill, bool coded) {
     return;
   }
   const p5::CacheAccess access = l1d_.access(address, true, fill);
-  if (listener_) listener_->access(Level::L1d, address, true, access.hit, fill != p5::Fill::None);
+  if (listener_) listener_->access(Level::L1d, address, true, access, fill != p5::Fill::None);
   // The first of the equal writes may load the line or make the line exclusive. The other writes
   // then have a different result than the first write.
   const bool owned = access.hit && access.through && write_back_ && fill == p5::Fill::Exclusive;
@@ -164,7 +164,7 @@ void Front::write(uint32_t address, uint8_t times, p5::Fill fill, bool coded) {
     if (access.victim_dirty) write_back(access.victim);
   }
   if (access.through) {
-    if (coded) take_from_l1i(address);
+    if (coded) take_from_l1i(address, Use::Data);
     write_line(address, alike);
   }
   if (times > alike) write(address, uint8_t(times - alike), fill, coded);
@@ -179,23 +179,23 @@ void Front::read_past(uint32_t address) {
 void Front::code(uint32_t address, p5::Fill fill) {
   if (!listener_ && l1i_.quick_read(address)) return;
   const p5::CacheAccess access = l1i_.access(address, false, fill);
-  if (listener_) listener_->access(Level::L1i, address, false, access.hit, fill != p5::Fill::None);
+  if (listener_) listener_->access(Level::L1i, address, false, access, fill != p5::Fill::None);
   if (access.hit) return;
   (*bank_)[p5::CodeMisses]++;
   if (!access.filled) return read_past(address);
-  take_from_l1d(address);
+  take_from_l1d(address, Use::Code);
   read_line(address);
 }
 
 void Front::locked(uint32_t address) {
-  take_from_l1d(address);
-  take_from_l1i(address);
+  take_from_l1d(address, Use::Data);
+  take_from_l1i(address, Use::Data);
   read_line(address);
   write_line(address);
 }
 
 void Front::table_update(uint32_t address) {
-  take_from_l1d(address);
+  take_from_l1d(address, Use::Table);
   read_line(address);
   write_line(address);
 }
@@ -204,21 +204,21 @@ void Front::snoop(uint32_t address, bool write) {
   (*bank_)[p5::SnoopHits] += l1d_.holds(address);
   if (write) {
     for (Bus& bus : buses_) bus.invalidate(address);
-    take_from_l1d(address);
-    take_from_l1i(address);
+    take_from_l1d(address, Use::Device);
+    take_from_l1i(address, Use::Device);
   } else {
     if (listener_) listener_->cleaned(address);
     if (l1d_.share(address)) write_back(address);
   }
 }
 
-void Front::take_from_l1d(uint32_t address) {
-  if (listener_) listener_->invalidated(Level::L1d, address);
+void Front::take_from_l1d(uint32_t address, Use by) {
+  if (listener_) listener_->invalidated(Level::L1d, address, by);
   if (l1d_.invalidate(address)) write_back(address);
 }
 
-void Front::take_from_l1i(uint32_t address) {
-  if (listener_) listener_->invalidated(Level::L1i, address);
+void Front::take_from_l1i(uint32_t address, Use by) {
+  if (listener_) listener_->invalidated(Level::L1i, address, by);
   l1i_.invalidate(address);
 }
 
@@ -228,45 +228,48 @@ void Front::write_back(uint32_t line) {
 }
 
 void Front::data_page(uint32_t linear, const p5::PageWalk& walk) {
-  const uint32_t page = linear >> 12, large_page = linear >> 22;
-  if (dtlb_.quick(page) || dtlb_large_.quick(large_page)) return;
-  if (dtlb_large_.lookup(large_page) || dtlb_.lookup(page)) return;
-  (*bank_)[p5::DtlbMisses]++;
-  read_tables(walk);
-  if (walk.large)
-    dtlb_large_.insert(large_page);
-  else
-    dtlb_.insert(page);
+  if (!listener_ &&
+      (pages_.tlb.quick(linear >> kPage) || large_pages_.tlb.quick(linear >> kLargePage)))
+    return;
+  if (finds(large_pages_, linear) || finds(pages_, linear)) return;
+  miss(walk.large ? large_pages_ : pages_, linear, walk, true);
 }
 
 void Front::code_page(uint32_t linear, const p5::PageWalk& walk) {
-  const uint32_t page = linear >> 12;
-  if (itlb_.quick(page) || itlb_.lookup(page)) return;
-  (*bank_)[p5::ItlbMisses]++;
-  read_tables(walk);
-  itlb_.insert(page);
+  if (!listener_ && code_pages_.tlb.quick(linear >> kPage)) return;
+  if (!finds(code_pages_, linear)) miss(code_pages_, linear, walk, true);
 }
 
 void Front::data_fault(uint32_t linear, const p5::PageWalk& walk, bool present) {
-  const uint32_t page = linear >> 12, large_page = linear >> 22;
-  if (dtlb_.lookup(page) || dtlb_large_.lookup(large_page)) return;
-  (*bank_)[p5::DtlbMisses]++;
-  if (!read_tables(walk) || !present) return;
-  if (walk.large)
-    dtlb_large_.insert(large_page);
-  else
-    dtlb_.insert(page);
+  if (finds(pages_, linear) || finds(large_pages_, linear)) return;
+  miss(walk.large ? large_pages_ : pages_, linear, walk, walk.present && present);
 }
 
 void Front::code_fault(uint32_t linear, const p5::PageWalk& walk, bool present) {
-  const uint32_t page = linear >> 12;
-  if (itlb_.lookup(page)) return;
-  (*bank_)[p5::ItlbMisses]++;
-  if (read_tables(walk) && present) itlb_.insert(page);
+  if (!finds(code_pages_, linear)) miss(code_pages_, linear, walk, walk.present && present);
 }
 
-// Reads the entries of a page walk. Returns false if the page is absent.
-bool Front::read_tables(const p5::PageWalk& walk) {
+// Whether a TLB holds the page of this address.
+bool Front::finds(Pages& pages, uint32_t linear) {
+  if (!pages.tlb.lookup(linear >> pages.shift)) return false;
+  if (listener_) listener_->access(pages.level, linear, false, kHit, true);
+  return true;
+}
+
+// `fills`: the TLB loads the page.
+void Front::miss(Pages& pages, uint32_t linear, const p5::PageWalk& walk, bool fills) {
+  (*bank_)[pages.misses]++;
+  p5::CacheAccess access;
+  if (fills) {
+    const p5::Linear victim = pages.tlb.insert(linear >> pages.shift);
+    if (victim != p5::Tlb::kNone) access.victim = uint32_t(victim) << pages.shift;
+  }
+  if (listener_) listener_->access(pages.level, linear, false, access, fills);
+  read_tables(walk);
+}
+
+// Reads the entries of a page walk.
+void Front::read_tables(const p5::PageWalk& walk) {
   for (uint32_t i = 0; i < walk.reads; i++) {
     const uint32_t entry = walk.entries[i];
     if (listener_) listener_->cleaned(entry);
@@ -274,13 +277,18 @@ bool Front::read_tables(const p5::PageWalk& walk) {
     (*bank_)[p5::WalkReads]++;
     read_line(entry);
   }
-  return walk.present;
 }
 
 void Front::flush_page(uint32_t linear) {
-  itlb_.invalidate(linear >> 12);
-  dtlb_.invalidate(linear >> 12);
-  dtlb_large_.invalidate(linear >> 22);
+  for (Pages* pages : {&code_pages_, &pages_, &large_pages_}) {
+    pages->tlb.invalidate(linear >> pages->shift);
+    if (listener_) listener_->invalidated(pages->level, linear, Use::Flush);
+  }
+}
+
+void Front::flush_tlbs() {
+  for (Pages* pages : {&code_pages_, &pages_, &large_pages_}) pages->tlb.flush();
+  if (listener_) listener_->flushed_tlbs();
 }
 
 void Front::flush_caches(bool write_back) {

@@ -116,6 +116,17 @@ class Front {
   }
 
  private:
+  static constexpr unsigned kPage = 12, kLargePage = 22;
+  // A TLB, how the listener and the counts call it, and the bits of an address below its pages.
+  struct Pages {
+    p5::Tlb tlb;
+    Level level;
+    p5::Event misses;
+    unsigned shift;
+  };
+
+  bool finds(Pages& pages, uint32_t linear);
+  void miss(Pages& pages, uint32_t linear, const p5::PageWalk& walk, bool fills);
   // `coded`: L1I may have the line.
   void read(uint32_t address, p5::Fill fill, bool coded);
   void write(uint32_t address, uint8_t times, p5::Fill fill, bool coded);
@@ -128,7 +139,7 @@ class Front {
   void code_page(uint32_t linear, const p5::PageWalk& walk);
   void data_fault(uint32_t linear, const p5::PageWalk& walk, bool present);
   void code_fault(uint32_t linear, const p5::PageWalk& walk, bool present);
-  bool read_tables(const p5::PageWalk& walk);
+  void read_tables(const p5::PageWalk& walk);
   // Transfers a line over the bus.
   void read_line(uint32_t address) {
     (*bank_)[p5::L2Reads]++;
@@ -139,14 +150,15 @@ class Front {
     for (Bus& bus : buses_) bus.write(address, times);
   }
   void flush_page(uint32_t linear);
+  void flush_tlbs();
   void flush_caches(bool write_back);
-  void take_from_l1d(uint32_t address);
-  void take_from_l1i(uint32_t address);
+  void take_from_l1d(uint32_t address, Use by);
+  void take_from_l1i(uint32_t address, Use by);
   void write_back(uint32_t line);
 
   p5::Cache l1d_, l1i_;
   bool write_back_;
-  p5::Tlb itlb_, dtlb_, dtlb_large_;
+  Pages code_pages_, pages_, large_pages_;
   bool filter_;
   AccessListener* listener_;
   std::vector<Bus> buses_;

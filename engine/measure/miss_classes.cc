@@ -10,124 +10,204 @@ namespace {
 
 constexpr uint32_t kPageBytes = 4096;
 
+MissClasses::Kind kind_of(Level level, bool write) {
+  switch (level) {
+    case Level::L1d:
+      return write ? MissClasses::DataWrite : MissClasses::DataRead;
+    case Level::L1i:
+      return MissClasses::Code;
+    case Level::L2:
+      return write ? MissClasses::L2Write : MissClasses::L2Read;
+    case Level::Itlb:
+      return MissClasses::CodePage;
+    default:
+      return MissClasses::DataPage;
+  }
+}
+
 }  // namespace
 
+const char* MissClasses::name(Level level) {
+  static const char* const names[] = {"L1D", "L1I", "L2", "DTLB", "DTLB", "ITLB"};
+  return names[size_t(level)];
+}
+
+const char* MissClasses::name(Kind kind) {
+  static const char* const names[] = {"data_read_misses", "data_write_misses", "code_misses",
+                                      "l2_read_misses",   "l2_write_misses",   "dtlb_misses",
+                                      "itlb_misses"};
+  return names[kind];
+}
+
+const char* MissClasses::name(Class cls) {
+  static const char* const names[] = {"compulsory", "capacity", "conflict", "removed", "avoided"};
+  return names[cls];
+}
+
+const char* MissClasses::name(Use use) {
+  static const char* const names[] = {"code", "data", "table", "device", "flush"};
+  return names[size_t(use)];
+}
+
 std::string MissClasses::name(size_t count) {
-  static const char* const kinds[] = {"data_read_misses", "data_write_misses", "code_misses",
-                                      "l2_read_misses", "l2_write_misses"};
-  static const char* const classes[] = {"compulsory", "capacity", "conflict", "removed", "avoided"};
-  return std::string(kinds[count / kClasses]) + "." + classes[count % kClasses];
+  return std::string(name(Kind(count / kClasses))) + "." + name(Class(count % kClasses));
 }
 
 MissClasses::MissClasses(const p5::Config& config) {
-  const p5::CacheConfig* configs[] = {&config.l1d, &config.l1i, &config.memory.l2};
-  for (size_t level = 0; level < std::size(configs); level++) {
-    const p5::CacheConfig& real = *configs[level];
-    Cache& cache = caches_[level];
-    cache.shift = base::log2_of(real.line);
-    cache.capacity = real.size / real.line;
-    cache.allocates = real.write_allocate;
-    cache.lines.resize(config.dram_bytes >> cache.shift);
-  }
-  const p5::CacheConfig& l2 = config.memory.l2;
-  if (config.memory.l2_present && l2.ways == 1) {
-    resident_.assign(l2.size / l2.line, kNone);
-    colours_ = std::max(l2.size / kPageBytes, 1u);
-  }
+  const auto cache = [this](Level level, const p5::CacheConfig& real) {
+    Array& array = this->array(level);
+    array.shift = base::log2_of(real.line);
+    array.capacity = real.size / real.line;
+    array.allocates = real.write_allocate;
+    array.colour_shift = base::log2_of(kPageBytes);
+    array.colours = std::max(real.size / real.ways / kPageBytes, 1u);
+  };
+  const auto tlb = [this](Level level, const p5::TlbConfig& real, unsigned page_shift) {
+    Array& array = this->array(level);
+    array.shift = array.colour_shift = page_shift;
+    array.capacity = real.entries;
+    array.colours = real.entries / real.ways;
+  };
+  cache(Level::L1d, config.l1d);
+  cache(Level::L1i, config.l1i);
+  if (config.memory.l2_present) cache(Level::L2, config.memory.l2);
+  tlb(Level::Dtlb, config.dtlb, 12);
+  tlb(Level::DtlbLarge, config.dtlb_large, 22);
+  tlb(Level::Itlb, config.itlb, 12);
 }
 
-void MissClasses::access(Level level, uint32_t address, bool write, bool hit, bool may_fill) {
-  Cache& cache = caches_[size_t(level)];
-  const uint32_t number = address >> cache.shift;
-  Line& line = cache.at(number);
-  User user{function_, What::Table};
-  if (level == Level::L2) {
-    user.what = cause_;
-    cause_ = What::Table;
-  } else {
-    cause_ = level == Level::L1i ? What::Code : What::Data;
+void MissClasses::access(Level level, uint32_t address, bool write, const p5::CacheAccess& result,
+                         bool may_fill) {
+  const bool code = level == Level::L1i || level == Level::Itlb;
+  const Use use = level == Level::L2 ? use_ : code ? Use::Code : Use::Data;
+  use_ = level >= Level::Dtlb ? Use::Table : use;
+  Array& array = this->array(level);
+  const uint32_t number = address >> array.shift;
+  Line& line = array.at(number);
+  if (line.state == State::Held && line.filled != array.epoch) {
+    line.state = State::Removed;
+    line.lost = array.emptied;
   }
-  if (counted_ && (!hit || !line.near)) {
-    const Kind kind = level == Level::L1i   ? Code
-                      : level == Level::L1d ? (write ? DataWrite : DataRead)
-                                            : (write ? L2Write : L2Read);
-    const Class cls = hit                                     ? Avoided
-                      : !line.filled                          ? Compulsory
-                      : line.removed || line.filled != epoch_ ? Removed
-                      : line.near                             ? Conflict
-                                                              : Capacity;
-    counts_[size_t(kind) * kClasses + cls]++;
-    if (cls == Conflict && level == Level::L2 && !resident_.empty()) {
-      pairs_[{user, line.evicted_by, address / kPageBytes % colours_}]++;
-    }
+  if (counted_ && (!result.hit || !line.near)) {
+    miss({level,
+          kind_of(level, write),
+          class_of(line, result.hit),
+          address,
+          {function_, use, instruction_},
+          line.loaded,
+          line.lost});
   }
-  const bool fills = may_fill && (!write || cache.allocates);
+  const bool fills = may_fill && (!write || array.allocates);
   if (line.near) {
-    cache.to_front(number);
+    array.to_front(number);
   } else if (fills) {
-    cache.fill(number);
+    array.fill(number);
   }
-  if (!fills) return;
-  Line& filled = cache.at(number);
-  filled.filled = epoch_;
-  filled.removed = false;
-  if (level == Level::L2 && !resident_.empty()) replace(cache, number, user);
+  if (!fills) {
+    line.lost.user = 0;  // the next miss has another reason: this access has not loaded the entry
+    return;
+  }
+  if (!result.hit) line.loaded = past(address, use);
+  line.filled = array.epoch;
+  line.state = State::Held;
+  if (result.victim == p5::CacheAccess::kNoVictim) return;
+  Line& victim = array.at(result.victim >> array.shift);
+  victim.state = State::Evicted;
+  victim.lost = line.loaded;
 }
 
-// Updates a direct-mapped L2: `line` evicts the line that is in the same place of the cache.
-void MissClasses::replace(Cache& cache, uint32_t line, User user) {
-  uint32_t& resident = resident_[line % resident_.size()];
-  if (resident == line) return;
-  if (resident != kNone) cache.at(resident).evicted_by = user;
-  resident = line;
+MissClasses::Class MissClasses::class_of(const Line& line, bool hit) {
+  if (hit) return Avoided;
+  if (line.state == State::New) return Compulsory;
+  if (line.state == State::Removed) return Removed;
+  return line.near ? Conflict : Capacity;
 }
 
-void MissClasses::invalidated(Level level, uint32_t address) {
-  Cache& cache = caches_[size_t(level)];
-  const uint32_t number = address >> cache.shift;
-  Line& line = cache.at(number);
-  line.removed = true;
-  if (line.near) cache.drop(number);
+void MissClasses::miss(const Miss& miss) {
+  counts_[size_t(miss.kind) * kClasses + miss.cls]++;
+  if (miss.cls == Avoided) return;
+  if (miss.lost.user) {
+    const Array& array = this->array(miss.level);
+    const User& winner = users_[miss.lost.user];
+    pairs_[{miss.level,
+            miss.cls,
+            {miss.user.function, miss.user.use},
+            {winner.function, winner.use},
+            (miss.address >> array.colour_shift) % array.colours}]++;
+  }
+  if (trace_) trace_->missed(miss);
+}
+
+// The access that is taking place now.
+MissClasses::Past MissClasses::past(uint32_t address, Use use) {
+  const User user{function_, use, instruction_};
+  const auto [known, first] = numbers_.insert({user, uint32_t(users_.size())});
+  if (first) users_.push_back(user);
+  return {known->second, address, clock_};
+}
+
+void MissClasses::invalidated(Level level, uint32_t address, Use by) {
+  use_ = by;
+  Array& array = this->array(level);
+  const uint32_t number = address >> array.shift;
+  Line& line = array.at(number);
+  if (line.state == State::Held && line.filled == array.epoch) {
+    line.state = State::Removed;
+    line.lost = past(address, by);
+  }
+  if (line.near) array.drop(number);
 }
 
 void MissClasses::flushed() {
-  for (Cache& cache : caches_) {
-    while (cache.oldest != kNone) cache.drop(cache.oldest);
+  for (const Level level : {Level::L1d, Level::L1i, Level::L2}) {
+    array(level).empty(past(0, Use::Flush));
   }
-  epoch_++;
 }
 
-// --- the fully associative cache ---------------------------------------------------------------
-
-void MissClasses::Cache::unlink(uint32_t line) {
-  const Line& here = lines[line];
-  (here.newer == kNone ? newest : lines[here.newer].older) = here.older;
-  (here.older == kNone ? oldest : lines[here.older].newer) = here.newer;
+void MissClasses::flushed_tlbs() {
+  for (const Level level : {Level::Dtlb, Level::DtlbLarge, Level::Itlb}) {
+    array(level).empty(past(0, Use::Flush));
+  }
 }
 
-void MissClasses::Cache::to_front(uint32_t line) {
+// --- the fully associative array ---------------------------------------------------------------
+
+void MissClasses::Array::unlink(uint32_t line) {
+  const Line& here = at(line);
+  (here.newer == kNone ? newest : at(here.newer).older) = here.older;
+  (here.older == kNone ? oldest : at(here.older).newer) = here.newer;
+}
+
+void MissClasses::Array::to_front(uint32_t line) {
   if (newest == line) return;
-  if (lines[line].near) unlink(line);
-  lines[line].near = true;
-  lines[line].newer = kNone;
-  lines[line].older = newest;
+  Line& here = at(line);
+  if (here.near) unlink(line);
+  here.near = true;
+  here.newer = kNone;
+  here.older = newest;
   if (newest != kNone)
-    lines[newest].newer = line;
+    at(newest).newer = line;
   else
     oldest = line;
   newest = line;
 }
 
-void MissClasses::Cache::drop(uint32_t line) {
+void MissClasses::Array::drop(uint32_t line) {
   unlink(line);
-  lines[line].near = false;
+  at(line).near = false;
   held--;
 }
 
-void MissClasses::Cache::fill(uint32_t line) {
+void MissClasses::Array::fill(uint32_t line) {
   if (held == capacity) drop(oldest);
   to_front(line);
   held++;
+}
+
+void MissClasses::Array::empty(const Past& by) {
+  while (oldest != kNone) drop(oldest);
+  epoch++;
+  emptied = by;
 }
 
 }  // namespace measure

@@ -261,7 +261,7 @@ class AnyL2 : public L2s {
           write(access.address, access.times);
           break;
         case BusAccess::Invalidate:
-          if (listener_) listener_->invalidated(Level::L2, access.address);
+          if (listener_) listener_->invalidated(Level::L2, access.address, Use::Device);
           tally_->dram_writes += cache_.invalidate(access.address);
           break;
         case BusAccess::FlushCaches:
@@ -284,14 +284,14 @@ class AnyL2 : public L2s {
 
   void read(uint32_t address, p5::Fill fill) {
     const p5::CacheAccess access = cache_.access(address, false, fill);
-    if (listener_) listener_->access(Level::L2, address, false, access.hit, fill != p5::Fill::None);
+    if (listener_) listener_->access(Level::L2, address, false, access, fill != p5::Fill::None);
     tally_->reads += !access.hit;
     tally_->dram_writes += access.victim_dirty;
   }
 
   void write(uint32_t address, uint32_t times) {
     const p5::CacheAccess access = cache_.access(address, true);
-    if (listener_) listener_->access(Level::L2, address, true, access.hit, true);
+    if (listener_) listener_->access(Level::L2, address, true, access, true);
     // If the first write has loaded the line, the other writes hit.
     const uint32_t alike = access.filled ? 1 : times;
     if (!access.hit) tally_->writes += alike;

@@ -31,10 +31,12 @@ enum class Fill : uint8_t { None, Shared, Exclusive };
 // The result of one access.
 struct CacheAccess {
   bool hit = false;
-  bool filled = false;        // the access filled the line
-  bool through = false;       // write that the next level also gets (miss, write-through, shared)
-  bool victim_dirty = false;  // the replaced line must be written back
-  uint32_t victim = 0;        // address of the first byte of that line
+  bool filled = false;          // the access filled the line
+  bool through = false;         // write that the next level also gets (miss, write-through, shared)
+  bool victim_dirty = false;    // the replaced line must be written back
+  uint32_t victim = kNoVictim;  // address of the first byte of that line
+
+  static constexpr uint32_t kNoVictim = ~0u;  // no line was replaced
 };
 
 class Cache {

@@ -27,16 +27,18 @@ bool Tlb::lookup(Linear page) {
   return false;
 }
 
-void Tlb::insert(Linear page, uint32_t attributes, bool global) {
+Linear Tlb::insert(Linear page, uint32_t attributes, bool global) {
   const uint32_t set = page & set_mask_;
   Linear* tags = &tag_[size_t(set) * config_.ways];
   Linear* end = tags + config_.ways;
   Linear* free = std::find(tags, end, kNone);
   const uint32_t way = free != end ? uint32_t(free - tags) : replacement_.victim(set);
+  const Linear before = tags[way] == kNone ? kNone : tags[way] & kPage;
   tags[way] = page | Linear(attributes) << kAttributeShift;
   global_[size_t(set) * config_.ways + way] = global;
   replacement_.fill(set, way);
   used(tags[way]);
+  return before;
 }
 
 void Tlb::invalidate(Linear page) {

@@ -27,6 +27,8 @@ enum PageBit : uint32_t { kWriteThrough = 1, kNoCache = 2 };
 
 class Tlb {
  public:
+  static constexpr Linear kNone = ~Linear(0);
+
   explicit Tlb(const TlbConfig& config);
 
   // Whether the page is the last-used page of its set and has no PageBits. A use of this page
@@ -41,15 +43,15 @@ class Tlb {
   // PageBits of the page that the last successful lookup() found.
   uint32_t attributes() const { return attributes_; }
 
-  // Adds a page after a miss. flush_local() keeps a global page.
-  void insert(Linear page, uint32_t attributes = 0, bool global = false);
+  // Adds a page after a miss, and returns the page that it replaces, or kNone. flush_local() keeps
+  // a global page.
+  Linear insert(Linear page, uint32_t attributes = 0, bool global = false);
 
   void invalidate(Linear page);  // INVLPG
   void flush();                  // a CR3 load of the Pentium
   void flush_local();            // a CR3 load with CR4.PGE, which the Pentium does not have
 
  private:
-  static constexpr Linear kNone = ~Linear(0);
   // A tag contains the page number in its low bits and the PageBits in its highest bits.
   static constexpr uint32_t kAttributeShift = 8 * sizeof(Linear) - 2;
   static constexpr Linear kPage = (Linear(1) << kAttributeShift) - 1;

@@ -26,7 +26,7 @@ USER_RING = 3
 UNKNOWN = "[not known]"
 VDSO, NO_MODULE = "vdso", "[unknown]"
 COLUMNS = ["phase", "function", "module", "ring", "space", "crossing", "event", "count"]
-_TEXTS = ("type", "name", "module", "kind", "lost", "won")
+_TEXTS = ("type", "name", "module", "kind", "cache", "cause", "lost", "won")
 _LISTS = ("counts",)
 _NODE = ("type", "id", "parent", "function", "cr3", "ring", "entrance")  # others are dimensions
 
@@ -73,13 +73,17 @@ class Node:
 
 @dataclass(frozen=True)
 class Eviction:
-    """The function `loser` had `count` conflict misses in L2. The function `winner` had evicted the
-    lines.
+    """The function `loser` had `count` misses of lines or pages that the function `winner` had
+    evicted or removed.
 
-    lost, won: the kind of the evicted line, and the kind of the line that replaced it (code, data
-    or page table). colour: the page colour of the two lines.
+    cache: L1I, L1D, L2, ITLB or DTLB. cause: the class of the misses. lost: the use of the entry
+    (code, data or page table). won: the use of the entry that replaced it, or `device` (another bus
+    master) or `flush` if it was removed. colour: the page of the cache (of one way), or the set of
+    the TLB, to which both belong.
     """
 
+    cache: str
+    cause: str
     loser: Function
     lost: str
     winner: Function
@@ -189,12 +193,12 @@ class Attribution:
     def eviction_frame(self) -> pd.DataFrame:
         """The evictions, most frequent first.
 
-        Columns: `loser`, `lost`, `winner`, `won`, `colour`, `count`. Functions of the same name in
-        different modules share a row.
+        Columns: `cache`, `cause`, `loser`, `lost`, `winner`, `won`, `colour`, `count`. Functions of
+        the same name in different modules share a row.
         """
-        columns = ["loser", "lost", "winner", "won", "colour"]
+        columns = ["cache", "cause", "loser", "lost", "winner", "won", "colour"]
         rows = [
-            (one.loser.name, one.lost, one.winner.name, one.won, one.colour, one.count)
+            tuple(getattr(value, "name", value) for value in vars(one).values())
             for one in self.evictions
         ]
         frame = pd.DataFrame(rows, columns=[*columns, "count"])
@@ -260,6 +264,8 @@ def read(path: Path) -> Attribution:
             case "eviction":
                 found.evictions.append(
                     Eviction(
+                        record.get("cache", "L2"),
+                        record.get("cause", "conflict"),  # the only ones of an older p5lab
                         functions[record["loser"]],
                         record["lost"],
                         functions[record["winner"]],

@@ -71,12 +71,13 @@ DIMENSIONS = {
     "crossing": Dimension("reason for entering the kernel", "--attribute functions"),
     "caller": Dimension("function that called the function", "--attribute stacks"),
     "line": Dimension("source line", "--attribute lines"),
-    CAUSE: Dimension("why a cache missed", "--attribute misses"),
-    "loser": Dimension("function whose line was lost from a direct-mapped L2", EVICTING),
-    "lost": Dimension("kind of the lost line: code, data or page table", EVICTING),
-    "winner": Dimension("function that loaded the line that replaced it", EVICTING),
-    "won": Dimension("kind of the line that replaced it", EVICTING),
-    "colour": Dimension("page colour of both lines", EVICTING),
+    CAUSE: Dimension("why a cache or TLB missed", EVICTING),
+    "cache": Dimension("cache or TLB that lost the line or page", EVICTING),
+    "loser": Dimension("function that misses a line or page that was taken away", EVICTING),
+    "lost": Dimension("use of it: code, data or page table", EVICTING),
+    "winner": Dimension("function that evicted or removed it", EVICTING),
+    "won": Dimension("use of what replaced it, or device or flush if it was removed", EVICTING),
+    "colour": Dimension("page of the cache, or set of the TLB, of both", EVICTING),
     # A length that is no multiple of the time between two clock ticks (docs/concepts/cpi-stack.md).
     "interval": Dimension("number of the interval", "--interval 1000003"),
     "part": Dimension("part of the system that runs between crossings", "--trace crossings"),
@@ -198,7 +199,8 @@ def observed(directory: Path, names: Mapping[int, str]) -> dict[str, Counted]:
 
 def divided(found: Counted, dimensions: Collection[str]) -> Counted:
     """The same counts, summed over all dimensions except these, as `of_run` returns them."""
-    part = next((name for name in PARTS if name in dimensions), "")
+    frame = found.frame
+    part = next((name for name in PARTS if name in dimensions and name not in frame), "")
     if part:
         found = PARTS[part](found)
     frame = found.frame
@@ -346,7 +348,7 @@ def _joint(directory: Path) -> Counted:
 INTERVALS, ATTRIBUTION = "intervals.jsonl", "attribution.jsonl"
 CROSSINGS, JOINT_COUNTS = "crossings.jsonl", "joint.jsonl"
 FUNCTIONS = ("function", "module", "line", "caller", "crossing", "ring", "space")
-PAIRS = ("loser", "lost", "winner", "won", "colour")
+PAIRS = ("cache", "loser", "lost", "winner", "won", "colour")
 BOTH = (COMPONENT, VECTOR)
 BY_FUNCTION = Observer(
     "attribution", "counts by function", ATTRIBUTION, FUNCTIONS, _attribution, (COMPONENT, CAUSE)
@@ -380,7 +382,7 @@ OBSERVERS = (
         _crossings,
         (COMPONENT,),
     ),
-    Observer("evictions", "evictions", ATTRIBUTION, PAIRS, _evictions),
+    Observer("evictions", "evictions", ATTRIBUTION, (*PAIRS, CAUSE), _evictions),
     JOINT,
     JOINT_BY_FUNCTION,
 )

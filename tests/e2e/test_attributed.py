@@ -13,6 +13,7 @@ from p5lab.describe import guest, workload
 from p5lab.describe.observation import functions
 from p5lab.describe.observation.attribute import ATTRIBUTIONS
 from p5stats import attribution as stats
+from p5stats import misses
 
 EXEC = "exec-dynamic libraries=1 iterations=2 warmup=1"
 UML = "linux-uml"
@@ -152,10 +153,60 @@ def test_classes_of_misses_add_up(run):
         slack = 0 if event.startswith("l2") else totals["locked_cycles"]
         assert totals[event] - slack <= classes <= totals[event], event
     assert totals["code_misses.conflict"] > 100
+
+
+CAUSES = ("capacity", "conflict", "removed")
+
+
+def test_every_line_that_was_taken_away_has_an_evictor(run):
+    """An access that misses and loads nothing (a write, a fault of a page) takes nothing away. So
+    only the first of several such accesses to a line has an evictor, and L1I has none of them."""
+    booted = run(EXEC, ATTRIBUTIONS)
     found = stats.read(booted.directory / "attribution.jsonl")
-    evicted = sum(one.count for one in found.evictions)
-    conflicts = totals["l2_read_misses.conflict"] + totals.get("l2_write_misses.conflict", 0)
-    assert evicted == conflicts > 100
+    totals = found.frame().groupby("event")["count"].sum()
+    evicted = Counter()
+    for one in found.evictions:
+        evicted[one.cache, one.cause] += one.count
+    for cause in CAUSES:
+        assert evicted["L1I", cause] == totals.get(f"code_misses.{cause}", 0)
+        for array, read in (("L1D", "data_read"), ("L2", "l2_read"), ("DTLB", "dtlb")):
+            write = totals.get(f"{read.replace('read', 'write')}_misses.{cause}", 0)
+            assert evicted[array, cause] <= totals.get(f"{read}_misses.{cause}", 0) + write
+    assert min(evicted[array, "capacity"] for array in ("L1I", "L1D", "L2", "ITLB")) > 100
+    # exec loads CR3, which empties the TLBs.
+    flushes = {(one.cache, one.cause) for one in found.evictions if one.won == "flush"}
+    assert flushes == {("ITLB", "removed"), ("DTLB", "removed")}
+
+
+def test_the_trace_has_each_miss(run, boot):
+    """The misses of the trace are those that the classes count, and the accesses before them agree
+    with each other."""
+    job = "cswitch iterations=5 warmup=1"
+    booted = run(job, ATTRIBUTIONS)
+    traced = boot(job, attribute=ATTRIBUTIONS, trace=("misses",))
+    for file in ("events.jsonl", "attribution.jsonl"):
+        assert (traced.directory / file).read_bytes() == (booted.directory / file).read_bytes()
+    brackets = misses.read(traced.directory / "misses.jsonl")
+    frame = stats.read(traced.directory / "attribution.jsonl").frame()
+    names = frame["event"].str.rpartition(".")
+    classes = frame[names[2].isin({*CAUSES, "compulsory"})]
+    counted = classes.groupby(["phase", "event"])["count"].sum()
+    seen = Counter(
+        (phase, f"{miss.event}.{miss.cause}")
+        for phase, found in brackets.items()
+        for bracket in found
+        for miss in bracket.misses
+    )
+    assert not any(bracket.beyond for found in brackets.values() for bracket in found)
+    assert seen == {key: count for key, count in counted.items() if key[0] in brackets}
+    every = [miss for found in brackets.values() for one in found for miss in one.misses]
+    assert len(every) > 1000
+    for miss in every:
+        if miss.cause == "compulsory":
+            assert (miss.loaded, miss.lost) == (None, None)
+        else:
+            assert miss.loaded.tsc <= (miss.lost.tsc if miss.lost else miss.tsc) <= miss.tsc
+            assert miss.loaded.address >> 12 == miss.address >> 12 or miss.event == "dtlb_misses"
 
 
 def chains(found):

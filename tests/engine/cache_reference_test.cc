@@ -84,7 +84,7 @@ std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t
       if (access.filled != outcome.filled) differ("fill");
       if (access.through != outcome.through) differ("through");
       if (access.victim_dirty != outcome.write_back) differ("write-back");
-      if (access.victim != outcome.displaced.value_or(0)) differ("victim");
+      if (access.victim != outcome.displaced.value_or(p5::CacheAccess::kNoVictim)) differ("victim");
     };
     const p5::Fill state = fill ? p5::Fill::Exclusive : p5::Fill::None;
     check(plain.access(address, write, state));

@@ -45,11 +45,10 @@ class Pair {
 
   // Enters a page. Returns false if the engine and the reference have replaced different entries.
   bool insert(uint32_t page) {
-    engine_.insert(page);
+    const p5::Linear replaced = engine_.insert(page);
     const auto gone = expected_.insert(page);
-    if (!gone) return true;
     p5::Tlb copy = engine_;  // a look-up would count as a use
-    return !copy.lookup(*gone);
+    return replaced == (gone ? *gone : p5::Tlb::kNone) && !(gone && copy.lookup(*gone));
   }
 
   void invalidate(uint32_t page) {

@@ -31,6 +31,8 @@ LINES = [
     {"type": "counts", "phase": 1, "node": 3, "counts": [5, 1]},
     {
         "type": "eviction",
+        "cache": "L1D",
+        "cause": "capacity",
         "loser": 1,
         "winner": 2,
         "colour": 5,
@@ -238,14 +240,26 @@ def test_evictions(by_function):
     status, said, _ = by_function(CAUSED, "--evictions")
     assert status == 0
     rows = [line.split() for line in said.splitlines()]
-    assert ["main", "code", "ksys_dup", "data", "5", "9", "100.0"] in rows
+    assert ["L1D", "main", "ksys_dup", "9", "100.0"] in rows
+    words = ("--by", "cause,cache,loser,lost,winner,won,colour")
+    _, said, _ = by_function(CAUSED, *words)
+    rows = [line.split() for line in said.splitlines()]
+    assert [*"capacity L1D main code ksys_dup data 5 9 100.0".split()] in rows
+    # An older p5lab counted only conflict misses of L2.
+    older = [
+        {key: value for key, value in line.items() if key not in ("cache", "cause")}
+        for line in CAUSED
+    ]
+    _, said, _ = by_function(older, "--by", "cause,cache")
+    assert ["conflict", "L2", "9", "100.0"] in [line.split() for line in said.splitlines()]
     status, out, err = by_function(LINES, "--evictions")
     assert (status, out) == (2, "")
-    assert "--by loser" in err
+    assert "--by cache" in err
     without = [line for line in CAUSED if line["type"] != "eviction"]
     status, out, err = by_function(without, "--evictions")
     assert (status, out) == (2, "")
-    assert "direct-mapped L2" in err
+    assert "winner" in err
+    assert "no run has such counts" in err
 
 
 TRACE = [

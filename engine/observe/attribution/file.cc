@@ -126,13 +126,14 @@ std::vector<uint64_t> File::written(const Attribution::Counts& counts) const {
 }
 
 void File::append_evictions() {
-  static const char* const whats[] = {"code", "data", "table"};
   for (const auto& [pair, count] : classes_->pairs()) {
     JsonLine line("eviction");
+    line.member("cache", MissClasses::name(pair.level))
+        .member("cause", MissClasses::name(pair.cls));
     line.member("loser", pair.loser.function).member("winner", pair.winner.function);
     line.member("colour", pair.colour).member("count", count);
-    line.member("lost", whats[size_t(pair.loser.what)]);
-    text_ += line.member("won", whats[size_t(pair.winner.what)]).line();
+    line.member("lost", MissClasses::name(pair.loser.use));
+    text_ += line.member("won", MissClasses::name(pair.winner.use)).line();
   }
 }
 

@@ -32,6 +32,7 @@ from p5stats.dimensions import (
     COMPONENT,
     DIMENSIONS,
     OWN_EVENTS,
+    PAIRS,
     PER_CALL,
     SEED,
     WHOLE_RUN,
@@ -119,7 +120,7 @@ def ask(
         raise UserError(str(error)) from None
     if COMPONENT in found.dimensions and any(one.name not in (CYCLES, NOMINAL) for one in columns):
         raise UserError(f"{COMPONENT}: only busy cycles have components; expected --metric cycles")
-    if CAUSE in found.dimensions and not columns:
+    if CAUSE in found.dimensions and not columns and not {*PAIRS} & {*found.dimensions}:
         return replace(found, metrics=tuple(_columns("l2_read_misses")))
     return found
 

@@ -31,11 +31,12 @@ from p5lab.present import (
     cpi_stack,
     exports,
     ideal_parts,
+    misses,
     runs,
     timeline,
 )
 from p5lab.present.tables import LATEX
-from p5stats.dimensions import PAIRS, PER_CALL
+from p5stats.dimensions import PER_CALL
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +56,8 @@ def add(parser: argparse.ArgumentParser) -> None:
             in a typical bracket of each phase, and how each part passed control to the next part
         --timeline  for a run with --trace crossings: show each step of a typical bracket of each
             phase, with its misses
+        --misses  for a run with --trace misses: show each miss of a typical bracket of each phase,
+            who had loaded the line or page, and who took it away
         """,
     )
     for name, (views, what) in SHORT.items():
@@ -156,6 +159,10 @@ def _timeline(stored: Stored, args: argparse.Namespace) -> None:
     timeline.show(counts.stdout(), stored, args.form)
 
 
+def _misses(stored: Stored, args: argparse.Namespace) -> None:
+    misses.show(counts.stdout(), stored, args.form, more=args.all_tables)
+
+
 def _speedscope(stored: Stored, args: argparse.Namespace) -> None:
     exports.write(args.speedscope, exports.speedscope(stored, args.event))
 
@@ -172,6 +179,7 @@ def _source(stored: Stored, args: argparse.Namespace) -> None:
 VIEWS: dict[str, Callable[[Stored, argparse.Namespace], None]] = {
     "crossings": _crossings,
     "timeline": _timeline,
+    "misses": _misses,
     "speedscope": _speedscope,
     "intervals": _intervals,
     "source": _source,
@@ -184,5 +192,8 @@ SHORT = {
     ),
     "modes": (("mode,ring", "vector,mode,ring"), "cycles by machine mode, and interrupts"),
     "attribution": (("function,module",), "the functions with the largest counts"),
-    "evictions": ((",".join(PAIRS),), "functions whose lines evicted lines of others from L2"),
+    "evictions": (
+        ("cache,loser,winner",),
+        "who took lines and pages of caches and TLBs away from whom",
+    ),
 }

@@ -52,8 +52,10 @@ class Attribution(Kind):
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
-        """The values of --attribute without repetitions; None if the option is missing."""
-        return cls(tuple(sorted(set(args.attribute)))) if args.attribute else None
+        """The values of --attribute without repetitions; None if the option is missing. A trace of
+        misses needs their classes."""
+        by = {*args.attribute, *({"misses"} & {*args.trace})}
+        return cls(tuple(sorted(by))) if by else None
 
     @property
     def every_access(self) -> str:

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""misses.jsonl: each miss of a cache or TLB inside the brackets, with the access that loaded the
+entry last, and the access that took it away.
+
+A run with `--trace misses` writes this file. The engine writes the misses of the first brackets and
+says in each bracket how many it left out.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from p5stats import jsonl
+from p5stats.lazy import pd
+from p5stats.metrics import MISSES
+from p5stats.problems import StatsError
+
+SCHEMA_VERSION = 1
+ARRAYS = {event: name for name, event in MISSES.items()}  # the array and kind of access
+
+
+@dataclass(frozen=True)
+class Site:
+    """An instruction: its function, the program, library or kernel of the function, and its linear
+    address. The address is 0 for an access before the guest was ready."""
+
+    function: str
+    module: str
+    instruction: int
+
+
+@dataclass(frozen=True)
+class Past:
+    """An access before the miss. `tsc`: the clock at which its instruction began. `address`: the
+    line or page that it loaded, or removed; 0 if it emptied the array."""
+
+    site: Site
+    tsc: int
+    address: int
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A miss.
+
+    tsc: the clock at which the instruction began. clocks: from then until the next instruction
+    began, for all misses of the instruction together. event: such as `code_misses`. cause: its
+    class (`p5stats.dimensions.CAUSES`). address: the physical address of the access, for a TLB the
+    linear one. use: code, data or table, of the entry. loaded: the access that loaded the entry
+    last. lost: the access that evicted or removed it, and `by`, what for: code, data, table, device
+    (another bus master) or flush. A compulsory miss has neither.
+    """
+
+    tsc: int
+    clocks: int
+    site: Site
+    event: str
+    cause: str
+    address: int
+    use: str
+    loaded: Past | None
+    lost: Past | None
+    by: str
+
+    @property
+    def array(self) -> str:
+        """The cache or TLB, and for L1D and L2 whether the access reads or writes."""
+        return ARRAYS[self.event]
+
+
+@dataclass
+class Bracket:
+    """The misses between a begin and an end marker, and the clocks of both markers. `beyond`: the
+    number of misses that the engine left out."""
+
+    begin: int
+    end: int = 0
+    misses: list[Miss] = field(default_factory=list)
+    beyond: int = 0
+
+    @property
+    def shape(self) -> tuple[tuple[str, str, Site], ...]:
+        """What misses where, without clocks."""
+        return tuple((miss.event, miss.cause, miss.site) for miss in self.misses)
+
+
+def read(path: Path) -> dict[int, list[Bracket]]:
+    """Brackets by phase. StatsError if the file is malformed or incomplete."""
+    return _Reader().read(path)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._sites: dict[int, Site] = {}
+        self._open: list[tuple[int, Bracket]] = []
+        self._found: dict[int, list[Bracket]] = {}
+
+    def read(self, path: Path) -> dict[int, list[Bracket]]:
+        jsonl.between(path, "a trace of misses", SCHEMA_VERSION, lambda _: None, self._line)
+        if self._open:
+            raise StatsError(f"{path}: ends inside a bracket: the run did not finish")
+        return self._found
+
+    def _line(self, record: dict[str, Any]) -> None:
+        match record["type"]:
+            case "site":
+                texts = str(record["function"]).partition("\t")[0], str(record["module"])
+                self._sites[record["id"]] = Site(*texts, jsonl.whole(record["instruction"]))
+            case "begin":
+                self._open.append((record["phase"], Bracket(jsonl.whole(record["tsc"]))))
+            case "leave":
+                self._leave(record)
+            case "miss" if self._open:
+                self._open[-1][1].misses.append(self._miss(record))
+            case "miss":
+                raise ValueError("expected a miss inside a bracket")
+            case other:
+                raise ValueError(f"unknown type {other!r}")
+
+    def _leave(self, record: dict[str, Any]) -> None:
+        phase, bracket = self._open.pop() if self._open else (None, Bracket(0))
+        if phase != record["phase"]:
+            raise ValueError("an end without its begin")
+        bracket.end, bracket.beyond = jsonl.whole(record["tsc"]), jsonl.whole(record["beyond"])
+        self._found.setdefault(record["phase"], []).append(bracket)
+
+    def _miss(self, record: dict[str, Any]) -> Miss:
+        if record["event"] not in ARRAYS:
+            raise ValueError(f"unknown event {record['event']!r}")
+        return Miss(
+            jsonl.whole(record["tsc"]),
+            jsonl.whole(record["clocks"]),
+            self._sites[record["site"]],
+            record["event"],
+            str(record["cause"]),
+            jsonl.whole(record["address"]),
+            str(record["use"]),
+            self._past(record["loaded"]),
+            self._past(record["lost"]),
+            str(record.get("by", "")),
+        )
+
+    def _past(self, value: list[int] | None) -> Past | None:
+        if value is None:
+            return None
+        site, tsc, address = value
+        return Past(self._sites[site], jsonl.whole(tsc), jsonl.whole(address))
+
+
+def typical(brackets: Sequence[Bracket]) -> Bracket:
+    """Of the complete brackets, the first that has the most frequent shape; if no two brackets have
+    one shape, the one with the median clocks. If none is complete, the first bracket. StatsError if
+    there is no bracket."""
+    if not brackets:
+        raise StatsError("the trace has no bracket")
+    whole = [one for one in brackets if not one.beyond] or list(brackets[:1])
+    (shape, times), *_ = Counter(one.shape for one in whole).most_common(1)
+    if times > 1:
+        return next(one for one in whole if one.shape == shape)
+    return sorted(whole, key=lambda one: one.end - one.begin)[(len(whole) - 1) // 2]
+
+
+def rows(bracket: Bracket) -> Iterator[dict[str, Any]]:
+    """A row for each miss of a bracket, in the order of time.
+
+    `at`: clocks from the begin marker. `clocks`, `event`, `cause`, `address`, `use`, `by`: as in
+    Miss. `function`, `module`, `instruction`: the code that misses. `loaded_by`, `loaded_at` and
+    `loaded_before`: the function and the instruction that loaded the entry last, and how many
+    clocks before; None if there was none. `lost_to`, `lost_at`, `lost_before`: the same of the
+    access that took it away. An access before the guest was ready has no instruction and no clock.
+    """
+    for miss in bracket.misses:
+        yield {
+            "at": miss.tsc - bracket.begin,
+            "clocks": miss.clocks,
+            "event": miss.event,
+            "cause": miss.cause,
+            "function": miss.site.function,
+            "module": miss.site.module,
+            "instruction": miss.site.instruction,
+            "address": miss.address,
+            "use": miss.use,
+            **_ago(("loaded_by", "loaded_at", "loaded_before"), miss, miss.loaded),
+            **_ago(("lost_to", "lost_at", "lost_before"), miss, miss.lost),
+            "by": miss.by,
+        }
+
+
+def frame(brackets: dict[int, list[Bracket]]) -> "pd.DataFrame":
+    """A row for each miss: `phase`, `iteration` (the number of the bracket in its phase), and the
+    columns of `rows`."""
+    return pd.DataFrame(
+        {"phase": phase, "iteration": iteration, **row}
+        for phase, found in brackets.items()
+        for iteration, bracket in enumerate(found)
+        for row in rows(bracket)
+    )
+
+
+def _ago(names: tuple[str, str, str], miss: Miss, past: Past | None) -> dict[str, Any]:
+    function, instruction, clocks = None, None, None
+    if past:
+        function = past.site.function
+        if past.site.instruction:
+            instruction, clocks = past.site.instruction, miss.tsc - past.tsc
+    return dict(zip(names, (function, instruction, clocks), strict=True))
