@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from p5stats import cpi
+from p5stats import cpi, misses
 from p5stats.attribution import Attribution, Function, Node
 
 if TYPE_CHECKING:
@@ -174,11 +174,16 @@ def _numbers(counts: Iterable[int]) -> str:
 
 
 def trace(
-    brackets: Mapping[str, Sequence[Bracket]], intervals: Intervals | None, clock_hz: int
+    brackets: Mapping[str, Sequence[Bracket]],
+    intervals: Intervals | None,
+    clock_hz: int,
+    missed: Iterable[misses.Bracket] = (),
 ) -> dict[str, Any]:
     """A trace in Chrome's format. `brackets`: the traced brackets of each phase; each part of the
     system is a thread, and each step a slice with its counts. `intervals`: the counts of each
-    interval become counters, for each ring. Times are in microseconds since reset."""
+    interval become counters, for each ring. `missed`: each cache and TLB is a thread, and each miss
+    a slice as long as its instruction, with the accesses before it. Times are in microseconds since
+    reset."""
     parts: dict[str, int] = {}
     rows = [
         {**event, "pid": 1}
@@ -186,6 +191,7 @@ def trace(
         for event in _slices(phase, own, parts)
     ]
     rows += [{**event, "pid": 1} for event in _counters(intervals)] if intervals else []
+    rows += [{**event, "pid": 1} for one in missed for event in _missed(one, parts)]
     for event in rows:
         for key in ("ts", "dur"):
             if key in event:
@@ -210,6 +216,13 @@ def _slices(
             shape = {"name": step.end, "ph": "X", "ts": now, "dur": step.clocks, "tid": thread}
             yield {**shape, "args": {event: n for event, n in step.counts.items() if n}}
             now += step.clocks
+
+
+def _missed(bracket: misses.Bracket, parts: dict[str, int]) -> Iterator[dict[str, Any]]:
+    for miss, row in zip(bracket.misses, misses.rows(bracket), strict=True):
+        thread = parts.setdefault(f"{miss.array} misses", len(parts) + 1)
+        shape = {"ph": "X", "ts": miss.tsc, "dur": miss.clocks, "tid": thread}
+        yield {"name": miss.site.function, **shape, "args": row}
 
 
 def _counters(found: Intervals) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,8 @@ import fakelab
 import pytest
 from fakelab import written
 from test_crossings import Trace
+from test_misses import bracket, miss
+from test_misses import lines as trace_of
 
 import p5lab as p5lab_functions
 from p5lab.describe import experiment
@@ -153,6 +155,9 @@ def test_a_trace_has_the_fields_of_its_format(runs, p5lab, tmp_path):
     and metadata (M) names a thread. Times are in microseconds."""
     written(runs[0].directory / "crossings.jsonl", CROSSINGS)
     written(runs[0].directory / "intervals.jsonl", fakelab.INTERVALS)
+    begun = CROSSINGS[0]["tsc"]
+    missed = miss(begun + 1, loaded=[0, begun - 9, 0x5000], lost=[1, begun - 5, 0x7000])
+    written(runs[0].directory / "misses.jsonl", trace_of(bracket(begun, missed)))
     path = tmp_path / "trace.json"
     status, _, _ = p5lab("profile", runs[0].id, "--as", "trace", "--output", str(path))
     assert status == 0
@@ -175,6 +180,9 @@ def test_a_trace_has_the_fields_of_its_format(runs, p5lab, tmp_path):
     assert max(one["ts"] + one["dur"] for one in spans) == pytest.approx(
         end * 1e6 / fakelab.CLOCK_HZ
     )
+    missed = [one for one in spans if "lost_to" in one["args"]]
+    assert [(one["name"], one["args"]["lost_to"]) for one in missed] == [("main", "sys_dup")]
+    assert missed[0]["dur"] == pytest.approx(12e6 / fakelab.CLOCK_HZ)
     busy = [one["args"]["ring 0"] for one in counters if one["name"] == "cycles.busy"]
     assert busy == [60, 50]
 

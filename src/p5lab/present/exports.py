@@ -6,12 +6,13 @@ from pathlib import Path
 
 from p5lab.describe.markers import EMPTY_PHASE, WHOLE_PHASE
 from p5lab.describe.observation.attribute import ATTRIBUTION
+from p5lab.describe.observation.trace import MISSES
 from p5lab.errors import UserError, unknown
 from p5lab.files import replace_text
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import by_interval, timeline
-from p5stats import attribution, crossings, phase_names, profiles, tidy
+from p5stats import attribution, crossings, misses, phase_names, profiles, tidy
 from p5stats.attribution import Attribution
 
 EVENT = "cycles.busy"
@@ -44,16 +45,19 @@ def callgrind(stored: Stored, event: str = "") -> str:
 
 
 def trace(stored: Stored, event: str = "") -> str:
-    """The steps of a trace of crossings and the counts by interval, in Chrome's trace format.
-    Raises UserError if the run has neither."""
-    if not timeline.has(stored) and not by_interval.has(stored):
+    """The steps of a trace of crossings, the misses of a trace of misses and the counts by
+    interval, in Chrome's trace format. Raises UserError if the run has none of them."""
+    missed = stored.directory / MISSES
+    if not timeline.has(stored) and not by_interval.has(stored) and not missed.is_file():
         raise selection.without(stored, "trace and no intervals", "--trace crossings")
     names = phase_names.of(stored.record)
     traced = crossings.read(stored.directory / timeline.CROSSINGS) if timeline.has(stored) else {}
     brackets = {names.get(phase, str(phase)): own for phase, own in traced.items()}
     timed = by_interval.read(stored) if by_interval.has(stored) else None
     _, clock_hz = tidy.read_run(stored.directory)
-    return json.dumps(profiles.trace(brackets, timed, clock_hz)) + "\n"
+    all_missed = misses.read(missed).values() if missed.is_file() else ()
+    every = (one for own in all_missed for one in own)
+    return json.dumps(profiles.trace(brackets, timed, clock_hz, every)) + "\n"
 
 
 def _stacks(stored: Stored) -> Attribution:

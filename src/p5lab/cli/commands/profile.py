@@ -5,7 +5,8 @@
 Writes a page with the functions of a run below their callers, for every event, or with the
 difference of two runs. The page needs no other file. With --as, writes a file for another program:
 callgrind (callgrind_annotate, KCachegrind) and speedscope for a run with --by caller, or trace
-(Perfetto and Chrome) with the steps of --trace crossings and the intervals of --interval.
+(Perfetto and Chrome) with the steps of --trace crossings, the misses of --trace misses and the
+intervals of --interval.
 
 examples:
   ./p5lab profile 3f2a91
