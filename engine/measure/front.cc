@@ -228,16 +228,14 @@ void Front::write_back(uint32_t line) {
 }
 
 void Front::data_page(uint32_t linear, const p5::PageWalk& walk) {
-  if (!listener_ &&
-      (pages_.tlb.quick(linear >> kPage) || large_pages_.tlb.quick(linear >> kLargePage)))
-    return;
+  if (finds_quickly(pages_, linear) || finds_quickly(large_pages_, linear)) return;
   if (finds(large_pages_, linear) || finds(pages_, linear)) return;
   miss(walk.large ? large_pages_ : pages_, linear, walk, true);
 }
 
 void Front::code_page(uint32_t linear, const p5::PageWalk& walk) {
-  if (!listener_ && code_pages_.tlb.quick(linear >> kPage)) return;
-  if (!finds(code_pages_, linear)) miss(code_pages_, linear, walk, true);
+  if (finds_quickly(code_pages_, linear) || finds(code_pages_, linear)) return;
+  miss(code_pages_, linear, walk, true);
 }
 
 void Front::data_fault(uint32_t linear, const p5::PageWalk& walk, bool present) {
@@ -251,7 +249,15 @@ void Front::code_fault(uint32_t linear, const p5::PageWalk& walk, bool present) 
 
 // Whether a TLB holds the page of this address.
 bool Front::finds(Pages& pages, uint32_t linear) {
-  if (!pages.tlb.lookup(linear >> pages.shift)) return false;
+  return pages.tlb.lookup(linear >> pages.shift) && tell_hit(pages, linear);
+}
+
+// Whether the page is the last-used one of its set.
+bool Front::finds_quickly(const Pages& pages, uint32_t linear) {
+  return pages.tlb.quick(linear >> pages.shift) && tell_hit(pages, linear);
+}
+
+bool Front::tell_hit(const Pages& pages, uint32_t linear) {
   if (listener_) listener_->access(pages.level, linear, false, kHit, true);
   return true;
 }

@@ -126,6 +126,8 @@ class Front {
   };
 
   bool finds(Pages& pages, uint32_t linear);
+  bool finds_quickly(const Pages& pages, uint32_t linear);
+  bool tell_hit(const Pages& pages, uint32_t linear);
   void miss(Pages& pages, uint32_t linear, const p5::PageWalk& walk, bool fills);
   // `coded`: L1I may have the line.
   void read(uint32_t address, p5::Fill fill, bool coded);

@@ -83,6 +83,7 @@ void MissClasses::access(Level level, uint32_t address, bool write, const p5::Ca
   use_ = level >= Level::Dtlb ? Use::Table : use;
   Array& array = this->array(level);
   const uint32_t number = address >> array.shift;
+  if (result.hit && number == array.newest) return;  // changes nothing
   Line& line = array.at(number);
   if (line.state == State::Held && line.filled != array.epoch) {
     line.state = State::Removed;
@@ -172,29 +173,26 @@ void MissClasses::flushed_tlbs() {
 
 // --- the fully associative array ---------------------------------------------------------------
 
-void MissClasses::Array::unlink(uint32_t line) {
-  const Line& here = at(line);
-  (here.newer == kNone ? newest : at(here.newer).older) = here.older;
-  (here.older == kNone ? oldest : at(here.older).newer) = here.newer;
+void MissClasses::Array::unlink(const Line& here) {
+  (here.newer == kNone ? newest : known(here.newer).older) = here.older;
+  (here.older == kNone ? oldest : known(here.older).newer) = here.newer;
 }
 
 void MissClasses::Array::to_front(uint32_t line) {
   if (newest == line) return;
-  Line& here = at(line);
-  if (here.near) unlink(line);
+  Line& here = known(line);
+  if (here.near) unlink(here);
   here.near = true;
   here.newer = kNone;
   here.older = newest;
-  if (newest != kNone)
-    at(newest).newer = line;
-  else
-    oldest = line;
+  (newest == kNone ? oldest : known(newest).newer) = line;
   newest = line;
 }
 
 void MissClasses::Array::drop(uint32_t line) {
-  unlink(line);
-  at(line).near = false;
+  Line& here = known(line);
+  unlink(here);
+  here.near = false;
   held--;
 }
 

@@ -138,7 +138,9 @@ class MissClasses : public AccessListener {
       if (!lines_[chunk]) lines_[chunk] = std::make_unique<Chunk>();
       return (*lines_[chunk])[line % kChunk];
     }
-    void unlink(uint32_t line);
+    // The line exists.
+    Line& known(uint32_t line) { return (*lines_[line / kChunk])[line % kChunk]; }
+    void unlink(const Line& here);
     void to_front(uint32_t line);
     void drop(uint32_t line);
     void fill(uint32_t line);
