@@ -422,6 +422,15 @@ def read_resolved(path: Path) -> Resolved:
         raise UserError(f"{path}: not the record of a source; remove it") from None
 
 
+def in_use(root: Path) -> set[str]:
+    """The SHA-256 of each download from which this checkout was built."""
+    found = set()
+    for record in (root / RECORDS).glob("*.json"):
+        with contextlib.suppress(UserError):
+            found.add(read_resolved(record).sha256)
+    return found
+
+
 def untested(root: Path, guests: Iterable[str]) -> list[str]:
     """A remark for each source of the built guests whose version is not one of those that
     sources.toml lists as tested. Counts may then differ from those in the documents."""

@@ -13,14 +13,13 @@ import fcntl
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from p5lab.describe import engine, observation
 from p5lab.errors import STATUS_FAILED, UserError
-from p5lab.host import fetch
 from p5lab.keep import index, named, store
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab, cache_directory
@@ -152,14 +151,14 @@ def _of(stored: Stored, why: str) -> Item:
 # --- caches -----------------------------------------------------------------------------------
 
 
-def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Item]:
+def cache(needed: Collection[str], days: float = DAYS, max_size: int | None = None) -> list[Item]:
     """Returns the files of the cache that can be removed.
 
-    Files that were unused for `days` days can be removed. If the remaining files have more than
-    `max_size` bytes in total, the least recently used files among them can also be removed.
+    Files that were unused for `days` days can be removed, except downloads whose SHA-256 is in
+    `needed`. If the remaining files have more than `max_size` bytes in total, the least recently
+    used files among them can also be removed.
     """
     all_items = sorted(_cached(), key=lambda item: item.used)
-    needed = _downloads_in_use(lab)
     now = time.time()
     going = []
     for item in all_items:
@@ -200,15 +199,6 @@ def _cached() -> Iterator[Item]:
     for name, why in (("zig", "the C compiler's library"), ("apt", "package index")):
         if (directory / name).is_dir():
             yield _item(directory / name, name, why)
-
-
-def _downloads_in_use(lab: Lab) -> set[str]:
-    """Returns the SHA-256 of each download from which this checkout was built."""
-    found = set()
-    for record in (lab.root / "build/sources").glob("*.json"):
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-            found.add(fetch.read_resolved(record).sha256)
-    return found
 
 
 # --- results and caches -----------------------------------------------------------------------

@@ -16,6 +16,7 @@ import argparse
 import contextlib
 
 from p5lab.cli import arguments, options
+from p5lab.host import fetch
 from p5lab.keep import gc
 from p5lab.lab import Lab, cache_directory
 from p5lab.present import counts, gc_table
@@ -50,7 +51,9 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         if args.yes and (both or args.results):
             stack.enter_context(gc.quiet(lab))
         going = gc.results(lab) if both or args.results else []
-        cached = gc.cache(lab, args.older_than, args.max_size) if both or args.cache else []
+        cached = []
+        if both or args.cache:
+            cached = gc.cache(fetch.in_use(lab.root), args.older_than, args.max_size)
         if args.form != "json":
             gc_table.show(counts.stdout(), [*going, *cached], each=args.each)
         if args.yes:
