@@ -79,7 +79,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'p5lab' has no attribute {name!r}")
     place = _PLACES[name]
     if place in _PACKAGES:
-        importlib.import_module("p5lab.host.packages").ensure(_PACKAGES[place])
+        from p5lab import packages  # imported here, so that `import p5lab` stays quick
+
+        packages.ensure(_PACKAGES[place])
     found = getattr(importlib.import_module(place), name)
     if isinstance(found, type):
         return found

@@ -91,7 +91,7 @@ def test_a_library_that_is_missing_is_one_line(here, monkeypatch):
     def refuse(group):
         raise UserError(f"{group}: pip install")
 
-    monkeypatch.setattr("p5lab.host.packages.ensure", refuse)
+    monkeypatch.setattr("p5lab.packages.ensure", refuse)
     with pytest.raises(UserError, match="report: pip install"):
         _ = lab_functions.explore
 

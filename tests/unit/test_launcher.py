@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from p5lab import packages
 from p5lab.cli import parser as parsers
-from p5lab.host import packages
 
 REPO = Path(__file__).resolve().parents[2]
 REAL = (
@@ -38,7 +38,7 @@ case "$1 $2 $3" in
     mkdir -p "$4/bin"
     cp "$0" "$4/bin/python"
     ;;
-  "-B -m p5lab.host.packages")
+  "-B -m p5lab.packages")
     echo "packages $4 $STATUS" >>"$LOG"
     wait_in packages
     [ -z "$STATUS" ] || exit "$STATUS"

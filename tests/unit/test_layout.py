@@ -36,13 +36,13 @@ ENGINE_PARTS = {
 PACKAGES = {
     "describe": (),
     "host": ("describe",),
-    "keep": ("describe", "host"),
+    "keep": ("describe",),
     "engines": ("describe",),
     "prepare": ("describe", "host"),
     "execute": ("describe", "host", "keep", "engines"),
     "present": ("describe", "keep"),
     "evidence": ("describe", "host", "keep", "engines", "prepare", "present"),
-    "page": ("describe", "host", "keep", "present", "evidence"),
+    "page": ("describe", "keep", "present", "evidence"),
     "api": ("describe", "host", "keep", "prepare", "execute", "present", "evidence", "page"),
     "cli": ("describe", "host", "keep", "prepare", "execute", "present", "evidence", "page", "api"),
 }

@@ -10,10 +10,11 @@ from dataclasses import replace
 
 import pytest
 
+from p5lab import packages
 from p5lab.cli import main as cli
 from p5lab.cli.commands import notebook
 from p5lab.errors import STATUS_BAD_INPUT, STATUS_FAILED
-from p5lab.host import jupyter, orphans, packages
+from p5lab.host import jupyter, orphans
 
 # Takes the place of JupyterLab: writes its arguments and its environment to a file, prints the
 # lines of FAKE_LINES, writes the file with its address and

@@ -18,9 +18,9 @@ import pytest
 from fakelab import REPO
 from stopping import stop
 
+from p5lab import packages
 from p5lab.errors import UserError
-from p5lab.host import packages
-from p5lab.host.packages import GROUPS, Environment
+from p5lab.packages import GROUPS, Environment
 
 # Installs what the requirements file names: a directory NAME-VERSION.dist-info with INSTALLER for
 # each package, as pip does. Waits at a named pipe before the package $WAIT_AT.
@@ -157,7 +157,7 @@ def start(environment, **more):
     """Starts an installation in another process, and waits until it installs the second package."""
     code = (
         "import signal, sys; from pathlib import Path; from p5lab.cli.main import main\n"
-        "from p5lab.host import packages\n"
+        "from p5lab import packages\n"
         "root = Path(sys.argv[1])\n"
         "here = packages.Environment(root, root / '.venv', root / '.venv/bin/python')\n"
         "packages.Environment.here = classmethod(lambda cls: here)\n"
@@ -294,7 +294,7 @@ from importlib import metadata
 from pathlib import Path
 root, results = sys.argv[1], sys.argv[2]
 sys.path[:0] = [f"{root}/src", f"{root}/stats-parsers", f"{root}/tests/unit"]
-from p5lab.host.packages import BASE, GROUPS, PINNED
+from p5lab.packages import BASE, GROUPS, PINNED
 names = {group: {name for name, _ in PINNED.findall(Path(root, f"requirements/{group}.lock")
          .read_text())} for group in GROUPS}
 others = set.union(*(names[group] for group in GROUPS)) - names[BASE]
@@ -375,5 +375,5 @@ def test_wrong_words_are_refused_before_packages_are_installed(
 def test_the_file_of_the_launcher_is_plain_python():
     """The launcher executes packages.py before any package is installed."""
     code = "import sys; sys.path = [p for p in sys.path if 'site-packages' not in p]\n"
-    code += f"sys.path.insert(0, {str(REPO / 'src')!r}); import p5lab.host.packages"
+    code += f"sys.path.insert(0, {str(REPO / 'src')!r}); import p5lab.packages"
     subprocess.run([sys.executable, "-I", "-c", code], check=True)

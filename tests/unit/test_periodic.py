@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from p5lab.host.periodic import every
+from p5lab.periodic import every
 
 
 def test_the_action_is_repeated_until_the_block_ends():

@@ -16,10 +16,10 @@ import printed
 import pytest
 from fakelab import REPO
 
+from p5lab import packages
 from p5lab.cli import main as cli
 from p5lab.cli import parser as parsers
 from p5lab.errors import UserError
-from p5lab.host import packages
 from p5lab.lab import Lab
 
 COMMANDS = printed.commands()
@@ -184,7 +184,7 @@ def test_a_module_reads_the_statistics_of_gem5(one, tmp_path, monkeypatch, capsy
         assert words[-1] == "all"
         assert '"all"' in (REPO / "src/p5lab/host/fetch.py").read_text()
         return
-    if module == "p5lab.host.packages":
+    if module == "p5lab.packages":
         assert set(words[words.index("-m") + 2 :]) <= set(packages.GROUPS)
         return
     shutil.copytree(GEM5_DATA, tmp_path / "m5out")

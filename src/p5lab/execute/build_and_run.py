@@ -3,11 +3,11 @@
 
 from collections.abc import Callable, Sequence
 
-from p5lab import engines
+from p5lab import engines, packages
 from p5lab.describe.run import Run
 from p5lab.errors import describes_stop
 from p5lab.execute import cluster, connection, plan, runner
-from p5lab.host import build, delivered, fetch, image, packages
+from p5lab.host import build, delivered, fetch, image
 from p5lab.host.progress import Progress
 from p5lab.keep import index, store
 from p5lab.keep.result import Result

@@ -28,9 +28,9 @@ from p5lab.errors import UserError
 from p5lab.host import closed_pipe
 from p5lab.host import compilers as host_compilers
 from p5lab.host.fetch import Fetcher
-from p5lab.host.packages import BASE, GROUPS, Environment
 from p5lab.host.sources import Pinned
 from p5lab.lab import Lab, cache_directory
+from p5lab.packages import BASE, GROUPS, Environment
 
 PYTHONS = ((3, 11), (3, 15))  # from, below
 VENV_MB, BUILD_MB, WORK_MB = 1000, 2500, 200  # disk space that each use needs, with a reserve

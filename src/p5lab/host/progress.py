@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.text import Text
 
-from p5lab.host.periodic import LIVE_SECONDS, PLAIN_SECONDS, every
+from p5lab.periodic import LIVE_SECONDS, PLAIN_SECONDS, every
 from p5lab.terminal import for_terminal, markup
 
 VARIABLE, PLAIN, NONE = "P5LAB_PROGRESS", "plain", "none"

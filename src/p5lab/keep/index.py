@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from p5lab import packages
 from p5lab.describe import observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.files import sha256_of
-from p5lab.host import packages
 from p5lab.keep import key_table, named, sql_hints, store
 from p5lab.keep.store import COUNTS, RECORD, Stored
 from p5lab.lab import Lab

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from p5lab import packages
 from p5lab.describe import experiment, workload
 from p5lab.describe.experiment import Cannot, Expansion, Run
 from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.errors import UserError, writing
 from p5lab.evidence import counter_method, period, published, validate
 from p5lab.files import replace_text
-from p5lab.host import packages
 from p5lab.keep import selection, store, swept_keys
 from p5lab.lab import Lab
 from p5lab.page.results import Results, choose, of_stored

@@ -14,10 +14,10 @@ examples:
 
 import argparse
 
+from p5lab import packages
 from p5lab.cli import arguments, options
 from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import measure, pages, records
-from p5lab.host import packages
 from p5lab.lab import Lab
 
 

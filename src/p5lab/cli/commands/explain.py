@@ -16,8 +16,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from p5lab import packages
 from p5lab.cli import arguments, options
-from p5lab.host import packages
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.present import breakdown_table, counts, explanation, two_systems

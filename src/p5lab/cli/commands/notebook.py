@@ -20,10 +20,11 @@ import os
 import sys
 from pathlib import Path
 
+from p5lab import packages
 from p5lab.cli import arguments
 from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError, disk_error, unknown
-from p5lab.host import jupyter, packages
+from p5lab.host import jupyter
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab, shown
 

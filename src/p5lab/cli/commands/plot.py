@@ -16,11 +16,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from p5lab import packages
 from p5lab.cli import arguments, options, side_by_side
 from p5lab.describe.keys import BY_NAME
 from p5lab.describe.sweep import PARAMETERS
 from p5lab.errors import UserError, unknown
-from p5lab.host import packages
 from p5lab.lab import Lab, shown
 from p5lab.present import breakdown_table, column
 from p5lab.present.breakdown import ORDERED

@@ -18,11 +18,11 @@ examples:
 import argparse
 from collections.abc import Callable, Sequence
 
+from p5lab import packages
 from p5lab.cli import arguments, options
 from p5lab.describe.observation.attribute import ATTRIBUTION
 from p5lab.errors import UserError, writing
 from p5lab.files import replace_text
-from p5lab.host import packages
 from p5lab.keep import gc, selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab, shown

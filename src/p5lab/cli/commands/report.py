@@ -21,11 +21,10 @@ examples:
 import argparse
 from pathlib import Path
 
-from p5lab import page
+from p5lab import packages, page
 from p5lab.cli import arguments, next_steps, options, request, side_by_side
 from p5lab.describe import experiment
 from p5lab.errors import UserError
-from p5lab.host import packages
 from p5lab.host.progress import Progress
 from p5lab.keep import gc, selection
 from p5lab.lab import Lab, shown

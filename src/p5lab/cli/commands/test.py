@@ -18,8 +18,9 @@ examples:
 
 import argparse
 
+from p5lab import packages
 from p5lab.cli import arguments
-from p5lab.host import build, packages, testing
+from p5lab.host import build, testing
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 

@@ -8,7 +8,7 @@ packages of a group by digest (tools/lock.py).
 This module uses only the standard library, because the launcher runs it before any package is
 installed:
 
-    python -m p5lab.host.packages GROUP...
+    python -m p5lab.packages GROUP...
 """
 
 import fcntl
@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p5lab.errors import STATUS_FAILED, UserError, describes_stop, unknown
-from p5lab.host.periodic import LIVE_SECONDS, PLAIN_SECONDS, every
+from p5lab.periodic import LIVE_SECONDS, PLAIN_SECONDS, every
 
 BASE = "base"
 STAMP = "p5lab-stamp"  # of the base; the stamps of other groups are p5lab-stamp-GROUP
@@ -71,7 +71,7 @@ class Environment:
     @classmethod
     def here(cls) -> "Environment":
         """Returns the environment of this process, with the lock files of this checkout."""
-        return cls(Path(__file__).resolve().parents[3], Path(sys.prefix), Path(sys.executable))
+        return cls(Path(__file__).resolve().parents[2], Path(sys.prefix), Path(sys.executable))
 
     def lock_file(self, group: str) -> Path:
         """The file with the pinned packages of a group."""

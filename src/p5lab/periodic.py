@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Repeats an action while other work runs.
 
-This module uses only the standard library, because p5lab.host.packages uses it before any package
-is installed.
+This module uses only the standard library, because p5lab.packages uses it before any package is
+installed.
 """
 
 import threading
