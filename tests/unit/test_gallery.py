@@ -7,12 +7,12 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from fakelab import REPO
 
-from p5lab.api import gallery as drawing
 from p5lab.cli import parser as parsers
 from p5lab.cli import request
 from p5lab.describe import experiment
 from p5lab.evidence import gallery, records
 from p5lab.lab import Lab
+from p5lab.page import gallery_figures as drawing
 from p5lab.prepare import prepare
 
 LAB = Lab(REPO)

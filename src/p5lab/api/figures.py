@@ -14,7 +14,7 @@ from p5lab.errors import UserError, unknown
 from p5lab.keep import swept_keys
 from p5lab.page import charts, theme
 from p5lab.page.chart_files import Chart
-from p5lab.page.figure import TIMES, WIDE_RANGE, Figure, mark, of_marks, title_of, with_unit
+from p5lab.page.figure import TIMES, Figure, mark, of_marks, of_seeds, title_of, with_unit
 from p5lab.present import figure_size
 from p5lab.present.breakdown import ORDERED
 from p5lab.present.breakdown_table import AFTER, BEFORE, KINDS_OF_VALUE
@@ -30,7 +30,6 @@ SYSTEM = ("guest", "machine", "geometry", "feedback", "engine")
 COMPONENTS, OTHERS = 9, "others"  # parts of a CPI stack
 SEVERAL = "metric"  # the column that distinguishes the rows of a figure with several numbers
 MOST_SERIES = 30  # a legend of Vega shows no more names
-FEW_SIZES = 4  # an axis of sizes is logarithmic from this ratio of the largest to the smallest
 
 
 def style() -> None:
@@ -127,22 +126,7 @@ def _numbers(
     seeds = data.groupby(["benchmark", "series", "point"], sort=False)["value"]
     data = seeds.agg(value="mean", lowest_seed="min", highest_seed="max").reset_index()
     axis = "size of the array" if x == "phase" else x or ""
-    return made(data, label, unit, axis, is_size=x == "phase" or swept_keys.is_size(axis))
-
-
-def made(
-    data: pd.DataFrame, metric: str, unit: str, axis: str = "", *, is_size: bool = False
-) -> Figure:
-    """A figure of marks. data: the columns benchmark, series, point, value, lowest_seed and
-    highest_seed. axis: the name of a curve's axis; empty for bars."""
-    low, high = data["lowest_seed"].min(), data["highest_seed"].max()
-    # A bar has a length only on an axis that begins at zero. Other axes need points.
-    as_points = unit == TIMES or (low > 0 and high / low > WIDE_RANGE)
-    form = "curve" if axis else "dots" if as_points else "groups"
-    first, last = data["point"].min(), data["point"].max()
-    log = is_size and first > 0 and last / first >= FEW_SIZES
-    marks = [mark(**row, metric=metric, unit=unit) for row in data.to_dict("records")]
-    return of_marks("", "", form, marks, axis=axis, is_size=is_size, log=log)
+    return of_seeds(data, label, unit, axis, is_size=x == "phase" or swept_keys.is_size(axis))
 
 
 def _divided(table: pd.DataFrame, metrics: Sequence[str], kind: str) -> Figure:
@@ -177,7 +161,7 @@ def _divided(table: pd.DataFrame, metrics: Sequence[str], kind: str) -> Figure:
     )
     data = data.dropna()  # the sum of further points is no point
     data["lowest_seed"] = data["highest_seed"] = data["value"]
-    return made(data, label, TIMES if kind == RATIO else unit, own[0] if is_curve else "")
+    return of_seeds(data, label, TIMES if kind == RATIO else unit, own[0] if is_curve else "")
 
 
 def _with_state(rows: pd.DataFrame, names: pd.Series) -> pd.Series:

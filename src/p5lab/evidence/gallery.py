@@ -3,7 +3,7 @@
 
 configs/gallery.toml describes the effects, and docs/evidence/records/gallery.json has the numbers
 of their figures. `./p5lab docs gallery` makes both of the runs and of the page docs/gallery.md;
-p5lab.api.gallery draws the figures.
+p5lab.page.gallery_figures draws the figures.
 """
 
 import math

@@ -37,6 +37,7 @@ COLUMNS = (
 NAMES = ("benchmark", "phase", "series", "claim")  # COLUMNS with texts that may come from a user
 PART = "a part of the step above"  # the series of a waterfall's marks below a step
 WIDE_RANGE = 32  # an axis is logarithmic from this ratio of the largest to the smallest value
+FEW_SIZES = 4  # the same for an axis of sizes
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,22 @@ def of_marks(
     runs = dict.fromkeys(run for one in marks for run in one["runs"].split())
     table, link = frame(marks), identifier(name)
     return Figure(link, title, form, table, caption, axis, is_size, log, tuple(runs))
+
+
+def of_seeds(
+    data: pd.DataFrame, metric: str, unit: str, axis: str = "", *, is_size: bool = False
+) -> Figure:
+    """Returns a figure of means over seeds: a curve, groups of bars, or dots. `data`: the columns
+    benchmark, series, point, value, lowest_seed and highest_seed. `axis`: the name of a curve's
+    axis; empty for bars."""
+    low, high = data["lowest_seed"].min(), data["highest_seed"].max()
+    # A bar has a length only on an axis that begins at zero. Other axes need points.
+    as_points = unit == TIMES or (low > 0 and high / low > WIDE_RANGE)
+    form = "curve" if axis else "dots" if as_points else "groups"
+    first, last = data["point"].min(), data["point"].max()
+    log = is_size and first > 0 and last / first >= FEW_SIZES
+    marks = [mark(**row, metric=metric, unit=unit) for row in data.to_dict("records")]
+    return of_marks("", "", form, marks, axis=axis, is_size=is_size, log=log)
 
 
 def frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:

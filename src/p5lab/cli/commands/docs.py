@@ -46,11 +46,11 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         differs = records.save(records.path(lab.root, made), records.text(new), check=args.check)
         changed.append(_say(f"{records.PLACE}/{made}.json", differs, args.check))
     packages.ensure("report")
-    from p5lab.api import gallery
+    from p5lab.page import gallery_figures
 
     for file, differs in (
         *pages.update(lab, check=args.check),
-        *gallery.update(lab, check=args.check),
+        *gallery_figures.update(lab, check=args.check),
     ):
         changed.append(_say(file, differs, args.check))
     return STATUS_FAILED if args.check and any(changed) else 0

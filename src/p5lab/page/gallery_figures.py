@@ -8,13 +8,13 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from p5lab.api import figures
 from p5lab.evidence import gallery, records
 from p5lab.evidence.gallery import Effect
 from p5lab.evidence.records import Record
 from p5lab.lab import Lab
-from p5lab.page import drawing, svg
+from p5lab.page import drawing, svg, theme
 from p5lab.page.chart_files import Chart
+from p5lab.page.figure import of_seeds
 from p5stats.claims import is_bytes
 
 WIDTH = 520  # pixels
@@ -31,11 +31,12 @@ def update(lab: Lab, *, check: bool = False) -> Iterator[tuple[str, bool]]:
         return
     record = records.load(lab.root, gallery.NAME)
     effects = {one.name: one for one in gallery.effects(lab)}
-    drawn = {name: svg.plain(_figure(one, record[name])) for name, one in effects.items()}
-    drawn["overview"] = svg.plain(_overview([effects[name] for name in OVERVIEW], record))
-    for name, text in drawn.items():
+    with alt.theme.enable(theme.NAME):
+        charts = {name: _figure(one, record[name]) for name, one in effects.items()}
+        charts["overview"] = _overview([effects[name] for name in OVERVIEW], record)
+    for name, chart in charts.items():
         place = f"{gallery.PLACE}/{name}.svg"
-        yield place, records.save(Path(lab.root / place), text, check=check)
+        yield place, records.save(Path(lab.root / place), svg.plain(chart), check=check)
 
 
 def _chart(effect: Effect, marks: Record, across: float) -> Chart:
@@ -46,12 +47,11 @@ def _chart(effect: Effect, marks: Record, across: float) -> Chart:
     is_size = bool(data["benchmark"].map(is_bytes).all())
     column = "series" if effect.series else "benchmark"
     data[column] = data[column].map(lambda text: names.get(text, text))
-    figure = figures.made(data, effect.metric, "1", effect.axis, is_size=is_size)
+    figure = of_seeds(data, effect.metric, "1", effect.axis, is_size=is_size)
     return drawing.drawn(figure, figure.frame, effect.metric, across)
 
 
 def _figure(effect: Effect, marks: Record) -> dict[str, object]:
-    figures.style()
     chart = _chart(effect, marks, WIDTH * 0.6)
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     legend = alt.LegendConfig(orient="bottom", columns=2)
@@ -59,7 +59,6 @@ def _figure(effect: Effect, marks: Record) -> dict[str, object]:
 
 
 def _overview(effects: list[Effect], record: Record) -> dict[str, object]:
-    figures.style()
     charts = [
         _chart(one, record[one.name], SMALL).properties(title=one.title, width=SMALL, height=TALL)
         for one in effects
