@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from p5lab.host import worktree
+import work_tree
 
 REPO = Path(__file__).resolve().parents[1]
 HISTORY = "CHANGELOG.md"
@@ -131,7 +131,7 @@ class Command:
 
 def documents() -> list[str]:
     """Returns the Markdown files of the work tree, without the history of changes."""
-    return [name for name in worktree.files(REPO, "*.md") if name != HISTORY]
+    return [name for name in work_tree.files(REPO, "*.md") if name != HISTORY]
 
 
 def fences(document: str) -> Iterator[tuple[str, str]]:

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import work_tree
+
 from p5lab.errors import UserError
-from p5lab.host import worktree
 
 DOCUMENT = "docs/start/tutorial.md"
 BLOCK = re.compile(r"^```(\w+)(?: (file|append)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -34,7 +35,7 @@ class Quoted:
 def copy(root: Path, to: Path) -> None:
     """Copies the files of the work tree, including edited files, without build products. The copy
     shares .venv with the work tree."""
-    for name in worktree.files(root):
+    for name in work_tree.files(root):
         (to / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(root / name, to / name)
     # The launcher accepts this environment as its own. It therefore makes no new environment, and

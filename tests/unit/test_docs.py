@@ -4,9 +4,8 @@
 import re
 
 import pytest
+import work_tree
 from fakelab import REPO
-
-from p5lab.host import worktree
 
 # Folders whose paths a document may mention. The list contains `src/p5lab` instead of `src`,
 # because gem5 also has a directory `src`.
@@ -23,7 +22,7 @@ PATH = re.compile(rf"(?<![\w./~-])(?:{FOLDERS})(?:/[\w.+-]+)*/?(?![\w*<{{/])")
 PLACEHOLDERS = {"NAME", "SUITE", "GUEST", "EXPERIMENT"}
 
 
-DOCUMENTS = worktree.files(REPO, "*.md")
+DOCUMENTS = work_tree.files(REPO, "*.md")
 
 
 def mentioned(text: str) -> set[str]:
@@ -71,5 +70,5 @@ def test_mentioned_paths_exist(document):
 
 def test_the_index_lists_every_document_once():
     listed = LINK.findall((REPO / "docs/README.md").read_text(encoding="utf-8"))
-    expected = [name.removeprefix("docs/") for name in worktree.files(REPO, "docs/*.md")]
+    expected = [name.removeprefix("docs/") for name in work_tree.files(REPO, "docs/*.md")]
     assert sorted(listed) == [name for name in expected if name != "README.md"]

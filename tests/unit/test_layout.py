@@ -41,7 +41,7 @@ PACKAGES = {
     "prepare": ("describe", "host"),
     "execute": ("describe", "host", "keep", "engines"),
     "present": ("describe", "keep"),
-    "evidence": ("describe", "host", "keep", "engines", "prepare", "present"),
+    "evidence": ("describe", "keep", "engines", "prepare", "present"),
     "page": ("describe", "keep", "present", "evidence"),
     "api": ("describe", "host", "keep", "prepare", "execute", "present", "page"),
     "cli": ("describe", "host", "keep", "prepare", "execute", "present", "evidence", "page", "api"),

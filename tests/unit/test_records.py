@@ -112,7 +112,6 @@ def docs(lab, p5lab, monkeypatch):
         lambda lab: {"counts": lambda: json.dumps(records.load(lab.root, "runs")) + "\n"},
     )
     lab._put("docs/a.md", "above\n<!-- table: counts -->\nold\n<!-- end -->\nbelow\n")
-    monkeypatch.setattr(pages.worktree, "files", lambda root, *patterns: ["docs/a.md"])
     return lambda *words: p5lab("docs", "--no-build", *words)
 
 

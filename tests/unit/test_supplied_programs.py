@@ -5,11 +5,15 @@ import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
+from p5lab.describe import tomlfile
 from p5lab.describe.markers import EMPTY_PHASE
+from p5lab.describe.request import Filter, Request, UserMedia
 from p5lab.errors import UserError
+from p5lab.evidence import period
 from p5lab.host import linux_programs, minix_programs, workload_programs
 from p5lab.host.supplied_programs import SYSTEMS, check_job
 from p5lab.lab import Lab
+from p5lab.prepare import prepare
 
 LAB = Lab(REPO)
 
@@ -75,3 +79,15 @@ def test_the_smallest_and_the_largest_number_are_allowed(system, largest):
     check_job(LAB, SYSTEMS[system], f"iterations=1 warmup={largest}")
     with pytest.raises(UserError, match=f"a whole number from 1 to {largest}$"):
         check_job(LAB, SYSTEMS[system], f"iterations={largest + 1}")
+
+
+def test_an_unknown_system_is_one_line():
+    asked = Request(UserMedia(programs="dso"), Filter(guests=("freedos",)))
+    with pytest.raises(UserError, match=r"^--programs: unknown system of programs 'dso'.*'dos'"):
+        prepare(LAB, asked)
+
+
+def test_the_systems_of_the_comparison_are_known():
+    """configs/period.toml names them."""
+    described = period.systems(tomlfile.load(REPO / period.FILE))
+    assert {one.programs for one in described} <= set(SYSTEMS)

@@ -8,7 +8,6 @@ the checkout, so no run is needed to make it.
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from p5lab.describe import keys, outputs, papers
@@ -29,13 +28,13 @@ from p5lab.evidence import (
     topbench,
     validate,
 )
-from p5lab.host import worktree
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid
 from p5stats import cpi
 from p5stats.claims import SYSTEM
 
 BLOCK = re.compile(r"(<!-- table: ([^\n]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+SUFFIXES = (".md", ".svg")  # of the documents
 Make = Callable[[], str]
 
 
@@ -115,9 +114,9 @@ def update(lab: Lab, *, check: bool = False) -> Iterator[tuple[str, bool]]:
     has an unknown table. The message names the document.
     """
     made = tables(lab)
-    for name in worktree.files(lab.root, "docs/*.md", "docs/*.svg"):
-        path = Path(lab.root / name)
-        before = path.read_text(encoding="utf-8")
+    files = (path for path in (lab.root / "docs").rglob("*") if path.suffix in SUFFIXES)
+    for path in sorted(files):
+        name, before = lab.short(path), path.read_text(encoding="utf-8")
         if not BLOCK.search(before):
             continue
         try:

@@ -20,7 +20,6 @@ from p5lab.describe.tomlfile import Table
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import records
 from p5lab.evidence.records import Record, short
-from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.keep.result import Execute, succeeded
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
@@ -57,8 +56,6 @@ class System:
 def systems(table: Table) -> list[System]:
     """The systems with media, in the order of the file."""
     described = table.table("system").inner()
-    for one in described.values():
-        one.choice("programs", tuple(SYSTEMS))
     return [one.record(System, name=name) for name, one in described.items()]
 
 

@@ -2,7 +2,7 @@
 """Runs of guests that boot from their own media: `run --disk FILE` without a guest file, and
 `run --guest NAME` for a guest with [media]."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,9 +20,9 @@ from p5lab.describe.observation import NOTHING, Observation
 from p5lab.describe.request import FIRST, Filter, UserMedia
 from p5lab.describe.run import MediaRun, Run
 from p5lab.describe.script import BOOT, Script
-from p5lab.describe.supplied import FAT
+from p5lab.describe.supplied import FAT, System
 from p5lab.describe.workload import EMPTY_NAME, Workload
-from p5lab.errors import UserError, refuse
+from p5lab.errors import UserError, refuse, unknown
 from p5lab.files import digest_of
 from p5lab.host.supplied_programs import SYSTEMS, check_job
 from p5lab.lab import Lab
@@ -50,10 +50,9 @@ def runs(lab: Lab, asked: UserMedia, choice: Filter) -> Expansion:
         systems = [_first_look(asked)]
     else:
         systems = [guests.media_guest(lab, name) for name in choice.guests]
-    if asked.programs:
-        check_job(lab, SYSTEMS[asked.programs], asked.job)
-    systems = [_with_floppy(lab, system, asked) for system in systems]
-    phases = SYSTEMS[asked.programs].phases(lab) if asked.programs else {}
+    supplied = _supplied(lab, asked)
+    systems = [_with_floppy(lab, system, asked.put, supplied) for system in systems]
+    phases = supplied.phases(lab) if supplied else {}
     found: list[Run] = [
         _run(
             lab,
@@ -76,11 +75,23 @@ def runs(lab: Lab, asked: UserMedia, choice: Filter) -> Expansion:
     return Expansion(found, [], sweep.keys(choice.sweeps))
 
 
-def _with_floppy(lab: Lab, system: MediaGuest, asked: UserMedia) -> MediaGuest:
+def _supplied(lab: Lab, asked: UserMedia) -> System | None:
+    """The programs of --programs. Raises UserError for an unknown system, and for a wrong job."""
+    if not asked.programs:
+        return None
+    if asked.programs not in SYSTEMS:
+        raise unknown("system of programs", asked.programs, SYSTEMS, where="--programs")
+    found = SYSTEMS[asked.programs]
+    check_job(lab, found, asked.job)
+    return found
+
+
+def _with_floppy(
+    lab: Lab, system: MediaGuest, put: Sequence[Path], supplied: System | None
+) -> MediaGuest:
     """The guest, with the floppy of --put and --programs as a further medium. Compiles the programs
     of --programs."""
-    supplied = SYSTEMS.get(asked.programs)
-    files = (*asked.put, *(supplied.made(lab) if supplied else ()))
+    files = (*put, *(supplied.made(lab) if supplied else ()))
     if not files:
         return system
     form = supplied.form if supplied else FAT
