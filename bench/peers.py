@@ -39,8 +39,8 @@ from p5lab.describe import delivery, experiment
 from p5lab.describe.request import Filter
 from p5lab.errors import STATUS_FAILED, UserError, status_of
 from p5lab.host import build
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 QEMU = "qemu-system-i386"
 PLUGINS = "P5LAB_QEMU_PLUGINS"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from p5lab.describe import experiment
 from p5lab.execute.build_and_run import execute
-from p5lab.host.progress import Progress
+from p5lab.progress import Progress
 
 EXPERIMENT = """
 schema_version = 1

@@ -16,8 +16,8 @@ from andrew_tree import CLANG, compiled, writer_in, written
 
 from p5lab.describe import experiment
 from p5lab.execute.build_and_run import execute
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 from p5stats import events
 
 RECORD = Lab.here().rootfs("debian32").with_name("rootfs.json")

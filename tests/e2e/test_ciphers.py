@@ -14,8 +14,8 @@ import pytest
 from p5lab.describe import experiment
 from p5lab.execute.build_and_run import execute
 from p5lab.host.fetch import Fetcher
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 from p5stats import events
 
 LAB = Lab.here()

@@ -17,9 +17,9 @@ from p5lab.describe import experiment, machine, workload
 from p5lab.execute import fragment as execution
 from p5lab.execute.runner import Runner
 from p5lab.host import compiler, delivered
-from p5lab.host.progress import Progress
 from p5lab.prepare import fragment as preparation
 from p5lab.present import fragment_clocks
+from p5lab.progress import Progress
 from p5stats import events
 
 MACHINE = "p90-premiere2"

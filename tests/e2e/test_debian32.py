@@ -20,9 +20,9 @@ from p5lab.describe.observation import Attribution, Observation
 from p5lab.describe.program_files import ProgramFiles
 from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.execute.build_and_run import execute
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
+from p5lab.progress import Progress
 from p5stats import events, tidy
 
 SYSTEM = "debian32"

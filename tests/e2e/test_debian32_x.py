@@ -17,9 +17,9 @@ from PIL import Image
 from p5lab.describe import experiment, script
 from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.execute.build_and_run import execute
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
+from p5lab.progress import Progress
 from p5stats import events
 
 SYSTEM = "debian32-x"

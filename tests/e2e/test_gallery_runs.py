@@ -5,7 +5,7 @@ import pytest
 
 from p5lab.evidence import gallery, records
 from p5lab.execute.build_and_run import execute
-from p5lab.host.progress import Progress
+from p5lab.progress import Progress
 
 # They are quick, and the guest's kernel has no part in their numbers.
 QUICK = ("tlb-reach", "misaligned", "mode-change", "pairing")

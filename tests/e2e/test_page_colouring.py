@@ -3,8 +3,8 @@
 
 from p5lab.describe.request import Filter, Request
 from p5lab.execute.build_and_run import execute
-from p5lab.host.progress import Progress
 from p5lab.prepare import prepare
+from p5lab.progress import Progress
 from p5stats import papers, tidy
 
 

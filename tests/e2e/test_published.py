@@ -8,8 +8,8 @@ from p5lab.evidence import published, records, validate
 from p5lab.execute.runner import Runner
 from p5lab.host import build
 from p5lab.host.processors import cores
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 from p5stats.claims import FAILS, HOLDS
 
 # These workloads take minutes. In the fast set, test_memory_workloads.py checks the plateaus of the

@@ -16,10 +16,10 @@ from p5lab.evidence import applications, calls, counts, period, records
 from p5lab.execute.build_and_run import execute
 from p5lab.execute.runner import Runner
 from p5lab.host.processors import cores
-from p5lab.host.progress import Progress
 from p5lab.keep import store
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 ROOT = Lab.here().root
 RECORD = records.load(ROOT, records.RUNS)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from p5lab.describe import experiment
 from p5lab.execute.runner import Runner
 from p5lab.host import delivered
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 from p5stats import compare, tidy
 
 

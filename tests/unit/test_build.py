@@ -23,10 +23,9 @@ from p5lab.describe import experiment, guest
 from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.host import build, checkout_state
-from p5lab.host import progress as host_progress
-from p5lab.host.progress import Progress
 from p5lab.host.steps import COSTS, Cost
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 
 @pytest.fixture
@@ -91,7 +90,7 @@ def test_a_log_gets_the_forecast_without_being_asked(lab, progress, output, monk
 
 def test_the_progress_names_the_step_that_runs(lab, progress, output, monkeypatch):
     """While the kernel of linux-uml was made, the line named another step that was up to date."""
-    monkeypatch.setattr(host_progress, "PLAIN_SECONDS", 0.05)
+    monkeypatch.setattr("p5lab.progress.PLAIN_SECONDS", 0.05)
     go_on = lab.root / "go-on"
     os.mkfifo(go_on)
     graph(
@@ -326,7 +325,7 @@ def start_build(lab):
             "import io, signal; from pathlib import Path; from rich.console import Console\n"
             "from p5lab.cli import main as cli; from p5lab.host import build\n"
             "from p5lab.lab import Lab\n"
-            "from p5lab.host.progress import Progress\n"
+            "from p5lab.progress import Progress\n"
             "signal.signal(signal.SIGTERM, cli._Terminated())\n"
             "build.ensure(Lab(Path.cwd()), Progress(Console(file=io.StringIO())), ())",
         ],
@@ -381,7 +380,7 @@ def test_a_stop_before_the_build_says_so(lab):
 
 
 def test_a_log_gets_a_line_while_the_graph_is_read(lab, progress, output, monkeypatch):
-    monkeypatch.setattr(host_progress, "PLAIN_SECONDS", 0.02)
+    monkeypatch.setattr("p5lab.progress.PLAIN_SECONDS", 0.02)
     os.mkfifo(lab.root / "go-on")
     (lab.root / "SConstruct").write_text(
         "import os\nif not os.path.exists('begun'):\n"

@@ -25,8 +25,8 @@ from p5lab.errors import UserError
 from p5lab.execute.build_and_run import examine
 from p5lab.execute.runner import Runner
 from p5lab.host import delivered
-from p5lab.host.progress import Progress
 from p5lab.lab import PLACES, Lab
+from p5lab.progress import Progress
 
 EXTENDING = REPO / "docs/extend/README.md"
 # The lines of the table.

@@ -8,8 +8,8 @@ import time
 import pytest
 from rich.console import Console
 
-from p5lab.host import progress
-from p5lab.host.progress import Progress
+from p5lab import progress
+from p5lab.progress import Progress
 
 
 def shown(terminal):

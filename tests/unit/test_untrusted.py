@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from p5lab.cli import main as cli
-from p5lab.host.progress import Progress
 from p5lab.present.tables import Grid
+from p5lab.progress import Progress
 from p5lab.terminal import for_terminal, markup
 
 # Texts that could mislead a terminal, a browser or a reader.

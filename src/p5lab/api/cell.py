@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from p5lab.host.progress import Activity, Progress, RunProgress
 from p5lab.periodic import LIVE_SECONDS, every
+from p5lab.progress import Activity, Progress, RunProgress
 
 WIDTH = 100  # letters in the line; a notebook reports no width
 

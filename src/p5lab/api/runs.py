@@ -22,12 +22,12 @@ from p5lab.describe.run import Run
 from p5lab.describe.seeds import SEED_LIMIT
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute.build_and_run import examine, execute
-from p5lab.host.progress import Progress
 from p5lab.keep import named
 from p5lab.keep.labelling import Labelling
 from p5lab.keep.result import Result
 from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
+from p5lab.progress import Progress
 from p5stats import tidy
 
 Names = str | Iterable[str]

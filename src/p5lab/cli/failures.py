@@ -3,9 +3,9 @@
 
 from collections.abc import Sequence
 
-from p5lab.host.progress import Progress
 from p5lab.keep.result import Result
 from p5lab.lab import shown
+from p5lab.progress import Progress
 
 
 def report(results: Sequence[Result]) -> bool:

@@ -10,13 +10,13 @@ from p5lab.cli import parser
 from p5lab.describe import outputs
 from p5lab.describe.keys import overlay_of
 from p5lab.describe.observation.clocks import is_nominal
-from p5lab.host.progress import Progress
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab, shown
 from p5lab.present import cpi_stack, explanation
 from p5lab.present.comparison import system_of
 from p5lab.present.headline import OPTION as ALL_TABLES
+from p5lab.progress import Progress
 
 COMMANDS = 2
 START = "Next:    "

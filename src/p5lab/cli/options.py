@@ -16,7 +16,6 @@ from p5lab.errors import UserError, refuse
 from p5lab.execute.build_and_run import execute
 from p5lab.execute.cluster import Tls, Workers
 from p5lab.host.processors import cores
-from p5lab.host.progress import Progress
 from p5lab.keep.result import Execute
 from p5lab.lab import Lab
 from p5lab.present import (
@@ -28,6 +27,7 @@ from p5lab.present import (
     headline,
     sweep_table,
 )
+from p5lab.progress import Progress
 from p5stats.dimensions import DIMENSIONS
 
 SCHEMA_VERSION = 1  # version of the JSON that print_json prints

@@ -10,8 +10,8 @@ from pathlib import Path
 from p5lab.describe.program_files import MOST_INPUT, STDIN
 from p5lab.errors import UserError
 from p5lab.files import store_bytes
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 PLACE = "build/brought"
 HERE = "-"  # as the value of --stdin: the standard input of the command

@@ -8,10 +8,10 @@ from p5lab.describe.run import Run
 from p5lab.errors import describes_stop
 from p5lab.execute import cluster, connection, plan, runner
 from p5lab.host import build, delivered, fetch, image
-from p5lab.host.progress import Progress
 from p5lab.keep import index, store
 from p5lab.keep.result import Result
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 
 def examine(lab: Lab, runs: Sequence[Run]) -> list[str]:

@@ -12,8 +12,8 @@ from p5lab.engines.bochs.engine import TIME_LIMIT, Bochs
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute import forkserver
 from p5lab.host import build
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 from p5stats import events
 
 FAULT = 256  # the exit status of the caller is this number and the vector of an exception

@@ -20,8 +20,8 @@ from p5lab.files import store_bytes
 from p5lab.host import build, compiler, linux_programs, workload_programs
 from p5lab.host.aout import FORMS, converted
 from p5lab.host.compiler import pentium_programs
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 BEGIN, LAYOUT = "aout_start.c", "aout.ld"
 CONVERTER = ("src/p5lab/host/aout.py", "src/p5lab/describe/elf.py")

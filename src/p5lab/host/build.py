@@ -21,10 +21,10 @@ from p5lab.duration import roughly
 from p5lab.errors import STATUS_FAILED, UserError, describes_stop, writing
 from p5lab.host import checkout_state
 from p5lab.host.processors import cpu_seconds
-from p5lab.host.progress import Progress
 from p5lab.host.steps import RETRIEVED, TIMES, Steps
 from p5lab.host.steps import planned as steps_of
 from p5lab.lab import Lab, cache_directory
+from p5lab.progress import Progress
 
 LOG = "build/build.log"
 LOCK = "build/build.lock"

@@ -32,8 +32,8 @@ from p5lab.describe.program_files import MOST_INPUT, STDIN
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.files import read_at_most, read_json, replace_json, sha256_of, store_bytes
 from p5lab.host import build
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab, cache_directory
+from p5lab.progress import Progress
 from p5lab.terminal import for_terminal
 
 # The compiler of Zig by the ending of the source file.

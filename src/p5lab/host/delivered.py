@@ -13,8 +13,8 @@ from p5lab.describe.guest import ImageGuest, built
 from p5lab.describe.run import Run
 from p5lab.describe.workload import Workload
 from p5lab.errors import STATUS_FAILED, UserError
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab, cache_directory
+from p5lab.progress import Progress
 
 
 def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:

@@ -15,8 +15,8 @@ from p5lab.describe import markers, supplied
 from p5lab.describe.supplied import FAT, Program, System
 from p5lab.files import store_bytes
 from p5lab.host import compiler
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 NAME = "dos"
 PLACE, START, LINKED = "workloads/dos", "run.bat", "com.ld"

@@ -17,8 +17,8 @@ from typing import IO, Any
 
 from p5lab.errors import STATUS_FAILED, Stopped, UserError, disk_error
 from p5lab.host.orphans import dies_with_us
-from p5lab.host.progress import Progress
 from p5lab.logs import last_line
+from p5lab.progress import Progress
 
 LOG = "build/notebook.log"
 POLL_SECONDS = 0.1  # between two looks for the address

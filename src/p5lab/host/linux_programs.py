@@ -12,8 +12,8 @@ from pathlib import Path
 from p5lab.describe.supplied import TAR, System
 from p5lab.files import store_bytes
 from p5lab.host import build, workload_programs
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 NAME = "linux"
 PLACE, DONE = "workloads/linux2", "done"

@@ -17,8 +17,8 @@ from pathlib import Path
 from p5lab.describe.supplied import FAT, System
 from p5lab.files import store_bytes
 from p5lab.host import compiler, linux_programs, workload_programs
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 NAME = "win32"
 PLACE, MADE, START = "workloads/win32", "build/win32", "run.bat"

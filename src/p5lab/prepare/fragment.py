@@ -15,8 +15,8 @@ from p5lab.describe.fragment import Fragment
 from p5lab.errors import UserError, unknown
 from p5lab.files import read_at_most
 from p5lab.host import build, compiler
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 LARGEST = 1 << 20  # bytes of a source file
 C_SUFFIXES = (".c", ".cc", ".cpp", ".cxx")

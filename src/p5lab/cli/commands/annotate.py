@@ -22,11 +22,11 @@ from p5lab.cli import media as media_options
 from p5lab.describe import experiment
 from p5lab.describe.run import Run
 from p5lab.errors import STATUS_FAILED, writing
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab, shown
 from p5lab.page import annotation
 from p5lab.prepare import prepare
 from p5lab.present import annotated, counts
+from p5lab.progress import Progress
 
 VERSIONS = 2
 

@@ -12,8 +12,8 @@ import argparse
 from p5lab.cli import arguments
 from p5lab.errors import unknown
 from p5lab.host import build
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from p5lab import packages
 from p5lab.cli import arguments, options
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.present import breakdown_table, counts, explanation, two_systems
 from p5lab.present.explanation import Explanation
 from p5lab.present.figure_size import FigureSize
 from p5lab.present.two_systems import SEEDS
+from p5lab.progress import Progress
 
 
 def add(parser: argparse.ArgumentParser) -> None:

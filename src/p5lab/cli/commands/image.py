@@ -17,9 +17,9 @@ from p5lab.cli import arguments, options
 from p5lab.describe import guest
 from p5lab.files import sha256_of
 from p5lab.host import build, image
-from p5lab.host.progress import Progress
 from p5lab.keep import gc
 from p5lab.lab import Lab, shown
+from p5lab.progress import Progress
 from p5lab.terminal import for_terminal
 
 

@@ -25,8 +25,8 @@ from p5lab.cli import arguments
 from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError, disk_error, unknown
 from p5lab.host import jupyter
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab, shown
+from p5lab.progress import Progress
 
 LAST_PORT = 65535
 GROUPS = ("notebook", "report")  # Jupyter, and the packages for figures

@@ -16,10 +16,10 @@ from p5lab.cli import media, options, plan_table, request
 from p5lab.errors import UserError
 from p5lab.execute import plan, runner
 from p5lab.execute.build_and_run import examine
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
 from p5lab.present import counts
+from p5lab.progress import Progress
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -25,11 +25,11 @@ from p5lab import packages, page
 from p5lab.cli import arguments, next_steps, options, request, side_by_side
 from p5lab.describe import experiment
 from p5lab.errors import UserError
-from p5lab.host.progress import Progress
 from p5lab.keep import gc, selection
 from p5lab.lab import Lab, shown
 from p5lab.prepare import prepare
 from p5lab.present import column
+from p5lab.progress import Progress
 
 
 def add(parser: argparse.ArgumentParser) -> None:

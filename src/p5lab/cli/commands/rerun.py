@@ -15,11 +15,11 @@ import argparse
 from p5lab.cli import failures, options
 from p5lab.errors import STATUS_FAILED
 from p5lab.execute.build_and_run import execute
-from p5lab.host.progress import Progress
 from p5lab.keep import selection, store
 from p5lab.lab import Lab
 from p5lab.prepare import rerun
 from p5lab.present import counts, diff, diff_tables
+from p5lab.progress import Progress
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -32,7 +32,6 @@ from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import counter_method
 from p5lab.execute.build_and_run import examine, execute
 from p5lab.execute.saved_files import save_image, save_state
-from p5lab.host.progress import Progress
 from p5lab.keep import gc, named, selection, store
 from p5lab.keep.labelling import Labelling
 from p5lab.keep.result import Result
@@ -48,6 +47,7 @@ from p5lab.present import (
     screen,
     sweep_table,
 )
+from p5lab.progress import Progress
 
 # The groups of the help text. The first group has the options that most users need.
 GROUPS = {

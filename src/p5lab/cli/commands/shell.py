@@ -21,9 +21,9 @@ from p5lab.errors import UserError, refuse
 from p5lab.execute import screen, shell, viewers
 from p5lab.execute.build_and_run import build_for
 from p5lab.host import image
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.prepare import prepare
+from p5lab.progress import Progress
 
 
 def add(parser: argparse.ArgumentParser) -> None:

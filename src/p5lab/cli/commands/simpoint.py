@@ -18,9 +18,9 @@ from p5lab.cli import arguments, estimate_table, failures, options
 from p5lab.describe import experiment, machine
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute import sampling
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 from p5lab.present import counts
+from p5lab.progress import Progress
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -21,8 +21,8 @@ import argparse
 from p5lab import packages
 from p5lab.cli import arguments
 from p5lab.host import build, testing
-from p5lab.host.progress import Progress
 from p5lab.lab import Lab
+from p5lab.progress import Progress
 
 
 def add(parser: argparse.ArgumentParser) -> None:
