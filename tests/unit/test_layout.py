@@ -43,7 +43,7 @@ PACKAGES = {
     "present": ("describe", "keep"),
     "evidence": ("describe", "keep", "engines", "prepare", "present"),
     "page": ("describe", "keep", "present", "evidence"),
-    "api": ("describe", "host", "keep", "prepare", "execute", "present", "page"),
+    "api": ("describe", "keep", "prepare", "execute", "present", "page"),
     "cli": ("describe", "host", "keep", "prepare", "execute", "present", "evidence", "page", "api"),
 }
 ENTRANCES = ("p5lab", "p5lab.__main__")  # `import p5lab`, and `python -m p5lab`

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from p5lab.errors import UserError
-from p5lab.host.processors import cores
 from p5lab.keep import store
 from p5stats import StatsError
 from p5stats.lazy import pd
@@ -89,9 +88,9 @@ def keyed(what: str, value: object, example: str) -> Mapping[str, Any]:
     return value
 
 
-def jobs(value: object) -> int:
-    """The number of runs at a time; without a value, the number of cores."""
-    return cores() if value is None else whole("jobs", value)
+def jobs(value: object) -> int | None:
+    """The number of runs at a time. Without a value None: one on each core."""
+    return None if value is None else whole("jobs", value)
 
 
 def whole(name: str, value: object) -> int:

@@ -8,6 +8,7 @@ from p5lab.describe.run import Run
 from p5lab.errors import describes_stop
 from p5lab.execute import cluster, connection, plan, runner
 from p5lab.host import build, delivered, fetch, image
+from p5lab.host.processors import cores
 from p5lab.keep import index, store
 from p5lab.keep.result import Result
 from p5lab.lab import Lab
@@ -33,7 +34,7 @@ def execute(
     progress: Progress,
     *,
     no_build: bool,
-    jobs: int,
+    jobs: int | None,
     force: bool = False,
     fork: bool = True,
     fail_fast: bool = False,
@@ -47,11 +48,13 @@ def execute(
     missing, or if a build fails.
 
     `no_build`: use the existing build products and build nothing. `jobs`: the number of runs at a
-    time. `force`: repeat stored runs. `fork`: let runs share a boot if possible. `fail_fast`: start
-    no run after a run has failed. `at_end`: is called for each run when it has ended, from threads.
+    time; None for one on each core. `force`: repeat stored runs. `fork`: let runs share a boot if
+    possible. `fail_fast`: start no run after a run has failed. `at_end`: is called for each run
+    when it has ended, from threads.
     """
     if workers:
         packages.ensure("cluster")
+    jobs = cores() if jobs is None else jobs
     systems = {(run.guest.name, run.workload.packages): run.guest for run in runs}
     for (_, needed), system in systems.items():
         image.check(lab, system, needed)
