@@ -381,3 +381,22 @@ def test_no_two_files_of_tests_have_the_same_name():
     """pytest imports a file of tests by its name alone, so it would refuse the second file."""
     names = [path.name for path in (REPO / "tests").rglob("test_*.py")]
     assert sorted(names) == sorted(set(names))
+
+
+SERVER = REPO / "guest-images/mach/server"
+# What the files of the UNIX server share, and the files of this list that each of them may use.
+SERVER_HELPERS = {"helpers.c": (), "messages.c": ("helpers.c",), "waiting.c": ("helpers.c",)}
+DEFINED = re.compile(r"^(?!static)[\w *]+?\b(\w+)\([^;{}]*\)\s*\{", re.MULTILINE)
+
+
+def test_the_helpers_of_the_mach_server_use_no_other_file_of_it():
+    """main.c had them, so 18 files stood in one circle."""
+    comment = re.compile(r"/\*.*?\*/", re.DOTALL)
+    texts = {file.name: comment.sub("", file.read_text()) for file in SERVER.glob("*.c")}
+    owner = {name: file for file, text in texts.items() for name in DEFINED.findall(text)}
+    assert owner["pages_new"] == "helpers.c"
+    assert owner["call_carry_out"] == "calls.c"
+    for file, allowed in SERVER_HELPERS.items():
+        called = set(re.findall(r"\b(\w+)\(", texts[file]))
+        used = {owner[name] for name in called if name in owner} - {file}
+        assert used <= {*allowed}, file

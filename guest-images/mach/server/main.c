@@ -19,19 +19,15 @@
 #include "mach_calls.h"
 #include "mach_host_calls.h"
 #include "mach_port_calls.h"
+#include "messages.h"
 #include "server.h"
 #include "traps.h"
-#include "unix_reply_calls.h"
 #include "unix_server.h"
 
-#define MESSAGE_MAX 4096
 #define WORDS_MAX 64
 #define ANSWER_MAX 65536   /* for a call that does not give a size */
 #define BULK_MAX (1 << 20) /* for a call that does */
-#define VFORK_WAIT 1005    /* vfork() waits until the child has executed a program */
 
-mach_port_t host_port, device_port, port_set;
-int woken;
 /* The first process and the loader. The linker puts them here (link_server.py). */
 extern const char _binary_archive_cpio_start[], _binary_archive_cpio_end[];
 
@@ -50,63 +46,6 @@ _Noreturn void server_start(long *stack) {
   block[used++] = PAGE;
   __libc_start_main((int (*)(int, char **))main, (int)count, (char **)(block + 1), 0, 0, 0);
   panic("server_start", 0);
-}
-
-/* --- helpers ---------------------------------------------------------------------------------- */
-
-void *pages_new(size_t size) {
-  vm_offset_t address = 0;
-  if (!size) return NULL;
-  return syscall_vm_allocate(mach_task_self(), &address, PAGES(size), 1) ? NULL : (void *)address;
-}
-
-/* Out-of-line data have the same offset within a page as in the sender's task, because the kernel
- * maps whole pages.
- */
-void pages_free(void *pages, size_t size) {
-  if (pages && size) syscall_vm_deallocate(mach_task_self(), (vm_offset_t)pages, size);
-}
-
-uint64_t now_ms(void) {
-  time_value_t time;
-  host_get_time(mach_host_self(), &time);
-  return (uint64_t)time.seconds * 1000 + (uint64_t)time.microseconds / 1000;
-}
-
-int64_t now_seconds(void) {
-  time_value_t time;
-  host_get_time(mach_host_self(), &time);
-  return time.seconds;
-}
-
-uint64_t memory_left(void) {
-  struct vm_statistics memory;
-  return vm_statistics(mach_task_self(), &memory) ? 0 : (uint64_t)memory.free_count * PAGE;
-}
-
-unsigned ports_held(void) {
-  mach_port_t *names, *types;
-  mach_msg_type_number_t count = 0, type_count = 0;
-  if (mach_port_names(mach_task_self(), &names, &count, &types, &type_count)) return 0;
-  pages_free(names, count * sizeof(*names));
-  pages_free(types, type_count * sizeof(*types));
-  return count;
-}
-
-unsigned bytes_held(void) {
-  struct task_basic_info info;
-  mach_msg_type_number_t count = TASK_BASIC_INFO_COUNT;
-  return task_info(mach_task_self(), TASK_BASIC_INFO, (task_info_t)&info, &count)
-             ? 0
-             : (unsigned)info.virtual_size;
-}
-
-_Noreturn void panic(const char *what, int status) {
-  static char text[128];
-  snprintf(text, sizeof(text), "unix-server: %s: %#x\n", what, (unsigned)status);
-  mach_print(text);
-  host_reboot(host_port, 0); /* the end of the run */
-  for (;;) task_terminate(mach_task_self());
 }
 
 /* System calls that musl makes inside the server itself: memory, and messages about errors. */
@@ -139,40 +78,6 @@ static struct request made(int number, const int *arguments, char *in, size_t le
   return request;
 }
 
-static struct process *first_waiting;
-
-static void wait_on(struct process *process, struct waiting waiting) {
-  process->waiting = waiting;
-  process->waiting.request.out = NULL;
-  process->next_waiting = first_waiting;
-  first_waiting = process;
-}
-
-/* Keep a call until it can continue. Copy its inline data, because the next message would overwrite
- * them.
- */
-static void keep(struct process *process, mach_port_t reply, struct request request) {
-  if (!request.bulk && request.in_length) {
-    char *copy = malloc(request.in_length);
-    if (!copy) panic("no memory for a waiting call", 0);
-    request.in = memcpy(copy, request.in, request.in_length);
-  }
-  wait_on(process, (struct waiting){1, reply, request});
-}
-
-static void forget(struct process *process) {
-  struct process **place = &first_waiting;
-  while (*place != process) place = &(*place)->next_waiting;
-  *place = process->next_waiting;
-  process->waiting.active = 0;
-}
-
-/* Free the data that came with the call. */
-static void discard(struct request *request) {
-  if (request->bulk) pages_free(request->in, request->in_length);
-  else if (request->in_length) free(request->in);
-}
-
 /* Carry out a call. After the fork, vfork() becomes the call VFORK_WAIT, which waits for the child.
  */
 static long carry_out(struct process *process, struct request *request) {
@@ -201,7 +106,7 @@ kern_return_t S_unix_call(mach_port_t port, mach_port_t reply, int number,
   request.out = answer;
   request.out_room = UNIX_INLINE_MAX;
   long value = process ? carry_out(process, &request) : -ESRCH;
-  if (value == WOULD_BLOCK) keep(process, reply, request);
+  if (value == WOULD_BLOCK) waiting_keep(process, reply, request);
   if (value == NO_ANSWER) mach_port_deallocate(mach_task_self(), reply);
   if (value == WOULD_BLOCK || value == NO_ANSWER) return MIG_NO_REPLY;
   *result = (int)value;
@@ -263,10 +168,10 @@ kern_return_t S_unix_bulk(mach_port_t port, mach_port_t reply, int number,
   request.bulk = 1;
   long value = process ? carry_out_bulk(process, &request, *answer) : -ESRCH;
   if (value == WOULD_BLOCK) {
-    keep(process, reply, request);
+    waiting_keep(process, reply, request);
     return MIG_NO_REPLY;
   }
-  discard(&request);
+  waiting_discard(&request);
   if (value == NO_ANSWER) {
     mach_port_deallocate(mach_task_self(), reply);
     return MIG_NO_REPLY;
@@ -278,26 +183,13 @@ kern_return_t S_unix_bulk(mach_port_t port, mach_port_t reply, int number,
   return KERN_SUCCESS;
 }
 
-/* Answer a call that has waited. Its caller may have ended. */
-static void answer_late(const struct waiting *waiting, long value, const struct request *request) {
-  kern_return_t status = MACH_SEND_INVALID_DEST;
-  if (value != NO_ANSWER && request->bulk)
-    status = unix_bulk_reply(waiting->reply, KERN_SUCCESS, (int)value, request->out,
-                             request->out_length);
-  else if (value != NO_ANSWER)
-    status = unix_call_reply(waiting->reply, KERN_SUCCESS, (int)value, request->out,
-                             request->out_length);
-  if (status != KERN_SUCCESS) mach_port_deallocate(mach_task_self(), waiting->reply);
-  if (request->pages) pages_free(request->out, request->out_length);
-}
-
 /* Try a waiting call again. Answer it, or let it continue to wait. */
 static void again(struct process *process) {
   struct waiting waiting = process->waiting;
   struct request *request = &waiting.request;
   small_t answer;
   long value;
-  forget(process);
+  waiting_forget(process);
   request->out_length = 0;
   if (request->bulk) {
     value = carry_out_bulk(process, request, answer);
@@ -307,33 +199,11 @@ static void again(struct process *process) {
     value = carry_out(process, request);
   }
   if (value == WOULD_BLOCK) {
-    wait_on(process, waiting);
+    waiting_begin(process, waiting);
     return;
   }
-  answer_late(&waiting, value, request);
-  discard(request);
-}
-
-/* A signal has come. A write() returns the number of bytes that it has written already. */
-void waiting_interrupt(struct process *process) {
-  struct waiting waiting = process->waiting;
-  struct request *request = &waiting.request;
-  if (request->number == VFORK_WAIT) return;
-  forget(process);
-  int written = request->number == SYS_write || request->number == SYS_sendto;
-  request->out = NULL;
-  request->out_length = 0;
-  answer_late(&waiting, written && request->done ? (long)request->done : -EINTR, request);
-  discard(request);
-}
-
-/* Drop a waiting call, because its process ends. */
-void waiting_drop(struct process *process) {
-  struct waiting *waiting = &process->waiting;
-  if (!waiting->active) return;
-  forget(process);
-  mach_port_deallocate(mach_task_self(), waiting->reply);
-  discard(&waiting->request);
+  waiting_answer(&waiting, value, request);
+  waiting_discard(request);
 }
 
 /* An event has happened. Try the waiting calls again, each once per round. */
@@ -406,50 +276,10 @@ kern_return_t catch_exception_raise(mach_port_t port, mach_port_t thread, mach_p
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-union message {
-  mach_msg_header_t header;
-  mig_reply_header_t reply;
-  char bytes[MESSAGE_MAX];
-};
-
 static mig_routine_t routine_of(const mach_msg_header_t *header) {
   mig_routine_t routine = unix_server_routine((mach_msg_header_t *)header);
   if (!routine) routine = exc_server_routine((mach_msg_header_t *)header);
   return routine ? routine : console_routine(header);
-}
-
-/* Carry out the request of a message. Returns whether there is an answer to send. */
-static int serve(union message *in, union message *out, mig_routine_t routine) {
-  out->header = (mach_msg_header_t){
-      .msgh_bits = MACH_MSGH_BITS(MACH_MSGH_BITS_REMOTE(in->header.msgh_bits), 0),
-      .msgh_size = sizeof(mig_reply_header_t),
-      .msgh_remote_port = in->header.msgh_remote_port,
-      .msgh_id = in->header.msgh_id + 100};
-  out->reply.RetCodeType = (mach_msg_type_t){
-      .msgt_name = MACH_MSG_TYPE_INTEGER_32, .msgt_size = 32, .msgt_number = 1, .msgt_inline = 1};
-  if (routine) routine(&in->header, &out->header);
-  else out->reply.RetCode = MIG_BAD_ID;
-  return out->reply.RetCode != MIG_NO_REPLY && out->header.msgh_remote_port != MACH_PORT_NULL;
-}
-
-_Noreturn void serve_port(mach_port_t port, mig_routine_t (*find)(const mach_msg_header_t *)) {
-  union message *in = pages_new(2 * sizeof(*in)), *out = in + 1;
-  for (int answer = 0;;) {
-    union message *message = answer ? out : in;
-    mach_msg_return_t status = mach_msg_trap(
-        &message->header, MACH_RCV_MSG | (answer ? MACH_SEND_MSG : 0),
-        answer ? message->header.msgh_size : 0, sizeof(*message), port, 0, MACH_PORT_NULL);
-    if (status != MACH_MSG_SUCCESS && !answer) panic("receive", status);
-    if (status != MACH_MSG_SUCCESS) { /* the sender is gone */
-      answer = 0;
-      continue;
-    }
-    if (answer) { /* the new request is in the buffer of the answer */
-      out = in;
-      in = message;
-    }
-    answer = serve(in, out, find(&in->header));
-  }
 }
 
 static _Noreturn void run(void) {
@@ -484,7 +314,7 @@ static _Noreturn void run(void) {
       out = in;
       in = message;
     }
-    answer = serve(in, out, routine_of(&in->header));
+    answer = message_serve(in, out, routine_of(&in->header));
     wake();
   }
 }

@@ -26,7 +26,7 @@ struct shared_memory {
 
 static struct shared_memory *all;
 static mach_port_t objects = MACH_PORT_NULL; /* port set of all objects */
-static char stack[0x10000] __attribute__((aligned(PAGE))); /* stack of the thread */
+static char stack[SERVER_STACK] __attribute__((aligned(PAGE))); /* stack of the thread */
 
 static mig_routine_t routine_of(const mach_msg_header_t *header) {
   return memory_object_server_routine((mach_msg_header_t *)header);

@@ -121,6 +121,19 @@ extern int alarms; /* whether any process has ever set one */
 void alarms_ring(void);
 int signal_waits(struct process *process);
 void signal_fault(struct process *process, int signal);
+
+/* --- calls that wait (waiting.c) -------------------------------------------------------------- */
+
+#define VFORK_WAIT 1005 /* vfork() waits until the child has executed a program */
+
+extern int woken; /* an event has happened for which a call may wait */
+extern struct process *first_waiting;
+
+void waiting_begin(struct process *process, struct waiting waiting);
+void waiting_keep(struct process *process, mach_port_t reply, struct request request);
+void waiting_forget(struct process *process);
+void waiting_discard(struct request *request);
+void waiting_answer(const struct waiting *waiting, long value, const struct request *request);
 /* Make a waiting call return EINTR. */
 void waiting_interrupt(struct process *process);
 void waiting_drop(struct process *process);
@@ -186,11 +199,13 @@ long map_file(struct process *process, struct file *file, const struct request *
 
 /* --- the server's own helpers ----------------------------------------------------------------- */
 
+#define SERVER_STACK 0x10000u
+
 extern mach_port_t port_set;
-extern int woken; /* an event has happened for which a call may wait */
 
 void console_write(const char *bytes, size_t length);
 void file_side_start(int apart, const char *archive, size_t size);
+/* Start a thread at `entry`, on a stack of SERVER_STACK bytes. */
 kern_return_t thread_begin(mach_port_t task, mach_port_t thread, void (*entry)(void), char *stack);
 /* Serve the messages of a port, for ever. */
 _Noreturn void serve_port(mach_port_t port, mig_routine_t (*routine_of)(const mach_msg_header_t *));

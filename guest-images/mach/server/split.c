@@ -18,7 +18,6 @@
 #include "server.h"
 #include "traps.h"
 
-#define SERVER_STACK 0x10000u
 #define FILES_PORT 40 /* its name in the file server */
 
 static mach_port_t files = MACH_PORT_NULL; /* the file server's port, where there is one */
@@ -149,28 +148,6 @@ static _Noreturn void file_server(void) {
 }
 
 /* --- the start -------------------------------------------------------------------------------- */
-
-/* Start a thread at `entry` on its own stack, with this thread's descriptors. */
-kern_return_t thread_begin(mach_port_t task, mach_port_t thread, void (*entry)(void), char *stack) {
-  struct i386_thread_state state;
-  mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
-  (void)task;
-  kern_return_t status = thread_get_state(thread, i386_REGS_SEGS_STATE, (thread_state_t)&state,
-                                          &count);
-  unsigned gs;
-  __asm__("mov %%gs, %0" : "=r"(gs));
-  struct descriptor descriptor;
-  int selector = -1;
-  mach_port_t self = mach_thread_self();
-  if (!status && gs & ~3u && !i386_get_gdt(self, (int)gs, &descriptor) &&
-      !(status = i386_set_gdt(thread, &selector, descriptor)))
-    state.gs = (unsigned)selector;
-  state.eip = (unsigned)(uintptr_t)entry;
-  state.uesp = (unsigned)(uintptr_t)stack + SERVER_STACK - 16;
-  if (!status)
-    status = thread_set_state(thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, count);
-  return status ? status : thread_resume(thread);
-}
 
 /* Make a task with a copy of this task's memory and with the ports that a file server needs. */
 static void make_file_server(void) {
