@@ -393,6 +393,18 @@ def test_python_labels_its_runs_as_the_command_does(here, lab, run, capsys, tmp_
     assert selection.find(lab, "bad").status == "failed"
 
 
+def test_a_label_names_the_kept_result_of_a_failed_repeat(lab, run, capsys, tmp_path):
+    name, _ = run(b"code", "--label", "base")
+    lab.behave(exit=3)
+    words = ["run", "--program", str(tmp_path / "prog"), "--guest", "toy", "--no-build", "--force"]
+    assert cli.main([*words, "--label", "again"], lab) == 1
+    printed = capsys.readouterr().err
+    assert "the earlier result is kept" in printed and "failed-repeat" in printed
+    assert "label         again" in (shown := said(lab, capsys, "show", "again"))
+    assert name in shown
+    assert selection.find(lab, "base").id == name
+
+
 @pytest.mark.parametrize(("label", "message"), [("cafe", "id of a run"), (5, "found 5")])
 def test_python_refuses_a_wrong_label_before_it_runs(here, label, message):
     with pytest.raises(UserError, match=f"label.*{message}"):

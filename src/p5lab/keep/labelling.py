@@ -49,6 +49,6 @@ class Labelling:
     def _give(self, result: Result) -> None:
         if self._label is None or result.id in self._before:
             return
-        before = named.of(store.read(result.directory) or {}).label
-        named.change(result.directory, label=self._label)
+        before = named.of(store.read(result.home) or {}).label
+        named.change(result.home, label=self._label)
         self._before[result.id] = before

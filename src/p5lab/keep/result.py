@@ -12,8 +12,8 @@ from p5lab.keep import store
 
 @dataclass(frozen=True)
 class Result:
-    """How one run ended. `reused`: an earlier result was used, so the run was not executed.
-    `wall_seconds`: host time."""
+    """How one run ended. `directory`: where the files of this attempt are. `reused`: an earlier
+    result was used, so the run was not executed. `wall_seconds`: host time."""
 
     run: Run
     id: str
@@ -22,6 +22,12 @@ class Result:
     reason: str
     reused: bool
     wall_seconds: float
+
+    @property
+    def home(self) -> Path:
+        """The run directory. After a failed repeat of a good run, it has the earlier result, and
+        `directory` is a directory in it."""
+        return self.directory if self.directory.name == self.id else self.directory.parent
 
 
 Execute = Callable[[list[Run]], list[Result]]  # makes runs
