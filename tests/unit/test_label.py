@@ -118,7 +118,7 @@ def test_a_label_of_several_runs(lab, run, capsys):
     run(b"code", "--label", "base", "--seed", "0")
     run(b"code", "--label", "base", "--seed", "1")
     assert len(selection.groups(lab, ["base"])) == 2
-    assert "2 runs have this label" in said(lab, capsys, "explain", "base", "base", status=2)
+    assert "2 runs have this label" in said(lab, capsys, "rerun", "base", status=2)
     said(lab, capsys, "label", "base", "moved")
     assert len(selection.groups(lab, ["moved"])) == 2
 

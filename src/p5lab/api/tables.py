@@ -283,8 +283,9 @@ def explain(
     """Why one system needs more cycles than another: its difference by component of the CPI stack,
     as `./p5lab explain` shows it.
 
-    systems: the ids of two runs with a CPI stack (`run(..., cpi=True)`), or the name of an
-    experiment and two of its systems, such as a guest or `l2.size=256K`. by: also divide by these
+    systems: the ids or labels of two runs with a CPI stack (`run(..., cpi=True)`), or the name of
+    an experiment and two of its systems, such as a guest or `l2.size=256K`. A label of several
+    seeds is one system. by: also divide by these
     dimensions; where and names: as in `by`. only: select the runs with this text in their names.
     single: accept fewer than 5 placement seeds. The result has one row for each benchmark and
     cause, the largest first, and rows for all busy cycles, idle cycles and instructions:

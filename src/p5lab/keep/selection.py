@@ -96,7 +96,7 @@ def called(record: Mapping[str, Any]) -> str:
 
 def as_versions(runs: Sequence[Stored]) -> list[Stored]:
     """Returns the runs. Runs of different programs of the user become runs of versions of one
-    program, each called by its own name."""
+    program, each called by its own name; also runs of one program if only some have a label."""
     names = {head(one.record) for one in runs}
     own = all(one.record["experiment"] == experiment.PROGRAM for one in runs)
     labels = [named.of(one.record).label for one in runs]
@@ -104,11 +104,13 @@ def as_versions(runs: Sequence[Stored]) -> list[Stored]:
         return list(runs)
     if not own or all(one.record.get(CALLED) for one in runs):
         return list(runs)
-    if len({_program(one.record) for one in runs}) == 1:
+    is_one = len({_program(one.record) for one in runs}) == 1
+    if is_one and all(labels) == any(labels):
         return list(runs)
     found = []
     for one in runs:
-        tag = f" [{program_digest(one.record)[:4]}]" if len(names) == 1 else ""
+        is_clear = is_one or len(names) > 1
+        tag = "" if is_clear else f" [{program_digest(one.record)[:4]}]"
         record = {**one.record, CALLED: one.record.get(CALLED) or f"{head(one.record)}{tag}"}
         if len(set(labels)) == 1:
             record.pop(named.KEY, None)  # a label of all distinguishes nothing

@@ -12,7 +12,7 @@ from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import breakdown, cpi_stack, explanation
 from p5lab.present.breakdown import Question
-from p5lab.present.comparison import differing, system_of
+from p5lab.present.comparison import System, differing, repeated, system_of
 from p5lab.present.explanation import Explanation
 from p5stats.dimensions import COMPONENT
 
@@ -32,9 +32,11 @@ def of(
 ) -> list[Explanation]:
     """The explanation of each operation that two systems have in common.
 
-    `words`: two runs, or an experiment and two of its systems. `asked`: further dimensions, with
-    counts that all runs must have. `only`, `top`: as in `explanation.between`. `single`: accept
-    fewer than SEEDS seeds. Raises UserError if the words do not name two systems with CPI stacks.
+    `words`: two runs, or two labels of runs that differ only in their seeds and workloads, or an
+    experiment and two of its systems. `asked`: further dimensions, with counts that all runs must
+    have. `only`: selects the runs with this text in their names. `top`: as in
+    `explanation.between`. `single`: accept fewer than SEEDS seeds. Raises UserError if the words do
+    not name two systems with CPI stacks.
     """
     first, second, names = _systems(lab, words, only, single=single)
     found = list(explanation.between(first, second, names, _with_ring(asked), top))
@@ -47,8 +49,8 @@ def of(
     fewest = min(min(one.seeds) for one in found)
     if fewest < SEEDS and not single:
         raise UserError(
-            f"expected {SEEDS} or more placement seeds for each system, found {fewest}; run the"
-            f" experiment with --cpi --seed 0-{SEEDS - 1}, or use --single"
+            f"expected {SEEDS} or more placement seeds for each system, found {fewest}; make the"
+            f" runs with --cpi --seed 0-{SEEDS - 1}, or use --single"
         )
     return found
 
@@ -70,9 +72,9 @@ def _systems(
     """The runs of the two systems, and their names."""
     what, *names = words
     if not selection.is_group(lab, what):
-        if len(words) != PAIR:
+        if len(words) != PAIR and not selection.is_label(lab, what):
             selection.find(lab, what, "--cpi")  # the message says what is wrong with this word
-        return _two_runs(lab, words)
+        return _two_runs(lab, words, only)
     groups = selection.groups(lab, [what], only)
     runs = [one for same in groups if (one := cpi_stack.first_in(same))]
     if not runs:
@@ -129,30 +131,61 @@ def _command(lab: Lab, what: str, names: Sequence[str], single: bool) -> str:
     return " ".join([f"./p5lab run {what} --cpi", *wanted, *swept, *seeds])
 
 
-def _two_runs(lab: Lab, words: Sequence[str]) -> tuple[list[Stored], list[Stored], tuple[str, str]]:
+def _two_runs(
+    lab: Lab, words: Sequence[str], only: str
+) -> tuple[list[Stored], list[Stored], tuple[str, str]]:
+    """The runs of two words, each an id or a label of runs of one system."""
     if len(words) != PAIR:
         raise UserError(
-            f"{' '.join(words)}: expected two runs, or an experiment and two of its systems"
+            f"{' '.join(words)}: expected two runs or labels, or an experiment and two of its"
+            " systems"
         )
     for word in words:
         if selection.is_group(lab, word):
             raise UserError(
-                f"{word} is an experiment: expected two runs, or an experiment before two of its"
-                " systems"
+                f"{word} is an experiment: expected two runs or labels, or an experiment before"
+                " two of its systems"
             )
-    found = [selection.finished(selection.find(lab, word)) for word in words]
-    first, second = selection.as_versions(found)
-    if first.id == second.id:
+    one, other = (_of_word(lab, word, only) for word in words)
+    if {own.id for own in one} == {own.id for own in other}:
         raise UserError(f"{' '.join(words)}: expected two different runs, found one run twice")
-    parts = differing([system_of(first.record), system_of(second.record)])
-    a, b = (" ".join(filter(None, own)) for own in parts)
+    versions = selection.as_versions([*one, *other])
+    first, second = versions[: len(one)], versions[len(one) :]
+    for word, own in zip(words, (first, second), strict=True):
+        _check_one_system(word, own)
+    return first, second, _names(first[0], second[0])
+
+
+def _of_word(lab: Lab, word: str, only: str) -> list[Stored]:
+    """The runs that an id or a label names, those with a CPI stack. Without any, the newest runs,
+    which the message about the missing stack then names."""
+    groups = selection.groups(lab, [word], only)
+    stacks = [one for same in groups if (one := cpi_stack.first_in(same))]
+    return stacks or [selection.finished(same[0]) for same in groups]
+
+
+def _check_one_system(word: str, runs: Sequence[Stored]) -> None:
+    """Raises UserError if a label names runs of several systems, versions or operations with one
+    seed, whose mean would be a number of none of them."""
+    systems = {System.of(one.record): one for one in runs}
+    same = [own[:2] for own in repeated(runs)]
+    if len(systems) > 1 or same:
+        listed = selection.listed_runs(systems.values() if len(systems) > 1 else same[0])
+        raise UserError(
+            f"{word}: {len(runs)} runs of several systems or versions have this label: {listed};"
+            " expected a label of one system, the id of one run, or --only TEXT"
+        )
+
+
+def _names(first: Stored, second: Stored) -> tuple[str, str]:
+    """The names of two systems: the versions and parts that differ, or their order in time."""
+    whole = [(selection.called(one.record), *system_of(one.record)) for one in (first, second)]
+    a, b = (" ".join(filter(None, own)) for own in differing(whole))
     if not a or not b:
-        a, b = _name(first), _name(second)
-    if a == b:
-        a, b = selection.called(first.record), selection.called(second.record)
+        a, b = (" ".join(filter(None, own)) for own in whole)
     if a == b:
         a, b = (EARLIER, LATER) if first.started < second.started else (LATER, EARLIER)
-    return [first], [second], (a, b)
+    return a, b
 
 
 def _words(stored: Stored) -> set[str]:

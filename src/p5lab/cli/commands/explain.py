@@ -9,6 +9,7 @@ and prints the largest causes first. The runs need --cpi. With 5 or more placeme
 examples:
   ./p5lab explain chen95-core linux mach
   ./p5lab explain 3f2a91 91bc04 --single
+  ./p5lab explain before after
   ./p5lab explain chen95-core linux linux-uml --only dup --format markdown
 """
 
@@ -31,9 +32,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     arguments.add(
         parser,
         f"""
-        words=WHAT...  two runs (the first characters of their ids), or an experiment and the names
-            of two of its systems: a guest, a machine or a value such as l2.size=256K. Without the
-            names, the experiment must have two systems
+        words=WHAT...  two runs (the first characters of their ids, or labels; a label of several
+            seeds is their mean), or an experiment and the names of two of its systems: a guest, a
+            machine or a value such as l2.size=256K. Without the names, the experiment must have two
+            systems
         --single  accept fewer than {SEEDS} seeds; with one seed the differences have no range
         --by DIMENSION,...  also divide by these dimensions, such as function, mode or crossing, the
             reason for entering the kernel (docs/concepts/dimensions.md). The runs need --cpi and
