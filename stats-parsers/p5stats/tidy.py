@@ -435,8 +435,8 @@ def settings(table: pd.DataFrame) -> list[str]:
 
 
 def _run(directory: Path, facts: Mapping[str, Any]) -> pd.DataFrame:
-    """The table of one run with its terms."""
-    frame, clock_hz = read_run(directory)
+    """The table of one run with its terms. `facts`: the run's record."""
+    frame, clock_hz = read(directory / COUNTS, record.counts_digest(facts))
     terms = run_terms.of_record(facts, directory / RECORD, clock_hz)
     return run_terms.with_columns(frame, terms, clock_hz)
 

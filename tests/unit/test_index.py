@@ -15,12 +15,13 @@ from fakelab import REPO, make
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from p5lab.api import tables
 from p5lab.describe import experiment
 from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
-from p5lab.keep import index, store
-from p5stats import tidy
+from p5lab.keep import index, named, selection, store
+from p5stats import record, tidy
 
 
 @pytest.fixture(autouse=True)
@@ -125,6 +126,37 @@ def test_it_is_seen_in_a_directory_that_cannot_be_written(results, monkeypatch):
     assert (one.directory / store.RECORD).read_bytes() == record
     (one.directory / store.LOCK).unlink()  # a copy without locks
     assert store.stored(one.directory).status == "running"
+
+
+def test_labels_and_their_order_need_no_record(results, here, monkeypatch):
+    """Only the records of the runs that are shown are read, and each once by a function."""
+    for one in store.all_runs(results, "tests")[:2]:
+        named.change(one.directory, label="base")
+    asked = {one.id: one.asked for one in store.all_runs(results)}
+    index.runs(results)
+    read = []
+    monkeypatch.setattr(
+        record, "read", lambda path, own=record.read: read.append(path) or own(path)
+    )
+    assert {one.id: one.asked for one in index.runs(results)} == asked
+    assert selection.is_label(results, "base") and not selection.is_label(results, "new")
+    selection.check_clear(results, "tests")
+    assert not read
+    groups = selection.groups(results, ["base"])
+    whole = {one.directory: one.record for one in store.all_runs(results)}
+    assert [same[0].record for same in groups] == [whole[same[0].directory] for same in groups]
+    read.clear()
+    tables.load("tests")
+    assert len(read) == len({*read}) > 0
+
+
+def test_a_process_with_pyarrow_uses_it_for_fewer_runs(results, monkeypatch):
+    monkeypatch.setattr(index, "WORTHWHILE", 1000)
+    index.runs(results)
+    assert not (results.results / index.DIRECTORY).exists()
+    monkeypatch.setattr(index, "IF_LOADED", 4)
+    expected = as_indexed(results)
+    assert len(files(results)) == 1 and expected == as_read(results)
 
 
 def foreign(lab):

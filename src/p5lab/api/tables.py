@@ -16,7 +16,7 @@ from p5lab.describe import experiment, outputs
 from p5lab.describe import keys as machine_keys
 from p5lab.describe.kinds import BadValue
 from p5lab.errors import UserError, unknown
-from p5lab.keep import named, selection, store
+from p5lab.keep import index, named, selection, store
 from p5lab.lab import Lab
 from p5lab.page import results
 from p5lab.present import (
@@ -133,12 +133,7 @@ def _in_order(lab: Lab, table: pd.DataFrame, place: Path) -> pd.DataFrame:
     settings = tidy.settings(table)
     orders = {name: selection.places(lab, name) for name in table["experiment"].unique()}
     own = set(table["run"][table["experiment"].isin(experiment.OWN)])
-    files = place.glob(f"**/{store.RECORD}") if own else ()
-    asked = {
-        path.parent.name: store.stored(path.parent).asked
-        for path in files
-        if path.parent.name in own
-    }
+    asked = {one.id: one.asked for one in _stored(lab, place) if one.id in own} if own else {}
 
     def place_of(run: Mapping[Any, Any]) -> list[object]:
         places = {
@@ -157,6 +152,13 @@ def _in_order(lab: Lab, table: pd.DataFrame, place: Path) -> pd.DataFrame:
     runs = sorted(table.drop_duplicates("run").to_dict("records"), key=place_of)
     ranks = {run["run"]: rank for rank, run in enumerate(runs)}
     return table.iloc[table["run"].map(ranks).argsort(kind="stable")].reset_index(drop=True)
+
+
+def _stored(lab: Lab, place: Path) -> list[store.Stored]:
+    """The runs below a directory, those of the laboratory with the records of the index."""
+    if place.is_relative_to(lab.results):
+        return index.runs(lab)
+    return [store.stored(path.parent) for path in place.glob(f"**/{store.RECORD}")]
 
 
 def _place(lab: Lab, what: str | Path) -> Path:

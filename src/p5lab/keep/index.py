@@ -9,6 +9,7 @@ index is written again if it is missing or damaged, has another schema version, 
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -30,11 +31,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 COUNTS_OF = "counts of the results"  # begins the message about a damaged table
 DIRECTORY = ".index"
-# The index is used only if there are at least WORTHWHILE runs. Reading a record takes 0.25 ms.
-WORTHWHILE = 1000
+# The index is used only if there are at least WORTHWHILE runs, or IF_LOADED runs in a process that
+# has loaded pyarrow, which takes 0.2 s. Reading a record takes 0.25 to 0.5 ms.
+WORTHWHILE, IF_LOADED = 1000, 100
 _METADATA = b"p5lab"
 _KEPT = (
     "schema_version",
@@ -50,6 +52,7 @@ _KEPT = (
     "feedback",
     "started",
     "wall_seconds",
+    store.ASKED,
     named.KEY,
 )
 
@@ -67,9 +70,14 @@ def runs(lab: Lab) -> list[Stored]:
     """Returns the same runs as `store.all_runs`. The records may contain only the fields for the
     identity and the status."""
     paths = sorted(lab.results.glob(f"*/*/{RECORD}"))
-    if len(paths) < WORTHWHILE:
+    if len(paths) < (min(IF_LOADED, WORTHWHILE) if "pyarrow" in sys.modules else WORTHWHILE):
         return [store.stored(path.parent) for path in paths]
     return [row.stored for row in _rows(lab, paths)]
+
+
+def whole(found: Stored) -> Stored:
+    """Returns a run of `runs` with its whole record."""
+    return found if "versions" in found.record else store.stored(found.directory)
 
 
 def connect(lab: Lab) -> "DuckDBPyConnection":

@@ -171,10 +171,14 @@ def _named(lab: Lab, word: str) -> list[list[Stored]]:
 def _labelled(lab: Lab, label: str) -> list[Stored]:
     """Returns the finished runs with this label, shown with it, in the order in which they were
     asked for."""
+    runs = map(index.whole, _with_label(lab, label))
+    return [Stored(one.directory, named.found_by(one.record, label)) for one in runs]
+
+
+def _with_label(lab: Lab, label: str) -> list[Stored]:
+    """Returns the same runs with the records of the index."""
     found = [one for one in index.runs(lab) if label in named.of(one.record).labels]
-    runs = [store.stored(one.directory) for one in found if one.status in ENDED]
-    shown = [Stored(one.directory, named.found_by(one.record, label)) for one in runs]
-    return sorted(shown, key=_asked)
+    return sorted((one for one in found if one.status in ENDED), key=_asked)
 
 
 def _asked(stored: Stored) -> tuple[str, Kind]:
@@ -201,7 +205,7 @@ def has_several(lab: Lab, word: str) -> bool:
 def check_clear(lab: Lab, name: str) -> None:
     """Raises UserError if the name of an experiment is also the label of runs, given before there
     was such an experiment."""
-    if same := _labelled(lab, name):
+    if same := _with_label(lab, name):
         raise UserError(
             f"{name} is an experiment and the label of {listed_runs(same)}: expected ids, or"
             f" another label: `./p5lab label {same[0].id[:8]} TEXT`"
@@ -221,7 +225,7 @@ def listed_runs(runs: Iterable[Stored]) -> str:
 
 def is_label(lab: Lab, word: str) -> bool:
     """Whether a finished run has this label."""
-    return bool(_labelled(lab, word))
+    return bool(_with_label(lab, word))
 
 
 def name_of(lab: Lab, words: Sequence[str], groups: Sequence[list[Stored]]) -> str:
