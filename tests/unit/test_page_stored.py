@@ -519,6 +519,30 @@ def test_a_figure_in_a_file_names_its_series(form):
     assert ">first system</text>" not in texts
 
 
+@pytest.mark.parametrize("series", [2, 9, 20])
+def test_a_legend_of_curves_has_their_lines(series):
+    """A piece of each line with its own dashes; the outlines of the marks have none."""
+    names = [f"series {at}" for at in range(series)]
+    marks = [
+        figure.mark(benchmark="", series=name, point=at, metric="m", value=at + place, unit="1")
+        for at in (1.0, 2.0)
+        for place, name in enumerate(names)
+    ]
+    one = figure.of_marks("one", "One", "curve", marks, axis="points")
+    for spec in (charts.whole(one)[""], charts.whole(one, FigureSize(240))[""]):
+        text = chart_files.written(spec, ".svg").decode()
+        drawn, _, legend = text.partition("role-legend-entry")
+        keys = re.findall(r'role-legend-symbol.*? d="([^"]+)" stroke="([^"]+)"', legend)
+        lines = re.findall(r'"line mark"[^>]* stroke="([^"]+)"', drawn)
+        dashes = re.findall(r'"line mark"[^>]* stroke-dasharray="([^"]+)"', drawn)
+        assert [color for _, color in keys] == lines[:series]
+        assert "stroke-dasharray" not in legend
+        pieces = [len(re.findall(r"M[-\d.]+,0L[-\d.]+,0M", path)) for path, _ in keys]
+        for piece, dash in zip(pieces, dashes[:series], strict=True):
+            assert (piece == 1) == (dash == "1,0")
+        assert len({*zip(lines, dashes, strict=True)}) == series
+
+
 @pytest.mark.parametrize("form", ["dots", "ratios", "curve"])
 def test_a_ratio_of_zero_is_shown_beside_large_ones(form):
     marks = [

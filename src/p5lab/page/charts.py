@@ -21,7 +21,7 @@ PLOT_WIDTH = 240  # pixels of a panel without names, in a file
 NAMES = 0.4  # of the width of a figure for a paper
 FLAT = 0.56  # height of a curve divided by its width, in a paper
 LEGEND_COLUMNS = 2  # in a file with several panels
-KEY_WIDTH = 40  # pixels of the mark and the gap beside a name in a legend
+KEY_WIDTH = 40  # pixels of a mark and the gap beside a name in a legend
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ def alone(figure: Figure, metric: str, size: FigureSize | None = None) -> Chart:
     chart = drawing.drawn(figure, rows, title, across)
     if size is None:
         return chart.properties(width=theme.WIDTH)
-    column = max(map(len, figure.series)) * theme.LETTER + KEY_WIDTH
+    sample = drawing.SAMPLE if figure.form == "curve" else 0
+    column = max(map(len, figure.series)) * theme.LETTER + KEY_WIDTH + sample
     legend = alt.LegendConfig(orient="bottom", columns=max(1, int(size.units / column)))
     if figure.form in ("curve", "areas"):
         chart = chart.properties(height=size.units * FLAT)

@@ -2,6 +2,7 @@
 """Draws the marks of figures with Altair, for pages and for `p5lab.plot`: rows of bars or points,
 curves and areas."""
 
+import itertools
 import json
 import math
 import textwrap
@@ -37,6 +38,7 @@ LABEL_LINES = 2
 BAR_STEP, DOT_STEP, BESIDE_STEP = 24, 19, 16  # pixels of a row, and of a mark beside others
 FEW_SERIES, FEW_MARKS = 3, 40  # of points that stand beside each other
 SIZES = 12  # ticks of a logarithmic axis of points
+SAMPLE = 26  # pixels of a line in a legend
 GAP = 7  # pixels between a mark and its number
 SMALL_EFFECT = 0.05  # an axis of ratios goes at least this far from 1
 WIDE_RATIOS = 10  # an axis of ratios is logarithmic from this ratio of the largest to the smallest
@@ -183,10 +185,20 @@ class _Drawing:
         x, color = self._points(data), self._color()
         base = alt.Chart(modelled).encode(x=x, color=color, **TEXT)
         line, marks = base.mark_line(strokeWidth=1.8), base.mark_point(size=30)
-        if not (self.figure.frame["kind"] == PUBLISHED).any():
-            # Curves often have equal values. Dashes and hollow marks show all curves.
-            line, marks = line.encode(strokeDash=self._dash()), base.mark_point(size=44, **HOLLOW)
-        layers = [line.encode(y=y), marks.encode(y=y, shape=self._shape())]
+        if (self.figure.frame["kind"] == PUBLISHED).any():
+            layers = [line.encode(y=y), marks.encode(y=y, shape=self._shape())]
+        else:
+            # Curves often have equal values. Dashes and hollow marks show all curves. If the
+            # colours begin again, the dashes do not.
+            places = range(len(self.figure.series))
+            dashes = [DASHES[(at + at // len(SERIES)) % len(DASHES)] for at in places]
+            shapes = [[*SHAPES][at % len(SHAPES)] for at in places]
+            dash = alt.StrokeDashValue(DASHES[0], condition=self._by_series(dashes))
+            shape = alt.ShapeValue(shapes[0], condition=self._by_series(shapes))
+            marks = base.mark_point(size=44, **HOLLOW).encode(y=y, shape=shape)
+            layers = [line.encode(y=y, strokeDash=dash), marks]
+            if self.across and self._has_legend:  # a page has a legend of its own
+                layers.append(self._key(dashes, shapes))
         if _differ(modelled):
             layers.append(base.mark_rule(strokeWidth=1.2).encode(y="lowest:Q", y2="highest:Q"))
         if self.is_ratio:
@@ -269,20 +281,46 @@ class _Drawing:
         return alt.Color("series:N", **self._each(palette, self.figure.colors.values()))
 
     def _shape(self) -> alt.Shape:
-        return alt.Shape("series:N", **self._each(SHAPES))
+        return alt.Shape("series:N", **self._each([*SHAPES]))
 
-    def _dash(self) -> alt.StrokeDash:
-        # If the colours begin again, the dashes do not.
-        turns = (at + at // len(SERIES) for at in range(len(self.figure.series)))
-        return alt.StrokeDash("series:N", **self._each(DASHES, turns))
+    def _key(self, dashes: Sequence[Sequence[int]], shapes: Sequence[str]) -> alt.Chart:
+        """The legend of lines, without marks: a piece of each line with its mark. A legend of the
+        line and of the mark would have the dashes in the outline of the mark."""
+        own = self._each([_sample(*one) for one in zip(dashes, shapes, strict=True)])
+        legend = alt.Legend(symbolSize=SAMPLE**2, clipHeight=LINE_HEIGHT + 1)
+        shape = alt.Shape("series:N", **{**own, "legend": legend})
+        key = alt.Chart(alt.InlineData(values=[])).mark_point(**HOLLOW)
+        return key.encode(color=self._color(), shape=shape)
+
+    def _by_series(self, values: Sequence[Any]) -> list[dict[str, Any]]:
+        """A value for each series, without a scale and so without a legend."""
+        tests = [{"field": "series", "equal": name} for name in self.figure.series]
+        return [{"test": test, "value": one} for test, one in zip(tests, values, strict=True)]
+
+    @property
+    def _has_legend(self) -> bool:
+        return self.figure.form != "bars" and (len(self.figure.series) > 1 or not self.title)
 
     def _each(self, every: Sequence[Any], places: Iterable[int] | None = None) -> dict[str, Any]:
         """One of these colours, shapes or dashes for each series, and the legend."""
         series = self.figure.series
         own = [every[at % len(every)] for at in places or range(len(series))]
-        is_told = self.figure.form != "bars" and (len(series) > 1 or not self.title)
-        legend = alt.Undefined if is_told else None
+        legend = alt.Undefined if self._has_legend else None
         return {"scale": alt.Scale(domain=series, range=own), "legend": legend}
+
+
+def _sample(dash: Sequence[int], shape: str) -> str:
+    """The path of a piece of a line, with its dashes and a mark in the middle, in a square from -1
+    to 1, which Vega enlarges to SAMPLE pixels."""
+    if dash == DASHES[0]:
+        return f"M-1,0H1{SHAPES[shape]}"
+    pixel, at, parts = 2 / SAMPLE, -1.0, []
+    for line, gap in itertools.cycle(zip(dash[::2], dash[1::2], strict=True)):
+        if at >= 1:
+            break
+        parts.append(f"M{at:.3f},0H{min(at + line * pixel, 1):.3f}")
+        at += (line + gap) * pixel
+    return "".join([*parts, SHAPES[shape]])
 
 
 class _Names:

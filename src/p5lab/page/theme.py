@@ -13,7 +13,15 @@ TICKS = 6
 # These eight colours also differ in lightness. In addition, the series have different shapes. Each
 # colour is used for one purpose, so that page.css can replace the colour on a dark page.
 SERIES = ("#0b61a4", "#c2410c", "#2f7d32", "#7b3fa0", "#96690a", "#0b7285", "#b8236f", "#5a6472")
-SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+# The shapes of marks, and their paths in the middle of a piece of a line, which goes from -1 to 1.
+SHAPES = {
+    "circle": "M.3,0A.3,.3,0,1,1,-.3,0A.3,.3,0,1,1,.3,0",
+    "square": "M-.3,-.3H.3V.3H-.3Z",
+    "triangle-up": "M0,-.26L-.3,.26H.3Z",
+    "diamond": "M-.3,0L0,-.3L.3,0L0,.3Z",
+    "triangle-down": "M0,.26L-.3,-.26H.3Z",
+    "cross": "M-.3,-.12V.12H-.12V.3H.12V.12H.3V-.12H.12V-.3H-.12V-.12Z",
+}
 DASHES = ([1, 0], [6, 4], [2, 3], [9, 3, 2, 3])  # pixels of line and gap, for each series
 # Colours for more parts than SERIES has colours, which stay apart also for colour-blind readers
 # (Paul Tol, Colour Schemes, SRON/EPS/TN/09-002, 2021, scheme "muted", and grey).
