@@ -519,6 +519,41 @@ def test_a_figure_in_a_file_names_its_series(form):
     assert ">first system</text>" not in texts
 
 
+@pytest.mark.parametrize("form", ["groups", "bars", "ratios", "waterfall"])
+def test_a_number_stands_beyond_the_end_of_its_bar(form):
+    """Also of a bar to the left, where the axis has room for it."""
+    marks = [
+        figure.mark(
+            benchmark=name,
+            series=name if form == "bars" else "a",
+            metric="m",
+            value=value,
+            point=at,
+            unit="times" if form == "ratios" else "cycles",
+        )
+        for at, (name, value) in enumerate({"less": 0.25, "more": 3.5, "little": 0.875}.items())
+    ]
+    if form != "ratios":
+        for one in marks:
+            one["value"] = one["value"] - 1
+    (panel,) = charts.panels(figure.of_marks("one", "One", form, marks))
+    drawing = ElementTree.fromstring(svg.panel(panel))
+    bars, numbers = (
+        [one for one in drawing.iter(tag) if one.find("title") is not None and one.get("fill")]
+        for tag in ("path", "text")
+    )
+    for bar, text, is_left in zip(bars, numbers, (True, False, True), strict=True):
+        begin, length = map(float, re.findall(r"^M([-\d.]+),.*?h([-\d.]+)", bar.get("d"))[0])
+        left, place = drawn_at(drawing, bar) + begin, drawn_at(drawing, text)
+        written = theme.LETTER * len(text.text)
+        if is_left:
+            assert text.get("text-anchor") == "end"
+            assert written < place < left
+        else:
+            assert text.get("text-anchor") == "start"
+            assert left + length < place < charts.drawing.PAGE - written
+
+
 @pytest.mark.parametrize("series", [2, 9, 20])
 def test_a_legend_of_curves_has_their_lines(series):
     """A piece of each line with its own dashes; the outlines of the marks have none."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from p5lab.page import described
@@ -143,9 +144,11 @@ class _Drawing:
             before=data[["begin", "end", "lowest"]].min(axis="columns"),
             after=data[["begin", "end", "highest"]].max(axis="columns"),
             room=(LETTER * data["label"].str.len() if numbers else 0) / across + 2 * GAP / across,
+            left=data["end"] < data["begin"],
         )
+        places["number"] = places["before"].where(places["left"], places["after"])
         scale = self._scale(places, log=log, zero=not points or not self.is_ratio)
-        modelled, published = _by_kind(places.drop(columns=["before", "room"]))
+        modelled, published = _by_kind(places.drop(columns=["before", "after", "room"]))
         y, x = names.axis(grid=points or not numbers, beside=beside), self._values(alt.X, scale)
         base = alt.Chart(modelled).encode(y=y, **TEXT)
         if beside:
@@ -163,8 +166,9 @@ class _Drawing:
             )
             layers.append(diamond.encode(y=y, x="value:Q", **TEXT))
         if numbers:
-            number = base.mark_text(align="left", dx=GAP)
-            layers.append(number.encode(x="after:Q", text="label:N"))
+            side = alt.expr("datum.left ? 'right' : 'left'")
+            number = base.mark_text(align=side, dx=alt.expr(f"datum.left ? {-GAP} : {GAP}"))
+            layers.append(number.encode(x="number:Q", text="label:N"))
         if one:
             layers.insert(0, _rule(one).encode(x=alt.datum(1)))
         step = BESIDE_STEP * len(self.figure.series) + 6 if beside else 0
@@ -179,6 +183,7 @@ class _Drawing:
             before=data[["value", "lowest"]].min(axis="columns"),
             after=data[["value", "highest"]].max(axis="columns"),
             room=0.1,
+            left=False,
         )
         log = self.is_ratio and _is_wide(data["value"], WIDE_RATIOS)
         y = self._values(alt.Y, self._scale(ends, log=log, zero=not self.is_ratio))("value:Q")
@@ -252,18 +257,26 @@ class _Drawing:
 
     def _scale(self, data: pd.DataFrame, *, log: bool, zero: bool) -> alt.Scale:
         """The scale of the values' axis. `data`: the lowest (`before`) and the highest place
-        (`after`) of each mark, and the part of the axis behind it that its number needs (`room`).
-        Zero is no reference value of ratios, and small effects would be invisible on an axis with
-        zero. But no effect shall look much larger than it is."""
-        low, after, left = data["before"].min(), data["after"], 1 - data["room"].clip(upper=0.6)
+        (`after`) of each mark, and the part of the axis beyond it that its number needs (`room`),
+        beyond the lowest place if `left`. Zero is no reference value of ratios, and small effects
+        would be invisible on an axis with zero. But no effect shall look much larger than it is."""
+        known = data.dropna(subset=["before", "after"])
+        before, after, left = known["before"], known["after"], known["left"]
+        low = before.min()
         if not zero:
             low, after = min(low, 1 - SMALL_EFFECT), after.clip(lower=1 + SMALL_EFFECT)
         if log:
-            low *= (low / after.max()) ** 0.05
-            end = (low * (after / low) ** (1 / left)).max()
+            low, before, after = np.log(low), np.log(before), np.log(after)
+            low -= 0.05 * (after.max() - low)
         else:
             low = min(0.0, low) if zero else max(low - 0.1 * (after.max() - low), min(0.0, low))
-            end = (low + (after - low) / left).max()
+        # The narrowest axis that has the room of each number, at both ends.
+        room = known["room"].clip(upper=0.4 if left.any() else 0.6)
+        begins, ends = np.append(before[left], low), after.to_numpy()
+        rooms = np.append(room[left], 0.0), room.mask(left, 0.0).to_numpy()
+        width = (np.subtract.outer(ends, begins) / (1 - np.add.outer(*rooms[::-1]))).max(initial=0)
+        low, end = (begins - rooms[0] * width).min(), (ends + rooms[1] * width).max(initial=low)
+        low, end = np.exp([low, end]) if log else (low, end)
         domain = [float(low), float(end) if end > low else float(low) + 1]
         kind = {"type": "log"} if log else {"zero": False}
         return alt.Scale(domain=domain, nice=False, **kind)
