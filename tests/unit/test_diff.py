@@ -334,3 +334,30 @@ def test_what_cannot_be_run_again_says_why(lab, p5lab):
         status, out, err = p5lab("rerun", result.id, "--no-build")
         assert (status, out) == (2, "")
         assert message in err
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "source"),
+    [
+        ("machine", "machines/own.toml", "configs/machines/p90-premiere2.toml"),
+        ("guest", "guests/own/guest.toml", "guest-images/toy/guest.toml"),
+    ],
+)
+def test_a_description_of_a_directory_of_p5lab_path_is_missed_by_name(
+    lab, p5lab, tmp_path, kind, file, source
+):
+    place = tmp_path / "mine"
+    (place / file).parent.mkdir(parents=True)
+    text = (lab.root / source).read_text()
+    (place / file).write_text(re.sub(r'(?m)^name = ".*"', 'name = "own"', text))
+    lab._put("build/workloads/own/call", "call")
+    theirs = replace(lab, path=(place,))
+    asked = experiment.load(theirs, "tests", replace(CALL, **{f"{kind}s": ("own",)}))
+    (result,) = Runner(theirs).run_all(asked)
+    assert _again(theirs, result.id) == result.run
+    status, _, err = p5lab("rerun", result.id, "--no-build")
+    assert status == 2
+    assert f"{kind} own came from a directory of P5LAB_PATH: expected P5LAB_PATH={place}\n" in err
+    (place / file).unlink()
+    err = p5lab("rerun", result.id, "--no-build")[2]
+    assert f"P5LAB_PATH={place}, but there is no {place / file} now" in err

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Repeats a run from its record, with the same machine, guest, program and seed."""
 
+import os
 from typing import Any
 
 from p5lab.describe import engine, guest, machine, workload
@@ -9,7 +10,7 @@ from p5lab.describe.keys import overlay_of
 from p5lab.describe.observation import Observation
 from p5lab.describe.run import ImageRun, Run
 from p5lab.errors import UserError, unknown
-from p5lab.lab import Lab
+from p5lab.lab import PLACES, VARIABLE, Lab
 from p5lab.prepare import files_floppy, media
 
 
@@ -41,6 +42,7 @@ def _run_of(lab: Lab, record: dict[str, Any], id_: str) -> Run:
             f"run {id_} executed a program of your own, and its record contains only the"
             " program's digest; use `./p5lab run --program FILE` instead"
         )
+    _check_described(lab, record, id_)
     if record["experiment"] == MEDIA:
         return _from_media(lab, record, id_, asked)
     known = workload.load(lab)
@@ -63,6 +65,25 @@ def _run_of(lab: Lab, record: dict[str, Any], id_: str) -> Run:
         model=asked["model"],
         observation=Observation.of_record(record),
     )
+
+
+def _check_described(lab: Lab, record: dict[str, Any], id_: str) -> None:
+    """Raises UserError if a description came from a directory of P5LAB_PATH and is not there
+    now."""
+    for kind in ("machine", "guest", "workload"):
+        name, file = record[kind]["name"], record.get("files", {}).get(kind)
+        if file is None or name in lab.files(kind):
+            continue
+        ours, others = PLACES[kind]
+        path = lab.root / file  # files of P5LAB_PATH have absolute paths
+        if path.is_relative_to(lab.root) and path.match(ours):
+            continue
+        wanted = dict.fromkeys([*lab.path, path.parents[others.count("/")]])
+        gone = "" if path.exists() else f", but there is no {path} now"
+        raise UserError(
+            f"run {id_}: {kind} {name} came from a directory of {VARIABLE}: expected"
+            f" {VARIABLE}={os.pathsep.join(map(str, wanted))}{gone}"
+        )
 
 
 def _from_media(lab: Lab, record: dict[str, Any], id_: str, asked: dict[str, Any]) -> Run:
