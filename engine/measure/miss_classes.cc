@@ -86,9 +86,9 @@ void MissClasses::access(Level level, uint32_t address, bool write, const p5::Ca
   if (result.hit && number == array.newest) return;  // changes nothing
   Line& line = array.at(number);
   if (line.state == State::Held && line.filled != array.epoch) {
-    line.state = State::Removed;
-    line.lost = array.emptied;
+    line.lose(State::Removed, array.emptied);
   }
+  const bool fills = may_fill && (!write || array.allocates);
   if (counted_ && (!result.hit || !line.near)) {
     miss({level,
           kind_of(level, write),
@@ -96,16 +96,15 @@ void MissClasses::access(Level level, uint32_t address, bool write, const p5::Ca
           address,
           {function_, use, instruction_},
           line.loaded,
-          line.lost});
+          fills || !line.told ? line.lost : Past()});
   }
-  const bool fills = may_fill && (!write || array.allocates);
   if (line.near) {
     array.to_front(number);
   } else if (fills) {
     array.fill(number);
   }
   if (!fills) {
-    line.lost.user = 0;  // the next miss has another reason: this access has not loaded the entry
+    line.told = true;
     return;
   }
   if (!result.hit) line.loaded = past(address, use);
@@ -113,8 +112,7 @@ void MissClasses::access(Level level, uint32_t address, bool write, const p5::Ca
   line.state = State::Held;
   if (result.victim == p5::CacheAccess::kNoVictim) return;
   Line& victim = array.at(result.victim >> array.shift);
-  victim.state = State::Evicted;
-  victim.lost = line.loaded;
+  victim.lose(State::Evicted, line.loaded);
 }
 
 MissClasses::Class MissClasses::class_of(const Line& line, bool hit) {
@@ -130,11 +128,12 @@ void MissClasses::miss(const Miss& miss) {
   if (miss.lost.user) {
     const Array& array = this->array(miss.level);
     const User& winner = users_[miss.lost.user];
-    pairs_[{miss.level,
-            miss.cls,
-            {miss.user.function, miss.user.use},
-            {winner.function, winner.use},
-            (miss.address >> array.colour_shift) % array.colours}]++;
+    const Pair pair{miss.level,
+                    miss.cls,
+                    {miss.user.function, miss.user.use},
+                    {winner.function, winner.use},
+                    (miss.address >> array.colour_shift) % array.colours};
+    for (Pairs* pairs : open_) (*pairs)[pair]++;
   }
   if (trace_) trace_->missed(miss);
 }
@@ -153,8 +152,7 @@ void MissClasses::invalidated(Level level, uint32_t address, Use by) {
   const uint32_t number = address >> array.shift;
   Line& line = array.at(number);
   if (line.state == State::Held && line.filled == array.epoch) {
-    line.state = State::Removed;
-    line.lost = past(address, by);
+    line.lose(State::Removed, past(address, by));
   }
   if (line.near) array.drop(number);
 }

@@ -15,8 +15,8 @@
 // locked accesses do not reach the caches and have no class.
 //
 // For each miss that is not compulsory, the class also knows which access loaded the entry last and
-// which access evicted or removed it. A write that misses and does not load the line leaves the
-// next miss without an evictor.
+// which access evicted or removed it. A write that misses and loads no line is counted for this
+// evictor once, although the line is missed again by the next write.
 #pragma once
 
 #include <array>
@@ -67,6 +67,7 @@ class MissClasses : public AccessListener {
       return {level, cls, loser.function, loser.use, winner.function, winner.use, colour};
     }
   };
+  using Pairs = std::map<Pair, uint64_t>;
   // A past access: its user (in users()), the clock at which its instruction began, and its entry.
   struct Past {
     uint32_t user = 0;  // 0: there was no access
@@ -95,6 +96,9 @@ class MissClasses : public AccessListener {
     function_ = function;
     counted_ = counted;
   }
+  // A bracket begins, or the last one ends. Each open bracket gets the pairs.
+  void begin(uint32_t phase) { open_.push_back(&pairs_[phase]); }
+  void end() { open_.pop_back(); }
   // `trace` gets each miss that is counted. at() must then be called before each instruction.
   void trace(Trace* trace) { trace_ = trace; }
   void at(uint32_t instruction, uint64_t clock) {
@@ -102,7 +106,8 @@ class MissClasses : public AccessListener {
     clock_ = clock;
   }
   const std::array<uint64_t, kCounts>& counts() const { return counts_; }
-  const std::map<Pair, uint64_t>& pairs() const { return pairs_; }
+  // [phase]
+  const std::map<uint32_t, Pairs>& pairs() const { return pairs_; }
   const User& user(uint32_t number) const { return users_[number]; }
 
   void access(Level level, uint32_t address, bool write, const p5::CacheAccess& result,
@@ -120,8 +125,15 @@ class MissClasses : public AccessListener {
     uint32_t newer = kNone, older = kNone;  // neighbours in the order of use, if `near`
     uint32_t filled = 0;                    // epoch of the last fill
     bool near = false;                      // the fully associative array contains the entry
+    bool told = false;                      // an access that loaded nothing has missed it already
     State state = State::New;               // in the real array; Held: if no flush has followed
     Past loaded, lost;
+
+    void lose(State how, const Past& to) {
+      state = how;
+      lost = to;
+      told = false;
+    }
   };
   // One level: the fully associative array, and the history of each entry.
   struct Array {
@@ -170,7 +182,8 @@ class MissClasses : public AccessListener {
   bool counted_ = false;
   Use use_ = Use::Table;  // of the last access to an L1 or a TLB: why the next level is accessed
   std::array<uint64_t, kCounts> counts_{};
-  std::map<Pair, uint64_t> pairs_;
+  std::map<uint32_t, Pairs> pairs_;  // [phase]
+  std::vector<Pairs*> open_;         // of the open brackets, nested
   std::vector<User> users_{{}};
   std::unordered_map<User, uint32_t, Hash> numbers_;
   Trace* trace_ = nullptr;

@@ -73,8 +73,8 @@ class Node:
 
 @dataclass(frozen=True)
 class Eviction:
-    """The function `loser` had `count` misses of lines or pages that the function `winner` had
-    evicted or removed.
+    """In the brackets of `phase`, the function `loser` had `count` misses of lines or pages that
+    the function `winner` had evicted or removed. An older p5lab did not record the phase (None).
 
     cache: L1I, L1D, L2, ITLB or DTLB. cause: the class of the misses. lost: the use of the entry
     (code, data or page table). won: the use of the entry that replaced it, or `device` (another bus
@@ -82,6 +82,7 @@ class Eviction:
     the TLB, to which both belong.
     """
 
+    phase: int | None
     cache: str
     cause: str
     loser: Function
@@ -193,16 +194,16 @@ class Attribution:
     def eviction_frame(self) -> pd.DataFrame:
         """The evictions, most frequent first.
 
-        Columns: `cache`, `cause`, `loser`, `lost`, `winner`, `won`, `colour`, `count`. Functions of
-        the same name in different modules share a row.
+        Columns: `phase`, `cache`, `cause`, `loser`, `lost`, `winner`, `won`, `colour`, `count`.
+        Functions of the same name in different modules share a row.
         """
-        columns = ["cache", "cause", "loser", "lost", "winner", "won", "colour"]
+        columns = ["phase", "cache", "cause", "loser", "lost", "winner", "won", "colour"]
         rows = [
             tuple(getattr(value, "name", value) for value in vars(one).values())
             for one in self.evictions
         ]
         frame = pd.DataFrame(rows, columns=[*columns, "count"])
-        sums = frame.groupby(columns, sort=True, as_index=False)["count"].sum()
+        sums = frame.groupby(columns, sort=True, as_index=False, dropna=False)["count"].sum()
         return sums.sort_values(["count", *columns], ascending=[False] + [True] * len(columns))
 
     def stack(self, number: int) -> list[Node]:
@@ -264,6 +265,7 @@ def read(path: Path) -> Attribution:
             case "eviction":
                 found.evictions.append(
                     Eviction(
+                        record.get("phase"),
                         record.get("cache", "L2"),
                         record.get("cause", "conflict"),  # the only ones of an older p5lab
                         functions[record["loser"]],

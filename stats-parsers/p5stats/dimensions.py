@@ -40,6 +40,7 @@ from p5stats.problems import NotCounted, StatsError
 COMPONENT, CAUSE, VECTOR = "component", "cause", "vector"
 SEED = "seed"  # divides the counts of several runs
 BUSY, IDLE, CLOCKS, DELIVERIES = cpi.BUSY, cpi.IDLE, "clocks", "deliveries"
+EVICTIONS = "evictions"
 # The phases of what is not divided by phase: intervals, and evictions.
 WHOLE_RUN, ALL_BRACKETS = "the whole run", "all brackets"
 # The classes of misses (engine/measure/miss_classes.hh). A miss that bypasses the caches has none.
@@ -92,7 +93,7 @@ for _observer, _own in PLUGGED.items():
 OWN_EVENTS = {
     CLOCKS: "cycles",
     DELIVERIES: "events",
-    "evictions": "events",
+    EVICTIONS: "events",
     "calls": "calls",
     "returned": "calls",
     "waited": "cycles",
@@ -319,9 +320,10 @@ def _attribution(directory: Path) -> Counted:
 def _evictions(directory: Path) -> Counted:
     found = _by_function(directory)
     if not any(event.endswith(CAUSES) for event in found.events):
-        raise NotCounted("evictions")
+        raise NotCounted(EVICTIONS)
     frame = found.eviction_frame()
-    return Counted(frame.assign(phase=ALL_BRACKETS, event="evictions"), ("evictions",))
+    phases = frame["phase"].astype(object).where(frame["phase"].notna(), ALL_BRACKETS)
+    return Counted(frame.assign(phase=phases, event=EVICTIONS), (EVICTIONS,))
 
 
 def _crossings(directory: Path) -> Counted:

@@ -2,7 +2,7 @@
 """misses.jsonl: each miss of a cache or TLB inside the brackets, with the access that loaded the
 entry last, and the access that took it away.
 
-A run with `--trace misses` writes this file. The engine writes the misses of the first brackets and
+A run with `--trace misses` writes this file. The engine writes the first misses of each phase and
 says in each bracket how many it left out.
 """
 
@@ -18,6 +18,7 @@ from p5stats.metrics import MISSES
 from p5stats.problems import StatsError
 
 SCHEMA_VERSION = 1
+NUMBERS = ("loaded_at", "loaded_before", "lost_at", "lost_before")  # columns that can lack a value
 ARRAYS = {event: name for name, event in MISSES.items()}  # the array and kind of access
 
 
@@ -72,8 +73,8 @@ class Miss:
 
 @dataclass
 class Bracket:
-    """The misses between a begin and an end marker, and the clocks of both markers. `beyond`: the
-    number of misses that the engine left out."""
+    """The misses between a begin and an end marker, also those of brackets inside, and the clocks
+    of both markers. `beyond`: the number of misses that the engine left out."""
 
     begin: int
     end: int = 0
@@ -86,9 +87,9 @@ class Bracket:
         return tuple((miss.event, miss.cause, miss.site) for miss in self.misses)
 
 
-def read(path: Path) -> dict[int, list[Bracket]]:
+def read(path: Path | str) -> dict[int, list[Bracket]]:
     """Brackets by phase. StatsError if the file is malformed or incomplete."""
-    return _Reader().read(path)
+    return _Reader().read(Path(path))
 
 
 class _Reader:
@@ -113,7 +114,9 @@ class _Reader:
             case "leave":
                 self._leave(record)
             case "miss" if self._open:
-                self._open[-1][1].misses.append(self._miss(record))
+                miss = self._miss(record)
+                for _, bracket in self._open:
+                    bracket.misses.append(miss)
             case "miss":
                 raise ValueError("expected a miss inside a bracket")
             case other:
@@ -123,7 +126,10 @@ class _Reader:
         phase, bracket = self._open.pop() if self._open else (None, Bracket(0))
         if phase != record["phase"]:
             raise ValueError("an end without its begin")
-        bracket.end, bracket.beyond = jsonl.whole(record["tsc"]), jsonl.whole(record["beyond"])
+        bracket.end = jsonl.whole(record["tsc"])
+        bracket.beyond += jsonl.whole(record["beyond"])
+        for _, outer in self._open:
+            outer.beyond += bracket.beyond
         self._found.setdefault(record["phase"], []).append(bracket)
 
     def _miss(self, record: dict[str, Any]) -> Miss:
@@ -150,15 +156,15 @@ class _Reader:
 
 
 def typical(brackets: Sequence[Bracket]) -> Bracket:
-    """Of the complete brackets, the first that has the most frequent shape; if no two brackets have
-    one shape, the one with the median clocks. If none is complete, the first bracket. StatsError if
-    there is no bracket."""
+    """Of the complete brackets, the middle one of those with the shape that most of them have; if
+    no shape is that frequent, the one with the median clocks. If none is complete, the first
+    bracket. StatsError if there is no bracket."""
     if not brackets:
         raise StatsError("the trace has no bracket")
     whole = [one for one in brackets if not one.beyond] or list(brackets[:1])
     (shape, times), *_ = Counter(one.shape for one in whole).most_common(1)
-    if times > 1:
-        return next(one for one in whole if one.shape == shape)
+    if 2 * times > len(whole):
+        return [one for one in whole if one.shape == shape][times // 2]
     return sorted(whole, key=lambda one: one.end - one.begin)[(len(whole) - 1) // 2]
 
 
@@ -189,14 +195,15 @@ def rows(bracket: Bracket) -> Iterator[dict[str, Any]]:
 
 
 def frame(brackets: dict[int, list[Bracket]]) -> "pd.DataFrame":
-    """A row for each miss: `phase`, `iteration` (the number of the bracket in its phase), and the
-    columns of `rows`."""
-    return pd.DataFrame(
+    """A row for each miss of a bracket: `phase`, `iteration` (the number of the bracket in its
+    phase), and the columns of `rows`."""
+    found = pd.DataFrame(
         {"phase": phase, "iteration": iteration, **row}
-        for phase, found in brackets.items()
-        for iteration, bracket in enumerate(found)
+        for phase, own in brackets.items()
+        for iteration, bracket in enumerate(own)
         for row in rows(bracket)
     )
+    return found.astype(dict.fromkeys(NUMBERS, "Int64")) if len(found) else found
 
 
 def _ago(names: tuple[str, str, str], miss: Miss, past: Past | None) -> dict[str, Any]:

@@ -177,13 +177,13 @@ def trace(
     brackets: Mapping[str, Sequence[Bracket]],
     intervals: Intervals | None,
     clock_hz: int,
-    missed: Iterable[misses.Bracket] = (),
+    missed: Mapping[str, Sequence[misses.Bracket]] | None = None,
 ) -> dict[str, Any]:
     """A trace in Chrome's format. `brackets`: the traced brackets of each phase; each part of the
     system is a thread, and each step a slice with its counts. `intervals`: the counts of each
-    interval become counters, for each ring. `missed`: each cache and TLB is a thread, and each miss
-    a slice as long as its instruction, with the accesses before it. Times are in microseconds since
-    reset."""
+    interval become counters, for each ring. `missed`: the brackets of a trace of misses; each cache
+    and TLB is a thread, and the misses of an instruction are a slice as long as the instruction,
+    with the accesses before the first of them. Times are in microseconds since reset."""
     parts: dict[str, int] = {}
     rows = [
         {**event, "pid": 1}
@@ -191,7 +191,11 @@ def trace(
         for event in _slices(phase, own, parts)
     ]
     rows += [{**event, "pid": 1} for event in _counters(intervals)] if intervals else []
-    rows += [{**event, "pid": 1} for one in missed for event in _missed(one, parts)]
+    for phase, traced in (missed or {}).items():
+        own = [] if brackets else [_bracket(phase, one.begin, one.end, parts) for one in traced]
+        rows += [{**event, "pid": 1} for event in own]
+    for one in _outermost(missed or {}):
+        rows += [{**event, "pid": 1} for event in _missed(one, parts)]
     for event in rows:
         for key in ("ts", "dur"):
             if key in event:
@@ -209,8 +213,7 @@ def _slices(
     """The slices of a phase, in clocks. `parts`: the thread of each part, which grows."""
     for bracket in brackets:
         now = bracket.begin
-        whole = parts.setdefault("brackets", len(parts) + 1)
-        yield {"name": phase, "ph": "X", "ts": now, "dur": bracket.clocks, "tid": whole, "args": {}}
+        yield _bracket(phase, now, now + bracket.clocks, parts)
         for step in bracket.steps:
             thread = parts.setdefault(step.who, len(parts) + 1)
             shape = {"name": step.end, "ph": "X", "ts": now, "dur": step.clocks, "tid": thread}
@@ -218,11 +221,34 @@ def _slices(
             now += step.clocks
 
 
+def _bracket(phase: str, begin: int, end: int, parts: dict[str, int]) -> dict[str, Any]:
+    thread = parts.setdefault("brackets", len(parts) + 1)
+    shape = {"ph": "X", "ts": begin, "dur": end - begin, "tid": thread}
+    return {"name": phase, **shape, "args": {}}
+
+
+def _outermost(found: Mapping[str, Sequence[misses.Bracket]]) -> list[misses.Bracket]:
+    """The brackets that are not inside another one, which has their misses, too."""
+    every = (one for own in found.values() for one in own)
+    kept: list[misses.Bracket] = []
+    for one in sorted(every, key=lambda one: (one.begin, -one.end)):
+        if not kept or one.begin >= kept[-1].end:
+            kept.append(one)
+    return kept
+
+
 def _missed(bracket: misses.Bracket, parts: dict[str, int]) -> Iterator[dict[str, Any]]:
+    slices: dict[tuple[str, int], dict[str, Any]] = {}
     for miss, row in zip(bracket.misses, misses.rows(bracket), strict=True):
-        thread = parts.setdefault(f"{miss.array} misses", len(parts) + 1)
-        shape = {"ph": "X", "ts": miss.tsc, "dur": miss.clocks, "tid": thread}
-        yield {"name": miss.site.function, **shape, "args": row}
+        place = f"{miss.array} misses", miss.tsc
+        if place not in slices:
+            thread = parts.setdefault(place[0], len(parts) + 1)
+            shape = {"ph": "X", "ts": miss.tsc, "dur": miss.clocks, "tid": thread}
+            addresses = {name: hex(row[name]) for name in ("instruction", "address")}
+            args = {"misses": 0, **row, **addresses}
+            slices[place] = {"name": miss.site.function, **shape, "args": args}
+        slices[place]["args"]["misses"] += 1
+    return iter(slices.values())
 
 
 def _counters(found: Intervals) -> Iterator[dict[str, Any]]:

@@ -87,10 +87,12 @@ constexpr CacheAccess miss(uint32_t victim = CacheAccess::kNoVictim) {
 
 constexpr CacheAccess kHit{true, false, false, false, CacheAccess::kNoVictim};
 
+constexpr uint32_t kPhase = 3;
+
 // The pairs of one array, as `loser use winner use cause colour: count`.
 std::vector<std::string> pairs(const MissClasses& classes, Level level) {
   std::vector<std::string> texts;
-  for (const auto& [pair, count] : classes.pairs()) {
+  for (const auto& [pair, count] : classes.pairs().at(kPhase)) {
     if (pair.level != level) continue;
     texts.push_back(std::to_string(pair.loser.function) + " " + MissClasses::name(pair.loser.use) +
                     " " + std::to_string(pair.winner.function) + " " +
@@ -111,6 +113,7 @@ struct Seen : MissClasses::Trace {
 
 TEST_CASE("classes of misses: who evicted a line of a direct-mapped L2") {
   MissClasses classes(p90());
+  classes.begin(kPhase);
   const uint32_t one = 0x00105000, other = one + 256 * 1024;
   const auto use = [&](uint32_t function, Level level, uint32_t address, uint32_t victim) {
     classes.use(function, true);
@@ -119,7 +122,7 @@ TEST_CASE("classes of misses: who evicted a line of a direct-mapped L2") {
   };
   use(1, Level::L1i, one, CacheAccess::kNoVictim);
   use(2, Level::L1d, other, one);
-  CHECK(classes.pairs().empty());  // both were first
+  CHECK(pairs(classes, Level::L2).empty());  // both were first
   use(1, Level::L1i, one, other);
   use(1, Level::L1i, one + 32, CacheAccess::kNoVictim);
   CHECK(pairs(classes, Level::L2) == Texts{"1 code 2 data conflict 5: 1"});
@@ -129,6 +132,7 @@ TEST_CASE("classes of misses: who evicted a line of a direct-mapped L2") {
 
 TEST_CASE("classes of misses: who took a line away from L1") {
   MissClasses classes(p90());
+  classes.begin(kPhase);
   const auto use = [&](uint32_t function, Level level, const CacheAccess& result) {
     classes.use(function, true);
     classes.access(level, 0x5000, false, result, true);
@@ -149,16 +153,38 @@ TEST_CASE("classes of misses: who took a line away from L1") {
 
 TEST_CASE("classes of misses: only the first of several writes that load no line has an evictor") {
   MissClasses classes(p90());
+  classes.begin(kPhase);
   classes.use(1, true);
   classes.access(Level::L1d, 0x5000, false, miss(), true);
   classes.access(Level::L1d, 0x6000, false, miss(0x5000), true);
   for (int i = 0; i < 3; i++) classes.access(Level::L1d, 0x5000, true, miss(), true);
   CHECK(pairs(classes, Level::L1d) == Texts{"1 data 1 data conflict 0: 1"});
   CHECK(count(classes, MissClasses::DataWrite, MissClasses::Conflict) == 3);
+  classes.use(2, true);
+  classes.access(Level::L1d, 0x5000, false, miss(0x6000), true);  // the read that pays
+  CHECK(pairs(classes, Level::L1d) ==
+        Texts{"1 data 1 data conflict 0: 1", "2 data 1 data conflict 0: 1"});
+  classes.access(Level::L1d, 0x6000, true, miss(), true);  // and another eviction
+  CHECK(pairs(classes, Level::L1d).size() == 3);
+}
+
+TEST_CASE("classes of misses: each open bracket gets the pairs") {
+  MissClasses classes(p90());
+  classes.use(1, true);
+  classes.begin(7);
+  classes.begin(kPhase);
+  classes.access(Level::L1d, 0x5000, false, miss(), true);
+  classes.access(Level::L1d, 0x6000, false, miss(0x5000), true);
+  classes.access(Level::L1d, 0x5000, false, miss(0x6000), true);
+  classes.end();
+  classes.access(Level::L1d, 0x6000, false, miss(0x5000), true);
+  CHECK(pairs(classes, Level::L1d) == Texts{"1 data 1 data conflict 0: 1"});
+  CHECK(classes.pairs().at(7).begin()->second == 2);
 }
 
 TEST_CASE("classes of misses: TLBs, and who emptied them") {
   MissClasses classes(p90());
+  classes.begin(kPhase);
   classes.use(1, true);
   classes.access(Level::Dtlb, 0xC0003000, false, miss(), true);
   classes.access(Level::L2, 0x1000, false, miss(), true);  // the walk
@@ -178,6 +204,7 @@ TEST_CASE("classes of misses: TLBs, and who emptied them") {
 
 TEST_CASE("classes of misses: a walk after a hit in L1D accesses L2 for the page tables") {
   MissClasses classes(p90());
+  classes.begin(kPhase);
   classes.use(1, true);
   const auto walk = [&](uint32_t victim) {
     classes.access(Level::Itlb, 0x8000, false, miss(), true);
@@ -193,6 +220,7 @@ TEST_CASE("classes of misses: a walk after a hit in L1D accesses L2 for the page
 
 TEST_CASE("classes of misses: the trace has the instructions and clocks of the last accesses") {
   MissClasses classes(p90());
+  classes.begin(kPhase);
   Seen seen;
   classes.trace(&seen);
   classes.use(7, true);
@@ -218,6 +246,7 @@ TEST_CASE("classes of misses: the trace has the instructions and clocks of the l
 TEST_CASE("classes of misses: writes that fill no line, and emptied caches") {
   p5::Config config = p90();
   MissClasses classes(config);
+  classes.begin(kPhase);
   classes.use(1, true);
   classes.access(Level::L1d, 0x1000, true, miss(), true);
   classes.access(Level::L1d, 0x1000, true, miss(), true);

@@ -7,7 +7,7 @@ import json
 import pytest
 from fakelab import written
 
-from p5stats import StatsError, misses
+from p5stats import StatsError, misses, profiles
 
 SITES = [
     {"type": "site", "id": 0, "function": "main\tdup.c:7", "module": "/bin/dup", "instruction": 64},
@@ -76,18 +76,22 @@ def test_a_miss_knows_who_took_its_line(read):
     assert list(frame["by"]) == ["", "code", "device"]
 
 
-def test_misses_belong_to_the_innermost_bracket(read):
-    inner = bracket(1100, miss(1200), phase=1)
-    found = read(lines(bracket(1000, miss(1050), *inner, miss(1700))))
-    assert [one.tsc for one in found[0][0].misses] == [1050, 1700]
+def test_a_bracket_has_the_misses_of_those_inside(read):
+    inner = bracket(1100, miss(1200), phase=1, beyond=2)
+    found = read(lines(bracket(1000, miss(1050), *inner, miss(1700), beyond=1)))
+    assert [one.tsc for one in found[0][0].misses] == [1050, 1200, 1700]
     assert [one.tsc for one in found[1][0].misses] == [1200]
+    assert (found[0][0].beyond, found[1][0].beyond) == (3, 2)
+    trace = profiles.trace({}, None, 1_000_000, {"outer": found[0], "inner": found[1]})
+    slices = [one["name"] for one in trace["traceEvents"] if one["ph"] == "X"]
+    assert sorted(slices) == ["inner", "main", "main", "main", "outer"]
 
 
 def test_the_typical_bracket(read):
     cold = bracket(1000, miss(1100), miss(1200))
-    warm = [bracket(begin, miss(begin + 50)) for begin in (2000, 3000)]
-    found = read(lines(cold, *warm, bracket(4000, beyond=3)))[0]
-    assert misses.typical(found).begin == 2000
+    warm = [bracket(begin, miss(begin + 50)) for begin in (2000, 3000, 4000)]
+    found = read(lines(cold, *warm, bracket(5000, beyond=3)))[0]
+    assert misses.typical(found).begin == 3000
     different = read(lines(cold, warm[0], bracket(5000)))[0]
     different[2].end += 90
     different[0].end += 50
@@ -137,6 +141,7 @@ def test_the_table(show):
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in said.splitlines()]
     evicted = next(row for row in rows if row[:2] == ["100", "L1I"])
     assert evicted[2:6] == ["main", "conflict", "sys_dup, 300 before", "main, 700 before"]
+    assert "call: bracket 1 of 1, 2 misses in 500 clocks" in said
     assert evicted[6:] == ["12", "40", "5000"]
     removed = next(row for row in rows if row[:2] == ["250", "ITLB"])
     assert removed[4] == "sys_dup (flush), 300 before"
@@ -147,7 +152,8 @@ def test_a_long_bracket_and_a_trace_that_was_cut(show):
     _, said, _ = show(long, "--format", "markdown")
     assert said.count("sys_dup") == 60
     assert "--all-tables" in said
-    assert "5 further ones" in said
+    assert "85 misses in 500 clocks, the first 80 of them" in said
+    assert "5 further ones of call" in said
     _, said, _ = show(long, "--format", "markdown", "--all-tables")
     assert said.count("sys_dup") == 80
     _, said, _ = show(long, "--format", "json")

@@ -315,7 +315,9 @@ void Attribution::begin(uint32_t phase) {
     begun.began.push_back(seen.count);
   }
   open_.push_back(&begun);
-  if (classes_) classes_->use(function_, true);
+  if (!classes_) return;
+  classes_->begin(phase);
+  classes_->use(function_, true);
 }
 
 void Attribution::end() {
@@ -329,7 +331,9 @@ void Attribution::end() {
     }
   }
   open_.pop_back();
-  if (classes_) classes_->use(function_, !open_.empty());
+  if (!classes_) return;
+  classes_->end();
+  classes_->use(function_, !open_.empty());
 }
 
 void Attribution::stop() {

@@ -70,8 +70,10 @@ void File::append_functions() {
   std::set<uint32_t> functions;
   for (const uint32_t node : used_nodes(found_)) functions.insert(found_.nodes()[node].function);
   if (classes_) {
-    for (const auto& [pair, count] : classes_->pairs()) {
-      functions.insert({pair.loser.function, pair.winner.function});
+    for (const auto& [phase, pairs] : classes_->pairs()) {
+      for (const auto& [pair, count] : pairs) {
+        functions.insert({pair.loser.function, pair.winner.function});
+      }
     }
   }
   for (const uint32_t id : functions) {
@@ -126,14 +128,16 @@ std::vector<uint64_t> File::written(const Attribution::Counts& counts) const {
 }
 
 void File::append_evictions() {
-  for (const auto& [pair, count] : classes_->pairs()) {
-    JsonLine line("eviction");
-    line.member("cache", MissClasses::name(pair.level))
-        .member("cause", MissClasses::name(pair.cls));
-    line.member("loser", pair.loser.function).member("winner", pair.winner.function);
-    line.member("colour", pair.colour).member("count", count);
-    line.member("lost", MissClasses::name(pair.loser.use));
-    text_ += line.member("won", MissClasses::name(pair.winner.use)).line();
+  for (const auto& [phase, pairs] : classes_->pairs()) {
+    for (const auto& [pair, count] : pairs) {
+      JsonLine line("eviction");
+      line.member("phase", phase).member("cache", MissClasses::name(pair.level));
+      line.member("cause", MissClasses::name(pair.cls));
+      line.member("loser", pair.loser.function).member("winner", pair.winner.function);
+      line.member("colour", pair.colour).member("count", count);
+      line.member("lost", MissClasses::name(pair.loser.use));
+      text_ += line.member("won", MissClasses::name(pair.winner.use)).line();
+    }
   }
 }
 

@@ -22,7 +22,7 @@ Make Misses::read(base::Settings& settings) {
 }
 
 Misses::Misses(const Machine& machine, uint64_t limit)
-    : model_(machine.model), classes_(machine.classes), machine_(machine), left_(limit) {}
+    : model_(machine.model), classes_(machine.classes), machine_(machine), limit_(limit) {}
 
 void Misses::open(const std::vector<uint32_t>&, Write write) {
   write_ = std::move(write);
@@ -44,12 +44,13 @@ void Misses::move(p5::Linear linear, p5::Linear) {
 }
 
 void Misses::missed(const MissClasses::Miss& miss) {
-  if (open_.empty() || open_.back() == P5_PHASE_EMPTY) return;
-  if (left_ == 0) {
-    beyond_++;
+  if (open_.empty() || open_.back().phase == P5_PHASE_EMPTY) return;
+  uint64_t& written = written_[open_.back().phase];
+  if (written == limit_) {
+    open_.back().beyond++;
     return;
   }
-  left_--;
+  written++;
   pending_.push_back(miss);
 }
 
@@ -100,8 +101,7 @@ uint32_t Misses::site(const MissClasses::User& user) {
 
 void Misses::begin(uint32_t phase) {
   write_pending();
-  open_.push_back(phase);
-  beyond_ = 0;
+  open_.push_back({phase, 0});
   bracket("begin");
 }
 
@@ -117,10 +117,11 @@ void Misses::stop() {
 
 // Writes the beginning or the end of a bracket that is not empty.
 void Misses::bracket(const char* type) {
-  if (open_.back() == P5_PHASE_EMPTY) return;
+  const auto [phase, beyond] = open_.back();
+  if (phase == P5_PHASE_EMPTY) return;
   base::JsonLine line(type);
-  line.member("phase", open_.back()).member("tsc", model_.clock());
-  write_(line.member("beyond", beyond_).line());
+  line.member("phase", phase).member("tsc", model_.clock());
+  write_(line.member("beyond", beyond).line());
 }
 
 std::string Misses::differs() const {

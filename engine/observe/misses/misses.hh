@@ -49,11 +49,15 @@ class Misses : public Observer, public MissClasses::Trace {
   const Machine machine_;
   const Functions* functions_ = nullptr;
   Write write_;
-  uint64_t left_;                           // misses that can still be written
-  uint64_t beyond_ = 0;                     // misses of the last bracket that were not written
+  const uint64_t limit_;
   uint64_t began_ = 0;                      // clock at which the current instruction began
   std::vector<MissClasses::Miss> pending_;  // of the current instruction
-  std::vector<uint32_t> open_;              // the phases of open brackets
+  struct Open {
+    uint32_t phase;
+    uint64_t beyond;  // misses that are not written, without those of the brackets inside
+  };
+  std::vector<Open> open_;                                   // nested brackets
+  std::map<uint32_t, uint64_t> written_;                     // [phase]
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> sites_;  // [function, instruction]
 };
 

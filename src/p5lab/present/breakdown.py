@@ -23,16 +23,14 @@ from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import by_source, column, same_lines
 from p5lab.present.column import Column
-from p5lab.present.comparison import CYCLES, NOMINAL, differing, system_of
+from p5lab.present.comparison import CYCLES, NOMINAL, differing, operation_of, system_of
 from p5stats import StatsError, compare, cpi, declared, dimensions, tidy
 from p5stats.dimensions import (
     ALL_BRACKETS,
-    CAUSE,
     CAUSES,
     COMPONENT,
     DIMENSIONS,
     OWN_EVENTS,
-    PAIRS,
     PER_CALL,
     SEED,
     WHOLE_RUN,
@@ -61,7 +59,7 @@ NO_RETURN = "no return"  # calls that did not return
 OWN = {**OWN_EVENTS, NO_RETURN: "calls", **{name: unit for name, (unit, _) in PER_CALL.items()}}
 # The columns of observers that a table of one system shows without a wish, beside the metrics.
 OWN_SHOWN = (
-    *(dimensions.CLOCKS, dimensions.DELIVERIES, "evictions"),
+    *(dimensions.CLOCKS, dimensions.DELIVERIES, dimensions.EVICTIONS),
     *("calls", NO_RETURN, "total/call", "waited/call"),
 )
 _UNITS = {**OWN, **{metric.name: metric.unit for metric in compare.metrics(0)}}
@@ -120,8 +118,6 @@ def ask(
         raise UserError(str(error)) from None
     if COMPONENT in found.dimensions and any(one.name not in (CYCLES, NOMINAL) for one in columns):
         raise UserError(f"{COMPONENT}: only busy cycles have components; expected --metric cycles")
-    if CAUSE in found.dimensions and not columns and not {*PAIRS} & {*found.dimensions}:
-        return replace(found, metrics=tuple(_columns("l2_read_misses")))
     return found
 
 
@@ -217,7 +213,7 @@ class Table:
             return "one interval" if "interval" in self.question.by else self.phase
         if self.question.per == ALL:
             return ALL_BRACKETS
-        return f"one {self.systems[0].stored[0].record['workload']['operation']}"
+        return f"one {operation_of(self.systems[0].stored[0].record, self.phase)}"
 
     @cached_property
     def total(self) -> Row:
@@ -236,6 +232,14 @@ class Table:
     def known(self) -> tuple[Column, ...]:
         """The metrics of View.PARTS and of observers that the systems have."""
         return self.having(_KNOWN)
+
+    @property
+    def frequent(self) -> tuple[Column, ...]:
+        """The events that the systems have, the most frequent first, without those that none
+        counted."""
+        sums = _sum([one for one in self.total.counts if one is not None])
+        events = sorted(sums, key=lambda event: -sums[event])
+        return tuple(_columns(",".join(one for one in events if sums[one]) or events[0]))
 
     def having(self, columns: Iterable[Column]) -> tuple[Column, ...]:
         """Those of the columns whose events the systems have."""
@@ -314,12 +318,11 @@ def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
     runs = selection.as_versions(runs)
     question = of_versions(runs, question)
     found = _paired(_systems(runs), question)
-    if not found:
+    nowhere = _known_values(runs, question)
+    if not found or nowhere:
         wanted = " ".join(f"--where {name}={','.join(v)}" for name, v in question.where.items())
-        raise UserError(
-            f"{wanted or _meant(question)}: no run has such counts"
-            f"{_known_values(runs, question) if question.where else ''}"
-        )
+        nothing = "no run has such counts" if wanted else "all these counts are 0"
+        raise UserError(f"{wanted or _meant(question)}: {nothing}{nowhere}")
     check_names(runs, question)
     has = {one for table in found for one in table.having(question.metrics)}
     for lost in (one for one in question.metrics if one not in has):
@@ -584,7 +587,8 @@ def _table(
     rows = [Row(key, tuple(one.get(key) for one in counts)) for key in keys]
     table = Table(benchmark, phase, question, systems, (), tuple(rows))
     several = len(systems) > 1
-    return table.ordered(question.metrics or table.known[: 1 if several else None])
+    shown = question.metrics or table.known or table.frequent
+    return table.ordered(shown if question.metrics else shown[: 1 if several else None])
 
 
 def _by_key(frame: pd.DataFrame) -> dict[tuple[str, ...], dict[str, float]]:
@@ -611,6 +615,7 @@ def check_names(runs: Sequence[Stored], question: Question) -> None:
 
 
 def _known_values(runs: Sequence[Stored], question: Question) -> str:
+    """The end of a message about a value of `where` that no run has; empty if there is none."""
     for name, texts in question.where.items():
         known = _values(runs, question, name)
         for text in texts:

@@ -10,7 +10,7 @@ from p5lab.present.breakdown import LINE, Row, Table
 from p5lab.present.column import Column
 from p5lab.present.tables import MISSING, Grid, number, percent, plain, ratio, signed, times
 from p5lab.present.tables import show as show_tables
-from p5stats.dimensions import WHOLE_RUN
+from p5stats.dimensions import EVICTIONS, WHOLE_RUN
 
 # The columns of `rows` before and after those of the dimensions.
 BEFORE, AFTER = ("benchmark", "phase", "system", "runs"), ("metric", "unit", "per", "value")
@@ -19,6 +19,10 @@ ROWS = 20
 NEW, GONE = "new", "gone"  # the ratio of a row that only a later or only the first system has
 TOTAL = "total"
 ADD_UP = "The rows add up to the counts {}."
+EVICTED = (
+    "A row counts the misses of lines and pages that were taken away, not first misses. Of several"
+    " accesses that miss a line and load nothing, only the first counts."
+)
 NOTHING_IS = "The empty bracket is not subtracted."
 RATIO = (
     "Rows with a ratio are in the order of its dividend (those with a CPI, of the cycles), and the"
@@ -55,6 +59,8 @@ def sums(table: Table) -> str:
     calls with the calls inside them."""
     if all(one.is_ratio or one.name.startswith("total.") for one in table.columns):
         return ""
+    if [one.name for one in table.columns] == [EVICTIONS]:
+        return EVICTED
     whole = f"of {WHOLE_RUN}" if table.phase == WHOLE_RUN else "between the markers"
     return ADD_UP.format("that --where chooses" if table.question.where else whole)
 

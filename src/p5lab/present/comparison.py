@@ -8,17 +8,18 @@ machine). A cell contains the measurements of all placement seeds.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from p5lab.describe import engine
 from p5lab.describe.engine import DEVIATIONS, UNCOUNTED
-from p5lab.describe.experiment import Cannot
+from p5lab.describe.experiment import PROGRAM, Cannot
 from p5lab.describe.keys import readable
 from p5lab.describe.observation.clocks import Clocks, is_nominal
-from p5lab.describe.workload import EMPTY_NAME
+from p5lab.describe.observation.region import Region
+from p5lab.describe.workload import EMPTY_NAME, WHOLE_NAME
 from p5lab.keep import swept_keys
 from p5lab.keep.selection import called, head, subject
 from p5lab.keep.store import Stored
@@ -52,6 +53,15 @@ class Measured:
     values: dict[str, float]
     corrected: bool
     events: dict[str, float] = field(default_factory=dict)
+
+
+def operation_of(record: Mapping[str, Any], phase: str) -> str:
+    """What one operation of a phase is, such as `call`: of the user's own program, the whole run,
+    a call of the function of --region, or a bracket of markers."""
+    if record.get("experiment") != PROGRAM or phase in ("", WHOLE_NAME):
+        return str(record["workload"]["operation"])
+    region = Region.of_record(record)
+    return "call" if region and region.function == phase else "bracket"
 
 
 def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:

@@ -8,11 +8,9 @@ from rich.console import Console
 
 from p5lab.describe import papers
 from p5lab.describe.experiment import PROGRAM
-from p5lab.describe.observation import Region
-from p5lab.describe.workload import WHOLE_NAME
 from p5lab.keep import selection
 from p5lab.present import comparison, headline, one_system, several_systems, tables
-from p5lab.present.comparison import Comparison, Question
+from p5lab.present.comparison import Comparison
 from p5lab.present.tables import LATEX, MISSING, Grid
 
 FORMATS = ("table", "markdown", "csv", "json")
@@ -122,14 +120,12 @@ def _operation(found: Comparison) -> str:
     if found.experiments != [PROGRAM]:
         return "one operation"
 
-    def of_phase(question: Question) -> str:
-        if question.phase == WHOLE_NAME:
-            return "one run of the program"
-        region = Region.of_record(found.any_cell(question).record)
-        is_call = region and region.function == question.phase
-        return "one call of the function" if is_call else "one bracket"
-
-    return " or ".join(sorted(set(map(of_phase, found.questions)), reverse=True))
+    names = {"run": "one run of the program", "call": "one call of the function"}
+    each = (
+        comparison.operation_of(found.any_cell(question).record, question.phase)
+        for question in found.questions
+    )
+    return " or ".join(sorted({names.get(one, f"one {one}") for one in each}, reverse=True))
 
 
 def about(grids: Sequence[Grid], found: Comparison) -> list[str]:

@@ -55,9 +55,9 @@ def trace(stored: Stored, event: str = "") -> str:
     brackets = {names.get(phase, str(phase)): own for phase, own in traced.items()}
     timed = by_interval.read(stored) if by_interval.has(stored) else None
     _, clock_hz = tidy.read_run(stored.directory)
-    all_missed = misses.read(missed).values() if missed.is_file() else ()
-    every = (one for own in all_missed for one in own)
-    return json.dumps(profiles.trace(brackets, timed, clock_hz, every)) + "\n"
+    read = misses.read(missed) if missed.is_file() else {}
+    lost = {names.get(phase, str(phase)): own for phase, own in read.items()}
+    return json.dumps(profiles.trace(brackets, timed, clock_hz, lost)) + "\n"
 
 
 def _stacks(stored: Stored) -> Attribution:

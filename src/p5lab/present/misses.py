@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Prints the misses of a call, for `./p5lab show RUN --misses`. The run needs --trace misses."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -33,23 +33,38 @@ def show(console: Console, stored: Stored, form: str, *, more: bool = False) -> 
     path = stored.directory / MISSES
     if not path.is_file():
         raise selection.without(stored, "trace of misses", "--trace misses")
-    every = misses.read(path)
+    names = phase_names.of(stored.record)
+    read = misses.read(path)
+    every = {names.get(phase, f"phase {phase}"): brackets for phase, brackets in read.items()}
     found = {phase: misses.typical(brackets) for phase, brackets in every.items()}
     if form == "json":
-        listed = [{"phase": one, "misses": list(misses.rows(found[one]))} for one in found]
+        listed = [
+            {
+                "phase": name,
+                "iteration": every[name].index(bracket),
+                "clocks": bracket.end - bracket.begin,
+                "beyond": bracket.beyond,
+                "misses": list(misses.rows(bracket)),
+            }
+            for name, bracket in found.items()
+        ]
         console.file.write(tables.as_json(run=stored.id, phases=listed))
         return
-    names = phase_names.of(stored.record)
     most = None if more else ROWS
-    grids = [_grid(names.get(one, f"phase {one}"), found[one], most) for one in found]
-    plain = [{"phase": one, **row} for one in found for row in misses.rows(found[one])]
+    grids = [_grid(name, every[name], found[name], most) for name in found]
+    plain = [{"phase": name, **row} for name in found for row in misses.rows(found[name])]
     longer = not more and any(len(bracket.misses) > ROWS for bracket in found.values())
     tables.show(console, form, grids, list(_notes(every, longer=longer)), plain)
 
 
-def _grid(phase: str, bracket: misses.Bracket, most: int | None) -> Grid:
-    clocks = bracket.end - bracket.begin
-    title = f"{phase}: one bracket, {len(bracket.misses)} misses in {clocks:,} clocks"
+def _grid(
+    phase: str, every: Sequence[misses.Bracket], bracket: misses.Bracket, most: int | None
+) -> Grid:
+    clocks, traced = bracket.end - bracket.begin, len(bracket.misses)
+    number = f"bracket {every.index(bracket) + 1} of {len(every)}"
+    counted = f"{traced + bracket.beyond:,} misses in {clocks:,} clocks"
+    first = f", the first {traced:,} of them" if bracket.beyond else ""
+    title = f"{phase}: {number}, {counted}{first}"
     grid = Grid(title, HEADS, keys=2, left={1, 2, 3, 4, 5})
     rows = zip(bracket.misses, misses.rows(bracket), strict=True)
     for miss, row in islice(rows, most):
@@ -76,13 +91,21 @@ def _past(row: Row, function: str, before: str, use: str = "") -> str:
     return f"{row[function]}{for_what}, {row[before]:,} before"
 
 
-def _notes(every: dict[int, list[misses.Bracket]], *, longer: bool) -> Iterator[str]:
+def _notes(every: Mapping[str, Sequence[misses.Bracket]], *, longer: bool) -> Iterator[str]:
     """What the tables do not show."""
     if longer:
-        yield f"A table ends after {ROWS} misses; --all-tables, --format csv and json have all."
-    left = sum(bracket.beyond for brackets in every.values() for bracket in brackets)
-    if left:
         yield (
-            f"The trace has the first {MOST_MISSES:,} misses of the run; {left:,} further ones are"
-            " only counted (show RUN --evictions)."
+            f"A table ends after {ROWS} misses; --all-tables, --format csv and json have all of the"
+            " bracket."
+        )
+    for phase, brackets in every.items():
+        if left := sum(bracket.beyond for bracket in brackets):
+            yield (
+                f"The trace has the first {MOST_MISSES:,} misses of each phase; {left:,} further"
+                f" ones of {phase} are only counted (show RUN --evictions)."
+            )
+    if any(miss.lost is None for own in every.values() for one in own for miss in one.misses):
+        yield (
+            f"{MISSING}: the line or page was never there, or an access that loads nothing has"
+            " missed it before."
         )

@@ -107,7 +107,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     elif several or wanted.columns:
         for name in VIEWS:
             if _is_given(args, name):
-                raise UserError(f"show --{name}: expected one run")
+                found = selection.listed_runs(side_by_side.named(lab, words, args.only))
+                raise UserError(f"show --{name}: expected one run; found {found}")
         side_by_side.show(args, side_by_side.chosen(lab, words, args.only))
     else:
         view = next((VIEWS[name] for name in VIEWS if _is_given(args, name)), _whole)

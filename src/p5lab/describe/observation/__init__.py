@@ -136,7 +136,9 @@ class Observation:
         """Raises UserError if two kinds cannot share one run. `where` begins the message."""
         names = [wish.every_access for wish in self if wish.every_access]
         if len(names) > 1:
-            raise UserError(f"{where}: {' and '.join(names)} cannot share one run")
+            raise UserError(
+                f"{where}: {' and '.join(names)} cannot share one run: expected one of them"
+            )
 
     def boot(self) -> Conf:
         """The lines of boot.conf, of all kinds."""

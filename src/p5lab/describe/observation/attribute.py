@@ -59,9 +59,9 @@ class Attribution(Kind):
 
     @property
     def every_access(self) -> str:
-        """The text `--attribute misses` if the user gave this option, because the engine then
-        follows each cache line, else empty."""
-        return "--attribute misses" if "misses" in self.by else ""
+        """The options that count misses by class if the user gave one of them, because the engine
+        then follows each cache line, else empty."""
+        return "--attribute misses (also --trace misses, --by cause)" if "misses" in self.by else ""
 
     @property
     def with_nominal(self) -> bool:
