@@ -12,7 +12,7 @@ from p5lab.cli.commands import explain as command
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
 from p5lab.page import charts, svg, waterfall_figure
-from p5lab.present import cpi_stack, explanation
+from p5lab.present import breakdown, cpi_stack, explanation, two_systems
 from p5lab.present.cpi_stack import Stack
 from p5stats import StatsError, cpi
 
@@ -366,3 +366,9 @@ def test_the_rows_add_up_to_the_busy_cycles_of_both_systems():
 def test_reads_that_wait_for_the_bus_are_not_called_writes():
     (group,) = [name for name, own in cpi.GROUPS.items() if "cpi.bus.reads" in own]
     assert "write" not in group and "bus" in group
+
+
+@pytest.mark.parametrize("name", ["cause", "winner"])
+def test_what_divides_no_clocks_explains_nothing(name):
+    with pytest.raises(UserError, match=rf"--by {name}: .*`compare"):
+        two_systems._with_ring(breakdown.ask([name]))

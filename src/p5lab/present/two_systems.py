@@ -14,7 +14,7 @@ from p5lab.present import breakdown, cpi_stack, explanation
 from p5lab.present.breakdown import Question
 from p5lab.present.comparison import System, differing, repeated, system_of
 from p5lab.present.explanation import Explanation
-from p5stats.dimensions import COMPONENT
+from p5stats.dimensions import COMPONENT, OBSERVERS
 
 SEEDS = 5  # the smallest number of placement seeds of a difference with a range
 PAIR = 2  # systems
@@ -61,6 +61,12 @@ def _with_ring(asked: Question | None) -> Question | None:
         return None
     if COMPONENT in asked.dimensions:
         raise UserError(f"explain --by {COMPONENT}: every explanation is by component already")
+    for name in asked.dimensions:
+        if not any(one.has((name, COMPONENT)) for one in OBSERVERS):
+            raise UserError(
+                f"explain --by {name}: clocks are not divided by {name}; expected a dimension of"
+                f" clocks, such as function, or `compare RUN RUN --by {name}`"
+            )
     where = [f"{name}={','.join(values)}" for name, values in asked.where.items()]
     breakdown.ask([*asked.by, COMPONENT, cpi_stack.RING], where)  # no dimension excludes these
     return replace(asked, by=tuple(dict.fromkeys((*asked.by, cpi_stack.RING))))
