@@ -9,6 +9,7 @@ malformed line.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import repeat, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -115,11 +116,12 @@ class Events:
         """The counts of each event between two snapshots, as sums over all address spaces and over
         all rings, or of one ring."""
 
-        def total(marker: Marker, index: int) -> int:
+        def totals(marker: Marker) -> Iterator[int]:
             banks = (bank for (_, own), bank in marker.banks.items() if ring in (None, own))
-            return sum(bank[index] for bank in banks if index < len(bank))
+            return map(sum, zip_longest(repeat(0, len(self.units)), *banks, fillvalue=0))
 
-        return {event: total(end, i) - total(begin, i) for i, event in enumerate(self.units)}
+        each = zip(self.units, totals(begin), totals(end), strict=True)
+        return {event: last - first for event, first, last in each}
 
 
 def parse(path: Path) -> Events:
