@@ -94,22 +94,19 @@ def rows(runs: Sequence[Stored]) -> dict[str, list[Row]]:
         one = found.get((operation, "used", geometry))
         return _measured(one) if one else None
 
-    def undisturbed(operation: str) -> Stored | None:
-        return found.get((operation, "unused", ""))
+    def undisturbed(operation: str) -> pd.DataFrame | None:
+        one = found.get((operation, "unused", ""))
+        return _engine(one) if one else None
 
+    base, exact, quiet = counted(NULL), counted(NULL, EXACT), undisturbed(NULL)
+    if base is None or quiet is None:
+        return {}
     result = {}
-    base, quiet = counted(NULL), undisturbed(NULL)
-    for operation in dict.fromkeys(key[0] for key in found):
+    for operation in dict.fromkeys(key[0] for key in found if key[0] != NULL):
         one, alone = counted(operation), undisturbed(operation)
-        if operation != NULL and one and base and alone and quiet:
-            result[operation] = method.rows(
-                one,
-                base,
-                _engine(alone),
-                _engine(quiet),
-                counted(operation, EXACT),
-                counted(NULL, EXACT),
-            )
+        if one and alone is not None:
+            right = counted(operation, EXACT)
+            result[operation] = method.rows(one, base, alone, quiet, right, exact)
     return result
 
 
