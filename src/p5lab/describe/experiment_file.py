@@ -179,7 +179,7 @@ def read(lab: Lab, name: str) -> File:
 
 def check_workload(lab: Lab, name: str) -> None:
     """Raises UserError if no workload has this name."""
-    known = workloads.load(lab)
+    known = workloads.names(lab)
     if name not in known:
         raise workloads.unknown_workload(lab, name, known)
 

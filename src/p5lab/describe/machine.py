@@ -114,6 +114,15 @@ class Machine:
         return Machine(self.name, values, overlay, sources)
 
 
+_DEFAULTS = {key.name: key.default for key in KEYS if key.default is not None}
+_OF_DEFAULTS = {  # their sources
+    key.name: f"default of {place}"
+    for part, place in ((part, Lab.here().short(part.path)) for part in PARTS)
+    for key in part.keys
+    if key.name in _DEFAULTS
+}
+
+
 def names(where: Lab | Path) -> list[str]:
     """All machines of a laboratory, or of one directory, in alphabetical order."""
     return list(_files(where))
@@ -128,13 +137,7 @@ def load(where: Lab | Path, name: str, place: Where = "") -> Machine:
         raise unknown("machine", name, known, where=begin(place, "machines"))
     path = known[name]
     own, own_sources = _resolved(path)
-    values = {key.name: key.default for key in KEYS if key.default is not None} | own
-    sources = {
-        key.name: f"default of {Lab.here().short(part.path)}"
-        for part in PARTS
-        for key in part.keys
-        if key.default is not None
-    } | own_sources
+    values, sources = _DEFAULTS | own, _OF_DEFAULTS | own_sources
     for key in KEYS:
         if key.kind == "file" and key.name in values:
             given, about = _given_by(key, str(values[key.name]))

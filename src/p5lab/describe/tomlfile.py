@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reads TOML files. The errors name the file, the line and the key."""
 
+import pickle
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -266,15 +267,17 @@ def load(path: Path, keys: Iterable[str] | None = None) -> Table:
             f"{path}:{line}: byte 0x{byte:02x} is not UTF-8; save it as UTF-8"
         ) from None
     try:
-        data = _copy(_parsed(text))
+        parsed, unsound = _parsed(text)
     except tomllib.TOMLDecodeError as error:
         _refuse(path, text, str(error))
     except (RecursionError, ValueError):  # deep nesting, or a number with thousands of digits
         raise UserError(f"{path}: not valid TOML") from None
+    data = pickle.loads(parsed)
     table = Table(File(str(path), text), data)
-    for place in _unsound(data):
+    if unsound is not None:
         raise UserError(
-            f"{table.file.where(place)}: not valid TOML: expected whole numbers of at most 64 bits"
+            f"{table.file.where(unsound)}: not valid TOML: expected whole numbers of at most 64"
+            " bits"
         )
     version = table.number("schema_version")
     if version != SCHEMA_VERSION:
@@ -295,18 +298,12 @@ def _types(kind: type[Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1024)
-def _parsed(text: str) -> dict[str, Any]:
-    """Parses a text once. A command that expands many experiments reads the same files often."""
-    return tomllib.loads(text)
-
-
-def _copy(value: Any) -> Any:  # noqa: ANN401
-    """A copy of tables and lists, which the caller may change."""
-    if isinstance(value, dict):
-        return {key: _copy(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_copy(part) for part in value]
-    return value
+def _parsed(text: str) -> tuple[bytes, Place | None]:
+    """Parses a text once, because a command that expands many experiments reads the same files
+    often. Returns the data, pickled because a caller may change its copy, and the first place that
+    is unsound."""
+    data = tomllib.loads(text)
+    return pickle.dumps(data), next(_unsound(data), None)
 
 
 def _refuse(path: Path, text: str, message: str) -> NoReturn:
