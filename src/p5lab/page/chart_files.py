@@ -8,6 +8,7 @@ proportions.
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,18 @@ def write(path: Path, content: bytes) -> None:
 def written(chart: dict[str, Any], suffix: str) -> bytes:
     """Returns the content of a file with a chart (Vega-Lite): ".svg", ".pdf" or ".png". A chart of
     `fit` has its width in points; a picture then has DOTS dots per inch."""
+    return _written(chart, [suffix])[suffix]
+
+
+def every(chart: dict[str, Any]) -> dict[str, bytes]:
+    """Returns the contents of `written` by suffix. The chart is drawn once."""
+    return _written(chart, SUFFIXES)
+
+
+def _written(chart: dict[str, Any], suffixes: Iterable[str]) -> dict[str, bytes]:
     points = chart.get("usermeta", {}).get(META)
     svg = vl_convert.vegalite_to_svg(chart, vl_version=VERSION)
-    return SUFFIXES[suffix](svg, points)
+    return {suffix: SUFFIXES[suffix](svg, points) for suffix in suffixes}
 
 
 def _svg(text: str, points: float | None) -> bytes:

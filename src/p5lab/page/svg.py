@@ -98,10 +98,8 @@ def _export(
 ) -> list[Path]:
     contents = {".csv": _table(figure, records).to_csv(index=False, lineterminator="\n").encode()}
     for name, spec in charts.whole(figure, size).items():
-        contents |= {
-            f"{name}{suffix}": chart_files.written(spec, suffix)
-            for suffix in (".svg", ".pdf", ".png")
-        }
+        files = chart_files.every(spec)
+        contents |= {f"{name}{suffix}": content for suffix, content in files.items()}
     paths = []
     for ending, content in contents.items():
         paths.append(directory / f"{figure.id}{ending}")
