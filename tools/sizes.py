@@ -13,6 +13,7 @@ import statistics
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import lizard
@@ -41,17 +42,23 @@ def files(place: Path) -> list[Path]:
     return sorted(path for path in place.rglob("*") if path.suffix in ENDINGS)
 
 
-def functions(path: Path) -> Iterator[Function]:
+def functions(path: Path) -> tuple[Function, ...]:
     """The functions of a file, including methods and inner functions. Raises SyntaxError for Python
     that cannot be parsed.
     """
+    return _functions(path, path.read_text(encoding="utf-8"))
+
+
+@cache
+def _functions(path: Path, text: str) -> tuple[Function, ...]:
     if path.suffix == ".py":
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield Function(path, node.name, node.lineno, node.end_lineno or node.lineno)
-        return
-    for one in lizard.analyze_file(str(path)).function_list:
-        yield Function(path, one.name, one.start_line, one.end_line)
+        return tuple(
+            Function(path, node.name, node.lineno, node.end_lineno or node.lineno)
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        )
+    found = lizard.analyze_file.analyze_source_code(str(path), text).function_list
+    return tuple(Function(path, one.name, one.start_line, one.end_line) for one in found)
 
 
 def rows(root: Path) -> Iterator[tuple[str, ...]]:
