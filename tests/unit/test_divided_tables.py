@@ -19,7 +19,7 @@ RECORD = {
 CYCLES, INSTRUCTIONS = "cycles.busy", "instructions"
 
 
-def table(rows, metrics, systems=2, phase="dup", **question):
+def table(rows, metrics, systems=2, phase="dup", by=("function",), **question):
     """A table with the busy cycles and instructions of each function, for each system."""
     named = tuple(
         System(name, (Stored(Path(name), RECORD | {"run": name}),))
@@ -32,7 +32,7 @@ def table(rows, metrics, systems=2, phase="dup", **question):
         for name, n in rows.items()
     )
     columns = column.parse([metrics])
-    asked = Question(("function",), metrics=columns, **question)
+    asked = Question(by, metrics=columns, **question)
     return Table("dup", phase, asked, named, (), counts).ordered(columns)
 
 
@@ -45,6 +45,16 @@ def printed(one, top=9):
 def cells(text):
     """The words of each line by the first of them, the last line with this word."""
     return {line.split()[0]: line.split() for line in text.splitlines() if line.split()}
+
+
+def test_the_whole_program_contains_its_other_phases():
+    rows = {"whole": ((100, 10),), "work": ((60, 6),)}
+    text = printed(table(rows, "cycles", systems=1, phase="", by=("phase",)))
+    assert cells(text)["work"] == ["work", "60", "60.0"]
+    assert cells(text)["all"] == ["all", "100", "100.0"]
+    assert "whole contains the others" in text
+    text = printed(table({"a": ((100, 10),), "b": ((60, 6),)}, "cycles", systems=1, by=("phase",)))
+    assert cells(text)["all"] == ["all", "160", "100.0"]
 
 
 def test_each_metric_has_its_own_order():

@@ -17,6 +17,7 @@ from pathlib import Path, PurePath
 
 from p5lab.describe import tomlfile
 from p5lab.describe.experiment import PROGRAM
+from p5lab.describe.workload import WHOLE_NAME
 from p5lab.errors import UserError, listed, unknown
 from p5lab.keep import selection, swept_keys
 from p5lab.keep.store import Stored
@@ -217,8 +218,16 @@ class Table:
 
     @cached_property
     def total(self) -> Row:
-        """The sum of all rows."""
-        return self.sum("all", self.rows)
+        """The sum of all rows. The phase of a whole program contains the others."""
+        return self.sum("all", self.whole or self.rows)
+
+    @property
+    def whole(self) -> list[Row]:
+        """With a row for each phase: the rows of the whole program; empty if it has no phases."""
+        if "phase" not in self.question.by:
+            return []
+        place = self.question.by.index("phase")
+        return [row for row in self.rows if row.key[place] == WHOLE_NAME]
 
     def sum(self, name: str, rows: Sequence[Row]) -> Row:
         """One row for several."""
@@ -560,6 +569,8 @@ def _divisors(stored: Stored, question: Question, counts: Counted) -> dict[str, 
     operations = int(stored.record["workload"]["operations"])
     each = 1 if "iteration" in question.by else brackets
     found = {str(phase): float(operations * n) for phase, n in (brackets * 0 + each).items()}
+    if "phase" in question.by and WHOLE_NAME in found:  # parts of one run
+        found = dict.fromkeys(found, found[WHOLE_NAME])
     return {**found, WHOLE_RUN: 1.0, ALL_BRACKETS: 1.0}
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from p5lab.describe.workload import WHOLE_NAME
 from p5lab.present import breakdown
 from p5lab.present.breakdown import LINE, Row, Table
 from p5lab.present.column import Column
@@ -59,6 +60,8 @@ def sums(table: Table) -> str:
     calls with the calls inside them."""
     if all(one.is_ratio or one.name.startswith("total.") for one in table.columns):
         return ""
+    if 0 < len(table.whole) < len(table.rows):
+        return f"The phase {WHOLE_NAME} contains the others, and is the sum."
     if [one.name for one in table.columns] == [EVICTIONS]:
         return EVICTED
     whole = f"of {WHOLE_RUN}" if table.phase == WHOLE_RUN else "between the markers"
