@@ -114,7 +114,7 @@ class _Reader:
             case "leave":
                 self._leave(record)
             case "miss" if self._open:
-                miss = self._miss(record)
+                miss = self._miss(record, self._open[0][1].begin)
                 for _, bracket in self._open:
                     bracket.misses.append(miss)
             case "miss":
@@ -127,32 +127,37 @@ class _Reader:
         if phase != record["phase"]:
             raise ValueError("an end without its begin")
         bracket.end = jsonl.whole(record["tsc"])
+        if bracket.end < bracket.begin:
+            raise ValueError(f"tsc went back from {bracket.begin} to {bracket.end}")
         bracket.beyond += jsonl.whole(record["beyond"])
         for _, outer in self._open:
             outer.beyond += bracket.beyond
         self._found.setdefault(record["phase"], []).append(bracket)
 
-    def _miss(self, record: dict[str, Any]) -> Miss:
+    def _miss(self, record: dict[str, Any], begin: int) -> Miss:
         if record["event"] not in ARRAYS:
             raise ValueError(f"unknown event {record['event']!r}")
+        tsc = jsonl.whole(record["tsc"])
+        if tsc < begin:
+            raise ValueError(f"tsc went back from {begin} to {tsc}")
         return Miss(
-            jsonl.whole(record["tsc"]),
+            tsc,
             jsonl.whole(record["clocks"]),
             self._sites[record["site"]],
             record["event"],
             str(record["cause"]),
             jsonl.whole(record["address"]),
             str(record["use"]),
-            self._past(record["loaded"]),
-            self._past(record["lost"]),
+            self._past(record["loaded"], tsc),
+            self._past(record["lost"], tsc),
             str(record.get("by", "")),
         )
 
-    def _past(self, value: list[int] | None) -> Past | None:
+    def _past(self, value: list[int] | None, now: int) -> Past | None:
         if value is None:
             return None
         site, tsc, address = value
-        return Past(self._sites[site], jsonl.whole(tsc), jsonl.whole(address))
+        return Past(self._sites[site], jsonl.whole(tsc, now + 1), jsonl.whole(address))
 
 
 def typical(brackets: Sequence[Bracket]) -> Bracket:

@@ -28,6 +28,7 @@ import test_crossings
 import test_gem5_events
 import test_gem5_stats
 import test_image_format
+import test_misses
 import test_modes_file
 import test_program
 import test_rootfs
@@ -66,6 +67,7 @@ from p5stats import (
     gem5,
     gem5_events,
     intervals,
+    misses,
     observers,
     profiles,
     record,
@@ -147,13 +149,31 @@ def of_crossings(tmp_path):
     return Reader("jsonl", [lines(trace.lines)], read, check, ends=True)
 
 
+def of_misses(tmp_path):
+    def read(data):
+        found = misses.read(put(tmp_path / "misses.jsonl", data))
+        return found, misses.frame(found)
+
+    def check(read):
+        found, frame = read
+        for brackets in found.values():
+            assert misses.typical(brackets).end >= 0
+        if len(frame):
+            assert (frame[["at", "clocks", "address"]] >= 0).all(axis=None)
+            assert (frame[["loaded_before", "lost_before"]].dropna() >= 0).all(axis=None)
+
+    seed = test_misses.lines(test_misses.bracket(1000, test_misses.miss(1100)))
+    return Reader("jsonl", [lines(seed)], read, check, ends=True)
+
+
 def of_attribution(tmp_path):
     def read(data):
         return attribution.read(put(tmp_path / "attribution.jsonl", data))
 
     def check(found):
         frame = found.frame()
-        assert list(frame.columns) == attribution.COLUMNS
+        # A further member of a node is a dimension of another observer.
+        assert [one for one in frame.columns if one in attribution.COLUMNS] == attribution.COLUMNS
         assert frame["count"].abs().max() < 2**63
         assert profiles.speedscope(found, "instructions", "a run")["profiles"]
 
@@ -500,6 +520,7 @@ def hostile_tar(tmp_path):
 READERS = {
     "events.jsonl": of_events,
     "crossings.jsonl": of_crossings,
+    "misses.jsonl": of_misses,
     "attribution.jsonl": of_attribution,
     "calls.jsonl": of_calls,
     "modes.jsonl": of_modes,

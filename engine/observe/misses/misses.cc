@@ -102,6 +102,7 @@ uint32_t Misses::site(const MissClasses::User& user) {
 void Misses::begin(uint32_t phase) {
   write_pending();
   open_.push_back({phase, 0});
+  began_ = model_.clock();  // the instruction of the marker began before the bracket
   bracket("begin");
 }
 
