@@ -9,6 +9,9 @@
 
 namespace measure {
 
+// The bits of an address below a page and below a large page.
+constexpr unsigned kPageShift = 12, kLargeShift = 22;
+
 // DtlbLarge is the data TLB for large pages.
 enum class Level : uint8_t { L1d, L1i, L2, Dtlb, DtlbLarge, Itlb };
 constexpr unsigned kLevels = 6;

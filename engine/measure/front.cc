@@ -63,9 +63,9 @@ Front::Front(const p5::Config& config, bool filter, AccessListener* listener)
     : l1d_(config.l1d),
       l1i_(config.l1i),
       write_back_(config.l1d.write_back),
-      code_pages_{p5::Tlb(config.itlb), Level::Itlb, p5::ItlbMisses, kPage},
-      pages_{p5::Tlb(config.dtlb), Level::Dtlb, p5::DtlbMisses, kPage},
-      large_pages_{p5::Tlb(config.dtlb_large), Level::DtlbLarge, p5::DtlbMisses, kLargePage},
+      code_pages_{p5::Tlb(config.itlb), Level::Itlb, p5::ItlbMisses, kPageShift},
+      pages_{p5::Tlb(config.dtlb), Level::Dtlb, p5::DtlbMisses, kPageShift},
+      large_pages_{p5::Tlb(config.dtlb_large), Level::DtlbLarge, p5::DtlbMisses, kLargeShift},
       filter_(filter),
       listener_(listener) {}
 

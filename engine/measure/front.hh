@@ -116,7 +116,6 @@ class Front {
   }
 
  private:
-  static constexpr unsigned kPage = 12, kLargePage = 22;
   // A TLB, how the listener and the counts call it, and the bits of an address below its pages.
   struct Pages {
     p5::Tlb tlb;

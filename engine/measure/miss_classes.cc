@@ -8,8 +8,6 @@
 namespace measure {
 namespace {
 
-constexpr uint32_t kPageBytes = 4096;
-
 MissClasses::Kind kind_of(Level level, bool write) {
   switch (level) {
     case Level::L1d:
@@ -59,8 +57,8 @@ MissClasses::MissClasses(const p5::Config& config) {
     array.shift = base::log2_of(real.line);
     array.capacity = real.size / real.line;
     array.allocates = real.write_allocate;
-    array.colour_shift = base::log2_of(kPageBytes);
-    array.colours = std::max(real.size / real.ways / kPageBytes, 1u);
+    array.colour_shift = kPageShift;
+    array.colours = std::max(real.size / real.ways >> kPageShift, 1u);
   };
   const auto tlb = [this](Level level, const p5::TlbConfig& real, unsigned page_shift) {
     Array& array = this->array(level);
@@ -71,9 +69,9 @@ MissClasses::MissClasses(const p5::Config& config) {
   cache(Level::L1d, config.l1d);
   cache(Level::L1i, config.l1i);
   if (config.memory.l2_present) cache(Level::L2, config.memory.l2);
-  tlb(Level::Dtlb, config.dtlb, 12);
-  tlb(Level::DtlbLarge, config.dtlb_large, 22);
-  tlb(Level::Itlb, config.itlb, 12);
+  tlb(Level::Dtlb, config.dtlb, kPageShift);
+  tlb(Level::DtlbLarge, config.dtlb_large, kLargeShift);
+  tlb(Level::Itlb, config.itlb, kPageShift);
 }
 
 void MissClasses::access(Level level, uint32_t address, bool write, const p5::CacheAccess& result,

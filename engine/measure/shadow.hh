@@ -101,7 +101,6 @@ class Shadows final : public p5::Observer {
   static constexpr uint32_t kNone = ~0u;
   static constexpr size_t kBatch = 16384;  // references: 128 KB
   static constexpr size_t kBatches = 64;   // that wait for the thread
-  static constexpr unsigned kPageShift = 12, kLargeShift = 22;
 
   static uint32_t page_of(p5::Linear linear) { return uint32_t(linear) >> kPageShift; }
   static uint32_t large_page_of(p5::Linear linear) { return uint32_t(linear) >> kLargeShift; }

@@ -37,7 +37,6 @@ void Misses::start() {
 
 // An instruction begins.
 void Misses::move(p5::Linear linear, p5::Linear) {
-  if (!classes_) return;
   write_pending();
   began_ = model_.clock();
   classes_->at(uint32_t(linear), began_);

@@ -25,7 +25,7 @@ class Misses : public Observer, public MissClasses::Trace {
 
   void open(const std::vector<uint32_t>&, Write write) override;
   void start() override;
-  bool sees_each() const override { return true; }
+  bool sees_each() const override { return classes_; }
   void arrive(const Entrance&, Position, p5::Linear) override {}
   void begin(uint32_t phase) override;
   void end() override;

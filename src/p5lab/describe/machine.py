@@ -9,7 +9,7 @@ defaults.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -114,13 +114,17 @@ class Machine:
         return Machine(self.name, values, overlay, sources)
 
 
-_DEFAULTS = {key.name: key.default for key in KEYS if key.default is not None}
-_OF_DEFAULTS = {  # their sources
-    key.name: f"default of {place}"
-    for part, place in ((part, Lab.here().short(part.path)) for part in PARTS)
-    for key in part.keys
-    if key.name in _DEFAULTS
-}
+@cache
+def _defaults() -> tuple[dict[str, Value], dict[str, str]]:
+    """The values of keys that a machine file need not have, and the sources of these values."""
+    values = {key.name: key.default for key in KEYS if key.default is not None}
+    sources = {
+        key.name: f"default of {place}"
+        for part, place in ((part, Lab.here().short(part.path)) for part in PARTS)
+        for key in part.keys
+        if key.name in values
+    }
+    return values, sources
 
 
 def names(where: Lab | Path) -> list[str]:
@@ -137,7 +141,8 @@ def load(where: Lab | Path, name: str, place: Where = "") -> Machine:
         raise unknown("machine", name, known, where=begin(place, "machines"))
     path = known[name]
     own, own_sources = _resolved(path)
-    values, sources = _DEFAULTS | own, _OF_DEFAULTS | own_sources
+    default, default_sources = _defaults()
+    values, sources = default | own, default_sources | own_sources
     for key in KEYS:
         if key.kind == "file" and key.name in values:
             given, about = _given_by(key, str(values[key.name]))

@@ -327,7 +327,9 @@ def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
     runs = selection.as_versions(runs)
     question = of_versions(runs, question)
     found = _paired(_systems(runs), question)
-    nowhere = _known_values(runs, question)
+    # Of a single value that no run has, no counts are found.
+    several = any(len(texts) > 1 for texts in question.where.values())
+    nowhere = _known_values(runs, question) if several or not found else ""
     if not found or nowhere:
         wanted = " ".join(f"--where {name}={','.join(v)}" for name, v in question.where.items())
         nothing = "no run has such counts" if wanted else "all these counts are 0"
