@@ -89,7 +89,7 @@ def write(
     stored = store.all_runs(lab, name)
     selection.say_left_out(lab, stored, name)
     results = choose(expansion.runs, stored)
-    if not results.found:
+    if not results.groups:
         raise UserError(f"{name} has no results: run `./p5lab {command}` first")
     title = PROGRAMS if name == experiment.PROGRAM else experiment.title(lab, name)
     asked = _claims(lab, name, results)
@@ -135,24 +135,24 @@ def _write(
     from p5lab.page import document, period_sections, svg
 
     results = subject.results
-    found = Comparison(results.shown, subject.cannot, subject.keys)
-    _check_columns(subject, found, wish.columns)
+    compared = Comparison(results.shown, subject.cannot, subject.keys)
+    _check_columns(subject, compared, wish.columns)
     attributed, traced, timed, stacked = (
-        [one for same in results.found if (one := next(filter(has, same.named), None))]
+        [stored for group in results.groups if (stored := next(filter(has, group.named), None))]
         for has in (_has(dimensions.ATTRIBUTION), _has(CROSSINGS), by_interval.has, cpi_stack.is_in)
     )
-    drawn = _divided(results, wish) + _drawn(lab, subject, found, wish.columns, stacked)
+    drawn = _divided(results, wish) + _drawn(lab, subject, compared, wish.columns, stacked)
     drawn += _inside(attributed, traced, stacked, timed)
-    judged = [one.shown for one in results.found if one.run]
+    judged = [group.shown for group in results.groups if group.run]
     validation = validate.evaluate(lab, subject.claims, judged)
     inside = (*attributed, *traced, *stacked, *timed)
     shown = (*results.shown, *inside)
-    runs = {one.id: one for one in shown}
+    runs = {stored.id: stored for stored in shown}
     page = document.make(
         subject.name,
         subject.title,
         results,
-        found,
+        compared,
         drawn,
         validation,
         list(runs.values()),
@@ -164,14 +164,14 @@ def _write(
     with writing(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         replace_text(output, text)
-    records = {one.id: one.record for one in runs.values()}
+    records = {stored.id: stored.record for stored in runs.values()}
     exported = svg.export(drawn, wish.export, records, wish.size) if wish.export else []
     return Written(output, exported, results.missing)
 
 
 def _has(file: str) -> Callable[[store.Stored], bool]:
     """Whether a run with status ok has this file."""
-    return lambda one: one.status == "ok" and (one.directory / file).is_file()
+    return lambda stored: stored.status == "ok" and (stored.directory / file).is_file()
 
 
 def _divided(results: Results, wish: Wish) -> "list[Figure]":
@@ -181,15 +181,16 @@ def _divided(results: Results, wish: Wish) -> "list[Figure]":
     if wish.question is None:
         return []
     question = wish.question
-    runs = [one for one, _ in breakdown.counting([x.named for x in results.found], question)]
+    groups = [group.named for group in results.groups]
+    runs = [stored for stored, _ in breakdown.counting(groups, question)]
     return divided_figure.of(runs, question, wish.top)
 
 
-def _check_columns(subject: _Subject, found: Comparison, columns: Sequence[Column]) -> None:
+def _check_columns(subject: _Subject, compared: Comparison, columns: Sequence[Column]) -> None:
     """Raises UserError if metrics were chosen for a page whose figures do not use the choice."""
     from p5lab.page import sweep_figure
 
-    uses = sweep_figure.axis(found) and not found.has_shadows
+    uses = sweep_figure.axis(compared) and not compared.has_shadows
     if columns and (not uses or counter_method.applies(subject.results.shown)):
         raise UserError(
             f"report {column.OPTION}: expected a sweep over a machine key with numbers, such as"
@@ -200,7 +201,7 @@ def _check_columns(subject: _Subject, found: Comparison, columns: Sequence[Colum
 def _drawn(
     lab: Lab,
     subject: _Subject,
-    found: Comparison,
+    compared: Comparison,
     columns: Sequence[Column],
     stacked: Sequence[store.Stored],
 ) -> "list[Figure]":
@@ -209,11 +210,11 @@ def _drawn(
 
     shown = subject.results.shown
     if counter_method.applies(shown):
-        return [method_figure.of(counter_method.rows(shown), [one.id for one in shown])]
-    sources = {one.name: one.source for one in workload.load(lab).values()}
-    drawn = figures.of(found, subject.claims, sources, columns, stacked)
+        return [method_figure.of(counter_method.rows(shown), [stored.id for stored in shown])]
+    sources = {name: known.source for name, known in workload.load(lab).items()}
+    drawn = figures.of(compared, subject.claims, sources, columns, stacked)
     if subject.name.startswith(RELATIVE):
-        drawn = [*relative_figure.of(found, published.load(lab)), *drawn]
+        drawn = [*relative_figure.of(compared, published.load(lab)), *drawn]
     return drawn
 
 
@@ -246,7 +247,7 @@ def _claims(lab: Lab, name: str, results: Results) -> list[published.Claim]:
 
     Leaves out claims that another experiment measures.
     """
-    machines = {one.run.machine.name for one in results.found if one.run}
+    machines = {group.run.machine.name for group in results.groups if group.run}
     return [
         claim
         for claim in published.load(lab)

@@ -37,16 +37,14 @@ NOTE = (
 )
 
 
-def page(found: Sequence[Annotated]) -> str:
+def page(runs: Sequence[Annotated]) -> str:
     """The page of one run, or of two versions side by side with equal source lines matched."""
-    title = " and ".join(one.name for one in found)
+    title = " and ".join(run.name for run in runs)
     hottest = max(
-        (block.clocks for one in found for code in one.functions for block in code.blocks),
+        (block.clocks for run in runs for code in run.functions for block in code.blocks),
         default=1,
     )
-    body = "".join(
-        _function(found, name, place, hottest) for place, name in enumerate(_names(found))
-    )
+    body = "".join(_function(runs, name, place, hottest) for place, name in enumerate(_names(runs)))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -57,26 +55,26 @@ def page(found: Sequence[Annotated]) -> str:
     )
 
 
-def _names(found: Sequence[Annotated]) -> list[str]:
+def _names(runs: Sequence[Annotated]) -> list[str]:
     """The names of the functions, those with the most clocks in one of the versions first."""
     most: dict[str, float] = {}
-    for one in found:
-        for code in one.functions:
+    for run in runs:
+        for code in run.functions:
             most[code.name] = max(most.get(code.name, 0), code.clocks)
     return sorted(most, key=lambda name: (-most[name], name))[:MOST]
 
 
-def _function(found: Sequence[Annotated], name: str, place: int, hottest: float) -> str:
-    codes = [next((code for code in one.functions if code.name == name), None) for one in found]
+def _function(runs: Sequence[Annotated], name: str, place: int, hottest: float) -> str:
+    codes = [next((code for code in run.functions if code.name == name), None) for run in runs]
     said = [
-        f"{code.clocks:,.0f} clocks ({share(code.clocks, one.clocks)})" if code else "not executed"
-        for one, code in zip(found, codes, strict=True)
+        f"{code.clocks:,.0f} clocks ({share(code.clocks, run.clocks)})" if code else "not executed"
+        for run, code in zip(runs, codes, strict=True)
     ]
     opened = " open" if place < OPEN else ""
-    heads = HEADS[: _columns(len(found))]
-    head = "".join(f"<th>{html.escape(text)}</th>" for text in heads * len(found))
-    names = "".join(f'<th colspan="{len(heads)}">{html.escape(one.name)}</th>' for one in found)
-    above = f"<tr>{names}</tr>" if len(found) > 1 else ""
+    heads = HEADS[: _columns(len(runs))]
+    head = "".join(f"<th>{html.escape(text)}</th>" for text in heads * len(runs))
+    names = "".join(f'<th colspan="{len(heads)}">{html.escape(run.name)}</th>' for run in runs)
+    above = f"<tr>{names}</tr>" if len(runs) > 1 else ""
     rows = "".join(_rows(group, hottest) for group in _groups(codes))
     return (
         f"<details{opened}><summary>{html.escape(name)}: {html.escape(' | '.join(said))}</summary>"
@@ -130,13 +128,13 @@ def _cells(block: Block | None, i: int, height: int, hottest: float, versions: i
         )
     if i >= len(block.instructions):
         return cells + "<td></td>" * (columns - 3)
-    one = block.instructions[i]
-    about = html.escape(one.about)
+    instruction = block.instructions[i]
+    about = html.escape(instruction.about)
     hint, last = ("", f"<td>{about}</td>") if columns == len(HEADS) else (f' title="{about}"', "")
     return (
-        f"{cells}<td{hint}><pre>{html.escape(one.text)}</pre></td>"
-        f"<td {_heat(one.clocks, hottest)}>{one.clocks:,.0f}</td>"
-        f'<td class="n">{one.times:,.0f}</td><td>{one.pipe}</td>{last}'
+        f"{cells}<td{hint}><pre>{html.escape(instruction.text)}</pre></td>"
+        f"<td {_heat(instruction.clocks, hottest)}>{instruction.clocks:,.0f}</td>"
+        f'<td class="n">{instruction.times:,.0f}</td><td>{instruction.pipe}</td>{last}'
     )
 
 

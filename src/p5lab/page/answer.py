@@ -19,68 +19,71 @@ FEW = 4  # ratios in a sentence; of more, the lowest and the highest
 Ratios = Mapping[Question, tuple[Cell, Cell, float]]
 
 
-def of(found: Comparison, stacked: Sequence[Stored]) -> list[str]:
+def of(compared: Comparison, stacked: Sequence[Stored]) -> list[str]:
     """Returns the answer of a page that compares systems: the ratios to the first system, the
     benchmark with the largest ratio, and its largest cause. `stacked`: runs with a CPI stack, for
     the cause of a difference that is not small. Empty for one system, and if nothing can be
     compared."""
-    if len(found.systems) < 2 or found.has_shadows or not found.questions:
+    if len(compared.systems) < 2 or compared.has_shadows or not compared.questions:
         return []
-    names = [name.replace("\n", ", ") for name in found.names().values()]
-    by_name = {name: ratios(found, at) for at, name in enumerate(names) if at}
+    names = [name.replace("\n", ", ") for name in compared.names().values()]
+    by_name = {name: ratios(compared, at) for at, name in enumerate(names) if at}
     by_name = {name: own for name, own in by_name.items() if own}
     if not by_name:
         return []
     means = {name: _mean([ratio for *_, ratio in own.values()]) for name, own in by_name.items()}
     count = max(map(len, by_name.values()))
     over = f", as geometric means over {count} benchmarks" if count > 1 else ""
-    said = [f"{_takes(found, names[0], means)}{over}.", *_not_compared(found, names[0])]
-    name = max(means, key=lambda one: abs(math.log(means[one])))
-    question = max(by_name[name], key=lambda one: abs(math.log(by_name[name][one][2])))
+    said = [f"{_takes(compared, names[0], means)}{over}.", *_not_compared(compared, names[0])]
+    name = max(means, key=lambda name: abs(math.log(means[name])))
+    question = max(by_name[name], key=lambda question: abs(math.log(by_name[name][question][2])))
     first, other, ratio = by_name[name][question]
     if count > 1:
         said.append(
-            f"The largest difference of {name} is in {found.label(question)}: {times(ratio)} times."
+            f"The largest difference of {name} is in {compared.label(question)}: {times(ratio)}"
+            " times."
         )
     return said + _cause(stacked, first, other, question, (names[0], name))
 
 
-def _takes(found: Comparison, first: str, means: Mapping[str, float]) -> str:
+def _takes(compared: Comparison, first: str, means: Mapping[str, float]) -> str:
     """How many times the cost of the first system the others take, without the point."""
-    of = f"the {COSTS[found.cost][0].lower()} of {first}"
+    of = f"the {COSTS[compared.cost][0].lower()} of {first}"
     if len(means) > FEW:
         low, high = (choose(means, key=lambda name: means[name]) for choose in (min, max))
         lowest, highest = f"{times(means[low])} ({low})", f"{times(means[high])} times ({high})"
         return f"One operation takes {lowest} to {highest} {of} on {len(means)} other systems"
-    (one, mean), *others = means.items()
-    if found.compares_versions:
+    (second, mean), *others = means.items()
+    if compared.compares_versions:
         parts = [f"{name} {times(each)} times" for name, each in others]
-        return f"{listed([f'{one} takes {times(mean)} times', *parts], 'and', str)} {of}"
+        return f"{listed([f'{second} takes {times(mean)} times', *parts], 'and', str)} {of}"
     parts = [f"{times(each)} times on {name}" for name, each in others]
-    parts.insert(0, f"{times(mean)} times {of} on {one}")
+    parts.insert(0, f"{times(mean)} times {of} on {second}")
     return f"One operation takes {listed(parts, 'and', str)}"
 
 
-def _not_compared(found: Comparison, first: str) -> list[str]:
+def _not_compared(compared: Comparison, first: str) -> list[str]:
     """A sentence about the benchmarks that the first system has not run."""
-    lost = [one for one in found.questions if found.cell(one, found.systems[0]) is None]
-    names = list(dict.fromkeys(one.what for one in lost))
+    cells = {
+        question: compared.cell(question, compared.systems[0]) for question in compared.questions
+    }
+    names = list(dict.fromkeys(question.what for question, cell in cells.items() if cell is None))
     if not names:
         return []
     has = f"{names[0]} has" if len(names) == 1 else f"{listed(names, 'and', str)} have"
-    labels = any(system.version for system in found.systems)
+    labels = any(system.version for system in compared.systems)
     why = " (a label makes a system of its own)" if labels else ""
     return [f"{has} no ratio, because {first} has no run of it{why}."]
 
 
-def ratios(found: Comparison, at: int) -> Ratios:
+def ratios(compared: Comparison, at: int) -> Ratios:
     """The cells of the first system and of the system `at`, with their ratio, for each benchmark
     that both have."""
     result = {}
-    for question in found.last_points:
-        first, other = (found.cell(question, found.systems[place]) for place in (0, at))
-        if first and other and first.has(found.cost) and other.has(found.cost):
-            before, after = first.mean(found.cost), other.mean(found.cost)
+    for question in compared.last_points:
+        first, other = (compared.cell(question, compared.systems[place]) for place in (0, at))
+        if first and other and first.has(compared.cost) and other.has(compared.cost):
+            before, after = first.mean(compared.cost), other.mean(compared.cost)
             if before > 0 and after > 0:
                 result[question] = first, other, after / before
     return result
@@ -101,13 +104,13 @@ def explained(
     """The explanation of the difference between two cells, if both are among the runs with a CPI
     stack, `stacked` (and have counts `by` these dimensions)."""
     wanted = [_same(cell.seeds[0].stored) for cell in (first, other)]
-    runs = [[one for one in stacked if _same(one) == same] for same in wanted]
+    runs = [[run for run in stacked if _same(run) == same] for same in wanted]
     asked = breakdown.Question((*by, cpi_stack.RING)) if by else None
     if not all(runs) or (asked and not all(breakdown.has(x, asked) for own in runs for x in own)):
         return None
     try:
-        found = explanation.between(runs[0], runs[1], names, asked)
-        return next((one for one in found if one.first[0].phase == question.phase), None)
+        differences = explanation.between(runs[0], runs[1], names, asked)
+        return next((own for own in differences if own.first[0].phase == question.phase), None)
     except UserError:  # other clocks, or no counts by these dimensions
         return None
 
@@ -122,10 +125,10 @@ def _cause(
     """The component with the largest part of the difference of a benchmark, in the direction of the
     difference, and the first of PLACES with a large part of this component, if both systems have
     counted them."""
-    found = explained(stacked, first, other, question, names)
-    if found is None or found.is_small or found.largest is None:
+    difference = explained(stacked, first, other, question, names)
+    if difference is None or difference.is_small or difference.largest is None:
         return []
-    cause, (before, after) = found.largest, found.cycles
+    cause, (before, after) = difference.largest, difference.cycles
     share = 100 * cause.difference / (after - before)
     counts = declared.events()[cause.component].counts.partition(";")[0]
     where = ""
@@ -133,9 +136,9 @@ def _cause(
         placed = explained(stacked, first, other, question, names, (dimension,))
         every = placed.causes if placed else ()
         parts = [
-            (one.difference / cause.difference, one.where)
-            for one in every
-            if one.component == cause.component
+            (inner.difference / cause.difference, inner.where)
+            for inner in every
+            if inner.component == cause.component
         ]
         part, place = max(parts, default=(0, ""))
         if part >= LARGE:

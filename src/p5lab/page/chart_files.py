@@ -87,8 +87,8 @@ def _scaled(text: str, points: float | None, unit: str = "") -> str:
     if points is None:
         return text
 
-    def size(found: re.Match[str]) -> str:
-        height = points * float(found[2]) / float(found[1])
+    def size(match: re.Match[str]) -> str:
+        height = points * float(match[2]) / float(match[1])
         return f'width="{points:g}{unit}" height="{height:g}{unit}"'
 
     return re.sub(r'width="([0-9.]+)" height="([0-9.]+)"', size, text, count=1)

@@ -74,8 +74,8 @@ def whole(figure: Figure, size: FigureSize | None = None) -> dict[str, dict[str,
                 for metric in figure.metrics
             }
         named = [
-            one.chart.properties(title=with_unit(one.metric, one.unit), width=PLOT_WIDTH)
-            for one in panels(figure, PLOT_WIDTH)
+            panel.chart.properties(title=with_unit(panel.metric, panel.unit), width=PLOT_WIDTH)
+            for panel in panels(figure, PLOT_WIDTH)
         ]
         rows = [alt.hconcat(*named[at : at + 3]) for at in range(0, len(named), 3)]
         legend = alt.LegendConfig(orient="bottom", columns=LEGEND_COLUMNS)

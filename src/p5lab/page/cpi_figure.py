@@ -25,14 +25,14 @@ def of(runs: Sequence[Stored]) -> list[Figure]:
     for stored in runs:
         of_run = cpi_stack.of_run(stored)
         stacks += of_run[-1:] if stored.record["workload"].get("curve") else of_run
-    return [_figure(title, found) for title, found in cpi_stack.by_phase(stacks).items()]
+    return [_figure(title, of_phase) for title, of_phase in cpi_stack.by_phase(stacks).items()]
 
 
 def _figure(title: str, stacks: Sequence[Stack]) -> Figure:
     used = [
         group
         for group, components in cpi.GROUPS.items()
-        if any(stack.of(one) for stack in stacks for one in components)
+        if any(stack.of(component) for stack in stacks for component in components)
     ]
     cycles = CYCLES if stacks[0].unit == cpi_stack.CYCLES else NOMINAL
     marks = [

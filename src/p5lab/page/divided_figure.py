@@ -25,26 +25,26 @@ Name = Callable[[str, str], str]  # of a dimension and its value
 def of(runs: Sequence[Stored], question: Question, top: int | None = None) -> list[Figure]:
     """Returns a figure for each phase of each benchmark. `top`: the number of rows. Raises
     UserError as breakdown.of_runs."""
-    return [_figure(one, top) for one in _tables(runs, question)]
+    return [_figure(table, top) for table in _tables(runs, question)]
 
 
 def of_attributed(runs: Sequence[Stored]) -> list[Figure]:
     """Returns the figures of the functions, and of the source lines of the runs that counted by
     line, with their text. All runs must have counts by function."""
-    found = of(runs, BY_FUNCTION)
+    figures = of(runs, BY_FUNCTION)
     texts: dict[str, str] = {}
-    lined = [one for one in runs if (own := by_source.sources(one)) and not texts.update(own)]
+    lined = [run for run in runs if (own := by_source.sources(run)) and not texts.update(own)]
     name = partial(_line, texts)
-    for one in _tables(lined, WITH_LINE) if lined else ():
-        found.append(_figure(one, None, name))
-    return found
+    for table in _tables(lined, WITH_LINE) if lined else ():
+        figures.append(_figure(table, None, name))
+    return figures
 
 
 def _tables(runs: Sequence[Stored], question: Question) -> list[Table]:
     """The tables. Of a curve, only the last point has one."""
     tables = breakdown.of_runs(runs, question)
-    last = {one.benchmark: one for one in tables}
-    return [one for one in tables if not one.is_of_curve or one is last[one.benchmark]]
+    last = {table.benchmark: table for table in tables}
+    return [table for table in tables if not table.is_of_curve or table is last[table.benchmark]]
 
 
 def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
@@ -56,10 +56,10 @@ def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
     rows = [row for row in rows if row is not rest]
     names = [_row(table, row, name or _value) for row in rows]
     marks = [
-        one
+        bar
         for wanted in columns
         for row, shown in zip(rows, names, strict=True)
-        for one in _marks(table, row, wanted, "" if over else shown)
+        for bar in _marks(table, row, wanted, "" if over else shown)
         if not over or row.key[0].isdecimal()  # the sum of further points is no point
     ]
     system = f" ({_name(table.systems[0].name)})" if len(table.systems) == 1 else ""
@@ -108,7 +108,7 @@ def _marks(table: Table, row: Row, wanted: Column, shown: str) -> list[dict[str,
             unit=wanted.unit,
             value=float("nan") if counts is None else table.value(row, place, wanted),
             why=MISSING if counts is None else "",
-            runs=" ".join(one.id for one in system.stored),
+            runs=" ".join(stored.id for stored in system.stored),
         )
         for place, (system, counts) in enumerate(zip(table.systems, row.counts, strict=True))
     ]
@@ -125,7 +125,7 @@ def _row(table: Table, row: Row, name: Name) -> str:
     first, *others = row.counts
     if others and first is None:
         return f"{shown} ({NEW})"
-    return f"{shown} ({GONE})" if others and not any(one is not None for one in others) else shown
+    return f"{shown} ({GONE})" if others and all(counts is None for counts in others) else shown
 
 
 def _value(dimension: str, value: str) -> str:

@@ -97,7 +97,7 @@ class Page:
         parts = [("summary", "At a glance")] if self.summary else []
         parts += [("screens", "Screens")] if self.screens else []
         parts += [("figures", "Figures")] if self.rest else []
-        return [*parts, *((one.id, one.title) for one in self.sections), ("runs", "Runs")]
+        return [*parts, *((part.id, part.title) for part in self.sections), ("runs", "Runs")]
 
 
 def render(page: Page) -> str:
@@ -127,7 +127,7 @@ def make(
     name: str,
     title: str,
     results: Results,
-    found: Comparison,
+    compared: Comparison,
     figures: Sequence[Figure],
     validation: pd.DataFrame,
     runs: Sequence[Stored],
@@ -142,29 +142,29 @@ def make(
     `stacked`: the runs with a CPI stack.
     """
     by_method = _method(results.shown)
-    several = len(found.systems) > 1 and not found.has_shadows and not by_method
+    several = len(compared.systems) > 1 and not compared.has_shadows and not by_method
     sections = [
         *own,
-        _events(found) if several else None,
+        _events(compared) if several else None,
         by_method,
-        _counts(found),
+        _counts(compared),
         _claims(validation),
         _machines(results),
-        _notes(results, found),
+        _notes(results, compared),
     ]
     page = Page(
         name=name,
         title=title,
-        lead=_lead(name, results, found),
-        answer=() if by_method else answer.of(found, stacked),
+        lead=_lead(name, results, compared),
+        answer=() if by_method else answer.of(compared, stacked),
         warnings=_warnings(results, command),
-        summary=[] if by_method else summary.of(found),
+        summary=[] if by_method else summary.of(compared),
         screens=screens.of(results.shown),
         figures=_folded([_drawn(figure) for figure in figures], several=several),
         sections=[section for section in sections if section],
         runs=[(stored.id, _run(stored)) for stored in runs],
     )
-    cited = papers.named([*found.experiments, *_texts(page)])
+    cited = papers.named([*compared.experiments, *_texts(page)])
     return replace(page, sections=[*page.sections, *_papers(cited)])
 
 
@@ -186,19 +186,20 @@ def _papers(cited: Sequence[Paper]) -> list[Section]:
     return [Section("papers", "Papers", notes=lines)] if cited else []
 
 
-def _lead(name: str, results: Results, found: Comparison) -> str:
-    systems = "; ".join(text.replace("\n", ", ") for text in found.names().values())
-    machines = dict.fromkeys(one.shown.record["machine"]["name"] for one in results.found)
-    guests = dict.fromkeys(one.shown.record["guest"]["name"] for one in results.found)
-    seeds = f" Placement seeds: {', '.join(map(str, found.seeds))}." if len(found.seeds) > 1 else ""
-    compared = f" Compared systems: {systems}." if len(found.systems) > 1 else ""
-    swept = f" Swept keys: {', '.join(found.keys)}." if found.keys else ""
-    count = len(results.found)
+def _lead(name: str, results: Results, compared: Comparison) -> str:
+    systems = "; ".join(text.replace("\n", ", ") for text in compared.names().values())
+    machines = dict.fromkeys(group.shown.record["machine"]["name"] for group in results.groups)
+    guests = dict.fromkeys(group.shown.record["guest"]["name"] for group in results.groups)
+    several = len(compared.seeds) > 1
+    seeds = f" Placement seeds: {', '.join(map(str, compared.seeds))}." if several else ""
+    against = f" Compared systems: {systems}." if len(compared.systems) > 1 else ""
+    swept = f" Swept keys: {', '.join(compared.keys)}." if compared.keys else ""
+    count = len(results.groups)
     runs = "1 run" if count == 1 else f"{count} runs"
     of = f" of experiment {name}" if results.of_experiment else ""
     return (
         f"This page shows {runs}{of}. Guests: {', '.join(guests)}. Machines:"
-        f" {', '.join(machines)}.{compared}{swept}{seeds} All numbers come from the model of the"
+        f" {', '.join(machines)}.{against}{swept}{seeds} All numbers come from the model of the"
         " machine, except the numbers that are marked as published."
     )
 
@@ -215,7 +216,7 @@ def _warnings(results: Results, command: str) -> list[str]:
         )
     failed = [stored for stored in results.shown if stored.status != "ok"]
     if failed:
-        reasons = "; ".join(f"{one.record['label']}: {one.record['reason']}" for one in failed)
+        reasons = "; ".join(f"{run.record['label']}: {run.record['reason']}" for run in failed)
         what = "1 run has" if len(failed) == 1 else f"{len(failed)} runs have"
         lines.append(f"{what} failed: {reasons}.")
     return lines
@@ -227,12 +228,12 @@ def _folded(figures: list[Drawn], *, several: bool) -> list[Drawn]:
     if not several or len(figures) <= FLAT:
         return figures
     shown = _answers(figures)
-    return [*figures[:shown], *(replace(one, folded=True) for one in figures[shown:])]
+    return [*figures[:shown], *(replace(figure, folded=True) for figure in figures[shown:])]
 
 
 def _answers(figures: Sequence[Drawn]) -> int:
     """How many figures stand beside the answer: up to the one with the ratios."""
-    return next((at for at, one in enumerate(figures, 1) if one.form == "ratios"), 0)
+    return next((at for at, figure in enumerate(figures, 1) if figure.form == "ratios"), 0)
 
 
 def _drawn(figure: Figure) -> Drawn:
@@ -248,8 +249,8 @@ def _drawn(figure: Figure) -> Drawn:
         caption=" ".join(figure.caption),
         runs=figure.runs,
         panels=[
-            (one.title, "" if one.unit == "1" else one.unit, Markup(svg.panel(one)))
-            for one in charts.panels(figure)
+            (panel.title, "" if panel.unit == "1" else panel.unit, Markup(svg.panel(panel)))
+            for panel in charts.panels(figure)
         ],
         legend=[
             (name, color % len(theme.SERIES), PART if stacked else GLYPHS[i % len(GLYPHS)])
@@ -334,8 +335,8 @@ def _steps(marks: pd.DataFrame) -> Grid:
     return grid
 
 
-def _events(found: Comparison) -> Section | None:
-    tables = several_systems.events(found, counts.NO_LIMIT)
+def _events(compared: Comparison) -> Section | None:
+    tables = several_systems.events(compared, counts.NO_LIMIT)
     text = ["The counts are for one operation of each benchmark. Ratios refer to the first system."]
     folded = [(grid.title, [_untitled(grid)]) for grid in tables]
     return Section("events", "Single events", text, folded=folded) if tables else None
@@ -350,19 +351,19 @@ def _method(runs: Sequence[Stored]) -> Section | None:
     )
 
 
-def _counts(found: Comparison) -> Section | None:
-    if not found.questions:
+def _counts(compared: Comparison) -> Section | None:
+    if not compared.questions:
         return None
-    grids = counts.grids(found, counts.NO_LIMIT)
-    text = ["These tables contain all metrics of all benchmarks.", counts.explanation(found)]
-    folded = [(_about(grid.title, found), [_untitled(grid)]) for grid in grids]
+    grids = counts.grids(compared, counts.NO_LIMIT)
+    text = ["These tables contain all metrics of all benchmarks.", counts.explanation(compared)]
+    folded = [(_about(grid.title, compared), [_untitled(grid)]) for grid in grids]
     return Section("counts", "All counts", text, folded=folded)
 
 
-def _about(title: str, found: Comparison) -> str:
+def _about(title: str, compared: Comparison) -> str:
     """Returns the title of a table. The name of a benchmark is not the first word, because a title
     begins with a capital letter."""
-    is_benchmark = any(title.startswith(question.what) for question in found.questions)
+    is_benchmark = any(title.startswith(question.what) for question in compared.questions)
     return f"Benchmark {title}" if is_benchmark else title or "Counts"
 
 
@@ -417,15 +418,17 @@ def _machines(results: Results) -> Section:
     list the changes that overlays make."""
     by_name: dict[str, Stored] = {}
     overlays: dict[str, dict[str, None]] = {}
-    for one in results.found:
-        machine = one.shown.record["machine"]
-        by_name.setdefault(machine["name"], one.shown)
+    for group in results.groups:
+        machine = group.shown.record["machine"]
+        by_name.setdefault(machine["name"], group.shown)
         geometries = overlays.setdefault(machine["name"], {})
         geometries |= dict.fromkeys(filter(None, [machine["geometry"]]))
         for name, settings in machine.get("shadows", {}).items():
             text = " ".join(f"{key}={value}" for key, value in settings.items()) or "as described"
             geometries[f"{name}: {text}"] = None
-    titles = {one.shown.record["machine"]["name"]: one.machine_title for one in results.found}
+    titles = {
+        group.shown.record["machine"]["name"]: group.machine_title for group in results.groups
+    }
     folded, notes = [], []
     for machine_name, stored in by_name.items():
         machine = stored.record["machine"]
@@ -435,7 +438,7 @@ def _machines(results: Results) -> Section:
             grid.add(key, value, unit, machine["sources"].get(key, MISSING))
         title = ": ".join(filter(None, ["Machine", machine_name, titles[machine_name]]))
         folded.append((title, [grid]))
-        notes += [f"{machine_name} with {readable(one)}" for one in overlays[machine_name]]
+        notes += [f"{machine_name} with {readable(overlay)}" for overlay in overlays[machine_name]]
     said = ["These are the parameters of the model. Estimated values are marked in their source."]
     return Section(
         "machine",
@@ -446,13 +449,13 @@ def _machines(results: Results) -> Section:
     )
 
 
-def _notes(results: Results, found: Comparison) -> Section:
-    notes = counts.notes(found)
+def _notes(results: Results, compared: Comparison) -> Section:
+    notes = counts.notes(compared)
     notes += [
-        f"The file of machine {one.shown.record['machine']['name']} has changed since run"
-        f" {one.shown.id}. These keys had other values: {', '.join(one.changed)}."
-        for one in results.found
-        if one.changed
+        f"The file of machine {group.shown.record['machine']['name']} has changed since run"
+        f" {group.shown.id}. These keys had other values: {', '.join(group.changed)}."
+        for group in results.groups
+        if group.changed
     ]
     builds: dict[str, set[str]] = {}
     for stored in results.shown:

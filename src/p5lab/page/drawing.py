@@ -65,8 +65,8 @@ def drawn(
     label = [described.value(row) for row in records]
     text = [described.mark(figure, row) for row in records]
     data = rows.rename(columns=COLUMNS).assign(label=label, text=text)[KEPT]
-    one = _Drawing(figure, data, title, across, rows["unit"].iloc[0] == TIMES)
-    chart: Chart = getattr(one, figure.form)()
+    drawing = _Drawing(figure, data, title, across, rows["unit"].iloc[0] == TIMES)
+    chart: Chart = getattr(drawing, figure.form)()
     return chart
 
 
@@ -102,7 +102,7 @@ class _Drawing:
 
     def ratios(self) -> Chart:
         data = self.data.assign(begin=1.0, end=self.data["value"])
-        return self._rows(data, log=_is_wide([1.0, *data["value"]], WIDE_RANGE), one=INK)
+        return self._rows(data, log=_is_wide([1.0, *data["value"]], WIDE_RANGE), line=INK)
 
     def dots(self) -> Chart:
         data, series = self.data, self.figure.series
@@ -115,8 +115,8 @@ class _Drawing:
         few = len(series) <= FEW_SERIES or len(data) <= FEW_MARKS
         numbers = few and (data["kind"] == PUBLISHED).sum() <= len(data) / 2
         data = data.assign(begin=data["value"], end=data["value"])
-        beside, one = few and len(series) > 1, MUTED if self.is_ratio else ""
-        return self._rows(data, points=True, log=log, beside=beside, numbers=numbers, one=one)
+        beside, line = few and len(series) > 1, MUTED if self.is_ratio else ""
+        return self._rows(data, points=True, log=log, beside=beside, numbers=numbers, line=line)
 
     def _bars(self, data: pd.DataFrame, **how: Any) -> Chart:  # noqa: ANN401
         """Bars of the length `value`, with ranges, from `begin`."""
@@ -131,13 +131,13 @@ class _Drawing:
         log: bool = False,
         beside: bool = False,
         numbers: bool = True,
-        one: str = "",
+        line: str = "",
         shown: Mapping[str, str] | None = None,
         long: bool = False,
     ) -> Chart:
         """A row for each name, with bars from `begin` to `end`, or with points. `beside`: each
-        series has its own place in a row. `one`: the colour of a line at 1. `shown`: other texts of
-        names. `long`: whether most names are long."""
+        series has its own place in a row. `line`: the colour of a line at 1. `shown`: other texts
+        of names. `long`: whether most names are long."""
         limit = min(WIDEST, self.across * SHARE) if self.across else LONG_NAMES if long else NAMES
         names = _Names(data["row"], limit, shown or {})
         across = self.across or PAGE - names.width - 20
@@ -174,8 +174,8 @@ class _Drawing:
             side = alt.expr("datum.left ? 'right' : 'left'")
             number = base.mark_text(align=side, dx=alt.expr(f"datum.left ? {-GAP} : {GAP}"))
             layers.append(number.encode(x=alt.X("number:Q"), text=alt.Text("label:N")))
-        if one:
-            layers.insert(0, _rule(one).encode(x=alt.XDatum(1)))
+        if line:
+            layers.insert(0, _rule(line).encode(x=alt.XDatum(1)))
         step = BESIDE_STEP * len(self.figure.series) + 6 if beside else 0
         height = names.height(max(DOT_STEP if points else BAR_STEP, step))
         return Chart(layer=layers, data=modelled, height=height)
@@ -246,9 +246,9 @@ class _Drawing:
         """The axis of the points of a curve. A logarithmic one has ticks at measured sizes. A few
         points of another key are ticks too, because no value lies between them."""
         figure, points = self.figure, sorted(data["point"].unique())
-        binary = [one for one in points if one > 0 and math.log2(one).is_integer()]
+        binary = [point for point in points if point > 0 and math.log2(point).is_integer()]
         ticks = binary if figure.log and len(binary) > 2 else points
-        few = figure.log or (len(ticks) <= TICKS and all(one % 1 == 0 for one in ticks))
+        few = figure.log or (len(ticks) <= TICKS and all(point % 1 == 0 for point in ticks))
         return alt.X(
             "point:Q",
             title=figure.axis or None,
@@ -306,7 +306,7 @@ class _Drawing:
     def _key(self, dashes: Sequence[Sequence[int]], shapes: Sequence[str]) -> alt.Chart:
         """The legend of lines, without marks: a piece of each line with its mark. A legend of the
         line and of the mark would have the dashes in the outline of the mark."""
-        own = self._each([_sample(*one) for one in zip(dashes, shapes, strict=True)])
+        own = self._each([*map(_sample, dashes, shapes)])
         legend = alt.Legend(symbolSize=SAMPLE**2, clipHeight=LINE_HEIGHT + 1)
         shape = alt.Shape("series:N", **{**own, "legend": legend})
         key = alt.Chart(alt.InlineData(values=[])).mark_point(**HOLLOW)
@@ -315,7 +315,7 @@ class _Drawing:
     def _by_series(self, values: Sequence[Any]) -> list[dict[str, Any]]:
         """A value for each series, without a scale and so without a legend."""
         tests = [{"field": "series", "equal": name} for name in self.figure.series]
-        return [{"test": test, "value": one} for test, one in zip(tests, values, strict=True)]
+        return [{"test": test, "value": value} for test, value in zip(tests, values, strict=True)]
 
     @property
     def _has_legend(self) -> bool:

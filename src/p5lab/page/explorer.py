@@ -60,8 +60,8 @@ class Explorer(offline.Page):
         """The HTML of the page."""
         library = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]  # all of Vega
         data = {
-            "figures": [vars(one) for one in self.figures],
-            "meanings": {name: one.meaning for name, one in DIMENSIONS.items()},
+            "figures": list(map(vars, self.figures)),
+            "meanings": {name: dimension.meaning for name, dimension in DIMENSIONS.items()},
             "colors": theme.SERIES,
             "kinds": KINDS_OF_VALUE,
         }
@@ -81,15 +81,16 @@ def of(groups: Sequence[Sequence[Stored]], title: str) -> Explorer:
     (p5lab.keep.selection.groups). Each dimension takes the newest runs that counted by it. Raises
     UserError if no run has counts."""
     benchmarks: dict[str, list[Sequence[Stored]]] = {}
-    for one, same in zip(selection.as_versions([same[0] for same in groups]), groups, strict=True):
-        benchmarks.setdefault(selection.subject(one.record), []).append(same)
+    newest = selection.as_versions([same[0] for same in groups])
+    for stored, same in zip(newest, groups, strict=True):
+        benchmarks.setdefault(selection.subject(stored.record), []).append(same)
     figures: list[Shown] = []
     # One benchmark after the other, because the files of its runs are then read once.
     for own in benchmarks.values():
         for dimension in sorted(DIMENSIONS, key=ORDERED.__contains__):
             question = Question((dimension,))
-            counted = (next((x for x in same if _has(x, question)), None) for same in own)
-            if runs := [one for one in counted if one]:
+            counted = (next((run for run in same if _has(run, question)), None) for same in own)
+            if runs := [stored for stored in counted if stored]:
                 with suppress(UserError):  # a run without such counts
                     figures += _figures(runs, question)
     if not figures:
@@ -113,16 +114,16 @@ def _has(stored: Stored, question: Question) -> bool:
 def _figures(runs: Sequence[Stored], question: Question) -> Iterator[Shown]:
     """The figures of a benchmark: of all systems side by side, and of each alone."""
     tables = breakdown.of_runs(runs, question)
-    phases = {one.phase for one in tables}
+    phases = {table.phase for table in tables}
     # Alone, a run is no version of a program, so it has other names.
-    plain = {one.id: one for one in runs}
+    plain = {run.id: run for run in runs}
     for table in tables:
         yield from _of_table(table, ALL if len(table.systems) > 1 else "", phases)
         for system in table.systems if len(table.systems) > 1 else ():
-            own = [plain[one.id] for one in system.stored]
-            for one in breakdown.of_runs(own, question):
-                if one.phase == table.phase:
-                    named = replace(one, benchmark=table.benchmark)
+            own = [plain[run.id] for run in system.stored]
+            for alone in breakdown.of_runs(own, question):
+                if alone.phase == table.phase:
+                    named = replace(alone, benchmark=table.benchmark)
                     yield from _of_table(named, system.name, phases)
 
 
@@ -132,7 +133,7 @@ def _of_table(table: Table, system: str, phases: Collection[str]) -> Iterator[Sh
     if ordered and len(table.rows) == 1:
         return
     where = {"where": {"phase": table.phase}} if len(phases) > 1 else {}
-    ids = [one.id[:ID] for of in table.systems for one in of.stored]
+    ids = [run.id[:ID] for of in table.systems for run in of.stored]
     for wanted in table.known:
         own = table.ordered((wanted,))
         rows = breakdown_table.rows(own, None if ordered else ROWS)

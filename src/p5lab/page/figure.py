@@ -140,7 +140,7 @@ def of_marks(
 ) -> Figure:
     """Returns a figure with these marks. `name`: becomes its id. Its runs are those of the
     marks."""
-    runs = dict.fromkeys(run for one in marks for run in one["runs"].split())
+    runs = dict.fromkeys(run for row in marks for run in row["runs"].split())
     table, link = frame(marks), identifier(name)
     return Figure(link, title, form, table, caption, axis, is_size, log, tuple(runs))
 

@@ -35,7 +35,7 @@ SWEEP_POINTS = 3  # a parameter gets a curve if it has at least this number of v
 
 
 def of(
-    found: Comparison,
+    compared: Comparison,
     published: Sequence[Claim] = (),
     sources: dict[str, str] | None = None,
     columns: Sequence[Column] = (),
@@ -50,12 +50,12 @@ def of(
     panels.
     `stacked`: the runs with a CPI stack.
     """
-    return list(_Maker(found, published, sources or {}, columns, stacked).figures())
+    return list(_Maker(compared, published, sources or {}, columns, stacked).figures())
 
 
 @dataclass
 class _Maker:
-    found: Comparison
+    compared: Comparison
     published: Sequence[Claim]
     sources: dict[str, str]
     columns: Sequence[Column] = ()
@@ -63,12 +63,14 @@ class _Maker:
     _ids: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.marks = Marks(self.found, self.published)
+        self.marks = Marks(self.compared, self.published)
 
     def figures(self) -> Iterator[Figure]:
-        plain = [question for question in self.found.questions if not self._curve(question)]
-        if self.found.has_shadows:
-            ends = [self.found.phases(what)[-1] for what in self._whats() if self._is_curve(what)]
+        plain = [question for question in self.compared.questions if not self._curve(question)]
+        if self.compared.has_shadows:
+            ends = [
+                self.compared.phases(what)[-1] for what in self._whats() if self._is_curve(what)
+            ]
             yield from (
                 self._bars(question, shown_in(View.MISS_BARS)) for question in [*plain, *ends]
             )
@@ -76,19 +78,23 @@ class _Maker:
         sweeps = self._sweeps(plain)
         taken = {question for asked in sweeps.values() for question in asked}
         single = [question for question in plain if question not in taken]
-        axis = sweep_figure.axis(self.found)
-        unswept = [one for one in single if axis and not sweep_figure.is_swept(self.found, one)]
+        axis = sweep_figure.axis(self.compared)
+        unswept = [
+            question
+            for question in single
+            if axis and not sweep_figure.is_swept(self.compared, question)
+        ]
         if axis:
             yield self._effect(axis)
-        elif len(self.found.systems) > 1:
-            yield from overview_figure.of(self.found, self.stacked)
+        elif len(self.compared.systems) > 1:
+            yield from overview_figure.of(self.compared, self.stacked)
         if len(single) > 1 and axis is None:
             yield self._overview(single)
         if unswept:
             yield self._unswept(unswept)
         yield from (self._sweep(key, asked) for (_, key), asked in sweeps.items())
         yield from self._curves()
-        for question in single if len(self.found.systems) > 1 else ():
+        for question in single if len(self.compared.systems) > 1 else ():
             if axis is None:
                 yield self._bars(question, shown_in(View.BARS))
             elif question not in unswept:
@@ -99,33 +105,32 @@ class _Maker:
     def _effect(self, axis: Axis) -> Figure:
         """Returns a figure of a sweep with a curve for each benchmark, relative to the first point
         of the sweep."""
-        questions = [
-            one for one in self.found.last_points if sweep_figure.is_swept(self.found, one)
-        ]
-        labels = {question: self.found.label(question) for question in questions}
+        labels = {
+            question: self.compared.label(question)
+            for question in self.compared.last_points
+            if sweep_figure.is_swept(self.compared, question)
+        }
         rows = [
             row
-            for column in self.columns or [of_metric(self.found.cost)]
-            for row in sweep_figure.relative(self.found, axis, labels, column)
+            for column in self.columns or [of_metric(self.compared.cost)]
+            for row in sweep_figure.relative(self.compared, axis, labels, column)
         ]
         title = f"Effect of {axis.key} on all benchmarks"
         said = [f"The values are for one operation, and relative to the lowest {axis.key}."]
-        made = self._figure(title, title, "curve", rows, said, questions, axis.title, axis.log)
+        made = self._figure(title, title, "curve", rows, said, [*labels], axis.title, axis.log)
         return replace(made, is_size=axis.is_size)
 
     def _by_key(self, axis: Axis, question: Question) -> Figure:
         """Returns a figure of a sweep for one benchmark, with a panel for each metric."""
-        shown = [
-            of_metric(name) for name in self.marks.shown(shown_in(View.KEY_PANELS), [question])
-        ]
-        label = self._label(question)
-        rows = list(sweep_figure.panels(self.found, axis, question, label, self.columns or shown))
+        shown = self.marks.shown(shown_in(View.KEY_PANELS), [question])
+        label, columns = self._label(question), self.columns or [*map(of_metric, shown)]
+        rows = list(sweep_figure.panels(self.compared, axis, question, label, columns))
         by = f"{label} by {axis.key}"
         made = self._benchmark(by, "curve", rows, [question], axis.title, axis.log, name="")
         return replace(made, is_size=axis.is_size)
 
     def _overview(self, questions: Sequence[Question]) -> Figure:
-        views = (View.OVERVIEW,) if len(self.found.systems) > 1 else (View.OVERVIEW, View.RATES)
+        views = (View.OVERVIEW,) if len(self.compared.systems) > 1 else (View.OVERVIEW, View.RATES)
         metrics = [name for view in views for name in shown_in(view)]
         operations = "; ".join(
             f"{self._label(question)}: one {self._operation(question)}" for question in questions
@@ -193,15 +198,15 @@ class _Maker:
         variant has its own figure with all systems.
         """
         whats = [what for what in self._whats() if self._is_curve(what)]
-        if len(self.found.systems) > 1:
+        if len(self.compared.systems) > 1:
             groups = [[what] for what in whats]
         else:
             names = dict.fromkeys(map(self._name, whats))
             groups = [[what for what in whats if self._name(what) == name] for name in names]
         for group in groups:
-            questions = [question for what in group for question in self.found.phases(what)]
+            questions = [question for what in group for question in self.compared.phases(what)]
             if all(claims.is_size(question.phase) for question in questions):
-                points = {one.phase: claims.size_of(one.phase) for one in questions}
+                points = {asked.phase: claims.size_of(asked.phase) for asked in questions}
                 yield self._curve_figure(group, questions, points)
             else:
                 yield from (self._levels(what) for what in group)
@@ -210,10 +215,10 @@ class _Maker:
         self, group: Sequence[str], questions: Sequence[Question], points: dict[str, float]
     ) -> Figure:
         workload = self._workload(questions[0])
-        variants = len(self.found.systems) == 1 and len(group) > 1
+        variants = len(self.compared.systems) == 1 and len(group) > 1
         metrics = shown_in(View.CURVE_PANELS)
         # The papers print a bandwidth instead of cycles.
-        drawn = [one for one in metrics if one != CYCLES or not workload["bytes"]]
+        drawn = [metric for metric in metrics if metric != CYCLES or not workload["bytes"]]
         rows = self._rows(drawn, questions)
         for row in rows:
             if math.isnan(row["point"]):
@@ -229,7 +234,7 @@ class _Maker:
     def _levels(self, what: str) -> Figure:
         """Returns a figure of phases with names that are not sizes, such as the instruction
         sequences of `pairing`."""
-        questions = self.found.phases(what)
+        questions = self.compared.phases(what)
         rows = self._rows(shown_in(View.LEVELS), questions)
         named = [row | {"benchmark": row["phase"]} for row in rows]
         return self._benchmark(what, "dots", named, questions)
@@ -247,11 +252,13 @@ class _Maker:
         for (name, phase), asked in by_phase.items():
             parameters = [self._record(question)["parameters"] for question in asked]
             keys = [
-                key for key in parameters[0] if len({str(one.get(key)) for one in parameters}) > 1
+                key
+                for key in parameters[0]
+                if len({str(given.get(key)) for given in parameters}) > 1
             ]
             if len(asked) < SWEEP_POINTS or len(keys) != 1:
                 continue
-            values = [swept_keys.number(str(one.get(keys[0]))) for one in parameters]
+            values = [swept_keys.number(str(given.get(keys[0]))) for given in parameters]
             if None not in values:
                 by_value = functools.partial(self._value, keys[0])
                 sweeps[f"{name} {phase}", keys[0]] = sorted(asked, key=by_value)
@@ -282,10 +289,10 @@ class _Maker:
         axis: str = "",
         log: bool = False,
     ) -> Figure:
-        cells = [cell for question in questions for cell in self.found.cells(question) if cell]
+        cells = [cell for question in questions for cell in self.compared.cells(question) if cell]
         caption += self._means(cells)
-        names = [str(cell.record["workload"]["name"]) for cell in cells]
-        places = dict.fromkeys(self.sources[one] for one in names if one in self.sources)
+        workloads = [cell.record["workload"]["name"] for cell in cells]
+        places = dict.fromkeys(self.sources[name] for name in workloads if name in self.sources)
         if places:
             caption.append(f"Origin of the workload: {'; '.join(places)}.")
         named, is_size = self._id(name), axis == SIZE
@@ -307,10 +314,10 @@ class _Maker:
                 else "There is no empty bracket, so nothing is subtracted"
             )
         lines = [f"{means_over(iterations, operations)} {subtracted}."]
-        if len(self.found.seeds) > 1:
+        if len(self.compared.seeds) > 1:
             lines.append(
-                f"Each value is the mean over the page placements of {len(self.found.seeds)} seeds."
-                " A thin line goes from the lowest value to the highest value of the seeds."
+                f"Each value is the mean over the page placements of {len(self.compared.seeds)}"
+                " seeds. A thin line goes from the lowest value to the highest value of the seeds."
             )
         return lines
 
@@ -325,10 +332,10 @@ class _Maker:
         return name
 
     def _whats(self) -> list[str]:
-        return list(dict.fromkeys(question.what for question in self.found.questions))
+        return list(dict.fromkeys(question.what for question in self.compared.questions))
 
     def _record(self, question: Question) -> dict[str, Any]:
-        return self.found.any_cell(question).record
+        return self.compared.any_cell(question).record
 
     def _workload(self, question: Question) -> dict[str, Any]:
         workload: dict[str, Any] = self._record(question)["workload"]
@@ -343,16 +350,16 @@ class _Maker:
         return str(self._workload(question)["operation"])
 
     def _name(self, what: str) -> str:
-        return str(self._workload(self.found.phases(what)[0])["name"])
+        return str(self._workload(self.compared.phases(what)[0])["name"])
 
     def _curve(self, question: Question) -> str:
         return str(self._workload(question)["curve"])
 
     def _is_curve(self, what: str) -> bool:
-        return bool(self._curve(self.found.phases(what)[0]))
+        return bool(self._curve(self.compared.phases(what)[0]))
 
     def _label(self, question: Question) -> str:
-        return question.what if self._curve(question) else self.found.label(question)
+        return question.what if self._curve(question) else self.compared.label(question)
 
 
 def means_over(iterations: set[int], operations: set[int]) -> str:

@@ -46,29 +46,29 @@ class Profile(offline.Page):
 def of(systems: Sequence[System]) -> Profile:
     """The profile of one system, or the difference of two, each with one run. Raises UserError for
     a run without counts by function."""
-    found = [_read(one.stored[0]) for one in systems]
+    runs = [_read(system.stored[0]) for system in systems]
     phases = [
         name
-        for name in dict.fromkeys(name for one in found for name in one.phases)
-        if all(name in one.phases for one in found)
+        for name in dict.fromkeys(name for run in runs for name in run.phases)
+        if all(name in run.phases for run in runs)
     ]
     if not phases:
         ids = (
-            f"{one.stored[0].id[:8]} ({', '.join(own.phases)})"
-            for one, own in zip(systems, found, strict=True)
+            f"{system.stored[0].id[:8]} ({', '.join(run.phases)})"
+            for system, run in zip(systems, runs, strict=True)
         )
         raise UserError(f"runs {' and '.join(ids)} have no phase with counts in common")
-    events = _events([one.counts for one in found])
+    events = _events([run.counts for run in runs])
     names: dict[str, int] = {}
     modules: dict[str, int] = {}
     parts = []
     for phase in phases:
-        nodes = _merged([one.tree(phase) for one in found], events)
+        nodes = _merged([run.tree(phase) for run in runs], events)
         for node in nodes:
             node[0] = names.setdefault(node[0], len(names))
             node[2] = modules.setdefault(node[2], len(modules))
         parts.append({"name": phase, "nodes": nodes})
-    labels = [one.name.replace("\n", ", ") for one in systems]
+    labels = [system.name.replace("\n", ", ") for system in systems]
     known = declared.events() | declared.nominal()
     data = {
         "names": list(names),
@@ -78,24 +78,24 @@ def of(systems: Sequence[System]) -> Profile:
             for name in events
         ],
         "systems": [
-            {"name": label, "divisors": [one.divisors[phase] for phase in phases]}
-            for label, one in zip(labels, found, strict=True)
+            {"name": label, "divisors": [run.divisors[phase] for phase in phases]}
+            for label, run in zip(labels, runs, strict=True)
         ],
         "phases": parts,
     }
     record = systems[0].stored[0].record
     what = for_terminal(selection.subject(record))
     title = f"{what}: {' against '.join(reversed(labels))}"
-    return Profile(title, _lead(systems, found), data)
+    return Profile(title, _lead(systems, runs), data)
 
 
-def _lead(systems: Sequence[System], found: Sequence[_Read]) -> str:
+def _lead(systems: Sequence[System], runs: Sequence[_Read]) -> str:
     operation = systems[0].stored[0].record["workload"]["operation"]
-    runs = " and ".join(one.stored[0].id for one in systems)
-    text = f"Counts of one {operation}, run {runs}. Nothing is subtracted."
+    ids = " and ".join(system.stored[0].id for system in systems)
+    text = f"Counts of one {operation}, run {ids}. Nothing is subtracted."
     if len(systems) > 1:
         text += " Red: more than before. Blue: less."
-    if not all(one.counts.stacks for one in found):
+    if not all(run.counts.stacks for run in runs):
         text += (
             " A run without callers (--by caller) shows functions below the reason for"
             " entering the kernel."
@@ -117,20 +117,20 @@ class _Read:
     def tree(self, phase: str) -> Tree:
         """The module and the self counts of each path of functions, the outermost first."""
         spaces = self.counts.spaces()
-        found: dict[Names, tuple[str, dict[str, int]]] = {}
+        tree: dict[Names, tuple[str, dict[str, int]]] = {}
         for number, counts in self.counts.counts[self.phases[phase]].items():
             node = self.counts.nodes[number]
-            _, own = found.setdefault(
+            _, own = tree.setdefault(
                 self._path(number, node, spaces), (node.function.module, defaultdict(int))
             )
             for event, count in zip(self.counts.events, counts, strict=True):
                 if count:
                     own[event] += count
-        return found
+        return tree
 
     def _path(self, number: int, node: Node, spaces: Mapping[int, str]) -> Names:
         if self.counts.stacks:
-            return tuple(one.function.name for one in self.counts.stack(number))
+            return tuple(frame.function.name for frame in self.counts.stack(number))
         space = spaces[node.cr3]
         process = self.names.get(space, space)
         return tuple(filter(None, (process, node.crossing, node.function.name)))
@@ -151,13 +151,13 @@ def _read(stored: Stored) -> _Read:
     return _Read(counts, phases, divisors, own_name(stored))
 
 
-def _events(found: Iterable[Attribution]) -> list[str]:
+def _events(runs: Iterable[Attribution]) -> list[str]:
     """The events that happened in one of the runs, the most important first."""
     happened: dict[str, None] = {}
-    for one in found:
-        for by_node in one.counts.values():
+    for run in runs:
+        for by_node in run.counts.values():
             for counts in by_node.values():
-                happened |= {event: None for event, n in zip(one.events, counts, strict=True) if n}
+                happened |= {event: None for event, n in zip(run.events, counts, strict=True) if n}
     first = [event for event in FIRST if event in happened]
     return [*first, *sorted(event for event in happened if event not in FIRST)]
 

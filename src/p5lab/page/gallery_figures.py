@@ -30,9 +30,9 @@ def update(lab: Lab, *, check: bool = False) -> Iterator[tuple[str, bool]]:
     if not (lab.root / gallery.FILE).is_file():
         return
     record = records.load(lab.root, gallery.NAME)
-    effects = {one.name: one for one in gallery.effects(lab)}
+    effects = {effect.name: effect for effect in gallery.effects(lab)}
     with alt.theme.enable(theme.NAME):
-        charts = {name: _figure(one, record[name]) for name, one in effects.items()}
+        charts = {name: _figure(effect, record[name]) for name, effect in effects.items()}
         charts["overview"] = _overview([effects[name] for name in OVERVIEW], record)
     for name, chart in charts.items():
         place = f"{gallery.PLACE}/{name}.svg"
@@ -60,8 +60,10 @@ def _figure(effect: Effect, marks: Record) -> dict[str, object]:
 
 def _overview(effects: list[Effect], record: Record) -> dict[str, object]:
     charts = [
-        _chart(one, record[one.name], SMALL).properties(title=one.title, width=SMALL, height=TALL)
-        for one in effects
+        _chart(effect, record[effect.name], SMALL).properties(
+            title=effect.title, width=SMALL, height=TALL
+        )
+        for effect in effects
     ]
     rows = [
         alt.hconcat(*charts[at : at + COLUMNS]).resolve_scale(**INDEPENDENT)

@@ -17,15 +17,15 @@ def of(stored: Stored) -> list[Figure]:
     """Returns the figures of a run with --interval: the CPI stack over time, if the run has one,
     and curves of the cycles per instruction and of misses. Raises StatsError if the counts are
     damaged."""
-    found = by_interval.read(stored)
-    if not found.intervals:
+    counts = by_interval.read(stored)
+    if not counts.intervals:
         return []
-    spans = by_interval.spans(found, -(-len(found.intervals) // POINTS))
+    spans = by_interval.spans(counts, -(-len(counts.intervals) // POINTS))
     spans[["begin", "end"]] -= spans["begin"].iloc[0]
     name = comparison.name(stored.record)
     link = f"intervals-{name}-{stored.id[:10]}"
     said = (
-        f"A run with intervals of {found.length:,} clocks, from the end of the boot to the end of"
+        f"A run with intervals of {counts.length:,} clocks, from the end of the boot to the end of"
         f" the run. The command ./p5lab show {stored.id[:10]} --intervals prints the numbers."
     )
     idle = "Where the processor was idle, there is no point: the line goes on to the next point."
@@ -37,7 +37,7 @@ def of(stored: Stored) -> list[Figure]:
         *([said] if spans["retired"].all() else [said, idle]),
         axis=AXIS,
     )
-    if not cpi.is_in(found.events):
+    if not cpi.is_in(counts.events):
         return [curves]
     areas = of_marks(
         f"{link}-stack",

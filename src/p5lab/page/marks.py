@@ -18,11 +18,11 @@ class Marks:
     """Makes rows with p5lab.page.figure.COLUMNS from a comparison and from the claims about
     its cells."""
 
-    found: Comparison
+    compared: Comparison
     claims: Sequence[Claim]
 
     def __post_init__(self) -> None:
-        names = self.found.names()
+        names = self.compared.names()
         self.names = {system: name.replace("\n", ", ") for system, name in names.items()}
 
     def drawn(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
@@ -32,11 +32,11 @@ class Marks:
 
     def systems(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
         """Yields a row for each system. In a row without a value, `why` contains the reason."""
-        for system in self.found.systems:
-            cell = self.found.cell(question, system)
+        for system in self.compared.systems:
+            cell = self.compared.cell(question, system)
             row = self._row(question, metric, label, system)
             if cell is None or not cell.has(metric):
-                why = "not counted" if cell else self.found.why_missing(question, system)
+                why = "not counted" if cell else self.compared.why_missing(question, system)
                 yield row | {"why": why}
                 continue
             low, high = cell.spread(metric)
@@ -62,15 +62,15 @@ class Marks:
         A metric gets a panel if at least two systems have values for it, and if at least one value
         is not zero. If only one system has measurements, its values are enough.
         """
-        cells = {
-            system: [cell for question in questions if (cell := self.found.cell(question, system))]
-            for system in self.found.systems
-        }
-        needed = min(2, sum(bool(one) for one in cells.values()))
+        by_system = [
+            [cell for question in questions if (cell := self.compared.cell(question, system))]
+            for system in self.compared.systems
+        ]
+        needed = min(2, sum(map(bool, by_system)))
 
         def is_shown(metric: str) -> bool:
             having = [
-                [cell.mean(metric) for cell in one if cell.has(metric)] for one in cells.values()
+                [cell.mean(metric) for cell in cells if cell.has(metric)] for cells in by_system
             ]
             counted = [values for values in having if values]
             return len(counted) >= needed and any(any(values) for values in counted)
@@ -80,8 +80,8 @@ class Marks:
     def _published(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
         """Yields the claims about a phase. A claim is about a level, or about the size at which a
         plateau begins or ends."""
-        for system in self.found.systems:
-            cell = self.found.cell(question, system)
+        for system in self.compared.systems:
+            cell = self.compared.cell(question, system)
             for claim in self.claims if cell else ():
                 assert cell is not None
                 if not _is_of(claim, cell) or _metric(claim, cell) != metric:

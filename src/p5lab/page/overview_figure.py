@@ -16,29 +16,29 @@ UNKNOWN = "component not counted"
 UNCERTAIN = "no component for certain"
 
 
-def of(found: Comparison, stacked: Sequence[Stored]) -> list[Figure]:
+def of(compared: Comparison, stacked: Sequence[Stored]) -> list[Figure]:
     """Returns the figure, or nothing if no benchmark has two systems. `stacked`: the runs with a
     CPI stack, for the colours; a group of components has one colour."""
-    names = [name.replace("\n", ", ") for name in found.names().values()]
-    what = f"{title_of(found.cost)} relative to {names[0]}"
-    by_system = {name: answer.ratios(found, at) for at, name in enumerate(names) if at}
+    names = [name.replace("\n", ", ") for name in compared.names().values()]
+    what = f"{title_of(compared.cost)} relative to {names[0]}"
+    by_system = {name: answer.ratios(compared, at) for at, name in enumerate(names) if at}
     marks = []
-    for question in found.last_points:
-        for name in (one for one in by_system if question in by_system[one]):
+    for question in compared.last_points:
+        for name in (system for system in by_system if question in by_system[system]):
             first, other, ratio = by_system[name][question]
             pair, is_small = (names[0], name), abs(ratio - 1) < explanation.SMALL
-            one = None if is_small else answer.explained(stacked, first, other, question, pair)
-            label = found.label(question)
+            why = None if is_small else answer.explained(stacked, first, other, question, pair)
+            label = compared.label(question)
             marks.append(
                 mark(
                     benchmark=label if len(by_system) == 1 else f"{label}, {name}",
                     phase=question.phase,
                     point=1.0,
-                    series=SMALL if is_small else _series(one),
+                    series=SMALL if is_small else _series(why),
                     metric=what,
                     unit=TIMES,
                     value=ratio,
-                    why=explanation.short(one.largest) if one and one.largest else "",
+                    why=explanation.short(why.largest) if why and why.largest else "",
                     runs=other.runs,
                 )
             )
@@ -54,11 +54,11 @@ def of(found: Comparison, stacked: Sequence[Stored]) -> list[Figure]:
     return [of_marks("ratios", f"Ratios: {what}", "ratios", marks, said)]
 
 
-def _series(one: explanation.Explanation | None) -> str:
+def _series(why: explanation.Explanation | None) -> str:
     """The group of the largest cause."""
-    if one is None:
+    if why is None:
         return UNKNOWN
-    if not one.largest:
+    if not why.largest:
         return UNCERTAIN
-    component = one.largest.component
+    component = why.largest.component
     return next(group for group, parts in cpi.GROUPS.items() if component in parts)

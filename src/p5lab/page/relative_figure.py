@@ -31,7 +31,7 @@ CAPTION = (
 )
 
 
-def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
+def of(compared: Comparison, published: Sequence[Claim]) -> list[Figure]:
     """Returns the paper's figure 1 for our systems, or [] if we have fewer than two of the paper's
     benchmarks.
 
@@ -41,8 +41,8 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
     asked = [
         (base, question)
         for base in papers.MVAX2_BASES
-        for question in found.questions
-        if question.phase == base.phase and _name_of(found, question) == base.workload
+        for question in compared.questions
+        if question.phase == base.phase and _name_of(compared, question) == base.workload
     ]
     # If a benchmark ran on several file systems, the published values are beside the last file
     # system. In an experiment, the file systems without a disk come first. The file systems that
@@ -50,7 +50,7 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
     benchmarks = {base.workload: question.what for base, question in asked}
     if len(benchmarks) < 2:
         return []
-    marks = [*_modelled(found, asked), *_published(published, benchmarks)]
+    marks = [*_modelled(compared, asked), *_published(published, benchmarks)]
     order = [question.what for _, question in asked]
     marks.sort(
         key=lambda mark: (
@@ -62,19 +62,19 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
 
 
 def _modelled(
-    found: Comparison, asked: Sequence[tuple[papers.Base, Question]]
+    compared: Comparison, asked: Sequence[tuple[papers.Base, Question]]
 ) -> list[dict[str, Any]]:
     """The marks of the cells, and of the mean of each system."""
-    marks, names = [], Marks(found, ()).names
+    marks, names = [], Marks(compared, ()).names
     speeds: dict[str, dict[str, list[float]]] = {}  # by series and workload
     for base, question in asked:
-        for system in found.systems:
-            cell = found.cell(question, system)
+        for system in compared.systems:
+            cell = compared.cell(question, system)
             if cell is not None and cell.has(TIME):
                 by_workload = speeds.setdefault(names[system], {})
                 by_workload.setdefault(base.workload, []).append(_speed(base, cell))
                 marks.append(_mark(question.what, names[system], _speed(base, cell), cell.runs))
-    runs = " ".join(dict.fromkeys(run for one in marks for run in one["runs"].split()))
+    runs = " ".join(dict.fromkeys(run for row in marks for run in row["runs"].split()))
     for series, own in speeds.items():
         marks.append(_mark(MEAN, series, geometric_mean(map(geometric_mean, own.values())), runs))
     return marks
@@ -127,8 +127,8 @@ def _published(published: Sequence[Claim], benchmarks: dict[str, str]) -> list[d
     return marks
 
 
-def _name_of(found: Comparison, question: Question) -> str:
-    return str(found.any_cell(question).record["workload"]["name"])
+def _name_of(compared: Comparison, question: Question) -> str:
+    return str(compared.any_cell(question).record["workload"]["name"])
 
 
 def _speed(base: papers.Base, cell: Cell) -> float:

@@ -11,7 +11,7 @@ from p5lab.keep.store import Stored
 
 
 @dataclass(frozen=True)
-class Found:
+class Group:
     """The stored runs of one kind, and the run of the experiment if the page is about an
     experiment.
 
@@ -34,7 +34,7 @@ class Found:
         if not name:
             return self.stored
         called = {selection.CALLED: name}
-        return [Stored(one.directory, one.record | called) for one in self.stored]
+        return [Stored(stored.directory, stored.record | called) for stored in self.stored]
 
     @property
     def machine_title(self) -> str:
@@ -57,18 +57,18 @@ class Results:
     """The runs of a page, in the order of the experiment. `missing`: the runs of the experiment for
     which no finished run is stored."""
 
-    found: list[Found]
+    groups: list[Group]
     missing: list[Run]
 
     @property
     def of_experiment(self) -> bool:
         """Whether the page is about an experiment, and not only about stored runs."""
-        return any(one.run for one in self.found)
+        return any(group.run for group in self.groups)
 
     @property
     def shown(self) -> list[Stored]:
         """The stored runs that the page shows."""
-        return [one.shown for one in self.found]
+        return [group.shown for group in self.groups]
 
 
 def choose(runs: Sequence[Run], stored: Iterable[Stored]) -> Results:
@@ -81,20 +81,20 @@ def choose(runs: Sequence[Run], stored: Iterable[Stored]) -> Results:
     without an overlay.
     """
     ended = selection.by_kind(stored)
-    found, missing = [], []
+    groups, missing = [], []
     for run in runs:
         same = ended.get(_asked(run, run.machine.geometry)) or _same_values(run, ended.values())
         if same:
-            found.append(Found(same, run))
+            groups.append(Group(same, run))
         else:
             missing.append(run)
-    return Results(found, missing)
+    return Results(groups, missing)
 
 
 def of_stored(groups: Iterable[list[Stored]]) -> Results:
     """Returns stored runs as results without an experiment. `groups`: the runs of
     p5lab.keep.selection.groups."""
-    return Results([Found(same) for same in groups], [])
+    return Results([Group(same) for same in groups], [])
 
 
 def _same_values(run: Run, groups: Iterable[list[Stored]]) -> list[Stored]:

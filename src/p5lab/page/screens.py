@@ -32,16 +32,16 @@ class Shown:
 def of(runs: Sequence[Stored]) -> list[Shown]:
     """The screens of those runs that booted from media or on a guest with a graphics screen, in the
     order of `runs`. Raises UserError for a picture that cannot be read."""
-    return [_shown(one) for one in runs if one.record.get("media") or screen.of(one)]
+    return [_shown(run) for run in runs if run.record.get("media") or screen.of(run)]
 
 
 def _shown(stored: Stored) -> Shown:
     record = stored.record
-    found = screen.of(stored)
-    text = found.text.strip("\n") if found else ""
+    display = screen.of(stored)
+    text = display.text.strip("\n") if display else ""
     image, about = "", f"The screen of {record['label']}"
-    if found and found.picture:
-        encoded = base64.b64encode(found.png()).decode("ascii")
+    if display and display.picture:
+        encoded = base64.b64encode(display.png()).decode("ascii")
         image = f"data:image/png;base64,{encoded}"
         about, text = f"{about}, {text.strip('()')}", ""
     return Shown(stored.id, record["label"], _facts(record), _media(record), image, about, text)
@@ -59,6 +59,6 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
 def _media(record: dict[str, Any]) -> Grid:
     every = set(range(len(MEDIA_HEADS)))
     grid = Grid(f"media of {record['label']}", list(MEDIA_HEADS), left=every)
-    for role, one in record.get("media", {}).items():
-        grid.add(role, one["file"], one["form"], one["known_as"], one["sha256"])
+    for role, medium in record.get("media", {}).items():
+        grid.add(role, medium["file"], medium["form"], medium["known_as"], medium["sha256"])
     return grid

@@ -8,19 +8,19 @@ from p5lab.present.tables import Grid
 from p5stats.metrics import View
 
 
-def of(found: Comparison) -> list[Grid]:
+def of(compared: Comparison) -> list[Grid]:
     """Returns the first table of a page, or [] if there are no results.
 
     With several systems, the ratios to the first system come first, then the values of all systems.
     With one system, each benchmark has its most important metrics.
     """
-    if not found.questions or found.has_shadows:
+    if not compared.questions or compared.has_shadows:
         return []
-    if len(found.systems) == 1:
-        return [one_system.benchmarks(found, View.SUMMARY)]
-    systems, cost, (what, unit) = range(len(found.systems)), found.cost, COSTS[found.cost]
-    reference = next(iter(found.names().values())).replace("\n", ", ")
+    if len(compared.systems) == 1:
+        return [one_system.benchmarks(compared, View.SUMMARY)]
+    systems, cost, (what, unit) = range(len(compared.systems)), compared.cost, COSTS[compared.cost]
+    reference = next(iter(compared.names().values())).replace("\n", ", ")
     columns = [Shown(cost, RATIO, i, RATIO) for i in systems[1:]]
     columns += [Shown(cost, VALUE, i, unit) for i in systems]
     columns += [Shown(CYCLES, VALUE, i, "cycles") for i in systems if cost == TIME]
-    return [by_benchmark(found, f"{what} of one operation, with ratios to {reference}", columns)]
+    return [by_benchmark(compared, f"{what} of one operation, with ratios to {reference}", columns)]

@@ -55,10 +55,10 @@ COLORS = {
 }
 
 
-def panel(one: Panel) -> str:
+def panel(panel: Panel) -> str:
     """Returns a panel as SVG text for a page."""
-    text = vl_convert.vegalite_to_svg(charts.single(one), vl_version=chart_files.VERSION)
-    return _clean(text, f"{one.title} ({one.unit})", one.description)
+    text = vl_convert.vegalite_to_svg(charts.single(panel), vl_version=chart_files.VERSION)
+    return _clean(text, f"{panel.title} ({panel.unit})", panel.description)
 
 
 def plain(chart: dict[str, Any]) -> str:
@@ -87,7 +87,7 @@ def export(
     """
     with writing(directory):
         directory.mkdir(parents=True, exist_ok=True)
-    return [path for one in figures for path in _export(one, directory, records, size)]
+    return [path for figure in figures for path in _export(figure, directory, records, size)]
 
 
 def _export(
@@ -113,7 +113,7 @@ def _table(figure: Figure, records: Mapping[str, Mapping[str, Any]]) -> pd.DataF
 
     def names(part: str, runs: str, kind: str) -> str:
         ids = runs.split() or (figure.runs if kind == MODELLED else ())
-        return " ".join(dict.fromkeys(str(records[one][part]["name"]) for one in ids))
+        return " ".join(dict.fromkeys(str(records[run][part]["name"]) for run in ids))
 
     frame = figure.frame.copy()
     marks = list(zip(frame["runs"], frame["kind"], strict=True))

@@ -42,30 +42,31 @@ class Axis:
 
     def first(self, system: System) -> System:
         """Of the systems in the series of `system`, returns the one with the lowest value."""
-        same = [one for one in self.values if self.series[one] == self.series[system]]
-        return min(same, key=lambda one: self.values[one])
+        same = [other for other in self.values if self.series[other] == self.series[system]]
+        return min(same, key=lambda other: self.values[other])
 
 
-def axis(found: Comparison) -> Axis | None:
+def axis(compared: Comparison) -> Axis | None:
     """Returns the axis of a sweep: the swept machine key with the most values, if all its values
     are numbers. Returns None if no swept machine key has numbers as values, or if each benchmark
     ran on one system only."""
-    words = {system: overlay_of(system.geometry) for system in found.systems}
+    words = {system: overlay_of(system.geometry) for system in compared.systems}
     values = {
-        key: {system: swept_keys.number(words[system].get(key, "")) for system in found.systems}
-        for key in found.keys
+        key: {system: swept_keys.number(words[system].get(key, "")) for system in compared.systems}
+        for key in compared.keys
     }
     different = {
         key: len(set(by_system.values()))
         for key, by_system in values.items()
         if None not in by_system.values()
     }
-    key = max(different, key=lambda one: different[one], default="")
-    if different.get(key, 0) < 2 or not any(is_swept(found, one) for one in found.questions):
+    key = max(different, key=lambda key: different[key], default="")
+    swept = any(is_swept(compared, question) for question in compared.questions)
+    if different.get(key, 0) < 2 or not swept:
         return None
-    names = found.names()
+    names = compared.names()
     series = {}
-    for system in found.systems:
+    for system in compared.systems:
         point = readable(f"{key}={words[system][key]}")
         parts = [part for part in names[system].split("\n") if part != point]
         series[system] = ", ".join(parts) or system.guest
@@ -73,21 +74,21 @@ def axis(found: Comparison) -> Axis | None:
     return Axis(key, numbers, series)
 
 
-def is_swept(found: Comparison, question: Question) -> bool:
+def is_swept(compared: Comparison, question: Question) -> bool:
     """Whether a benchmark has measurements on at least two systems. A page about all programs may
     contain the sweep of one program and single runs of other programs."""
-    return sum(cell is not None for cell in found.cells(question)) > 1
+    return sum(cell is not None for cell in compared.cells(question)) > 1
 
 
 def relative(
-    found: Comparison, where: Axis, labels: dict[Question, str], column: Column
+    compared: Comparison, where: Axis, labels: dict[Question, str], column: Column
 ) -> Iterator[dict[str, Any]]:
     """Yields the marks of a panel with a curve for each benchmark: the value of a column, divided
     by the value at the lowest point of the axis. `labels`: the benchmarks and their names."""
     several = len(set(where.series.values())) > 1
     for question, label in labels.items():
-        for system, cell in _cells(found, where, question):
-            first = found.cell(question, where.first(system))
+        for system, cell in _cells(compared, where, question):
+            first = compared.cell(question, where.first(system))
             value = ratio(column.of(cell), column.of(first)) if first else math.nan
             if not math.isnan(value):
                 yield mark(
@@ -103,11 +104,11 @@ def relative(
 
 
 def panels(
-    found: Comparison, where: Axis, question: Question, label: str, columns: Sequence[Column]
+    compared: Comparison, where: Axis, question: Question, label: str, columns: Sequence[Column]
 ) -> Iterator[dict[str, Any]]:
     """Yields the marks of a figure with a panel for each column and a curve for each series."""
     for column in columns:
-        for system, cell in _cells(found, where, question):
+        for system, cell in _cells(compared, where, question):
             each = [column.of(Cell([measured])) for measured in cell.seeds]
             if not math.isnan(column.of(cell)):
                 yield mark(
@@ -124,8 +125,8 @@ def panels(
                 )
 
 
-def _cells(found: Comparison, where: Axis, question: Question) -> Iterator[tuple[System, Cell]]:
+def _cells(compared: Comparison, where: Axis, question: Question) -> Iterator[tuple[System, Cell]]:
     """The systems with measurements of a question, in the order of the axis."""
     for system in sorted(where.values, key=lambda system: where.values[system]):
-        if cell := found.cell(question, system):
+        if cell := compared.cell(question, system):
             yield system, cell

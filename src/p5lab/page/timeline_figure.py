@@ -22,12 +22,12 @@ def of(stored: Stored) -> list[Figure]:
     group of components in a step, and `series` is the group. Raises StatsError if the trace is
     damaged.
     """
-    found = list(timeline.phases(stored).items())[:PHASES]
+    phases = list(timeline.phases(stored).items())[:PHASES]
     names = phase_names.of(stored.record)
     label = comparison.name(stored.record)
     return [
         _figure(stored, label, names.get(phase, f"phase {phase}"), phase, steps)
-        for phase, steps in found
+        for phase, steps in phases
     ]
 
 

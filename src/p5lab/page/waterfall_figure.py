@@ -17,7 +17,7 @@ SEEN = 0.1  # if no step has this share of the busy cycles, the figure begins at
 DIFFERENCE = "the difference"
 
 
-def of(one: Explanation) -> Figure:
+def of(why: Explanation) -> Figure:
     """Returns the figure of an explanation.
 
     The first and the last mark are the busy cycles of the two systems. If they would hide the
@@ -27,27 +27,27 @@ def of(one: Explanation) -> Figure:
     series PART after it are its largest places and the sum of the others. The last step contains
     all other causes.
     """
-    first, second = one.cycles
-    is_seen = any(abs(_change(own)) >= SEEN * first for own in _steps(one))
-    marks = [_mark(one.names[0], WHOLE, 0.0, first)] if is_seen else []
+    first, second = why.cycles
+    is_seen = any(abs(_change(own)) >= SEEN * first for own in _steps(why))
+    marks = [_mark(why.names[0], WHOLE, 0.0, first)] if is_seen else []
     at, end = (first, second) if is_seen else (0.0, second - first)
-    for causes in _steps(one):
+    for causes in _steps(why):
         name = explanation.short(causes[0])
         change = _change(causes)
-        marks.append(_step(name, at, change, _range(one, causes)))
+        marks.append(_step(name, at, change, _range(why, causes)))
         if any(cause.place for cause in causes):
-            marks += _parts(one, name, at, causes)
+            marks += _parts(why, name, at, causes)
         at += change
     if at != end:
-        others = sum(1 for cause in one.causes if cause.difference) - sum(map(len, _steps(one)))
+        others = sum(1 for cause in why.causes if cause.difference) - sum(map(len, _steps(why)))
         marks.append(_step(f"({others} others)", at, end - at))
-    marks.append(_mark(one.names[1] if is_seen else DIFFERENCE, WHOLE, 0.0, end))
-    metric = NOMINAL if one.unit == cpi_stack.NOMINAL_CYCLES else CYCLES
+    marks.append(_mark(why.names[1] if is_seen else DIFFERENCE, WHOLE, 0.0, end))
+    metric = NOMINAL if why.unit == cpi_stack.NOMINAL_CYCLES else CYCLES
     marks = [{**own, "metric": metric, "unit": UNITS[metric]} for own in marks]
-    link = identifier(f"explain-{one.what}-{'-'.join(one.names)}")
-    title = f"{one.what}: the difference between {' and '.join(one.names)}"
-    runs = tuple(stack.stored.id for stack in (*one.first, *one.second))
-    caption = (explanation.in_words(one),)
+    link = identifier(f"explain-{why.what}-{'-'.join(why.names)}")
+    title = f"{why.what}: the difference between {' and '.join(why.names)}"
+    runs = tuple(stack.stored.id for stack in (*why.first, *why.second))
+    caption = (explanation.in_words(why),)
     return Figure(link, title, "waterfall", frame(marks), caption, runs=runs)
 
 
@@ -55,20 +55,20 @@ def _change(causes: Sequence[Cause]) -> float:
     return sum(cause.difference for cause in causes)
 
 
-def _steps(one: Explanation) -> list[list[Cause]]:
+def _steps(why: Explanation) -> list[list[Cause]]:
     """The causes of each step. With places: of the components with the largest differences, up to
     the part NAMED of all changes; those whose range includes zero are left out."""
-    if not any(cause.place for cause in one.causes):
-        return [[cause] for cause in one.named]
+    if not any(cause.place for cause in why.causes):
+        return [[cause] for cause in why.named]
     by_component: dict[str, list[Cause]] = {}
-    for cause in one.causes:
+    for cause in why.causes:
         if cause.difference:
             by_component.setdefault(cause.component, []).append(cause)
     changes = {name: abs(_change(own)) for name, own in by_component.items()}
     wanted = NAMED * sum(changes.values())
     steps: list[list[Cause]] = []
     for name in sorted(changes, key=lambda name: -changes[name]):
-        low, high = _range(one, by_component[name])
+        low, high = _range(why, by_component[name])
         if wanted > 0 and len(steps) < COMPONENTS and (low > 0 or high < 0):
             steps.append(by_component[name])
             wanted -= changes[name]
@@ -76,15 +76,15 @@ def _steps(one: Explanation) -> list[list[Cause]]:
 
 
 def _parts(
-    one: Explanation, component: str, at: float, causes: Sequence[Cause]
+    why: Explanation, component: str, at: float, causes: Sequence[Cause]
 ) -> Iterator[dict[str, object]]:
     """The largest places of a component, and the sum of the others."""
     least = LISTED * abs(_change(causes))
-    named = [one for one in causes if one.is_certain and abs(one.difference) >= least][:PARTS]
+    named = [own for own in causes if own.is_certain and abs(own.difference) >= least][:PARTS]
     if not named:
         return
     for cause in named:
-        own = _step(f"{component}: {cause.where}", at, cause.difference, _range(one, [cause]))
+        own = _step(f"{component}: {cause.where}", at, cause.difference, _range(why, [cause]))
         yield own | {"series": PART}
         at += cause.difference
     if rest := [cause for cause in causes if cause not in named]:
@@ -92,7 +92,7 @@ def _parts(
         yield _mark(name, PART, at, _change(rest))
 
 
-def _range(one: Explanation, causes: Sequence[Cause]) -> tuple[float, float]:
+def _range(why: Explanation, causes: Sequence[Cause]) -> tuple[float, float]:
     """The lowest and the highest sum of the differences over all pairs of seeds."""
     keys = {(cause.component, cause.place) for cause in causes}
     a, b = (
@@ -102,7 +102,7 @@ def _range(one: Explanation, causes: Sequence[Cause]) -> tuple[float, float]:
             )
             for stack in stacks
         ]
-        for stacks in (one.first, one.second)
+        for stacks in (why.first, why.second)
     )
     return min(b) - max(a), max(b) - min(a)
 
