@@ -319,6 +319,53 @@ def check_engine(lab):
     assert "'counter'" in shown and shown.endswith(" ('pentium',)\n")
 
 
+def add_command(root):
+    shutil.copy(OF_TESTS / "ids.py", root / "src/p5lab/cli/commands")
+
+
+def check_command(lab):
+    usage = subprocess.run([lab.root / "p5lab", "--help"], capture_output=True, text=True)
+    assert "\n  ids EXPERIMENT     list the ids of an experiment's runs\n" in usage.stdout
+    assert "  ./p5lab ids smoke\n" in python(lab.root, "-m", "p5lab", "help", "ids")
+    ids = python(lab.root, "-m", "p5lab", "ids", "tests").split()
+    assert {lab.short(path.parent) for path in lab.results.rglob("run.json")} == {
+        f"results/tests/{name}" for name in ids
+    }
+
+
+def add_view(root):
+    shutil.copy(OF_TESTS / "files.py", root / "src/p5lab/cli/views")
+
+
+def check_view(lab):
+    run = next(lab.results.rglob("run.json")).parent
+    shown = python(lab.root, "-m", "p5lab", "show", run.name, "--files")
+    assert shown.split() == sorted(path.name for path in run.iterdir())
+
+
+METRIC = """    Metric(
+        "idle CPI",
+        "cycles/instruction",
+        "idle cycles per instruction",
+        lambda c, hz: c.ratio(c["cycles.idle"], c["instructions"]),
+        Shown(head="idle\\nCPI", places=at(headline=2)),
+    ),
+"""
+
+
+def add_metric(root):
+    """Adds a metric to the metrics of the memory."""
+    path = root / "stats-parsers/p5stats/metrics.py"
+    text = path.read_text()
+    assert text.count("\n_MEMORY = (\n") == 1
+    path.write_text(text.replace("\n_MEMORY = (\n", f"\n_MEMORY = (\n{METRIC}"))
+
+
+def check_metric(lab):
+    shown = python(lab.root, "-m", "p5lab", "show", "tests", "--format", "csv")
+    assert "idle CPI" in shown
+
+
 # The recipes by their names in the table of docs/extend/README.md, in the order of the table.
 RECIPES = {
     "a replacement policy": Recipe("mru", add_policy, check_policy),
@@ -329,4 +376,7 @@ RECIPES = {
     "an observer with an option and a dimension": Recipe("paging", add_observer, check_observer),
     "an event of the model": Recipe("snoop_writes", add_event, check_event),
     "an engine": Recipe("counter", add_engine, check_engine),
+    "a command": Recipe("ids", add_command, check_command),
+    "a view of `show`": Recipe("files", add_view, check_view),
+    "a metric": Recipe("idle CPI", add_metric, check_metric),
 }

@@ -14,6 +14,7 @@ from fakelab import call_events, chase_events
 
 from p5lab.cli import main as cli
 from p5lab.cli import parser as parsers
+from p5lab.cli.views import all_views
 from p5lab.describe import observation
 from p5lab.keep import store
 from p5lab.present import tables
@@ -314,10 +315,11 @@ def test_help_names_every_command_and_explains_each(p5lab, lab):
 
 def test_every_option_is_read():
     """An option without a reader has no effect, and a user cannot see that. Kind.parse reads the
-    options of the observations."""
+    options of the observations, and `show` those of its views."""
     code = "\n".join(path.read_text() for path in (REPO / "src/p5lab").rglob("*.py"))
     read = {name for found in re.findall(r'\bargs\.(\w+)|"(\w+)"', code) for name in found}
     read |= {option[2:] for kind in observation.KINDS for option in kind.options}
+    read |= set(all_views())
     for name, command in parsers.commands_of(parsers.of_all()).items():
         unread = {one.dest for one in command._actions} - read - {"help"}
         assert unread == set(), name
@@ -566,3 +568,8 @@ def test_commands_are_quiet_if_their_reader_ends_first(module):
         os.close(write)
     assert ended.stderr == ""
     assert ended.returncode in ((0,) if module == "p5lab" else (0, 1))
+
+
+def test_two_views_of_a_run_are_refused(p5lab):
+    status, out, err = p5lab("show", "0000", "--cpi", "--timeline")
+    assert (status, out) == (2, "") and "--cpi" in err and "--timeline" in err

@@ -90,7 +90,7 @@ def row(what, name, new, edited):
 
 
 @pytest.mark.parametrize("what", RECIPES)
-def test_files_touched_to_add(copy, what):
+def test_files_touched_to_add(copy, swept, what):
     recipe = RECIPES[what]
     before = contents(copy.root)
     recipe.add(copy.root)
@@ -98,6 +98,7 @@ def test_files_touched_to_add(copy, what):
     assert before.keys() <= after.keys()
     new, edited = entries(before, after), lines_edited(before, after)
     assert row(what, recipe.name, new, edited) in TABLE
+    shutil.copytree(swept[0], copy.results)
     recipe.check(copy)
 
 
