@@ -78,7 +78,7 @@ EXPLANATIONS = (
         NO_TICKS,
         "almost no bracket contains a clock tick, as in all experiments; nothing else changes",
         {},
-        tuple(one.name for one in crosscheck.QUANTITIES),
+        tuple(quantity.name for quantity in crosscheck.QUANTITIES),
     ),
     Explanation(
         NO_HISTORY,
@@ -186,13 +186,13 @@ class Check:
         return own[(own["verdict"] == DIFFERS) & (own["explained_by"] == "")]
 
 
-def expansions(lab: Lab, ask: Ask, one: Explanation | None = None) -> list[Expansion]:
+def expansions(lab: Lab, ask: Ask, trial: Explanation | None = None) -> list[Expansion]:
     """The runs of both engines, in the order of ENGINES. Raises UserError for a bad setting or
     name.
 
-    `one`: the experiment; None for the unchanged machine.
+    `trial`: the experiment; None for the unchanged machine.
     """
-    settings = {**SETTINGS, **one.settings} if one else {}
+    settings = {**SETTINGS, **trial.settings} if trial else {}
     return [
         experiment.expand(
             lab,
@@ -203,7 +203,7 @@ def expansions(lab: Lab, ask: Ask, one: Explanation | None = None) -> list[Expan
                 workloads=ask.workloads,
                 seeds=ask.seeds,
                 settings=tuple(settings.items()),
-                feedback=False if one and not ask.chip else None,
+                feedback=False if trial and not ask.chip else None,
                 observation=Observation.of(Clocks()) if ask.chip else Observation(),
                 engine=engine,
             ),
@@ -229,7 +229,7 @@ def _shortened(lab: Lab, run: Run) -> Run:
 
 def choose(names: Sequence[str]) -> list[Explanation]:
     """The explanations with these names. Raises UserError for an unknown name."""
-    known = {one.name: one for one in EXPLANATIONS}
+    known = {trial.name: trial for trial in EXPLANATIONS}
     for name in names:
         if name not in known:
             raise unknown("explanation", name, known, where="--explain")
@@ -246,34 +246,34 @@ def check(
     `explanations`: the experiments to run. None means every experiment that can explain a
     difference.
     """
-    found = _compare(lab, ask, execute)
+    checked = _compare(lab, ask, execute)
     if explanations is None:
-        explanations = [one for one in EXPLANATIONS if len(_open(found.rows, one))]
-    for one in explanations:
-        every = ask.chip and one.name in ON_ONE_CHIP
-        asked = found.rows if every else _open(found.rows, one)
+        explanations = [trial for trial in EXPLANATIONS if len(_open(checked.rows, trial))]
+    for trial in explanations:
+        every = ask.chip and trial.name in ON_ONE_CHIP
+        asked = checked.rows if every else _open(checked.rows, trial)
         if asked.empty:
             continue
         workloads = tuple(dict.fromkeys(asked["workload"]))
-        again = _compare(lab, replace(ask, workloads=workloads), execute, one)
-        again.rows = crosscheck.against(_own(found.rows), again.rows)
-        again.rows = again.rows[again.rows["quantity"].isin(one.quantities)]
-        again.rows = again.rows.assign(explanation=one.name, explained_by="")
-        found.failed += again.failed
-        found.rows = pd.concat([found.rows, again.rows], ignore_index=True)
-        found.events = pd.concat(
-            [found.events, again.events.assign(explanation=one.name)], ignore_index=True
+        again = _compare(lab, replace(ask, workloads=workloads), execute, trial)
+        again.rows = crosscheck.against(_own(checked.rows), again.rows)
+        again.rows = again.rows[again.rows["quantity"].isin(trial.quantities)]
+        again.rows = again.rows.assign(explanation=trial.name, explained_by="")
+        checked.failed += again.failed
+        checked.rows = pd.concat([checked.rows, again.rows], ignore_index=True)
+        checked.events = pd.concat(
+            [checked.events, again.events.assign(explanation=trial.name)], ignore_index=True
         )
-        _explain(found.rows, one)
-    return found
+        _explain(checked.rows, trial)
+    return checked
 
 
-def _compare(lab: Lab, ask: Ask, execute: Execute, one: Explanation | None = None) -> Check:
+def _compare(lab: Lab, ask: Ask, execute: Execute, trial: Explanation | None = None) -> Check:
     """The comparison in an experiment, or on the unchanged machine. The rows of an experiment have
     the parameters of the unchanged runs."""
-    expanded = expansions(lab, ask, one)
+    expanded = expansions(lab, ask, trial)
     whole = [run for expansion in expanded for run in expansion.runs]
-    runs = [_shortened(lab, run) for run in whole] if one else whole
+    runs = [_shortened(lab, run) for run in whole] if trial else whole
     parameters, shares = {}, {}
     for before, run in zip(whole, runs, strict=True):
         parameters[_name(run)] = before.parameter_text
@@ -297,7 +297,7 @@ def _compare(lab: Lab, ask: Ask, execute: Execute, one: Explanation | None = Non
         rows.assign(share=share, explanation="", explained_by=""),
         pd.DataFrame(map(_host, done), columns=HOSTS),
         [result for result in results if result.status != "ok"],
-        list(dict.fromkeys(one for expansion in expanded for one in expansion.cannot)),
+        list(dict.fromkeys(cannot for expansion in expanded for cannot in expansion.cannot)),
         list(dict.fromkeys(reason for result in done for reason in _deviations(result))),
         each.assign(explanation=""),
     )
@@ -350,10 +350,10 @@ def _deviations(result: Result) -> list[str]:
     ]
 
 
-def _open(rows: pd.DataFrame, explanation: Explanation) -> pd.DataFrame:
+def _open(rows: pd.DataFrame, trial: Explanation) -> pd.DataFrame:
     """The unexplained differences above the limit that this experiment may explain."""
     own = _beyond(_own(rows))
-    return own[own["quantity"].isin(explanation.quantities) & (own["explained_by"] == "")]
+    return own[own["quantity"].isin(trial.quantities) & (own["explained_by"] == "")]
 
 
 def _own(rows: pd.DataFrame) -> pd.DataFrame:
@@ -366,13 +366,13 @@ def _beyond(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["difference"].abs() > rows["allowed"].fillna(crosscheck.ALLOWED[L1])]
 
 
-def _explain(rows: pd.DataFrame, explanation: Explanation) -> None:
+def _explain(rows: pd.DataFrame, trial: Explanation) -> None:
     """Marks differences as explained if they are not above the limit in the experiment."""
-    again = rows[(rows["explanation"] == explanation.name) & rows["difference"].notna()]
+    again = rows[(rows["explanation"] == trial.name) & rows["difference"].notna()]
     removed = again.drop(_beyond(again).index).set_index(COUNT).index
-    own = _open(rows, explanation)
+    own = _open(rows, trial)
     is_removed = own.set_index(COUNT).index.isin(removed)
-    rows.loc[own.index[is_removed], "explained_by"] = explanation.name
+    rows.loc[own.index[is_removed], "explained_by"] = trial.name
 
 
 # --- for people -----------------------------------------------------------------------------------
@@ -403,16 +403,16 @@ EXPERIMENTS_NOTE = (
 )
 
 
-def grids(found: Check) -> list[Grid]:
+def grids(checked: Check) -> list[Grid]:
     """The tables for people. A table without rows is omitted."""
-    rows = _few(found.rows)
+    rows = _few(checked.rows)
     own = _own(rows)
     result = [
         _overview(own),
-        _equal(_few(found.events)),
+        _equal(_few(checked.events)),
         _differing(own),
         _experiments(rows),
-        _times(found.hosts),
+        _times(checked.hosts),
     ]
     return [grid for grid in result if grid.rows]
 
@@ -462,7 +462,8 @@ def _head(quantity: str) -> str:
 def _equal(events: pd.DataFrame) -> Grid:
     """How many events are equal on one chip, and which are not if no clock tick disturbs them."""
     heads = ["", "events", "equal", "interrupts"]
-    experiments = [one.name for one in EXPLANATIONS if one.name in set(events["explanation"])]
+    done = set(events["explanation"])
+    experiments = [trial.name for trial in EXPLANATIONS if trial.name in done]
     heads += [head for name in experiments for head in (f"equal,\n{name}", "interrupts")]
     grid = Grid(EQUAL, [*heads, "what differs"])
     for _, rows in events.groupby(ASKED, sort=False):
@@ -530,7 +531,7 @@ def _times(hosts: pd.DataFrame) -> Grid:
             *map(number, pair["wall_seconds"]),
             *map(number, after),
             times(ratio(after[GEM5], after[BOCHS])),
-            *(number(ratio(*one)) for one in zip(counted, after, strict=True)),
+            *map(number, map(ratio, counted, after)),
         )
     return grid
 
@@ -546,10 +547,10 @@ def _percent(value: float) -> str:
     return "0" if value == 0 else f"{100 * value:+.2f} %"
 
 
-def notes(found: Check) -> list[str]:
+def notes(checked: Check) -> list[str]:
     """The lines below the tables: the number of counts that agree, the deviations of gem5, and the
     workloads that the guest cannot run."""
-    own = _own(found.rows)
+    own = _own(checked.rows)
     bounded = own[own["verdict"].isin((AGREES, DIFFERS))]
     lines = [
         f"{name}: the tables show three of {count} sizes; --format csv prints all sizes."
@@ -562,43 +563,45 @@ def notes(found: Check) -> list[str]:
             explained = int(((rows["verdict"] == DIFFERS) & (rows["explained_by"] != "")).sum())
             more = f", {explained} explained" if explained else ""
             lines.append(f"{kind}: {agree} of {len(rows)} agree{more}.")
-    for name, rows in found.events.groupby("explanation"):
+    for name, rows in checked.events.groupby("explanation"):
         equal = int((rows["first"] == rows["second"]).sum())
         lines.append(f"every event{f', {name}' if name else ''}: {equal} of {len(rows)} are equal.")
-    lines += [f"{DEVIATION}: {text}." for text in found.deviations]
-    lines += [f"Not run: {reason}." for reason in found.cannot]
-    done = set(found.rows["explanation"]) - {""}
+    lines += [f"{DEVIATION}: {text}." for text in checked.deviations]
+    lines += [f"Not run: {reason}." for reason in checked.cannot]
+    done = set(checked.rows["explanation"]) - {""}
     lines += [EXPERIMENTS_NOTE] if done else []
-    lines += [f"Experiment {one.name}: {one.title}." for one in EXPLANATIONS if one.name in done]
-    return [NOTE, *([EVENTS_NOTE] if len(found.events) else []), *lines]
+    trials = [trial for trial in EXPLANATIONS if trial.name in done]
+    lines += [f"Experiment {trial.name}: {trial.title}." for trial in trials]
+    return [NOTE, *([EVENTS_NOTE] if len(checked.events) else []), *lines]
 
 
-def show(console: Console, found: Check, form: str) -> None:
+def show(console: Console, checked: Check, form: str) -> None:
     """Prints the result. `form`: "table", "csv", "json" or "markdown". "csv" has a row for each
     phase, quantity and experiment, and "json" also has the host times in seconds."""
     tables.show(
         console,
         form,
-        grids(found),
-        notes(found),
-        tables.records(found.rows),
+        grids(checked),
+        notes(checked),
+        tables.records(checked.rows),
         engines=ENGINES,
-        events=tables.records(found.events),
-        host=tables.records(found.hosts),
-        deviations=found.deviations,
+        events=tables.records(checked.events),
+        host=tables.records(checked.hosts),
+        deviations=checked.deviations,
         failed=[
-            {"run": one.id, "label": one.run.label, "reason": one.reason} for one in found.failed
+            {"run": result.id, "label": result.run.label, "reason": result.reason}
+            for result in checked.failed
         ],
-        cannot=[vars(one) for one in found.cannot],
+        cannot=list(map(vars, checked.cannot)),
     )
 
 
-def record(found: Check) -> Record:
+def record(checked: Check) -> Record:
     """The tables and notes for people, as lists of texts."""
     return {
         "tables": [
             {"title": grid.title, "rows": [grid.heads, *map(list, grid.rows)]}
-            for grid in grids(found)
+            for grid in grids(checked)
         ],
-        "notes": notes(found),
+        "notes": notes(checked),
     }

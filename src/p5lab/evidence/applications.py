@@ -63,7 +63,7 @@ def packages(lab: Lab, name: str) -> set[str]:
     runs = experiment.load(lab, name)
     own = {package for run in runs for package in run.workload.packages}
     images = [run.guest.image for run in runs if isinstance(run.guest, ImageGuest)]
-    return own.union(*(one.packages for one in images if one))
+    return own.union(*(image.packages for image in images if image))
 
 
 def disk(lab: Lab, packages: Collection[str]) -> str:
@@ -78,9 +78,9 @@ def measured(lab: Lab, before: Record, execute: Execute) -> Record:
     stay. Raises UserError if a run fails."""
     table, record = _load(lab), dict(before)
     for name, _ in experiments(table):
-        if found := disk(lab, packages(lab, name)):
+        if digest := disk(lab, packages(lab, name)):
             record |= _measured(lab, table, name, execute)
-            record["disk"] = record["disk"] | {name: found}
+            record["disk"] = record["disk"] | {name: digest}
     return record
 
 
@@ -105,9 +105,9 @@ def _load(lab: Lab) -> Table:
 
 def experiments(table: Table) -> Iterable[tuple[str, Table]]:
     """The experiments, each with its PARTS."""
-    for name, one in table.table("experiment").inner().items():
-        one.only(("parts",))
-        yield name, one
+    for name, described in table.table("experiment").inner().items():
+        described.only(("parts",))
+        yield name, described
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -119,39 +119,39 @@ def _measured(lab: Lab, table: Table, name: str, execute: Execute) -> Record:
     stored = succeeded(execute(experiment.load(lab, name, functions)))
     parts = dict(experiments(table))[name].texts("parts")
     return {
-        column: _one(_find(stored, one), one.text("phase"), parts)
-        for column, one in _columns(table, name)
+        key: _counts(_find(stored, column), column.text("phase"), parts)
+        for key, column in _columns(table, name)
     }
 
 
 def _columns(table: Table, name: str) -> Iterable[tuple[str, Table]]:
     """The columns of an experiment."""
-    for column, one in table.table("column").inner().items():
-        one.only(("title", "experiment", "workload", "parameters", "phase"))
-        if one.text("experiment") == name:
-            yield column, one
+    for key, column in table.table("column").inner().items():
+        column.only(("title", "experiment", "workload", "parameters", "phase"))
+        if column.text("experiment") == name:
+            yield key, column
 
 
 def _find(stored: Iterable[Stored], column: Table) -> Stored:
     wanted = column.table("parameters", {}).data
-    (found,) = (
-        one
-        for one in stored
-        if one.record["workload"]["name"] == column.text("workload")
-        and wanted.items() <= one.record["parameters"].items()
+    (chosen,) = (
+        run
+        for run in stored
+        if run.record["workload"]["name"] == column.text("workload")
+        and wanted.items() <= run.record["parameters"].items()
     )
-    return found
+    return chosen
 
 
-def _one(stored: Stored, phase: str, parts: Sequence[str]) -> Record:
+def _counts(stored: Stored, phase: str, parts: Sequence[str]) -> Record:
     """The counts of a run: all its phases, and one phase divided into these PARTS."""
     frame = tidy.load(stored.directory)
     clock = int(frame["clock_hz"].iloc[0])
     counted = compare.without_empty(compare.counts(frame)).groupby(level="phase").mean()
-    found = attribution.read(stored.directory / "attribution.jsonl").frame()
+    functions = attribution.read(stored.directory / "attribution.jsonl").frame()
     # A second process of a program has the name "NAME #2". Here they share a row.
-    found["space"] = found["space"].str.replace(r" #\d+$", "", regex=True)
-    where = found[found["phase"].map(phase_names.of(stored.record)) == phase]
+    functions["space"] = functions["space"].str.replace(r" #\d+$", "", regex=True)
+    where = functions[functions["phase"].map(phase_names.of(stored.record)) == phase]
     return {
         "counts": {
             name: {
@@ -165,10 +165,10 @@ def _one(stored: Stored, phase: str, parts: Sequence[str]) -> Record:
     } | {part: _split(where, *PARTS[part]) for part in parts}
 
 
-def _split(found: pd.DataFrame, by: Sequence[str], least: float) -> list[list[Any]]:
+def _split(frame: pd.DataFrame, by: Sequence[str], least: float) -> list[list[Any]]:
     """The counts of SPLIT by two columns, in the order of their busy cycles. What is less than this
     share of all is in the last row, OTHERS."""
-    wide = found.pivot_table(
+    wide = frame.pivot_table(
         index=list(by), columns="event", values="count", aggfunc="sum", fill_value=0
     )
     wide = wide.reindex(columns=list(SPLIT), fill_value=0).sort_values(SPLIT[0], ascending=False)
@@ -187,10 +187,10 @@ def _plain(value: Any) -> str | int:  # noqa: ANN401
 
 def _rows(table: Table, name: str, record: Record) -> Grid:
     columns = list(_columns(table, name))
-    grid = Grid("", ["", *(one.text("title") for _, one in columns)])
+    grid = Grid("", ["", *(column.text("title") for _, column in columns)])
     for metric in ROWS:
         values = [
-            record[column]["counts"][one.text("phase")].get(metric) for column, one in columns
+            record[key]["counts"][column.text("phase")].get(metric) for key, column in columns
         ]
         grid.add(metric, *(MISSING if value is None else number(value) for value in values))
     return grid
@@ -203,9 +203,9 @@ def _file(path: str) -> str:
 def _phases(table: Table, record: Record) -> Grid:
     """The time of each phase of the Andrew benchmark in seconds, in the order of the phases."""
     columns = list(_columns(table, ANDREW))
-    grid = Grid("", ["seconds", *(one.text("title") for _, one in columns)])
+    grid = Grid("", ["seconds", *(column.text("title") for _, column in columns)])
     for phase in ANDREW_PHASES:
-        times = [record[column]["counts"][phase]["microseconds"] / 1e6 for column, _ in columns]
+        times = [record[key]["counts"][phase]["microseconds"] / 1e6 for key, _ in columns]
         grid.add(phase, *(f"{time:.3g}" if time < 100 else f"{time:.0f}" for time in times))
     return grid
 
@@ -214,10 +214,10 @@ def _shares(table: Table, wanted: str, record: Record, part: str) -> Grid:
     name = NAMES[part]
     counts_of = ("Instructions", "Segment loads", "ITLB misses", "DTLB misses")
     grid = Grid("", ["", "Busy cycles", "Share", *counts_of])
-    for column, one in _columns(table, wanted):
-        rows = record[column][part]
+    for key, column in _columns(table, wanted):
+        rows = record[key][part]
         whole = sum(row[2] for row in rows)
-        grid.add(f"**{one.text('title')}**")
+        grid.add(f"**{column.text('title')}**")
         for process, where, *counts in rows:
             cells = [f"{count:,}" for count in counts]
             grid.add(name(process, where).strip(), cells[0], f"{counts[0] / whole:.1%}", *cells[1:])
@@ -226,7 +226,7 @@ def _shares(table: Table, wanted: str, record: Record, part: str) -> Grid:
 
 def _untestable(table: Table) -> Grid:
     grid = Grid("", ["Published", "Why there is no verdict", "Source"], left={1, 2})
-    for one in table.tables("untestable"):
-        one.only(("source", "quantity", "reason"))
-        grid.add(one.text("quantity"), one.text("reason"), one.text("source"))
+    for claim in table.tables("untestable"):
+        claim.only(("source", "quantity", "reason"))
+        grid.add(claim.text("quantity"), claim.text("reason"), claim.text("source"))
     return grid

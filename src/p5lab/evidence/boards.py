@@ -10,10 +10,10 @@ from p5stats.lazy import pd
 PAPER = "brown97"
 
 
-def grid(found: pd.DataFrame) -> Grid:
+def grid(claims: pd.DataFrame) -> Grid:
     """A row for each measurement of the paper. A cell contains the modelled number, the published
     number and the verdict. The quantity of each claim is `BOARD: MEASUREMENT`."""
-    rows = found[found["source"].str.startswith(f"{PAPER} ")].copy()
+    rows = claims[claims["source"].str.startswith(f"{PAPER} ")].copy()
     rows[["board", "what"]] = rows["quantity"].str.split(": ", n=1, expand=True)
     boards = list(rows["board"].unique())
     table = Grid("", ["model / paper", *boards])

@@ -49,12 +49,12 @@ def of_run(stored: Stored) -> list[Grid]:
     Raises UserError if the run was executed without --trace crossings.
     """
     timeline.check(stored)
-    names, found = phase_names.of(stored.record), []
+    names, grids = phase_names.of(stored.record), []
     for phase, brackets in crossings.read(stored.directory / CROSSINGS).items():
         bracket, name = crossings.typical(brackets), names.get(phase, str(phase))
         for what, grid in (("services", services(served(bracket))), ("steps", steps(bracket))):
-            found.append(replace(grid, title=f"{name}: {what} of a typical bracket"))
-    return found
+            grids.append(replace(grid, title=f"{name}: {what} of a typical bracket"))
+    return grids
 
 
 def steps(bracket: Bracket) -> Grid:
@@ -90,34 +90,33 @@ def served(bracket: Bracket) -> list[Served]:
         if service.event != crossings.END:
             merged.setdefault((service.event, bool(service.calls)), []).append(service)
     user_mode = any(by_uml for _, by_uml in merged)
-    found = []
+    services = []
     for (event, by_uml), of_it in merged.items():
         if event == "page fault" and user_mode:
             event += ", for the UML kernel" if by_uml else ", for the host alone"
-        calls: Counter[str] = sum((one.calls for one in of_it), Counter())
-        stub: Counter[str] = sum((one.stub_calls for one in of_it), Counter())
-        clocks, crossed, switched = (sum(getattr(one, what) for one in of_it) for what in SUMS)
-        found.append(Served(event, len(of_it), clocks, crossed, switched, dict(calls), dict(stub)))
+        calls: Counter[str] = sum((service.calls for service in of_it), Counter())
+        stub: Counter[str] = sum((service.stub_calls for service in of_it), Counter())
+        sums = {what: sum(getattr(service, what) for service in of_it) for what in SUMS}
+        services.append(Served(event, len(of_it), **sums, calls=dict(calls), stub_calls=dict(stub)))
     programs = sum(step.clocks for step in bracket.steps if step.is_program)
-    return [*found, Served(PROGRAMS, 0, programs, 0, 0, {}, {})]
+    return [*services, Served(PROGRAMS, 0, programs, 0, 0, {}, {})]
 
 
-def services(found: Sequence[Served]) -> Grid:
+def services(served: Sequence[Served]) -> Grid:
     """The services of a bracket, with the sums."""
-    user_mode = any(one.calls for one in found)
+    user_mode = any(service.calls for service in served)
     heads = ["Event", "Times", "Clocks", "Ring crossings", "CR3 loads"]
     calls = ["Calls from the UML kernel to the host", "Calls from the UML stub to the host"]
     grid = Grid("", heads + calls * user_mode, left={len(heads), len(heads) + 1})
-    for one in found:
-        counts = [one.times, one.clocks, one.crossings, one.switches]
+    for service in served:
+        counts = [service.times, service.clocks, service.crossings, service.switches]
         texts = [f"{count:,}" for count in counts]
-        if one.event == PROGRAMS:
+        if service.event == PROGRAMS:
             texts = ["", texts[1], "", ""]
-        grid.add(
-            one.event, *texts, *[_counted(one.calls), _counted(one.stub_calls)][: 2 * user_mode]
-        )
-    sums = [sum(getattr(one, what) for one in found) for what in ("times", *SUMS)]
-    grid.add("all", *(f"{one:,}" for one in sums))
+        made = _counted(service.calls), _counted(service.stub_calls)
+        grid.add(service.event, *texts, *made[: 2 * user_mode])
+    sums = [sum(getattr(service, what) for service in served) for what in ("times", *SUMS)]
+    grid.add("all", *(f"{total:,}" for total in sums))
     return grid
 
 
@@ -142,7 +141,7 @@ def measured(lab: Lab, execute: Execute) -> Record:
             for call, bracket in steps_of.items()
         },
         "services": {
-            call: [list(vars(one).values()) for one in served(bracket)]
+            call: [list(vars(service).values()) for service in served(bracket)]
             for call, bracket in services_of.items()
         },
     }
@@ -178,7 +177,7 @@ def _brackets(
         for run in experiment.load(lab, name, choice)
         if (run.workload.name, run.guest.name) in calls
     ]
-    found = {}
+    brackets = {}
     results = execute(runs)
     succeeded(results)
     for result in results:
@@ -186,8 +185,8 @@ def _brackets(
         bracket = crossings.typical(traced[min(traced)])  # phase 0 is the operation itself
         if result.run.guest.structure == "microkernel":
             bracket = Bracket([_named(step) for step in bracket.steps])
-        found[f"{result.run.workload.name} {result.run.guest.name}"] = bracket
-    return found
+        brackets[f"{result.run.workload.name} {result.run.guest.name}"] = bracket
+    return brackets
 
 
 def _named(step: Step) -> Step:

@@ -29,8 +29,8 @@ class Panel:
     @property
     def lanes(self) -> list[str]:
         """The names of the parts that run. Parts in ring 3 come first, then kernels in ring 0."""
-        found = list(dict.fromkeys(step.who for step in self.bracket.steps))
-        return [who for who in found if who not in KERNELS] + [w for w in found if w in KERNELS]
+        lanes = list(dict.fromkeys(step.who for step in self.bracket.steps))
+        return [who for who in lanes if who not in KERNELS] + [w for w in lanes if w in KERNELS]
 
     @property
     def title(self) -> str:

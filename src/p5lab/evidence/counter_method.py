@@ -67,46 +67,46 @@ def applies(runs: Sequence[Stored]) -> bool:
 
     All runs must be ok and use the same machine, guest and seed. The runs must include Null.
     """
-    asked = {_key(one)[:2] for one in runs if one.record["workload"]["name"] == WORKLOAD}
+    asked = {_key(stored)[:2] for stored in runs if stored.record["workload"]["name"] == WORKLOAD}
     machines = {
         (
-            one.status,
-            one.record["workload"]["name"],
-            one.record["machine"]["name"],
-            one.record["guest"]["name"],
-            one.record["seed"],
+            stored.status,
+            stored.record["workload"]["name"],
+            stored.record["machine"]["name"],
+            stored.record["guest"]["name"],
+            stored.record["seed"],
         )
-        for one in runs
+        for stored in runs
     }
     return (
         len(machines) == 1
         and runs[0].status == "ok"
-        and {one.record["machine"]["geometry"] for one in runs} <= {"", EXACT}
+        and {stored.record["machine"]["geometry"] for stored in runs} <= {"", EXACT}
         and asked > {(NULL, "used"), (NULL, "unused")}
     )
 
 
 def rows(runs: Sequence[Stored]) -> dict[str, list[Row]]:
     """The rows of each operation. An operation is omitted if one of its runs is missing."""
-    found = {_key(one): one for one in runs}
+    by_key = {_key(stored): stored for stored in runs}
 
     def counted(operation: str, geometry: str = "") -> Measured | None:
-        one = found.get((operation, "used", geometry))
-        return _measured(one) if one else None
+        stored = by_key.get((operation, "used", geometry))
+        return _measured(stored) if stored else None
 
     def undisturbed(operation: str) -> pd.DataFrame | None:
-        one = found.get((operation, "unused", ""))
-        return _engine(one) if one else None
+        stored = by_key.get((operation, "unused", ""))
+        return _engine(stored) if stored else None
 
     base, exact, quiet = counted(NULL), counted(NULL, EXACT), undisturbed(NULL)
     if base is None or quiet is None:
         return {}
     result = {}
-    for operation in dict.fromkeys(key[0] for key in found if key[0] != NULL):
-        one, alone = counted(operation), undisturbed(operation)
-        if one and alone is not None:
+    for operation in dict.fromkeys(key[0] for key in by_key if key[0] != NULL):
+        used, alone = counted(operation), undisturbed(operation)
+        if used and alone is not None:
             right = counted(operation, EXACT)
-            result[operation] = method.rows(one, base, alone, quiet, right, exact)
+            result[operation] = method.rows(used, base, alone, quiet, right, exact)
     return result
 
 
@@ -125,11 +125,11 @@ def _engine(stored: Stored) -> pd.DataFrame:
     return method.engine_counts(tidy.read_run(stored.directory)[0])
 
 
-def grid(operation: str, found: Sequence[Row]) -> Grid:
+def grid(operation: str, rows: Sequence[Row]) -> Grid:
     """The table of one operation, with a row for each event."""
     title = f"{operation}: by the method of chen95, and by the engine"
     result = Grid(title, ["", *COLUMNS.values()])
-    for row in found:
+    for row in rows:
         values = (round(getattr(row, name), 6) for name in COLUMNS)
         result.add(EVENTS[row.event], *map(number, values))
     return result
@@ -137,16 +137,16 @@ def grid(operation: str, found: Sequence[Row]) -> Grid:
 
 def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     """Prints the tables of all operations. `form`: "table" or "markdown"."""
-    grids = [grid(operation, found) for operation, found in rows(runs).items()]
+    grids = [grid(operation, of_it) for operation, of_it in rows(runs).items()]
     tables.show(console, form, grids, NOTES if grids else ())
 
 
 def measured(lab: Lab, execute: Execute) -> Record:
     """The record: the rows of each operation. Raises UserError if a run fails."""
-    found = rows(succeeded(execute(experiment.load(lab, EXPERIMENT))))
+    operations = rows(succeeded(execute(experiment.load(lab, EXPERIMENT))))
     return {
-        operation: {row.event: [round(one, 6) for one in astuple(row)[1:]] for row in of_it}
-        for operation, of_it in found.items()
+        operation: {row.event: [round(value, 6) for value in astuple(row)[1:]] for row in of_it}
+        for operation, of_it in operations.items()
     }
 
 

@@ -38,23 +38,23 @@ def runs_of(lab: Lab, source: str) -> list[Run]:
 def measured(lab: Lab, execute: Execute) -> Record:
     """The record of all sources: the tools of the guests, and the counts. Raises UserError if a run
     fails."""
-    found = {}
+    record = {}
     for source in SOURCES:
         runs = succeeded(execute(runs_of(lab, source)))
-        found[source] = {"tools": tools_of(runs), "counts": counts_of(runs)}
-    return found
+        record[source] = {"tools": tools_of(runs), "counts": counts_of(runs)}
+    return record
 
 
 def tools_of(runs: Iterable[Stored]) -> str:
     """The tools that determine the bytes of the runs' guests: the compilers, and the
     versions of the guests' kernels, separated by semicolons. (Zig compiles the programs of the
     guests. The version of Zig is fixed.)"""
-    found = set()
-    for one in runs:
-        built = one.record.get("built_from", {}).get("guest", {}).get("inputs", {})
-        found.add(built.get("compiler", ""))
-        found.add(one.record.get("versions", {}).get("guest kernel", "").partition(" ")[0])
-    return "; ".join(sorted(found - {""}))
+    tools = set()
+    for stored in runs:
+        built = stored.record.get("built_from", {}).get("guest", {}).get("inputs", {})
+        tools.add(built.get("compiler", ""))
+        tools.add(stored.record.get("versions", {}).get("guest kernel", "").partition(" ")[0])
+    return "; ".join(sorted(tools - {""}))
 
 
 def counts_of(runs: Iterable[Stored]) -> dict[str, dict[str, float]]:
@@ -73,28 +73,28 @@ def counts_of(runs: Iterable[Stored]) -> dict[str, dict[str, float]]:
         words = set(row["parameters"].split())
         common[row["workload"]] = common.get(row["workload"], words) & words
         phases.setdefault((row["workload"], row["parameters"]), set()).add(row["phase"])
-    found: dict[str, dict[str, float]] = {}
+    counts: dict[str, dict[str, float]] = {}
     for row in rows:
         if row["value"] is None or row["metric"] not in METRICS:
             continue
         several = len(phases[row["workload"], row["parameters"]]) > 1
-        own = [one for one in row["parameters"].split() if one not in common[row["workload"]]]
-        what = " ".join([row["workload"], *(one.partition("=")[2] for one in own)])
+        own = [word for word in row["parameters"].split() if word not in common[row["workload"]]]
+        what = " ".join([row["workload"], *(word.partition("=")[2] for word in own)])
         name = (
             f"{row['guest']}, {readable(row['geometry'])}" if row["geometry"] else row["guest"],
             f"{what}, {row['phase']}" if several else what,
         )
-        found.setdefault(SEPARATOR.join(name), {})[row["metric"]] = short(row["value"])
-    return found
+        counts.setdefault(SEPARATOR.join(name), {})[row["metric"]] = short(row["value"])
+    return counts
 
 
 def grid(known: Record) -> Grid:
     """The recorded counts of one source: a row for each metric, a column for each workload."""
-    found = known["counts"]
-    several = len({name.partition(SEPARATOR)[0] for name in found}) > 1
-    table = Grid("", ["", *(name if several else name.partition(SEPARATOR)[2] for name in found)])
+    counts = known["counts"]
+    several = len({name.partition(SEPARATOR)[0] for name in counts}) > 1
+    table = Grid("", ["", *(name if several else name.partition(SEPARATOR)[2] for name in counts)])
     for metric in METRICS:
-        if any(metric in one for one in found.values()):
-            values = (one.get(metric) for one in found.values())
-            table.add(metric, *(MISSING if one is None else number(one) for one in values))
+        if any(metric in own for own in counts.values()):
+            values = (own.get(metric) for own in counts.values())
+            table.add(metric, *(MISSING if value is None else number(value) for value in values))
     return table

@@ -52,7 +52,7 @@ class Effect:
 
 def effects(lab: Lab) -> list[Effect]:
     """The effects of the file, in its order. Raises UserError for a wrong entry."""
-    return [_effect(one) for one in tomlfile.load(lab.root / FILE, ("effect",)).tables("effect")]
+    return [*map(_effect, tomlfile.load(lab.root / FILE, ("effect",)).tables("effect"))]
 
 
 def _effect(table: Table) -> Effect:
@@ -62,7 +62,7 @@ def _effect(table: Table) -> Effect:
     given = {name: tuple(run.texts(name, [])) for name in OPTIONS}
     chosen, experiment = run.text("seeds", ""), run.text("experiment")
     every = {**given, "seeds": (chosen,) if chosen else ()}
-    options = [(f"--{name[:-1]}", one) for name, values in every.items() for one in values]
+    options = [(f"--{name[:-1]}", value) for name, values in every.items() for value in values]
     choice = Filter(
         machines=given["machines"],
         guests=given["guests"],
@@ -82,14 +82,14 @@ def _effect(table: Table) -> Effect:
 
 def measured(lab: Lab, execute: Execute) -> Record:
     """The record of the effects. Raises UserError if a run fails, or if a figure has no row."""
-    return {one.name: _rows(lab, one, execute) for one in effects(lab)}
+    return {effect.name: _rows(lab, effect, execute) for effect in effects(lab)}
 
 
 def _rows(lab: Lab, effect: Effect, execute: Execute) -> list[Record]:
     """The marks of a figure: row, series, mean, lowest and highest value over the seeds."""
     runs = succeeded(execute(prepare(lab, effect.request).runs))
     keys = [name for name in (effect.row, effect.series, *effect.where) if "." in name]
-    table = tidy.of_runs([one.directory for one in runs], keys=keys or None)
+    table = tidy.of_runs([stored.directory for stored in runs], keys=keys or None)
     numbers = papers.measured(table)
     numbers = numbers[numbers["metric"] == effect.metric].dropna(subset="value")
     for name, value in effect.where.items():
@@ -98,8 +98,8 @@ def _rows(lab: Lab, effect: Effect, execute: Execute) -> list[Record]:
         shown=numbers[effect.row].map(_text),
         colour=numbers[effect.series].map(_text) if effect.series else "",
     )
-    found = rows.groupby(["shown", "colour"], sort=False)["value"].agg(["mean", "min", "max"])
-    every = zip(found.index, found.to_numpy(), strict=True)
+    spread = rows.groupby(["shown", "colour"], sort=False)["value"].agg(["mean", "min", "max"])
+    every = zip(spread.index, spread.to_numpy(), strict=True)
     marks = [[*map(str, key), *map(short, map(float, row))] for key, row in every]
     if effect.only:
         marks = [mark for name in effect.only for mark in marks if mark[0] == name]
@@ -120,17 +120,17 @@ def point(row: str) -> float:
     """The place of a row on the axis of a curve: its size in bytes, or its first number."""
     if claims.is_bytes(row):
         return claims.size_of(row)
-    found = NUMBER.search(row)
-    return float(found[0]) if found else math.nan
+    match = NUMBER.search(row)
+    return float(match[0]) if match else math.nan
 
 
 def page(lab: Lab) -> str:
     """The effects as Markdown, each with its figure and its command."""
     return (
         "\n\n".join(
-            f"## {one.title}\n\n{one.text}\n\n![{one.title}]({NAME}/{one.name}.svg)\n\n"
-            f"```\n{one.command}\n```"
-            for one in effects(lab)
+            f"## {effect.title}\n\n{effect.text}\n\n![{effect.title}]({NAME}/{effect.name}.svg)\n\n"
+            f"```\n{effect.command}\n```"
+            for effect in effects(lab)
         )
         + "\n"
     )

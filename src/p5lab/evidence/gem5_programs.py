@@ -70,15 +70,15 @@ def _on_gem5(lab: Lab, run: Run) -> Events:
         return events.parse(Path(place) / FILE)
 
 
-def compared(one: Events, other: Events) -> tuple[float, ...]:
+def compared(in_guest: Events, on_gem5: Events) -> tuple[float, ...]:
     """PARTS of the brackets of two runs of one program."""
     shares, equal = [], 0
-    for first, second in zip(one.brackets, other.brackets, strict=True):
+    for first, second in zip(in_guest.brackets, on_gem5.brackets, strict=True):
         if first.phase == EMPTY_PHASE:
             continue
         here, there = (
             run.between(bracket.begin, bracket.end, USER)
-            for run, bracket in ((one, first), (other, second))
+            for run, bracket in ((in_guest, first), (on_gem5, second))
         )
         equal += all(here[name] == there[name] for name in here.keys() & there.keys())
         shares.append(abs(there[CLOCKS] / here[CLOCKS] - 1))

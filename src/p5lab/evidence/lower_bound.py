@@ -74,10 +74,10 @@ def _row(stored: Stored, stacks: Sequence[Stack], without: Stack) -> Row:
     return where, stored.record["guest"]["name"], stack.busy, *code, _waits(without, CODE), *data
 
 
-def grid(found: Sequence[Row]) -> Grid:
+def grid(rows: Sequence[Row]) -> Grid:
     """The table of all rows."""
     result = Grid("", HEADS, left={1})
-    for benchmark, guest, cycles, *shares in found:
+    for benchmark, guest, cycles, *shares in rows:
         result.add(benchmark, guest, clocks(cycles), *(f"{100 * value:.1f}" for value in shares))
     return result
 
@@ -90,5 +90,5 @@ def measured(lab: Lab, execute: Execute) -> Record:
     ]
     without = [replace(run, machine=run.machine.with_set({AHEAD: "false"}, AHEAD)) for run in asked]
     made = succeeded(execute([*asked, *without]))
-    found = rows(made[: len(asked)], made[len(asked) :])
-    return [[benchmark, guest, *map(short, own)] for benchmark, guest, *own in found]
+    counted = rows(made[: len(asked)], made[len(asked) :])
+    return [[benchmark, guest, *map(short, own)] for benchmark, guest, *own in counted]

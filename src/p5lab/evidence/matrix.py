@@ -41,10 +41,10 @@ def cells(lab: Lab) -> list[Cell]:
     guest that boots from the user's media runs no workload."""
     asked = _asked(lab)
     everything = (guests.load(lab, name) for name in guests.names(lab))
-    systems = [one for one in everything if isinstance(one, guests.ImageGuest)]
+    systems = [guest for guest in everything if isinstance(guest, guests.ImageGuest)]
     result = []
-    benchmarks = (one for one in workloads.load(lab).values() if _is_of_a_paper(one.source))
-    for benchmark in sorted(benchmarks, key=lambda one: (one.source.split()[0], one.name)):
+    benchmarks = (known for known in workloads.load(lab).values() if _is_of_a_paper(known.source))
+    for benchmark in sorted(benchmarks, key=lambda known: (known.source.split()[0], known.name)):
         runs_of = asked.get(benchmark.name, {})
         most = sum(max(runs.values()) for runs in runs_of.values())
         for system in systems:
@@ -70,7 +70,7 @@ def _asked(lab: Lab) -> dict[str, dict[str, Counter[str]]]:
 
     Runs that differ only in machine, overlay or seed are counted as one run.
     """
-    found: dict[str, dict[str, Counter[str]]] = {}
+    counts: dict[str, dict[str, Counter[str]]] = {}
     for name in experiment.names(lab):
         if name.split("-")[0] not in papers.here():
             continue
@@ -78,13 +78,13 @@ def _asked(lab: Lab) -> dict[str, dict[str, Counter[str]]]:
         for benchmark, guest, _ in {
             (run.workload.name, run.guest.name, run.parameter_text) for run in runs
         }:
-            found.setdefault(benchmark, {}).setdefault(name, Counter())[guest] += 1
-    return found
+            counts.setdefault(benchmark, {}).setdefault(name, Counter())[guest] += 1
+    return counts
 
 
-def grid(found: Sequence[Cell]) -> tuple[Grid, list[str]]:
+def grid(cells: Sequence[Cell]) -> tuple[Grid, list[str]]:
     """The table and the reasons. The table refers to a reason by its number in parentheses."""
-    names = list(dict.fromkeys(cell.guest for cell in found))
+    names = list(dict.fromkeys(cell.guest for cell in cells))
     table = Grid("", ["", *names, "source"])
     reasons: dict[str, int] = {}
 
@@ -93,8 +93,8 @@ def grid(found: Sequence[Cell]) -> tuple[Grid, list[str]]:
             return f"no ({reasons.setdefault(cell.reason, len(reasons) + 1)})"
         return str(cell.runs) if cell.state in (ALL, SOME) else ABLE
 
-    for benchmark in dict.fromkeys(cell.benchmark for cell in found):
-        row = [cell for cell in found if cell.benchmark == benchmark]
+    for benchmark in dict.fromkeys(cell.benchmark for cell in cells):
+        row = [cell for cell in cells if cell.benchmark == benchmark]
         table.add(benchmark, *map(shown, row), row[0].source)
     return table, [f"({number}) {reason}" for reason, number in reasons.items()]
 
@@ -108,19 +108,20 @@ LEGEND = (
 )
 
 
-def show(console: Console, found: Sequence[Cell], form: str) -> None:
+def show(console: Console, cells: Sequence[Cell], form: str) -> None:
     """Prints the matrix. `form`: "table", "csv", "json" or "markdown"."""
     if form == "json":
-        console.file.write(tables.as_json(cells=[vars(cell) for cell in found]))
+        console.file.write(tables.as_json(cells=[vars(cell) for cell in cells]))
     elif form == "markdown":
-        console.file.write(block(found))
+        console.file.write(block(cells))
     else:
-        table, reasons = grid(found)
-        rows = [{**vars(cell), "experiments": " ".join(cell.experiments)} for cell in found]
+        table, reasons = grid(cells)
+        rows = [{**vars(cell), "experiments": " ".join(cell.experiments)} for cell in cells]
         tables.show(console, form, [table], (LEGEND.replace("`", ""), *reasons), rows)
 
 
-def block(found: Sequence[Cell]) -> str:
+def block(cells: Sequence[Cell]) -> str:
     """The matrix with legend and reasons in Markdown."""
-    table, reasons = grid(found)
-    return "\n\n".join([table.markdown(), LEGEND, "\n".join(f"- {one}" for one in reasons)]) + "\n"
+    table, reasons = grid(cells)
+    listed = "\n".join(f"- {reason}" for reason in reasons)
+    return "\n\n".join([table.markdown(), LEGEND, listed]) + "\n"

@@ -35,16 +35,16 @@ class Means:
 
 
 def _claims(use: Means) -> Record:
-    found = validate.run(use.lab, validate.select(use.lab, None), use.execute)
-    succeeded(found.failed)
-    return validate.record(found.results)
+    validation = validate.run(use.lab, validate.select(use.lab, None), use.execute)
+    succeeded(validation.failed)
+    return validate.record(validation.results)
 
 
 def _cross_check(use: Means) -> Record:
     experiments = agreement.choose(agreement.ON_ONE_CHIP)
-    found = agreement.check(use.lab, agreement.Ask(chip=True), use.one_by_one, experiments)
-    succeeded(found.failed)
-    return agreement.record(found)
+    checked = agreement.check(use.lab, agreement.Ask(chip=True), use.one_by_one, experiments)
+    succeeded(checked.failed)
+    return agreement.record(checked)
 
 
 # The parts of runs.json, each with its runs; each can also be made alone.

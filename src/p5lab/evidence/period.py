@@ -56,15 +56,15 @@ class System:
 def systems(table: Table) -> list[System]:
     """The systems with media, in the order of the file."""
     described = table.table("system").inner()
-    return [one.record(System, name=name) for name, one in described.items()]
+    return [system.record(System, name=name) for name, system in described.items()]
 
 
 def missing(lab: Lab) -> list[str]:
     """The files of the comparison that no directory of P5LAB_MEDIA has."""
     wanted: dict[str, None] = {}
-    for one in systems(_load(lab)):
-        wanted |= {medium.file: None for medium in guest.media_guest(lab, one.guest).media}
-        wanted |= dict.fromkeys(one.put)
+    for system in systems(_load(lab)):
+        wanted |= {medium.file: None for medium in guest.media_guest(lab, system.guest).media}
+        wanted |= dict.fromkeys(system.put)
     return [name for name in wanted if media.placed(name) is None]
 
 
@@ -82,7 +82,8 @@ def parts(lab: Lab) -> list[Part]:
     shown = tables(lab, records.load(lab.root, EXPERIMENT))
     described = _load(lab).tables("section")
     return [
-        Part(one.text("title"), one.text("text"), shown[one.text("table")]) for one in described
+        Part(section.text("title"), section.text("text"), shown[section.text("table")])
+        for section in described
     ]
 
 
@@ -109,39 +110,39 @@ def measured(lab: Lab, before: Record, execute: Execute) -> Record:
     table = _load(lab)
     known = systems(table)
     wanted = _phases(table)
-    runs = [_run(lab, one) for one in known]
+    runs = [_run(lab, system) for system in known]
     record: Record = {}
-    for one, stored in zip(known, succeeded(execute(runs)), strict=True):
-        record[one.name] = {
-            "title": one.title,
+    for system, stored in zip(known, succeeded(execute(runs)), strict=True):
+        record[system.name] = {
+            "title": system.title,
             "media": _media(stored),
             "ready": _ready(stored),
-            "says": _said(stored, one.says),
-            "counts": _counts([stored], wanted[one.name]),
+            "says": _said(stored, system.says),
+            "counts": _counts([stored], wanted[system.name]),
         }
     own = succeeded(execute(experiment.expand(lab, EXPERIMENT, Filter()).runs))
-    for name in dict.fromkeys(one.record["guest"]["name"] for one in own):
-        of_it = [one for one in own if one.record["guest"]["name"] == name]
+    for name in dict.fromkeys(stored.record["guest"]["name"] for stored in own):
+        of_it = [stored for stored in own if stored.record["guest"]["name"] == name]
         record[name] = {"title": f"`{name}`", "counts": _counts(of_it, wanted[name])}
-    return record | {name: one for name, one in before.items() if name not in record}
+    return record | {name: column for name, column in before.items() if name not in record}
 
 
-def _run(lab: Lab, one: System) -> Run:
-    files = [media.placed(name) for name in one.put]
+def _run(lab: Lab, system: System) -> Run:
+    files = [media.placed(name) for name in system.put]
     asked = UserMedia(
-        scripts=(script.load(lab.root / one.script),),
+        scripts=(script.load(lab.root / system.script),),
         put=tuple(path for path in files if path),
-        programs=one.programs,
+        programs=system.programs,
     )
-    choice = Filter(guests=(one.guest,), limit=LIMIT_SECONDS)
+    choice = Filter(guests=(system.guest,), limit=LIMIT_SECONDS)
     (run,) = prepare(lab, Request(asked, choice)).runs
     assert isinstance(run, MediaRun)
     for medium in run.boot.media:
         if not medium.name and medium.role in {
-            own.role for own in guest.media_guest(lab, one.guest).media
+            own.role for own in guest.media_guest(lab, system.guest).media
         }:
             raise UserError(
-                f"{medium.path}: not the content that guest {one.guest} knows; {FILE} compares"
+                f"{medium.path}: not the content that guest {system.guest} knows; {FILE} compares"
                 " known media",
                 status=STATUS_FAILED,
             )
@@ -150,9 +151,9 @@ def _run(lab: Lab, one: System) -> Run:
 
 def _media(stored: Stored) -> dict[str, str]:
     return {
-        f"{one['file']} ({one['known_as']})": one["sha256"]
-        for one in stored.record["media"].values()
-        if one["known_as"] and "files of" not in one["known_as"]
+        f"{medium['file']} ({medium['known_as']})": medium["sha256"]
+        for medium in stored.record["media"].values()
+        if medium["known_as"] and "files of" not in medium["known_as"]
     }
 
 
@@ -165,14 +166,14 @@ def _ready(stored: Stored) -> float:
 
 def _said(stored: Stored, patterns: Sequence[str]) -> list[str]:
     text = (stored.directory / STEPS).read_text(encoding="utf-8", errors="replace")
-    found = [re.search(pattern, text) for pattern in patterns]
-    return [re.sub(r"\s+", " ", one[1]).strip() for one in found if one]
+    matches = [re.search(pattern, text) for pattern in patterns]
+    return [re.sub(r"\s+", " ", match[1]).strip() for match in matches if match]
 
 
 def _counts(runs: Sequence[Stored], wanted: set[str]) -> dict[str, dict[str, float]]:
     """The mean counts of one bracket, without the empty bracket, by phase. The phase of a workload
     with several phases is "WORKLOAD PHASE"."""
-    found = {}
+    counts = {}
     for stored in runs:
         frame = tidy.load(stored.directory)
         several = frame["phase"].nunique() > 2  # one phase, and the empty bracket
@@ -181,32 +182,32 @@ def _counts(runs: Sequence[Stored], wanted: set[str]) -> dict[str, dict[str, flo
         for phase, row in counted.iterrows():
             full = phase if name == script.BOOT else f"{name} {phase}" if several else name
             if full in wanted:
-                found[full] = {
+                counts[full] = {
                     event: short(sum(float(row.get(part, 0)) for part in parts))
                     for event, parts in EVENTS.items()
                 }
-    if absent := wanted - found.keys():
+    if absent := wanted - counts.keys():
         raise UserError(
             f"run {runs[0].id}: no bracket {sorted(absent)[0]!r}; {FILE} expects it",
             status=STATUS_FAILED,
         )
-    return found
+    return counts
 
 
 def _phases(table: Table) -> dict[str, set[str]]:
     """The phases that the tables show, by system."""
-    found: dict[str, set[str]] = {}
+    phases: dict[str, set[str]] = {}
     for row in table.tables("row"):
         for name, phase in row.table("of").data.items():
-            found.setdefault(name, set()).add(phase)
+            phases.setdefault(name, set()).add(phase)
     for form in table.tables("form"):
-        found.setdefault(form.text("system"), set()).update(form.texts("phases"))
+        phases.setdefault(form.text("system"), set()).update(form.texts("phases"))
     for claim in table.tables("claim"):
         for key in ("of", "over"):
             if key in claim.data:
                 name, phase = claim.texts(key)
-                found.setdefault(name, set()).add(phase)
-    return found
+                phases.setdefault(name, set()).add(phase)
+    return phases
 
 
 def _systems(table: Table, record: Record) -> Grid:
@@ -214,24 +215,25 @@ def _systems(table: Table, record: Record) -> Grid:
         "", ["System", "Medium, SHA-256", "Ready after", "It names the processor"], left={1, 3}
     )
     for name in table.table("system").data:
-        one = record[name]
-        known = "; ".join(f"{file}, `{digest[:16]}`" for file, digest in one["media"].items())
-        grid.add(one["title"], known, f"{one['ready']:.2f} s", "; ".join(one["says"]) or "no")
+        system = record[name]
+        known = "; ".join(f"{file}, `{digest[:16]}`" for file, digest in system["media"].items())
+        says = "; ".join(system["says"]) or "no"
+        grid.add(system["title"], known, f"{system['ready']:.2f} s", says)
     return grid
 
 
 def _core(table: Table, record: Record) -> Grid:
-    grid = Grid("", ["Cycles of one operation", *(one["title"] for one in record.values())])
+    grid = Grid("", ["Cycles of one operation", *(system["title"] for system in record.values())])
     for row in table.tables("row"):
         row.only(("title", "unit", "each", "operations", "of"))
         of, own = row.table("of").data, row.table("operations", {}).data
         cells = []
-        for name, one in record.items():
+        for name, system in record.items():
             if name not in of:
                 cells.append(MISSING)
                 continue
-            count = one.get("each") or own.get(name, row.number("each", 1))
-            cells.append(_cycles(one["counts"][of[name]]["cycles"] / count))
+            count = system.get("each") or own.get(name, row.number("each", 1))
+            cells.append(_cycles(system["counts"][of[name]]["cycles"] / count))
         grid.add(f"{row.text('title')}, per {row.text('unit')}", *cells)
     return grid
 
@@ -245,17 +247,17 @@ def _forms(table: Table, record: Record) -> Grid:
     grid = Grid("", [*heads, "35h: cycles", "mode changes", "crossings", "59h / 35h"])
     for form in table.tables("form"):
         form.only(("title", "system", "phases"))
-        found = [record[form.text("system")]["counts"][phase] for phase in form.texts("phases")]
+        brackets = [record[form.text("system")]["counts"][phase] for phase in form.texts("phases")]
         cells = [
             text
-            for one in found
+            for bracket in brackets
             for text in (
-                _cycles(one["cycles"]),
-                f"{one['mode_changes']:.4g}",
-                f"{one['crossings']:.4g}",
+                _cycles(bracket["cycles"]),
+                f"{bracket['mode_changes']:.4g}",
+                f"{bracket['crossings']:.4g}",
             )
         ]
-        grid.add(form.text("title"), *cells, f"{found[0]['cycles'] / found[1]['cycles']:.1f}")
+        grid.add(form.text("title"), *cells, f"{brackets[0]['cycles'] / brackets[1]['cycles']:.1f}")
     return grid
 
 

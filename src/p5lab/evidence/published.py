@@ -54,7 +54,7 @@ def load(lab: Lab) -> list[Claim]:
     the claim and the key."""
     described = tomlfile.load(lab.claims).inner()
     loader = _Loader(lab)
-    return [claim for name, one in described.items() for claim in loader.claims(name, one)]
+    return [claim for name, table in described.items() for claim in loader.claims(name, table)]
 
 
 class _Loader:
@@ -108,15 +108,15 @@ class _Loader:
         given = {"machine": table.text("machine", ""), "reason": table.text("reason")}
         nothing = {"keys": (), "measure": None, "note": ""}
         numbers = "values" if "values" in table.data else "value"
-        one = table.record(Claim, [numbers, *given], id=name, value=math.nan, **given, **nothing)
+        claim = table.record(Claim, [numbers, *given], id=name, value=math.nan, **given, **nothing)
         if numbers == "value":
-            return [replace(one, value=_value(table, tag))]
+            return [replace(claim, value=_value(table, tag))]
         values = table.table(numbers)
         return [
             replace(
-                one,
+                claim,
                 id=f"{name} {what}",
-                quantity=f"{one.quantity}, {what}",
+                quantity=f"{claim.quantity}, {what}",
                 value=values.real(what),
             )
             for what in values.data
@@ -144,7 +144,7 @@ class _Loader:
             return [row[0] for row in rows][1:]
 
     def _measure(self, table: Table, board: Machine, *, shape: bool) -> Measure:
-        one = table.record(
+        measure = table.record(
             Measure,
             (*_OF_SELECTION, "guest", "less", "over"),
             guest=table.text("guest", GUEST),
@@ -153,17 +153,17 @@ class _Loader:
             over=None,
         )
         where = table.where
-        workload = self._where(table, one.experiment, one.guest, one.workload)
-        _check_swept(table, workload, one.by)
-        _check_statistic(table, workload, one)
+        workload = self._where(table, measure.experiment, measure.guest, measure.workload)
+        _check_swept(table, workload, measure.by)
+        _check_statistic(table, workload, measure)
         if shape:
             if {"statistic", "less", "over"} & set(table.data):
                 raise UserError(
                     f"{where}: expected one curve and no statistic, because the tag is a shape"
                 )
-            chosen = [] if one.by else table.texts("phases", []) or _points(workload)
+            chosen = [] if measure.by else table.texts("phases", []) or _points(workload)
             _check_phases(workload, chosen, where, sizes=True)
-        if not one.count:
+        if not measure.count:
             raise UserError(f"{where}: count: expected at least one event or parameter")
         if "bandwidth" in table.data and "base" not in table.data:
             raise UserError(
@@ -172,7 +172,7 @@ class _Loader:
             )
         own = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
         return replace(
-            one,
+            measure,
             select=_selection(workload, board, table.with_data(own), Selection()),
             less=self._other(table, "less", own, board),
             over=self._other(table, "over", own, board),
@@ -181,13 +181,13 @@ class _Loader:
     def _where(self, table: Table, asked: str, guest: str, name: str) -> Workload:
         """The workload. Raises UserError if the workload, the experiment or the guest is
         unknown."""
-        for kind, one, known in (
+        for kind, wanted, known in (
             ("experiment", asked, self._experiments),
             ("guest", guest, self._guests),
             ("workload", name, list(self._workloads)),
         ):
-            if one not in known:
-                raise unknown(kind, one, known, where=table.where)
+            if wanted not in known:
+                raise unknown(kind, wanted, known, where=table.where)
         return self._workloads[name]
 
     def _other(
@@ -203,55 +203,55 @@ class _Loader:
         if key not in measure.data:
             return None
         table = measure.table(key)
-        one = table.record(Selection, _OF_SELECTION, parameters={}, phases=(), geometry="")
+        selection = table.record(Selection, _OF_SELECTION, parameters={}, phases=(), geometry="")
         workload = self._where(
             table,
-            one.experiment or measure.text("experiment"),
-            one.guest or measure.text("guest", GUEST),
-            one.workload or measure.text("workload"),
+            selection.experiment or measure.text("experiment"),
+            selection.guest or measure.text("guest", GUEST),
+            selection.workload or measure.text("workload"),
         )
-        inherited = {key: own[key] for key in own if not one.workload or key == "set"}
-        if one.machine:
-            board = self._board(one.machine, table.where)
+        inherited = {key: own[key] for key in own if not selection.workload or key == "set"}
+        if selection.machine:
+            board = self._board(selection.machine, table.where)
             inherited.pop("set", None)
         given = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
-        return _selection(workload, board, table.with_data(inherited | given), one)
+        return _selection(workload, board, table.with_data(inherited | given), selection)
 
 
 def _check_swept(table: Table, workload: Workload, by: str) -> None:
     """Raises UserError if the parameter over which the curve of a measure goes (`by`; empty for the
     phases of the workload) does not count KB, or if there is not one phase."""
     if by and (by not in workload.parameters or workload.parameters[by].unit != "KB"):
-        counted_in_kb = [one.name for one in workload.parameters.values() if one.unit == "KB"]
+        counted_in_kb = [name for name, own in workload.parameters.items() if own.unit == "KB"]
         raise unknown("parameter that counts KB", by, counted_in_kb, where=f"{table.where}: by")
     if by and len(table.texts("phases", [])) != 1:
         raise UserError(f"{table.where}: phases: expected one phase, because `by` is given")
 
 
-def _check_statistic(table: Table, workload: Workload, one: Measure) -> None:
+def _check_statistic(table: Table, workload: Workload, measure: Measure) -> None:
     """Raises UserError for an unknown statistic, and for a plateau or a crossing without the keys
     that it needs."""
     where = table.where
-    plateau = one.statistic in (PLATEAU_END, PLATEAU_START)
+    plateau = measure.statistic in (PLATEAU_END, PLATEAU_START)
     known = (*STATISTICS, PLATEAU_END, PLATEAU_START, CROSSING)
-    if one.statistic not in known:
-        raise unknown("statistic", one.statistic, known, where=where)
+    if measure.statistic not in known:
+        raise unknown("statistic", measure.statistic, known, where=where)
     if plateau != ("at" in table.data):
         raise UserError(
             f"{where}: at: expected a phase on the plateau if the statistic is the end or start"
             " of a plateau; expected no `at` for any other statistic"
         )
     if plateau:
-        _check_phases(workload, [one.at], f"{where}: at", sizes=True, known=not one.by)
-    if one.statistic == CROSSING:
+        _check_phases(workload, [measure.at], f"{where}: at", sizes=True, known=not measure.by)
+    if measure.statistic == CROSSING:
         if "less" not in table.data or "over" in table.data:
             raise UserError(
                 f"{where}: a crossing: expected `less` for the other curve, and no `over`"
             )
-        _check_phases(workload, [] if one.by else _points(workload), where, sizes=True)
+        _check_phases(workload, [] if measure.by else _points(workload), where, sizes=True)
 
 
-def _selection(workload: Workload, board: Machine, table: Table, one: Selection) -> Selection:
+def _selection(workload: Workload, board: Machine, table: Table, selection: Selection) -> Selection:
     """A selection with the parameters, phases and machine settings of the table."""
     given = table.table("parameters", {})
     resolved = workload.resolve(given.data, given.near)
@@ -259,7 +259,7 @@ def _selection(workload: Workload, board: Machine, table: Table, one: Selection)
     _check_phases(workload, phases, table.where)
     settings = tomlfile.flatten(table.table("set", {}).data)
     return replace(
-        one,
+        selection,
         parameters={name: str(resolved[name]) for name in given.data},
         phases=tuple(phases),
         geometry=board.with_set(settings, table.table("set").near).geometry if settings else "",

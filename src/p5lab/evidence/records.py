@@ -61,12 +61,12 @@ def _text(value: Record, indent: str) -> str:
         return line
     more = indent + " "
     if isinstance(value, dict):
-        parts = [f"{more}{json.dumps(key)}: {_text(one, more)}" for key, one in value.items()]
+        parts = [f"{more}{json.dumps(key)}: {_text(inner, more)}" for key, inner in value.items()]
         return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
-    return "[\n" + ",\n".join(f"{more}{_text(one, more)}" for one in value) + f"\n{indent}]"
+    return "[\n" + ",\n".join(f"{more}{_text(inner, more)}" for inner in value) + f"\n{indent}]"
 
 
 def short(value: float) -> float:
     """A number with DIGITS significant digits. A whole number has no fraction."""
-    found = float(f"{value:.{DIGITS}g}")
-    return int(found) if found.is_integer() else found
+    rounded = float(f"{value:.{DIGITS}g}")
+    return int(rounded) if rounded.is_integer() else rounded

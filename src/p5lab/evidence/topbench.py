@@ -44,33 +44,31 @@ def measured(lab: Lab, execute: Execute) -> Record:
     has another content, and if a run fails or shows no times."""
     table = _load(lab)
     program = _program(table.table("program"))
-    described = table.tables("system")
-    runs = [_run(lab, table.table("program"), program, one.text("machine")) for one in described]
+    machines = [system.text("machine") for system in table.tables("system")]
+    runs = [_run(lab, table.table("program"), program, machine) for machine in machines]
     done = succeeded(execute(runs))
     return {
-        one.text("machine"): times((stored.directory / SCREEN).read_text(encoding="utf-8"))
-        for one, stored in zip(described, done, strict=True)
+        machine: times((stored.directory / SCREEN).read_text(encoding="utf-8"))
+        for machine, stored in zip(machines, done, strict=True)
     }
 
 
 def _program(table: Table) -> Path:
     table.only(("file", "what", "sha256", "guest", "script"))
     name, expected = table.text("file"), table.text("sha256")
-    found = media.placed(name)
-    if found is None or digest_of(found) != expected:
-        state = "missing" if found is None else f"{found}: another content than"
+    path = media.placed(name)
+    if path is None or digest_of(path) != expected:
+        state = "missing" if path is None else f"{path}: another content than"
         raise UserError(
             f"{media.VARIABLE}: {state} {name} ({table.text('what')}, sha256 {expected})"
         )
-    return found
+    return path
 
 
 def _run(lab: Lab, table: Table, program: Path, machine: str) -> Run:
     name = table.text("guest")
-    absent = [
-        one.file for one in guest.media_guest(lab, name).media if media.placed(one.file) is None
-    ]
-    if absent:
+    files = [medium.file for medium in guest.media_guest(lab, name).media]
+    if absent := [file for file in files if media.placed(file) is None]:
         raise UserError(f"{media.VARIABLE}: missing {', '.join(absent)}")
     steps = script.load(lab.root / table.text("script"))
     asked = UserMedia(scripts=(steps,), put=(program,))
@@ -82,13 +80,13 @@ def _run(lab: Lab, table: Table, program: Path, machine: str) -> Run:
 def times(screen: str) -> dict[str, int]:
     """The times of the last entry that a screen shows, in microseconds. Raises UserError if one is
     missing."""
-    found = {}
+    micros = {}
     for test in TESTS:
         matches = re.findall(rf"^{test}=(\d+)\s*$", screen, re.MULTILINE)
         if not matches:
             raise UserError(f"{SCREEN}: expected a line {test}=MICROSECONDS", status=STATUS_FAILED)
-        found[test] = int(matches[-1])
-    return found
+        micros[test] = int(matches[-1])
+    return micros
 
 
 def error(published: float, here: float) -> float:
@@ -102,17 +100,17 @@ def tables(lab: Lab, record: Record) -> dict[str, Grid]:
     """The table of a record, by its name."""
     heads = ["Test", "Machine", "Its PC in the database", "Published", "Here", "Error", "Role"]
     grid = Grid("", [*heads, "Holds"], left={1, 2, 6, 7})
-    for one in _load(lab).tables("system"):
-        one.only(("machine", "title", "note", "role", "times"))
-        role = one.choice("role", (FITTED, PREDICTED))
-        machine, here = one.text("machine"), record[one.text("machine")]
-        published = one.table("times").numbers()
+    for system in _load(lab).tables("system"):
+        system.only(("machine", "title", "note", "role", "times"))
+        role = system.choice("role", (FITTED, PREDICTED))
+        machine, here = system.text("machine"), record[system.text("machine")]
+        published = system.table("times").numbers()
         for test, name in TESTS.items():
             off = error(published[test], here[test])
             grid.add(
                 name,
                 f"`{machine}`",
-                f"{one.text('title')} ({one.text('note')})",
+                f"{system.text('title')} ({system.text('note')})",
                 f"{published[test]} µs",
                 f"{here[test]} µs",
                 f"{100 * off:+.0f} %" if off else "0 %",

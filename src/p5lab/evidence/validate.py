@@ -61,7 +61,7 @@ def select(lab: Lab, source: str | None) -> list[Claim]:
 
 def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
     """The runs that the claims need, on the machines of the claims. Each run is listed once."""
-    found: dict[tuple[str, str, str, int], Run] = {}
+    needed: dict[tuple[str, str, str, int], Run] = {}
     expanded: dict[tuple[str, str, str], list[Run]] = {}
     for claim in asked:
         if (measure := claim.measure) is None:
@@ -80,8 +80,8 @@ def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
                     and run.machine.geometry == selection.geometry
                     and selection.parameters.items() <= texts.items()
                 ):
-                    found.setdefault((*question, place), run)
-    return list(found.values())
+                    needed.setdefault((*question, place), run)
+    return list(needed.values())
 
 
 def evaluate(
@@ -97,36 +97,36 @@ def evaluate(
     return claims.evaluate(asked, table, clocks, _machines(lab, asked))
 
 
-def misses(found: pd.DataFrame) -> bool:
+def misses(judged: pd.DataFrame) -> bool:
     """Whether a claim does not hold."""
-    return bool((found["verdict"] == FAILS).any())
+    return bool((judged["verdict"] == FAILS).any())
 
 
-def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool = False) -> None:
+def show(console: Console, judged: pd.DataFrame, form: str, *, everything: bool = False) -> None:
     """Prints the verdicts. `form`: "table", "csv", "json" or "markdown".
 
     `everything` has the same meaning as in `grids`. The forms "csv" and "json" always contain all
     rows, because programs read these forms.
     """
-    rows = tables.records(found)
+    rows = tables.records(judged)
     if form == "json":
-        headline = {name: plain(value) for name, value in claims.headline(found).items()}
+        headline = {name: plain(value) for name, value in claims.headline(judged).items()}
         console.file.write(tables.as_json(headline=headline, claims=rows))
     else:
-        shown, said = grids(found, everything=everything), notes(found, everything=everything)
+        shown, said = grids(judged, everything=everything), notes(judged, everything=everything)
         tables.show(console, form, shown, said, rows)
 
 
 # --- for people ---------------------------------------------------------------------------------
 
 
-def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
+def grids(judged: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
     """The table of measured claims.
 
     With `everything`, the table also shows untestable claims and the inputs from machine files.
     """
     grid = Grid("", ["", "published", "modelled", "error", "role", "holds", "source"])
-    for row in found.to_dict("records"):
+    for row in judged.to_dict("records"):
         if everything or _measured(row):
             grid.add(
                 row["quantity"],
@@ -140,21 +140,21 @@ def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
     return [grid] if grid.rows else []
 
 
-def notes(found: pd.DataFrame, *, everything: bool = False) -> list[str]:
+def notes(judged: pd.DataFrame, *, everything: bool = False) -> list[str]:
     """The summary, and the reasons why claims do not hold."""
-    untestable = found[found["role"] == UNTESTABLE]
-    lines = [_headline(found, role) for role in (PREDICTED, FITTED, INPUT, SYSTEM)]
-    lines.insert(1, _by_paper(found))
+    untestable = judged[judged["role"] == UNTESTABLE]
+    lines = [_headline(judged, role) for role in (PREDICTED, FITTED, INPUT, SYSTEM)]
+    lines.insert(1, _by_paper(judged))
     if len(untestable):
         lines.append(
             f"Untestable here: {len(untestable)}"
             + ("." if everything else " (--all lists them with the reasons).")
         )
     for verdict, heading in ((FAILS, "What does not hold:"), (NOT_RUN, "Not run:")):
-        rows = found[found["verdict"] == verdict].to_dict("records")
+        rows = judged[judged["verdict"] == verdict].to_dict("records")
         lines += [_list(heading, [f"{_named(row)}: {row['reason']}" for row in rows])]
     noted: dict[str, list[str]] = {}  # several claims may share a note
-    for row in found[found["note"].ne("") & found["verdict"].ne(NOT_RUN)].to_dict("records"):
+    for row in judged[judged["note"].ne("") & judged["verdict"].ne(NOT_RUN)].to_dict("records"):
         noted.setdefault(row["note"], []).append(_named(row))
     lines += [_list("Notes:", [f"{'; '.join(names)}: {note}" for note, names in noted.items()])]
     if everything:
@@ -173,14 +173,14 @@ def _named(row: dict[str, object]) -> str:
     return f"{row['quantity']} ({row['source']})"
 
 
-def _headline(found: pd.DataFrame, role: str) -> str:
-    said = claims.headline(found, role)
+def _headline(judged: pd.DataFrame, role: str) -> str:
+    said = claims.headline(judged, role)
     if not said["claims"]:
         return ""
     line = f"{role.capitalize()}: {said['hold']} of {said['claims']} hold"
     if role == INPUT:  # without errors, because inputs are no evidence for the model
-        is_plain = (found["runs"] == "") & (found["verdict"] != NOT_RUN)
-        plain = found[(found["role"] == INPUT) & is_plain]
+        is_plain = (judged["runs"] == "") & (judged["verdict"] != NOT_RUN)
+        plain = judged[(judged["role"] == INPUT) & is_plain]
         return line + (
             f", {len(plain)} of them by comparison with the machine files." if len(plain) else "."
         )
@@ -196,12 +196,12 @@ def _headline(found: pd.DataFrame, role: str) -> str:
     return line + "."
 
 
-def _by_paper(found: pd.DataFrame) -> str:
+def _by_paper(judged: pd.DataFrame) -> str:
     """The predicted claims of each paper, so that a new paper does not hide the others."""
-    papers_of = found["source"].str.split().str[0]
+    papers_of = judged["source"].str.split().str[0]
     parts = []
     for paper in papers_of.unique():
-        said = claims.headline(found[papers_of == paper])
+        said = claims.headline(judged[papers_of == paper])
         if said["claims"]:
             error = f", mean error {said['mean_error']:.1f} %" if said["values"] else ""
             parts.append(f"{paper} {said['hold']} of {said['claims']}{error}")
@@ -232,15 +232,15 @@ def _error(row: dict[str, object]) -> str:
 # --- the documents ------------------------------------------------------------------------------
 
 
-def block(found: pd.DataFrame) -> str:
+def block(judged: pd.DataFrame) -> str:
     """The verdicts in Markdown."""
-    return tables.document(grids(found), notes(found)) + "\n"
+    return tables.document(grids(judged), notes(judged)) + "\n"
 
 
-def record(found: pd.DataFrame) -> dict[str, float]:
+def record(judged: pd.DataFrame) -> dict[str, float]:
     """The modelled numbers of the measured claims, by the claim's id."""
-    rows = found[found["runs"] != ""]
-    return {one: short(value) for one, value in zip(rows["claim"], rows["modelled"], strict=True)}
+    rows = judged[judged["runs"] != ""]
+    return dict(zip(rows["claim"], map(short, rows["modelled"]), strict=True))
 
 
 def recorded(lab: Lab, known: Mapping[str, float]) -> pd.DataFrame:
