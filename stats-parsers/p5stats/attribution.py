@@ -199,8 +199,8 @@ class Attribution:
         """
         columns = ["phase", "cache", "cause", "loser", "lost", "winner", "won", "colour"]
         rows = [
-            tuple(getattr(value, "name", value) for value in vars(one).values())
-            for one in self.evictions
+            tuple(getattr(value, "name", value) for value in vars(eviction).values())
+            for eviction in self.evictions
         ]
         frame = pd.DataFrame(rows, columns=[*columns, "count"])
         sums = frame.groupby(columns, sort=True, as_index=False, dropna=False)["count"].sum()
@@ -237,15 +237,15 @@ def _is_library(module: str) -> bool:
 
 def read(path: Path) -> Attribution:
     """Reads an attribution. StatsError if the file is malformed or incomplete."""
-    found = Attribution([], stacks=False)
+    counted = Attribution([], stacks=False)
     functions: dict[int, Function] = {}
     crossings = {0: UNKNOWN}
 
     def header(record: dict[str, Any]) -> None:
-        found.events.extend(jsonl.names(record["events"]))
-        if INSTRUCTIONS not in found.events:
+        counted.events.extend(jsonl.names(record["events"]))
+        if INSTRUCTIONS not in counted.events:
             raise ValueError(f"expected the names of events, including {INSTRUCTIONS}")
-        found.stacks = bool(record["stacks"])
+        counted.stacks = bool(record["stacks"])
 
     def line(record: dict[str, Any]) -> None:
         _check(record)
@@ -256,14 +256,14 @@ def read(path: Path) -> Attribution:
                 crossings[record["id"]] = crossing_name(
                     record["kind"], record["vector"], record["number"]
                 )
-            case "node" if record["id"] in found.nodes:
+            case "node" if record["id"] in counted.nodes:
                 raise ValueError(f"a second node {record['id']}")
             case "node":
-                found.nodes[record["id"]] = _node(found, record, functions, crossings)
+                counted.nodes[record["id"]] = _node(counted, record, functions, crossings)
             case "counts":
-                _add_counts(found, record)
+                _add_counts(counted, record)
             case "eviction":
-                found.evictions.append(
+                counted.evictions.append(
                     Eviction(
                         record.get("phase"),
                         record.get("cache", "L2"),
@@ -280,7 +280,7 @@ def read(path: Path) -> Attribution:
                 raise ValueError(f"unknown type {other!r}")
 
     jsonl.between(path, "an attribution", SCHEMA_VERSION, header, line)
-    return found
+    return counted
 
 
 def _check(record: dict[str, Any]) -> None:
@@ -302,13 +302,13 @@ def _check(record: dict[str, Any]) -> None:
 
 
 def _node(
-    found: Attribution,
+    counted: Attribution,
     record: dict[str, Any],
     functions: dict[int, Function],
     crossings: dict[int, str],
 ) -> Node:
     parent = record["parent"] or None
-    if parent is not None and parent not in found.nodes:
+    if parent is not None and parent not in counted.nodes:
         raise ValueError(f"no node {parent} before this one")
     ring = int(record["ring"])
     # For code in ring 3, the cause of an entry to the kernel has no meaning.
@@ -317,16 +317,16 @@ def _node(
     return Node(parent, functions[record["function"]], int(record["cr3"]), ring, crossing, others)
 
 
-def _add_counts(found: Attribution, record: dict[str, Any]) -> None:
-    counts = jsonl.counts(record["counts"], found.events, cut=True)
-    if record["node"] not in found.nodes:
+def _add_counts(counted: Attribution, record: dict[str, Any]) -> None:
+    counts = jsonl.counts(record["counts"], counted.events, cut=True)
+    if record["node"] not in counted.nodes:
         raise ValueError("expected counts of a known node")
-    by_node = found.counts.setdefault(int(record["phase"]), {})
+    by_node = counted.counts.setdefault(int(record["phase"]), {})
     if record["node"] in by_node:
         raise ValueError(f"counts of node {record['node']} twice")
     by_node[record["node"]] = counts
-    if found.has_stack:
-        own = dict(zip(found.events, by_node[record["node"]], strict=True))
+    if counted.has_stack:
+        own = dict(zip(counted.events, by_node[record["node"]], strict=True))
         cpi.check(f"phase {record['phase']}, node {record['node']}", own)
 
 

@@ -169,13 +169,13 @@ def evaluate(
     the published value. If there is no published value, the error is NaN. The column `runs`
     contains the ids of the measured runs. StatsError if a claim does not fit the table.
     """
-    found = {}
+    measured = {}
     if len(table):
         counts = compare.without_empty(compare.counts(table))
         for claim in claims:
             if claim.measure is not None:
-                found[claim.id] = _measured(claim, claim.measure, counts, clocks)
-    return judge(claims, found, machines)
+                measured[claim.id] = _measured(claim, claim.measure, counts, clocks)
+    return judge(claims, measured, machines)
 
 
 def judge(
@@ -243,8 +243,8 @@ def is_size(phase: str) -> bool:
 
 def is_bytes(phase: str) -> bool:
     """Whether a phase is a size in bytes, not a number of processes."""
-    found = _SIZE.fullmatch(phase)
-    return found is not None and found[2] in _BYTES
+    match = _SIZE.fullmatch(phase)
+    return match is not None and match[2] in _BYTES
 
 
 def size_of(phase: str) -> float:
@@ -252,10 +252,10 @@ def size_of(phase: str) -> float:
 
     StatsError if the phase is not a size.
     """
-    found = _SIZE.fullmatch(phase)
-    if not found:
+    match = _SIZE.fullmatch(phase)
+    if not match:
         raise StatsError(f"phase {phase!r}: expected a size such as 512 B or 1.5 KB")
-    return float(found[1]) * _UNITS[found[2]]
+    return float(match[1]) * _UNITS[match[2]]
 
 
 def point_of(kilobytes: float) -> str:
@@ -311,19 +311,19 @@ def _measured(
 ) -> tuple[float, str]:
     """The measured number and the ids of the measured runs. The number is NaN if no run matches."""
     selections = {"select": measure.select, "less": measure.less, "over": measure.over}
-    sides = {name: measure.of(one) for name, one in selections.items() if one}
+    sides = {name: measure.of(selection) for name, selection in selections.items() if selection}
     parts = {name: _select(counts, side, claim.machine) for name, side in sides.items()}
     if any(part.empty for part in parts.values()):
         return math.nan, ""
     each = {name: _each(claim, side, parts[name], clocks) for name, side in sides.items()}
     runs = " ".join(pd.concat(list(parts.values())).index.get_level_values("run").unique())
     if measure.statistic == CROSSING:
-        one, other = (_curve(each[name]).rename(size_of) for name in ("select", "less"))
-        return papers.crossing(one, other) / _BYTES.get(claim.unit, 1), runs
+        first, second = (_curve(each[name]).rename(size_of) for name in ("select", "less"))
+        return papers.crossing(first, second) / _BYTES.get(claim.unit, 1), runs
     if claim.tag in SHAPES:
         return _shape(claim, _curve(each["select"]).rename(size_of).sort_index()), runs
-    found = {name: _statistic(claim, measure, values) for name, values in each.items()}
-    return (found["select"] - found.get("less", 0)) / found.get("over", 1), runs
+    numbers = {name: _statistic(claim, measure, values) for name, values in each.items()}
+    return (numbers["select"] - numbers.get("less", 0)) / numbers.get("over", 1), runs
 
 
 def _shape(claim: Claim, curve: pd.Series) -> float:

@@ -76,12 +76,12 @@ def _typical(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pairs(
-    one: pd.DataFrame, other: pd.DataFrame
+    first: pd.DataFrame, second: pd.DataFrame
 ) -> Iterator[tuple[tuple[str, ...], str, float, float]]:
     """Yields each phase and column that both tables have, with the two values."""
-    for asked in one.index.intersection(other.index, sort=False):
-        for name in one.columns.intersection(other.columns, sort=False):
-            yield asked, name, float(one.at[asked, name]), float(other.at[asked, name])
+    for asked in first.index.intersection(second.index, sort=False):
+        for name in first.columns.intersection(second.columns, sort=False):
+            yield asked, name, float(first.at[asked, name]), float(second.at[asked, name])
 
 
 def every_event(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
@@ -91,14 +91,14 @@ def every_event(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     interrupts, of all rings. `interrupts`: the larger number of them in such a bracket. Interrupts
     by vector are left out.
     """
-    one, other = (_typical(compare.counts(table)) for table in (first, second))
-    found = pd.DataFrame(
-        [(*asked, *pair) for asked, *pair in _pairs(one, other) if asked[-1] != EMPTY],
+    typical = (_typical(compare.counts(table)) for table in (first, second))
+    pairs = pd.DataFrame(
+        [(*asked, *pair) for asked, *pair in _pairs(*typical) if asked[-1] != EMPTY],
         columns=EVENTS[:-1],
     ).dropna()
-    is_detail = found["event"].eq(compare.KERNEL) | found["event"].str.startswith(compare.VECTOR)
-    disturbed = found[found["event"] == INTERRUPTS].set_index(ASKED)[list(ENGINES)].max(axis=1)
-    return found[~is_detail].join(disturbed.rename("interrupts"), on=ASKED).reset_index(drop=True)
+    is_detail = pairs["event"].eq(compare.KERNEL) | pairs["event"].str.startswith(compare.VECTOR)
+    disturbed = pairs[pairs["event"] == INTERRUPTS].set_index(ASKED)[list(ENGINES)].max(axis=1)
+    return pairs[~is_detail].join(disturbed.rename("interrupts"), on=ASKED).reset_index(drop=True)
 
 
 def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
@@ -110,9 +110,11 @@ def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     sums = []
     for table in (first, second):
         events = _typical(compare.without_empty(compare.counts(table)))
-        parts = {one.name: events.reindex(columns=list(one.events)) for one in QUANTITIES}
+        parts = {
+            quantity.name: events.reindex(columns=list(quantity.events)) for quantity in QUANTITIES
+        }
         sums.append(pd.DataFrame({k: part.sum(axis=1, skipna=False) for k, part in parts.items()}))
-    kinds = {one.name: one.kind for one in QUANTITIES}
+    kinds = {quantity.name: quantity.kind for quantity in QUANTITIES}
     rows = [
         (*asked, name, kinds[name], *pair, *judge(kinds[name], *pair))
         for asked, name, *pair in _pairs(*sums)
@@ -120,15 +122,16 @@ def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def against(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+def against(unchanged: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     """The rows of `other`, with differences relative to the larger count of both tables.
 
-    `one` is the table of the unchanged machine, and `other` the table of an experiment, both from
-    `differences`. An experiment can make a count small on both engines. The question is then how
-    much of the original difference is left. `other` has one more column: `share` is the share of
-    the operations of a bracket that the experiment makes. The counts of `one` are multiplied by it.
+    `unchanged` is the table of the unchanged machine, and `other` the table of an experiment, both
+    from `differences`. An experiment can make a count small on both engines. The question is then
+    how much of the original difference is left. `other` has one more column: `share` is the share
+    of the operations of a bracket that the experiment makes. The counts of `unchanged` are
+    multiplied by it.
     """
-    sizes = one.set_index([*ASKED, "quantity"])[list(ENGINES)].abs().max(axis=1)
+    sizes = unchanged.set_index([*ASKED, "quantity"])[list(ENGINES)].abs().max(axis=1)
     rows = other.copy()
     for index, row in rows.iterrows():
         before = row["share"] * sizes.get(tuple(row[name] for name in (*ASKED, "quantity")), 0.0)

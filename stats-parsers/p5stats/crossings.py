@@ -147,19 +147,19 @@ class Bracket:
     def services(self) -> list[Service]:
         """The services for the programs, in the order of the trace. The event of the last service
         is the end of the bracket."""
-        found: list[Service] = []
+        services: list[Service] = []
         for step in self.steps:
-            if step.is_program or not found:
-                found.append(Service(step.end, step.who))
+            if step.is_program or not services:
+                services.append(Service(step.end, step.who))
             else:
-                found[-1].clocks += step.clocks
-            found[-1].crossings += step.crosses
-            found[-1].switches += step.switches
+                services[-1].clocks += step.clocks
+            services[-1].crossings += step.crosses
+            services[-1].switches += step.switches
             if step.is_call and step.who == UML_KERNEL:
-                found[-1].calls[step.end] += 1
+                services[-1].calls[step.end] += 1
             elif step.is_call and step.who == STUB:
-                found[-1].stub_calls[step.end] += 1
-        return found
+                services[-1].stub_calls[step.end] += 1
+        return services
 
 
 def read(path: Path) -> dict[int, list[Bracket]]:

@@ -63,7 +63,7 @@ class Event:
 
 
 GIVEN = ("name", "part")  # by the place of the declaration
-FIELDS = {one.name: str for one in fields(Event) if one.name not in GIVEN} | {"codes": list}
+FIELDS = {field.name: str for field in fields(Event) if field.name not in GIVEN} | {"codes": list}
 TYPES = {str: "a text", bool: "true or false", list: "a list", dict: "a table"}
 
 
@@ -78,24 +78,24 @@ def events(engine: Path = ENGINE) -> dict[str, Event]:
         for path in sorted(engine.glob(pattern)):
             data = load(path)
             files.append((data.get("order", 50), path.parent.name, path, data.get("events", {})))
-    found: dict[str, Event] = {}
+    events: dict[str, Event] = {}
     enums: set[str] = set()
     for _, part, path, declared in sorted(files, key=lambda file: file[:2]):
         for name, given in declared.items():
             event = _event(f"{path}: {name}", name, part, given)
-            if name in found or event.enum in enums:
+            if name in events or event.enum in enums:
                 raise StatsError(f"{path}: {name}: expected a name and an enum of its own")
-            found[name] = event
+            events[name] = event
             enums.add(event.enum)
-    return found
+    return events
 
 
 @cache
 def nominal(engine: Path = ENGINE) -> dict[str, Event]:
     """The events that only an x86-64 guest with nominal clocks counts, by name, in the order of
     `events`."""
-    found = (event.nominal for event in events(engine).values() if event.has_nominal)
-    return {event.name: event for event in found}
+    nominals = (event.nominal for event in events(engine).values() if event.has_nominal)
+    return {event.name: event for event in nominals}
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -119,11 +119,11 @@ def checked(where: str, value: object, kinds: Mapping[str, type]) -> dict[str, A
     key; `where` begins the message."""
     if not isinstance(value, dict):
         raise StatsError(f"{where}: expected a table, found {value!r}")
-    for key, one in value.items():
+    for key, member in value.items():
         if key not in kinds:
             raise StatsError(f"{where}: unknown key {key!r}; known: {', '.join(kinds)}")
-        if type(one) is not kinds[key]:
-            raise StatsError(f"{where}: {key}: expected {TYPES[kinds[key]]}, found {one!r}")
+        if type(member) is not kinds[key]:
+            raise StatsError(f"{where}: {key}: expected {TYPES[kinds[key]]}, found {member!r}")
     return value
 
 
@@ -147,14 +147,14 @@ def _event(where: str, name: str, part: str, given: Any) -> Event:  # noqa: ANN4
 
 def of_geometries(engine: Path = ENGINE) -> list[Event]:
     """The events that each geometry of a run counts separately, in the order of events.jsonl."""
-    found = [event for event in events(engine).values() if event.depends == "caches"]
-    for event in [event for event in found if event.shadow_after]:
-        found.remove(event)
-        names = [other.name for other in found]
+    of_caches = [event for event in events(engine).values() if event.depends == "caches"]
+    for event in [event for event in of_caches if event.shadow_after]:
+        of_caches.remove(event)
+        names = [other.name for other in of_caches]
         if event.shadow_after not in names:
             raise StatsError(
                 f"{event.name}: shadow_after: {event.shadow_after!r} is no event that depends on"
                 " caches"
             )
-        found.insert(names.index(event.shadow_after) + 1, event)
-    return found
+        of_caches.insert(names.index(event.shadow_after) + 1, event)
+    return of_caches

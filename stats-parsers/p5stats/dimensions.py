@@ -140,11 +140,13 @@ class Observer:
 def observers_of(wanted: Collection[str]) -> list[Observer]:
     """The observers that divide counts by all of these dimensions, the most detailed last. Raises
     StatsError if two of them exclude each other."""
-    if found := [one for one in OBSERVERS if one.has(wanted)]:
-        return found
-    first, second = next(
-        (a, b) for a in wanted for b in wanted if not any(one.has((a, b)) for one in OBSERVERS)
-    )
+
+    def able(names: Collection[str]) -> list[Observer]:
+        return [observer for observer in OBSERVERS if observer.has(names)]
+
+    if known := able(wanted):
+        return known
+    first, second = next((a, b) for a in wanted for b in wanted if not able((a, b)))
     raise StatsError(
         f"{first} and {second} exclude each other: no observer counts by both at once; expected one"
         " of the two"
@@ -167,7 +169,8 @@ def read(directory: Path, observer: Observer) -> Counted:
     files are kept. StatsError for a damaged file."""
     files = (path.stat() for path in (directory / observer.file, directory / tidy.RECORD))
     with suppress(FileNotFoundError):
-        return _read(directory, observer, tuple((one.st_mtime_ns, one.st_size) for one in files))
+        stamps = tuple((status.st_mtime_ns, status.st_size) for status in files)
+        return _read(directory, observer, stamps)
     return _read.__wrapped__(directory, observer, ())
 
 
@@ -176,45 +179,46 @@ def _read(directory: Path, observer: Observer, _: tuple[tuple[int, int], ...]) -
     path = directory / tidy.RECORD
     facts = record.read(path) if path.exists() else {}
     is_stored = observer.name != MARKERS and (directory / tidy.COUNTS).exists()
-    found = tidy.read_observed(directory, observer.name) if is_stored else None
-    found = found or _named(observer.read(directory), phase_names.of(facts))
-    return Counted(found.frame.assign(**{SEED: facts.get("seed", 0)}), found.events)
+    counted = tidy.read_observed(directory, observer.name) if is_stored else None
+    counted = counted or _named(observer.read(directory), phase_names.of(facts))
+    return Counted(counted.frame.assign(**{SEED: facts.get("seed", 0)}), counted.events)
 
 
-def _named(found: Counted, names: Mapping[int, str]) -> Counted:
+def _named(counted: Counted, names: Mapping[int, str]) -> Counted:
     """The same counts with the names of phases."""
-    phases = found.frame["phase"].map(lambda one: names.get(one, str(one)))
-    return Counted(found.frame.assign(phase=phases), found.events)
+    phases = counted.frame["phase"].map(lambda number: names.get(number, str(number)))
+    return Counted(counted.frame.assign(phase=phases), counted.events)
 
 
 def observed(directory: Path, names: Mapping[int, str]) -> dict[str, Counted]:
     """What the observers of a run wrote into files of their own, by the names of the observers, for
     counts.parquet. `names`: those of the phases. StatsError for a damaged file."""
-    found: dict[str, Counted] = {}
-    for one in OBSERVERS:
-        if one.name != MARKERS and one.name not in found and (directory / one.file).is_file():
+    counted: dict[str, Counted] = {}
+    for observer in OBSERVERS:
+        name, path = observer.name, directory / observer.file
+        if name != MARKERS and name not in counted and path.is_file():
             with suppress(NotCounted):
-                found[one.name] = _named(one.read(directory), names)
-    return found
+                counted[name] = _named(observer.read(directory), names)
+    return counted
 
 
-def divided(found: Counted, dimensions: Collection[str]) -> Counted:
+def divided(counted: Counted, dimensions: Collection[str]) -> Counted:
     """The same counts, summed over all dimensions except these, as `of_run` returns them."""
-    frame = found.frame
+    frame = counted.frame
     part = next((name for name in PARTS if name in dimensions and name not in frame), "")
     if part:
-        found = PARTS[part](found)
-    frame = found.frame
+        counted = PARTS[part](counted)
+    frame = counted.frame
     missing = [name for name in dimensions if name not in frame]
-    if missing or not found.events:
+    if missing or not counted.events:
         raise NotCounted((missing or [part])[0])
     keys = list(dict.fromkeys(["phase", *dimensions, "event"]))
     sums = frame.groupby(keys, sort=False, as_index=False)["count"].sum()
-    return Counted(sums, found.events)
+    return Counted(sums, counted.events)
 
 
-def _by_component(found: Counted) -> Counted:
-    frame = found.frame
+def _by_component(counted: Counted) -> Counted:
+    frame = counted.frame
     plain = {event: cpi.plain(event) for event in frame["event"].unique()}
     names = {
         event: name.removeprefix(cpi.PREFIX)
@@ -222,20 +226,20 @@ def _by_component(found: Counted) -> Counted:
         if name.startswith(cpi.PREFIX)
     }
     frame = frame[frame["event"].isin(names)]
-    events = (BUSY,) if cpi.is_in(found.events) else ()
+    events = (BUSY,) if cpi.is_in(counted.events) else ()
     own = {COMPONENT: frame["event"].map(names), "event": BUSY}
     return Counted(frame.assign(**own), events)
 
 
-def _by_cause(found: Counted) -> Counted:
+def _by_cause(counted: Counted) -> Counted:
     """The misses of each event with causes. Misses without a cause are a cause of their own, so
     that the sum is the count of the event."""
-    events = tuple(one for one in found.events if f"{one}.{CAUSES[0]}" in found.events)
+    events = tuple(event for event in counted.events if f"{event}.{CAUSES[0]}" in counted.events)
     of, causes = {}, {}
     for event in events:
         for cause in CAUSES:
             of[f"{event}.{cause}"], causes[f"{event}.{cause}"] = event, cause
-    frame = found.frame
+    frame = counted.frame
     classes = frame[frame["event"].isin(of)]
     names = classes["event"]
     classes = classes.assign(event=names.map(of), **{CAUSE: names.map(causes)})
@@ -244,9 +248,9 @@ def _by_cause(found: Counted) -> Counted:
     return Counted(pd.concat([classes, whole, known], ignore_index=True), events)
 
 
-def _by_vector(found: Counted) -> Counted:
-    names = {event: name for event in found.events if (name := _vector(event))}
-    frame = found.frame[found.frame["event"].isin(names)]
+def _by_vector(counted: Counted) -> Counted:
+    names = {event: name for event in counted.events if (name := _vector(event))}
+    frame = counted.frame[counted.frame["event"].isin(names)]
     frame = frame.assign(event=DELIVERIES, **{VECTOR: frame["event"].map(names)})
     return Counted(frame, (DELIVERIES,))
 
@@ -297,8 +301,8 @@ def _plugged(name: str) -> Observer:
 
 
 def _intervals(directory: Path) -> Counted:
-    found = intervals.read(directory / INTERVALS)
-    return Counted(found.frame().assign(phase=WHOLE_RUN), tuple(found.events))
+    counted = intervals.read(directory / INTERVALS)
+    return Counted(counted.frame().assign(phase=WHOLE_RUN), tuple(counted.events))
 
 
 def _by_function(directory: Path) -> attribution.Attribution:
@@ -313,15 +317,15 @@ def _functions(path: Path, _: int) -> attribution.Attribution:
 
 
 def _attribution(directory: Path) -> Counted:
-    found = _by_function(directory)
-    return Counted(found.frame(callers=found.stacks), tuple(found.events))
+    counted = _by_function(directory)
+    return Counted(counted.frame(callers=counted.stacks), tuple(counted.events))
 
 
 def _evictions(directory: Path) -> Counted:
-    found = _by_function(directory)
-    if not any(event.endswith(CAUSES) for event in found.events):
+    counted = _by_function(directory)
+    if not any(event.endswith(CAUSES) for event in counted.events):
         raise NotCounted(EVICTIONS)
-    frame = found.eviction_frame()
+    frame = counted.eviction_frame()
     phases = frame["phase"].astype(object).where(frame["phase"].notna(), ALL_BRACKETS)
     return Counted(frame.assign(phase=phases, event=EVICTIONS), (EVICTIONS,))
 

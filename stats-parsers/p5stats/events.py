@@ -223,17 +223,17 @@ def _header(line: Line) -> dict[str, str]:
 def _shadows(line: Line, units: dict[str, str]) -> Shadows:
     if "shadows" not in line.data:
         return Shadows()
-    found = Shadows(
+    shadows = Shadows(
         *(tuple(line.get(key, list)) for key in ("shadows", "shadow_events", "stream_events"))
     )
-    if not all(isinstance(name, str) and name for name in found.names) or len(
-        set(found.names)
-    ) != len(found.names):
+    if not all(isinstance(name, str) and name for name in shadows.names) or len(
+        set(shadows.names)
+    ) != len(shadows.names):
         raise line.fault("shadows: expected different names")
-    for name in (*found.events, *found.stream):
+    for name in (*shadows.events, *shadows.stream):
         if not isinstance(name, str) or name not in units:
             raise line.fault(f"shadow_events, stream_events: no event {name!r}")
-    return found
+    return shadows
 
 
 def _read(line: Line, width: int) -> Read:
@@ -273,8 +273,8 @@ def _by_shadow(line: Line, shadows: Shadows) -> ByShadow:
             _is_bank(bank)
             and len(bank[2]) == len(shadows.names)
             and all(
-                isinstance(one, list) and _counts(one) and len(one) == len(shadows.events)
-                for one in bank[2]
+                isinstance(row, list) and _counts(row) and len(row) == len(shadows.events)
+                for row in bank[2]
             )
         ):
             raise line.fault("shadows: expected [cr3, ring, [[counts], ...]]")
@@ -309,11 +309,11 @@ def _marker(line: Line, width: int, shadows: Shadows) -> Marker:
 
 def _interval(line: Line, snapshot: Marker, intervals: dict[int, list[Marker]]) -> None:
     """Adds a snapshot to its interval. The begin marker must come before the end marker."""
-    found = intervals.setdefault(snapshot.arg, [])
-    expected = ("begin", "end")[len(found) : len(found) + 1]
+    snapshots = intervals.setdefault(snapshot.arg, [])
+    expected = ("begin", "end")[len(snapshots) : len(snapshots) + 1]
     if snapshot.op not in expected:
         raise line.fault(f"interval {snapshot.arg}: expected one begin, then one end")
-    found.append(snapshot)
+    snapshots.append(snapshot)
 
 
 def _counts(values: list[Any]) -> bool:

@@ -160,19 +160,19 @@ class _Marker:
 @cache
 def _chip_events() -> dict[str, declared.Event]:
     """The events that a chip can count, by gem5's name, in the order of events.jsonl."""
-    found = [*declared.events().values(), *declared.nominal().values()]
-    return {event.name.replace(".", "_"): event for event in found}
+    every = [*declared.events().values(), *declared.nominal().values()]
+    return {event.name.replace(".", "_"): event for event in every}
 
 
 @cache
 def _meaning(name: str) -> _Meaning:
     name = modern(name)
     if (match := _CHIP.fullmatch(name)) and match[1] in _chip_events():
-        found = frozenset([(_chip_events()[match[1]].name, int(match[2]))])
-        return _Meaning(found, dict.fromkeys(found, 1), of_chip=True)
+        rings = frozenset([(_chip_events()[match[1]].name, int(match[2]))])
+        return _Meaning(rings, dict.fromkeys(rings, 1), of_chip=True)
     if match := _TRACER.fullmatch(name):
-        found = frozenset([(_BY_TRACER_NAME[match[1]], int(match[2]))])
-        return _Meaning(found, dict.fromkeys(found, 1))
+        rings = frozenset([(_BY_TRACER_NAME[match[1]], int(match[2]))])
+        return _Meaning(rings, dict.fromkeys(rings, 1))
     known: set[Ring] = set()
     counts: dict[Ring, int] = {}
     for rule, pattern in _RULES:
@@ -222,12 +222,12 @@ def lines(m5out: Path) -> list[dict[str, Any]]:
     units = {event.name: event.unit for event in _chip_events().values()} if chip else UNITS
     if header["cpu"] in TIMELESS:
         known = {(event, ring) for event, ring in known if units[event] != "cycles"}
-    names = [event for event in units if any(event == one for one, _ in known)]
+    names = [event for event in units if any(event == counted for counted, _ in known)]
     if chip and not names:
         raise StatsError(f"{statistics}: expected the statistics of P5CPU's chip, found none")
     # The tracer's count by ring replaces gem5's own count of the same event.
     traced = {event for event, ring in known if ring is not None}
-    found: list[dict[str, Any]] = [
+    written: list[dict[str, Any]] = [
         {
             "type": "header",
             "schema_version": events.SCHEMA_VERSION,
@@ -237,7 +237,7 @@ def lines(m5out: Path) -> list[dict[str, Any]]:
             "units": [units[event] for event in names],
         }
     ]
-    found += [
+    written += [
         {"type": "note", "what": "gem5 differs from the machine", "reason": text}
         for text in header["deviations"]
     ]
@@ -255,7 +255,7 @@ def lines(m5out: Path) -> list[dict[str, Any]]:
             taken += 1
         # The chip counts its own clocks. A tick of gem5 is rounded to a picosecond.
         tsc = _clocks(sums) if chip else marker.tick * header["clock_hz"] // ticks
-        found.append(
+        written.append(
             {
                 "type": "marker",
                 "op": marker.op,
@@ -265,7 +265,7 @@ def lines(m5out: Path) -> list[dict[str, Any]]:
                 "vectors": [],
             }
         )
-    return [*found, _end(markers[-1], found[-1]["tsc"])]
+    return [*written, _end(markers[-1], written[-1]["tsc"])]
 
 
 def _clocks(sums: Mapping[Ring, float]) -> int:

@@ -48,9 +48,9 @@ class Intervals:
         order of time. `begin` and `end` are in core clocks since reset.
         """
         rows = [
-            (number, one.begin, one.end, ring, event, count)
-            for number, one in enumerate(self.intervals)
-            for ring, counts in one.rings.items()
+            (number, interval.begin, interval.end, ring, event, count)
+            for number, interval in enumerate(self.intervals)
+            for ring, counts in interval.rings.items()
             for event, count in zip(self.events, counts, strict=True)
             if count
         ]
@@ -81,28 +81,28 @@ def read(path: Path) -> Intervals:
         points.append(point)
 
     jsonl.between(path, "intervals", SCHEMA_VERSION, header, line)
-    found = []
+    intervals = []
     for (begin, before), (end, after) in pairwise(points):
         rings = {ring: _minus(counts, before.get(ring)) for ring, counts in after.items()}
         for ring, counts in rings.items():
             where = f"{path}: clocks {begin} to {end}, ring {ring}"
             cpi.check(where, dict(zip(events, counts, strict=True)))
         if end > begin:
-            found.append(Interval(begin, end, rings))
-    return Intervals(events, length, clock_hz, found)
+            intervals.append(Interval(begin, end, rings))
+    return Intervals(events, length, clock_hz, intervals)
 
 
 def _rings(value: object, events: int) -> dict[int, list[int]]:
     if not isinstance(value, list):
         raise ValueError("expected the counts of each ring")
-    found: dict[int, list[int]] = {}
+    rings: dict[int, list[int]] = {}
     for ring, counts in value:
-        if jsonl.whole(ring, RINGS) in found:
+        if jsonl.whole(ring, RINGS) in rings:
             raise ValueError(f"ring {ring} twice")
         if not isinstance(counts, list) or len(counts) != events:
             raise ValueError("expected a count for each event")
-        found[ring] = [jsonl.whole(count) for count in counts]
-    return found
+        rings[ring] = [jsonl.whole(count) for count in counts]
+    return rings
 
 
 def _follows(

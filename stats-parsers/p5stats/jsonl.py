@@ -128,7 +128,7 @@ def _check_header(record: Record, schema_version: int) -> None:
 
 def names(value: object) -> list[str]:
     """The names of the events in a header. ValueError if they are not different texts."""
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise ValueError("expected the names of events")
     if len(set(value)) != len(value):
         raise ValueError("expected each event once")

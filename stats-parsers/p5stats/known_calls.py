@@ -52,12 +52,12 @@ class Known:
             return f"interrupt {vector or 0:02X}h"
         if kind == EXCEPTION:
             return f"exception {vector or 0:02X}h {self.exceptions.get(vector or 0, '')}".strip()
-        one = self._entry(vector)
+        call = self._entry(vector)
         head = "gate" if vector is None else f"INT {vector:02X}h"
         if function is None:
-            return f"{head} {one.name}".strip()
-        number = str(_signed(function)) if one.decimal else _hex(function, one.register)
-        return f"{head} {one.register.upper()}={number} {one.functions.get(function, '')}".strip()
+            return f"{head} {call.name}".strip()
+        number = str(_signed(function)) if call.decimal else _hex(function, call.register)
+        return f"{head} {call.register.upper()}={number} {call.functions.get(function, '')}".strip()
 
     def system_call(self, vector: int | None, number: int) -> str:
         """The name of a system call by INT or, if the vector is None, by a gate."""
@@ -77,8 +77,8 @@ class Known:
     def engine_text(self) -> str:
         """The facts that the engine needs, as one text (engine/observe/calls/call_table.hh)."""
         words = []
-        for vector, one in sorted(self.interrupts.items()):
-            words += _words(f"{vector:x}", one)
+        for vector, interrupt in sorted(self.interrupts.items()):
+            words += _words(f"{vector:x}", interrupt)
         return " ".join([*words, *_words("gate", self.gate)])
 
 
@@ -92,11 +92,11 @@ def _hex(number: int, register: str) -> str:
     return f"{number:0{2 if register == 'ah' else 4}X}h"
 
 
-def _words(place: str, one: Interrupt) -> list[str]:
-    words = [f"{place}:{one.register}"] if one.register else []
-    words += [f"{place}/{number:x}:ends" for number in one.ends]
-    words += [f"{place}/{number:x}:moves" for number in one.moves]
-    return words + ([f"{place}@{one.ends_at:x}"] if one.ends_at is not None else [])
+def _words(place: str, interrupt: Interrupt) -> list[str]:
+    words = [f"{place}:{interrupt.register}"] if interrupt.register else []
+    words += [f"{place}/{number:x}:ends" for number in interrupt.ends]
+    words += [f"{place}/{number:x}:moves" for number in interrupt.moves]
+    return words + ([f"{place}@{interrupt.ends_at:x}"] if interrupt.ends_at is not None else [])
 
 
 @cache
@@ -139,7 +139,7 @@ def _names(where: str, table: Mapping[str, object], base: int) -> dict[int, str]
 
 
 def _numbers(where: str, values: Sequence[object], base: int) -> tuple[int, ...]:
-    return tuple(_number(where, one, base) for one in values)
+    return tuple(_number(where, text, base) for text in values)
 
 
 def _number(where: str, text: object, base: int) -> int:

@@ -23,9 +23,9 @@ else:
             self._name = name
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-            found = getattr(importlib.import_module(self._name), name)
-            setattr(self, name, found)  # the next use does not come here
-            return found
+            member = getattr(importlib.import_module(self._name), name)
+            setattr(self, name, member)  # the next use does not come here
+            return member
 
     np = _Library("numpy")
     pd = _Library("pandas")

@@ -162,20 +162,20 @@ def rows(
     return result
 
 
-def _bracket(one: Measured, event: str) -> float:
+def _bracket(run: Measured, event: str) -> float:
     """The engine's mean count. The mean includes only those iterations in which the guest reads a
     counter of this event."""
-    return float(one.operation[event][one.readings[event].notna()].mean())
+    return float(run.operation[event][run.readings[event].notna()].mean())
 
 
-def _parts(one: Measured, event: str, exact: Measured | None) -> np.ndarray:
+def _parts(run: Measured, event: str, exact: Measured | None) -> np.ndarray:
     """The four parts of the mean access: miscounts, first, interrupts, access."""
-    access = one.access(event)
+    access = run.access(event)
     miscounts = 0.0
     if exact is not None:
         right = exact.access(event)
         miscounts, access = float((access - right).mean()), right
-    first, interrupted = (flags[access.index] for flags in (one.first, one.interrupted))
+    first, interrupted = (flags[access.index] for flags in (run.first, run.interrupted))
     quiet = access[~first & ~interrupted]
     if quiet.empty:
         raise StatsError(f"counted: {event}: expected a later iteration without an interrupt")
@@ -186,7 +186,7 @@ def _parts(one: Measured, event: str, exact: Measured | None) -> np.ndarray:
 
 def _readings(output: str) -> tuple[pd.DataFrame, int]:
     """Parses the program's lines: pass, iteration, two counters, cycles."""
-    found, per_pass = [], 0
+    readings, per_pass = [], 0
     for number, line in enumerate(output.splitlines(), 1):
         try:
             index, iteration, *values = map(int, line.split())
@@ -198,7 +198,7 @@ def _readings(output: str) -> tuple[pd.DataFrame, int]:
                 f" cycles; found {line[:60]!r}"
             ) from None
         per_pass = max(per_pass, iteration + 1)
-        found.append({CYCLES: cycles, pair[0]: first, pair[1]: second})
-    if not found or len(found) != len(PASSES) * per_pass:
-        raise StatsError(f"counted: {len(found)} lines of output are not {len(PASSES)} passes")
-    return pd.DataFrame(found, columns=list(EVENTS)), per_pass
+        readings.append({CYCLES: cycles, pair[0]: first, pair[1]: second})
+    if not readings or len(readings) != len(PASSES) * per_pass:
+        raise StatsError(f"counted: {len(readings)} lines of output are not {len(PASSES)} passes")
+    return pd.DataFrame(readings, columns=list(EVENTS)), per_pass

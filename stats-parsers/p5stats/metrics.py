@@ -502,13 +502,13 @@ def reported() -> frozenset[str]:
 @functools.cache
 def ratios() -> frozenset[str]:
     """The metrics that divide one number by another. The values of parts do not add up."""
-    found = set()
+    names = set()
     for metric in metrics(None, 1):
         counts = _Noted()
         metric.value(counts, 1)
         if counts.divided:
-            found.add(metric.name)
-    return frozenset(found)
+            names.add(metric.name)
+    return frozenset(names)
 
 
 def _row_of(row: str | Event) -> Metric:

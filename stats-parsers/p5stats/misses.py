@@ -166,11 +166,11 @@ def typical(brackets: Sequence[Bracket]) -> Bracket:
     bracket. StatsError if there is no bracket."""
     if not brackets:
         raise StatsError("the trace has no bracket")
-    whole = [one for one in brackets if not one.beyond] or list(brackets[:1])
-    (shape, times), *_ = Counter(one.shape for one in whole).most_common(1)
+    whole = [bracket for bracket in brackets if not bracket.beyond] or list(brackets[:1])
+    (shape, times), *_ = Counter(bracket.shape for bracket in whole).most_common(1)
     if 2 * times > len(whole):
-        return [one for one in whole if one.shape == shape][times // 2]
-    return sorted(whole, key=lambda one: one.end - one.begin)[(len(whole) - 1) // 2]
+        return [bracket for bracket in whole if bracket.shape == shape][times // 2]
+    return sorted(whole, key=lambda bracket: bracket.end - bracket.begin)[(len(whole) - 1) // 2]
 
 
 def rows(bracket: Bracket) -> Iterator[dict[str, Any]]:
@@ -202,13 +202,13 @@ def rows(bracket: Bracket) -> Iterator[dict[str, Any]]:
 def frame(brackets: dict[int, list[Bracket]]) -> "pd.DataFrame":
     """A row for each miss of a bracket: `phase`, `iteration` (the number of the bracket in its
     phase), and the columns of `rows`."""
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {"phase": phase, "iteration": iteration, **row}
         for phase, own in brackets.items()
         for iteration, bracket in enumerate(own)
         for row in rows(bracket)
     )
-    return found.astype(dict.fromkeys(NUMBERS, "Int64")) if len(found) else found
+    return table.astype(dict.fromkeys(NUMBERS, "Int64")) if len(table) else table
 
 
 def _ago(names: tuple[str, str, str], miss: Miss, past: Past | None) -> dict[str, Any]:

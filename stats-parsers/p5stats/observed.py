@@ -34,7 +34,7 @@ class Counted:
 def fields(observed: Mapping[str, Counted], plain: pa.Schema) -> list[pa.Field]:
     """The columns of a table with these observers: those of `plain`, `observer`, and a column for
     each dimension. A dimension with whole numbers only is a number, any other a text."""
-    frames = [one.frame.rename(columns=STORED) for one in observed.values()]
+    frames = [counted.frame.rename(columns=STORED) for counted in observed.values()]
     names = dict.fromkeys(name for frame in frames for name in frame if name not in plain.names)
     whole = {
         name: all(frame[name].dtype.kind == "i" for frame in frames if name in frame)

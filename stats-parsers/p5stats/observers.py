@@ -32,17 +32,17 @@ OUTSIDE, OUTSIDE_CALLS = "outside", "outside of any call"
 def named(members: Mapping[str, Any]) -> dict[str, Any]:
     """The dimensions of joint counts with their values. `members`: those of a line. A call has two
     dimensions. Raises ValueError for a value of the wrong form."""
-    found = dict(members)
-    if (call := found.pop("call", None)) is not None:
+    dimensions = dict(members)
+    if (call := dimensions.pop("call", None)) is not None:
         kind, *numbers = str(call).split(":")
         if kind not in (OUTSIDE, *known_calls.KINDS):
             raise ValueError(f"unknown kind {kind[:40]!r} of a call")
-        vector, function = (int(one) if one else None for one in numbers or ("", ""))
+        vector, function = (int(number) if number else None for number in numbers or ("", ""))
         name = (
             OUTSIDE_CALLS if kind == OUTSIDE else known_calls.read().short(kind, vector, function)
         )
-        found |= {"call": name, "kind": kind}
-    return found
+        dimensions |= {"call": name, "kind": kind}
+    return dimensions
 
 
 @cache
@@ -76,7 +76,7 @@ def read(path: Path, by: Collection[str] = ()) -> Counted:
     def line(record: dict[str, Any]) -> None:
         phase, space = (jsonl.whole(record[name]) for name in ("phase", "cr3"))
         own = {name: value for name, value in record.items() if name not in PLAIN}
-        if not all(isinstance(one, str | int) for one in own.values()):
+        if not all(isinstance(value, str | int) for value in own.values()):
             raise ValueError(f"expected texts or numbers: {', '.join(own)}")
         where = {"phase": phase, "ring": jsonl.whole(record["ring"], RINGS), "space": space}
         place = (*where.values(), *own.items())
@@ -101,12 +101,12 @@ def read(path: Path, by: Collection[str] = ()) -> Counted:
 
 
 def _vectors(value: Any) -> dict[str, int]:  # noqa: ANN401
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for entry, vector, count in value:
         name = f"vector.{entry}.{jsonl.whole(vector, VECTORS)}"
         if entry not in ENTRIES or not jsonl.whole(count):
             raise ValueError("expected vectors as [entry, vector, count]")
-        if name in found:
+        if name in counts:
             raise ValueError(f"vector {vector} twice")
-        found[name] = count
-    return found
+        counts[name] = count
+    return counts

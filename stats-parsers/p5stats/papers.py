@@ -89,7 +89,7 @@ def measured(
         of = terms[str(where["run"])]
         events = list(brackets)
         mean = _evaluated(of, events, brackets.mean())
-        deviation = _deviations([_evaluated(of, events, one) for one in brackets.to_numpy()])
+        deviation = _deviations([_evaluated(of, events, row) for row in brackets.to_numpy()])
         rows += [
             {
                 **where,
@@ -101,13 +101,13 @@ def measured(
             }
             for metric in compare.metrics(of.clock_vector, of.operation_bytes)
         ]
-    found = pd.DataFrame(rows)
+    numbers = pd.DataFrame(rows)
     names = tidy.settings(table)
     if not names:
-        return found
+        return numbers
     values = table.drop_duplicates(compare.SOURCE)[[*compare.SOURCE, *names]]
-    merged = found.merge(values, on=compare.SOURCE, how="left")
-    order = [name for name in found if name not in NUMBERS]
+    merged = numbers.merge(values, on=compare.SOURCE, how="left")
+    order = [name for name in numbers if name not in NUMBERS]
     return merged[[*order, *names, *NUMBERS]]
 
 
@@ -119,9 +119,11 @@ def _evaluated(of: Terms, events: Sequence[str], values: Iterable[float]) -> dic
 
 def _deviations(iterations: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The standard deviation of the sample of each metric. NaN for one iteration."""
-    values = np.array([list(one.values()) for one in iterations])
-    found = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], math.nan)
-    return dict(zip(iterations[0], found.tolist(), strict=True))
+    values = np.array([list(metrics.values()) for metrics in iterations])
+    deviation = (
+        values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], math.nan)
+    )
+    return dict(zip(iterations[0], deviation.tolist(), strict=True))
 
 
 def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:
@@ -197,11 +199,11 @@ def spread(each: pd.DataFrame) -> pd.DataFrame:
     twice = each[each.duplicated([*same, "seed"])]
     if len(twice):
         raise StatsError(f"seed {twice['seed'].iloc[0]} occurs twice for one number")
-    found = each.groupby(same, sort=False, dropna=False)["value"].agg(
+    spread = each.groupby(same, sort=False, dropna=False)["value"].agg(
         seeds="count", value="mean", deviation="std", lowest="min", highest="max"
     )
-    found["width"] = (found["highest"] - found["lowest"]) / found["value"].abs()
-    return found.reset_index()
+    spread["width"] = (spread["highest"] - spread["lowest"]) / spread["value"].abs()
+    return spread.reset_index()
 
 
 def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
@@ -240,11 +242,11 @@ def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
         raise StatsError(
             f"against: more than one row is the reference {wanted}{which}; keep one of them"
         )
-    found = numbers.merge(
+    ratios = numbers.merge(
         chosen[[*same, "value"]].rename(columns={"value": "reference"}), on=same, how="left"
     )
-    found["ratio"] = found["value"] / found["reference"].replace(0, math.nan)
-    return found
+    ratios["ratio"] = ratios["value"] / ratios["reference"].replace(0, math.nan)
+    return ratios
 
 
 def mips_relative(
@@ -289,16 +291,16 @@ def relative_speeds(
     return times.reset_index(drop=True)
 
 
-def crossing(one: pd.Series, other: pd.Series) -> float:
-    """The size beyond which the curve `one` is always below the curve `other`.
+def crossing(curve: pd.Series, other: pd.Series) -> float:
+    """The size beyond which `curve` is always below the curve `other`.
 
     Both curves must have values at the same sizes, in any order. Between two sizes, the curves are
-    interpolated linearly. NaN if `one` is below `other` at all sizes, or if `one` is at or above
-    `other` at the last size. StatsError if the sizes differ.
+    interpolated linearly. NaN if `curve` is below `other` at all sizes, or if `curve` is at or
+    above `other` at the last size. StatsError if the sizes differ.
     """
-    if not one.index.equals(other.index) and set(one.index) != set(other.index):
+    if not curve.index.equals(other.index) and set(curve.index) != set(other.index):
         raise StatsError("crossing: expected two curves over the same sizes")
-    above = (one.sort_index() - other.sort_index()).dropna()
+    above = (curve.sort_index() - other.sort_index()).dropna()
     sizes, heights = above.index.to_numpy(dtype=float), above.to_numpy(dtype=float)
     not_below = np.flatnonzero(heights >= 0)
     if not len(not_below) or not_below[-1] == len(heights) - 1:

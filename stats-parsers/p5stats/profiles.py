@@ -24,7 +24,7 @@ EXPORTER = "p5lab"
 
 
 def speedscope(
-    found: Attribution, event: str, name: str, phases: Mapping[int, str] | None = None
+    counted: Attribution, event: str, name: str, phases: Mapping[int, str] | None = None
 ) -> dict[str, Any]:
     """The stacks of a run in the JSON format of speedscope.
 
@@ -36,15 +36,15 @@ def speedscope(
     """
     frames: dict[Function, int] = {}
     profiles = []
-    columns = _columns(found, event)
-    for phase, by_node in found.counts.items():
+    columns = _columns(counted, event)
+    for phase, by_node in counted.counts.items():
         samples, weights = [], []
         for number, counts in by_node.items():
-            stack = [node.function for node in found.stack(number)]
+            stack = [node.function for node in counted.stack(number)]
             for column, leaf in columns.items():
                 if counts[column] <= 0:
                     continue
-                named = (frames.setdefault(one, len(frames)) for one in (*stack, *leaf))
+                named = (frames.setdefault(function, len(frames)) for function in (*stack, *leaf))
                 samples.append(list(named))
                 weights.append(counts[column])
         profiles.append(
@@ -62,23 +62,23 @@ def speedscope(
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "exporter": EXPORTER,
         "name": name,
-        "shared": {"frames": [_frame(one) for one in frames]},
+        "shared": {"frames": [_frame(function) for function in frames]},
         "profiles": profiles,
     }
 
 
-def has_event(found: Attribution, event: str) -> bool:
+def has_event(counted: Attribution, event: str) -> bool:
     """Whether `speedscope` can use this event."""
-    return bool(_columns(found, event))
+    return bool(_columns(counted, event))
 
 
-def _columns(found: Attribution, event: str) -> dict[int, tuple[Function, ...]]:
+def _columns(counted: Attribution, event: str) -> dict[int, tuple[Function, ...]]:
     """The columns of the counts that belong to an event, and the leaves of the stacks."""
     if event != CPI:
-        return {found.events.index(event): ()} if event in found.events else {}
+        return {counted.events.index(event): ()} if event in counted.events else {}
     return {
         column: (Function(name, "CPI stack"),)
-        for column, name in enumerate(found.events)
+        for column, name in enumerate(counted.events)
         if cpi.plain(name).startswith(cpi.PREFIX)
     }
 
@@ -90,7 +90,7 @@ def _frame(function: Function) -> dict[str, Any]:
     return {"name": function.name, "file": function.module}
 
 
-def callgrind(found: Attribution, phases: Collection[int], name: str) -> str:
+def callgrind(counted: Attribution, phases: Collection[int], name: str) -> str:
     """The sum of the counts of phases in callgrind's format, for callgrind_annotate and
     KCachegrind.
 
@@ -99,8 +99,8 @@ def callgrind(found: Attribution, phases: Collection[int], name: str) -> str:
     takes the cost of no call for the function's own. The format has no negative numbers: such
     corrections of an older p5lab are 0, and a comment in the file names the right sum.
     """
-    own, calls = _costs(found, phases)
-    events = [re.sub(r"[^A-Za-z0-9]", "_", event) for event in found.events]
+    own, calls = _costs(counted, phases)
+    events = [re.sub(r"[^A-Za-z0-9]", "_", event) for event in counted.events]
     zero = [0] * len(events)
     every = [counts for lines in own.values() for counts in lines.values()]
     written, exact = _add(zero, *map(_positive, every)), _add(zero, *every)
@@ -121,26 +121,26 @@ def callgrind(found: Attribution, phases: Collection[int], name: str) -> str:
 
 
 def _costs(
-    found: Attribution, phases: Collection[int]
+    counted: Attribution, phases: Collection[int]
 ) -> tuple[dict[_Place, dict[int, list[int]]], dict[_Place, dict[tuple[int, _Place], list[int]]]]:
     """The own counts of each function by line, and the inclusive counts of each of its calls."""
-    zero = [0] * len(found.events)
+    zero = [0] * len(counted.events)
     by_node: dict[int, list[int]] = {}
     for phase in phases:
-        for number, counts in found.counts[phase].items():
+        for number, counts in counted.counts[phase].items():
             by_node[number] = _add(counts, by_node.get(number, zero))
-    totals = {number: by_node.get(number, zero) for number in found.nodes}
+    totals = {number: by_node.get(number, zero) for number in counted.nodes}
     own: dict[_Place, dict[int, list[int]]] = {}
     calls: dict[_Place, dict[tuple[int, _Place], list[int]]] = {}
     # A parent is written before its children, so the children come first in this order.
-    for number, node in reversed(found.nodes.items()):
+    for number, node in reversed(counted.nodes.items()):
         counts, line = by_node.get(number, zero), node.function.line
         if any(counts):
             lines = own.setdefault(_place(node), {})
             lines[line] = _add(lines.get(line, zero), counts)
         if node.parent is not None and any(totals[number]):
             totals[node.parent] = _add(totals[node.parent], totals[number])
-            parent = found.nodes[node.parent]
+            parent = counted.nodes[node.parent]
             arcs = calls.setdefault(_place(parent), {})
             key = parent.function.line, _place(node)
             arcs[key] = _add(arcs.get(key, zero), totals[number])
@@ -151,8 +151,8 @@ _Place = tuple[str, str, str]  # module, source file or module, function
 
 
 def _place(node: Node) -> _Place:
-    one = node.function
-    return _plain(one.module), _plain(one.file or one.module), _plain(one.name)
+    function = node.function
+    return _plain(function.module), _plain(function.file or function.module), _plain(function.name)
 
 
 def _plain(text: str) -> str:
@@ -185,18 +185,14 @@ def trace(
     and TLB is a thread, and the misses of an instruction are a slice as long as the instruction,
     with the accesses before the first of them. Times are in microseconds since reset."""
     parts: dict[str, int] = {}
-    rows = [
-        {**event, "pid": 1}
-        for phase, own in brackets.items()
-        for event in _slices(phase, own, parts)
-    ]
-    rows += [{**event, "pid": 1} for event in _counters(intervals)] if intervals else []
-    for phase, traced in (missed or {}).items():
-        own = [] if brackets else [_bracket(phase, one.begin, one.end, parts) for one in traced]
-        rows += [{**event, "pid": 1} for event in own]
-    for one in _outermost(missed or {}):
-        rows += [{**event, "pid": 1} for event in _missed(one, parts)]
+    rows = [event for phase, own in brackets.items() for event in _slices(phase, own, parts)]
+    rows += _counters(intervals) if intervals else ()
+    for phase, traced in (missed or {}).items() if not brackets else ():
+        rows += [_bracket(phase, bracket.begin, bracket.end, parts) for bracket in traced]
+    for bracket in _outermost(missed or {}):
+        rows += _missed(bracket, parts)
     for event in rows:
+        event["pid"] = 1
         for key in ("ts", "dur"):
             if key in event:
                 event[key] = event[key] * 1e6 / clock_hz
@@ -227,13 +223,13 @@ def _bracket(phase: str, begin: int, end: int, parts: dict[str, int]) -> dict[st
     return {"name": phase, **shape, "args": {}}
 
 
-def _outermost(found: Mapping[str, Sequence[misses.Bracket]]) -> list[misses.Bracket]:
+def _outermost(missed: Mapping[str, Sequence[misses.Bracket]]) -> list[misses.Bracket]:
     """The brackets that are not inside another one, which has their misses, too."""
-    every = (one for own in found.values() for one in own)
+    every = (bracket for own in missed.values() for bracket in own)
     kept: list[misses.Bracket] = []
-    for one in sorted(every, key=lambda one: (one.begin, -one.end)):
-        if not kept or one.begin >= kept[-1].end:
-            kept.append(one)
+    for bracket in sorted(every, key=lambda bracket: (bracket.begin, -bracket.end)):
+        if not kept or bracket.begin >= kept[-1].end:
+            kept.append(bracket)
     return kept
 
 
@@ -251,12 +247,12 @@ def _missed(bracket: misses.Bracket, parts: dict[str, int]) -> Iterator[dict[str
     return iter(slices.values())
 
 
-def _counters(found: Intervals) -> Iterator[dict[str, Any]]:
-    for number, one in enumerate(found.intervals):
-        for place, event in enumerate(found.events):
-            values = {f"ring {ring}": counts[place] for ring, counts in one.rings.items()}
+def _counters(intervals: Intervals) -> Iterator[dict[str, Any]]:
+    for number, interval in enumerate(intervals.intervals):
+        for place, event in enumerate(intervals.events):
+            values = {f"ring {ring}": counts[place] for ring, counts in interval.rings.items()}
             if any(values.values()):
-                yield {"name": event, "ph": "C", "ts": one.begin, "tid": 0, "args": values}
-        if number == len(found.intervals) - 1:
-            ends = {f"ring {ring}": 0 for ring in one.rings}
-            yield {"name": "end", "ph": "C", "ts": one.end, "tid": 0, "args": ends}
+                yield {"name": event, "ph": "C", "ts": interval.begin, "tid": 0, "args": values}
+        if number == len(intervals.intervals) - 1:
+            ends = {f"ring {ring}": 0 for ring in interval.rings}
+            yield {"name": "end", "ph": "C", "ts": interval.end, "tid": 0, "args": ends}

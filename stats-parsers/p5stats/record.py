@@ -76,5 +76,5 @@ def counts_digest(record: Mapping[str, Any]) -> str | None:
     """Returns the SHA-256 of counts.parquet from a record, or None if the record does not contain
     it."""
     digests = record.get("digests")
-    found = digests.get("counts.parquet") if isinstance(digests, dict) else None
-    return found if isinstance(found, str) else None
+    digest = digests.get("counts.parquet") if isinstance(digests, dict) else None
+    return digest if isinstance(digest, str) else None

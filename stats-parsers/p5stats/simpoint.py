@@ -111,8 +111,8 @@ def read_vectors(path: Path) -> Vectors:
         while at < len(line):
             pair = _PAIR.match(line, at)
             if not pair:
-                found = line[at:].split(maxsplit=1)[0][:60]
-                raise StatsError(f"{where}: expected `T:id:count :id:count ...`, found {found!r}")
+                text = line[at:].split(maxsplit=1)[0][:60]
+                raise StatsError(f"{where}: expected `T:id:count :id:count ...`, found {text!r}")
             block, count, at = int(pair[1]), int(pair[2]), pair.end()
             if block < 1:
                 raise StatsError(f"{where}: expected block ids of at least 1, found {block}")
@@ -165,8 +165,8 @@ def read_points(simpoints: Path, weights: Path, intervals: float = math.inf) -> 
         if not 0 <= interval < intervals:
             raise StatsError(f"{simpoints}: interval {interval}: expected 0 to {intervals - 1}")
     total = coverage(weights)
-    found = [Point(int(chosen[c]), c, shares[c] / total) for c in chosen]
-    return tuple(sorted(found, key=lambda point: point.interval))
+    points = [Point(int(chosen[c]), c, shares[c] / total) for c in chosen]
+    return tuple(sorted(points, key=lambda point: point.interval))
 
 
 def coverage(weights: Path) -> float:
@@ -185,20 +185,20 @@ def coverage(weights: Path) -> float:
 
 def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
     """Reads the lines `value cluster` of a file. Returns the value of each cluster."""
-    found: dict[int, float] = {}
+    values: dict[int, float] = {}
     for where, line in _lines(path):
         try:
             value, cluster = line.split()
-            if int(cluster) in found:
+            if int(cluster) in values:
                 raise StatsError(f"{where}: cluster {cluster} a second time")
-            found[int(cluster)] = kind(value)
+            values[int(cluster)] = kind(value)
         except ValueError as error:
             if isinstance(error, StatsError):
                 raise
             raise StatsError(f"{where}: expected `value cluster`, found {line!r}") from None
-    if not found:
+    if not values:
         raise StatsError(f"{path}: empty: expected a line for each cluster")
-    return found
+    return values
 
 
 # --- clustering ---------------------------------------------------------------------------------
@@ -242,18 +242,18 @@ def cluster(
     # The clusters are numbered in the order in which they first appear in the run. The numbers from
     # k-means are not used.
     number = {label: new for new, label in enumerate(dict.fromkeys(chosen.labels_))}
-    found = []
+    picked = []
     for label in number:
         members = np.flatnonzero(chosen.labels_ == label)
         nearest = members[np.argmin(distances[members])]
         share = weights[members].sum() / weights.sum()
-        found.append(Point(busy[nearest], number[label], float(share)))
+        picked.append(Point(busy[nearest], number[label], float(share)))
     labels = dict(zip(busy, chosen.labels_, strict=True))
     return Clustering(
-        tuple(sorted(found, key=lambda point: point.interval)),
+        tuple(sorted(picked, key=lambda point: point.interval)),
         tuple(
-            number[labels[one]] if one in labels else IDLE_INTERVAL
-            for one in range(len(vectors.intervals))
+            number[labels[interval]] if interval in labels else IDLE_INTERVAL
+            for interval in range(len(vectors.intervals))
         ),
         tuple(scores),
     )
@@ -354,7 +354,7 @@ def miss_clocks(parsed: Events, empty: int, intervals: int) -> np.ndarray:
     if missing := set(range(intervals)) - parsed.intervals.keys():
         raise StatsError(f"the run has no counts of interval {min(missing)}")
     counts = [counted(parsed, empty, interval) for interval in range(intervals)]
-    return np.array([[one.get(kind, 0) * MISSES[kind] for kind in MISSES] for one in counts], float)
+    return np.array([[own.get(kind, 0) * MISSES[kind] for kind in MISSES] for own in counts], float)
 
 
 def elapsed(parsed: Events, empty: int) -> int:
@@ -362,8 +362,9 @@ def elapsed(parsed: Events, empty: int) -> int:
 
     Brackets of the phase `empty` are ignored.
     """
-    clocks = [bracket for bracket in parsed.brackets if bracket.phase != empty]
-    return max(one.end.tsc for one in clocks) - min(one.begin.tsc for one in clocks)
+    brackets = [bracket for bracket in parsed.brackets if bracket.phase != empty]
+    begin = min(bracket.begin.tsc for bracket in brackets)
+    return max(bracket.end.tsc for bracket in brackets) - begin
 
 
 def estimate(parsed: Events, empty: int, points: Sequence[Point]) -> dict[str, float]:

@@ -74,12 +74,12 @@ def of_table(table: pd.DataFrame) -> dict[str, Terms]:
         raise StatsError(
             f"the table has no column {missing[0]}: expected a table of p5stats.tidy.load"
         )
-    found = {}
+    terms = {}
     for run, *values in table.drop_duplicates("run")[["run", *COLUMNS]].itertuples(index=False):
         operations, clock_hz, vector, moved = (
             None if pd.isna(value) else int(value) for value in values
         )
         if operations is None or clock_hz is None or moved is None:
             raise StatsError(f"run {run}: no run.json beside its table")
-        found[str(run)] = Terms(operations, clock_hz, vector, moved)
-    return found
+        terms[str(run)] = Terms(operations, clock_hz, vector, moved)
+    return terms

@@ -222,12 +222,12 @@ def write(
     if not counted:
         _write(path, [_table(frame, about)])
         return
-    about |= {_OBSERVERS: {name: one.summary for name, one in counted.items()}}
+    about |= {_OBSERVERS: {name: counts.summary for name, counts in counted.items()}}
     into = pa.schema(observed.fields(counted, schema()), _described(about, OBSERVED_VERSION))
     markers = frame.reindex(columns=into.names).assign(**{OBSERVER: MARKERS})
     origin = {name: frame[name].iloc[0] for name in ORIGIN} | {"symbol": ""}
     known = {**dict(zip(frame["event"], frame["unit"], strict=True)), **(units or {})}
-    rows = (observed.rows(name, one, origin, known, into) for name, one in counted.items())
+    rows = (observed.rows(name, counts, origin, known, into) for name, counts in counted.items())
     first = pa.Table.from_pandas(markers, schema=into, preserve_index=False)
     _write(path, chain([first.replace_schema_metadata(into.metadata)], *rows))
 
@@ -242,10 +242,10 @@ def save(path: str | Path, table: pd.DataFrame) -> None:
     keys = [*settings(table), *([LABEL] if LABEL in table else [])]
     values = table.drop_duplicates(["run", "geometry"])[["run", "geometry", *keys]]
     about: dict[str, Any] = {
-        "runs": {run: asdict(one) for run, one in terms.items()},
+        "runs": {run: asdict(own) for run, own in terms.items()},
         "settings": json.loads(values.to_json(orient="split", index=False)),
     }
-    clocks = {one.clock_hz for one in terms.values()}
+    clocks = {own.clock_hz for own in terms.values()}
     if len(clocks) == 1:
         about["clock_hz"] = min(clocks)
     # The file is written once and read often, so a slow and strong compression is useful.
@@ -271,8 +271,8 @@ def _write(path: Path, tables: Iterable[pa.Table], **options: Any) -> None:  # n
     temporary = path.with_name(path.name + ".tmp")
     try:
         with pq.ParquetWriter(temporary, first.schema, **options) as writer:
-            for one in chain([first], rest):
-                writer.write_table(one)
+            for table in chain([first], rest):
+                writer.write_table(table)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -328,9 +328,9 @@ def _stored(path: Path, sha256: str | None, observer: str) -> tuple[pa.Table, di
         columns = file.schema_arrow
         if OBSERVER in columns.names:  # loads pyarrow.dataset, which takes a while
             chosen = [(OBSERVER, "=", observer)]
-            found = pq.read_table(pa.BufferReader(content), filters=chosen)
+            rows = pq.read_table(pa.BufferReader(content), filters=chosen)
         else:
-            found = file.read()
+            rows = file.read()
     except (OSError, ValueError, pa.ArrowException) as error:
         raise DamagedTable(path, f"cannot read {path}: {str(error).splitlines()[0]}") from None
     try:
@@ -346,15 +346,15 @@ def _stored(path: Path, sha256: str | None, observer: str) -> tuple[pa.Table, di
     own = pa.schema(list(columns)[: len(plain)])
     if not own.equals(plain) or (len(columns) > len(plain)) != (version == OBSERVED_VERSION):
         raise StatsError(f"{path}: columns differ from schema version {version}")
-    return found, metadata
+    return rows, metadata
 
 
 def read_observed(directory: Path, observer: str) -> Counted | None:
     """The counts of an observer in the table of a run directory, with the names of phases. None if
     the table has no rows of the observer. StatsError as `read_run`."""
-    found, metadata = _stored(directory / COUNTS, _digest(directory), observer)
+    rows, metadata = _stored(directory / COUNTS, _digest(directory), observer)
     summary = metadata.get(_OBSERVERS, {}).get(observer)
-    return observed.of_table(found, summary) if summary else None
+    return observed.of_table(rows, summary) if summary else None
 
 
 def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
@@ -486,8 +486,8 @@ def _keep_apart(runs: Sequence[tuple[pd.DataFrame, Mapping[str, Any]]]) -> None:
         name = _inner(facts, "parameters").get("file")
         if len(digests.get(name, ())) > 1 and (program := record.program_digest(facts)):
             apart = f"file={name}[{program[:4]}]"
-            found = frame["parameters"].str
-            frame["parameters"] = found.replace(f"file={name}", apart, n=1, regex=False)
+            texts = frame["parameters"].str
+            frame["parameters"] = texts.replace(f"file={name}", apart, n=1, regex=False)
 
 
 def _setting(facts: Mapping[str, Any], key: str, geometry: str) -> int | float | bool | str | None:
@@ -501,10 +501,10 @@ def _setting(facts: Mapping[str, Any], key: str, geometry: str) -> int | float |
 
 def _inner(facts: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """A table inside a record. Empty if the record does not contain the table."""
-    found: Any = facts
+    table: Any = facts
     for name in names:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+        table = table.get(name) if isinstance(table, dict) else None
+    return table if isinstance(table, dict) else {}
 
 
 def _saved(path: Path, keys: Sequence[str] | None) -> pd.DataFrame:
@@ -513,7 +513,7 @@ def _saved(path: Path, keys: Sequence[str] | None) -> pd.DataFrame:
     if "runs" not in metadata:
         return of_runs([path.parent], keys=keys)
     try:
-        terms = {run: Terms(**one) for run, one in metadata["runs"].items()}
+        terms = {run: Terms(**values) for run, values in metadata["runs"].items()}
         stored = pd.DataFrame(**metadata["settings"])
         parts = [
             run_terms.with_columns(rows, terms[str(run)], terms[str(run)].clock_hz)

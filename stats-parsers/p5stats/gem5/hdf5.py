@@ -52,23 +52,22 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
     try:
         _check(path)
         with h5py.File(path, "r") as file:
-            found: list[_Series] = []
-            _collect(path, file, "", found, h5py)
-            if not found:
+            statistics: list[_Series] = []
+            _collect(path, file, "", statistics, h5py)
+            if not statistics:
                 raise StatsError(f"{path}: no statistics: expected a dataset for each statistic")
-            dumps = found[0].dataset.shape[0]
-            for series in found:
+            dumps = statistics[0].dataset.shape[0]
+            for series in statistics:
                 if series.dataset.shape[0] != dumps:
                     raise StatsError(
                         f"{path}: {series.dataset.name}: cut short: expected {dumps} dumps, as"
-                        f" {found[0].dataset.name} has, found {series.dataset.shape[0]}"
+                        f" {statistics[0].dataset.name} has, found {series.dataset.shape[0]}"
                     )
             if wanted:
-                found = [
-                    one for one in (series.only(wanted) for series in found) if any(one.columns)
-                ]
+                chosen = (series.only(wanted) for series in statistics)
+                statistics = [series for series in chosen if any(series.columns)]
             for first in range(0, dumps, CHUNK):
-                yield from _chunk(path, found, first, min(first + CHUNK, dumps))
+                yield from _chunk(path, statistics, first, min(first + CHUNK, dumps))
     except StatsError:
         raise
     # h5py raises many kinds of exception for a damaged file.
@@ -108,32 +107,32 @@ def _check(path: Path) -> None:
                     raise ValueError("a damaged heap")
 
 
-def _chunk(path: Path, found: list[_Series], first: int, end: int) -> Iterator[Section]:
+def _chunk(path: Path, statistics: list[_Series], first: int, end: int) -> Iterator[Section]:
     blocks = [
         series.dataset[first:end].reshape(end - first, len(series.columns)).tolist()
-        for series in found
+        for series in statistics
     ]
     for dump in range(first, end):
         section = Section(dump, f"{path}: section {dump}")
-        for series, block in zip(found, blocks, strict=True):
+        for series, block in zip(statistics, blocks, strict=True):
             for name, value in zip(series.columns, block[dump - first], strict=True):
                 if name is not None:
                     section.add(name, Number(whole(value), "", series.description))
         yield section
 
 
-def _collect(path: Path, group: Any, prefix: str, found: list[_Series], h5py: Any) -> None:  # noqa: ANN401
+def _collect(path: Path, group: Any, prefix: str, statistics: list[_Series], h5py: Any) -> None:  # noqa: ANN401
     for key in group:
         node, name = group[key], f"{prefix}{key}"
         if isinstance(node, h5py.Group):
-            _collect(path, node, f"{name}.", found, h5py)
+            _collect(path, node, f"{name}.", statistics, h5py)
             continue
         # gem5 writes doubles. Python's float cannot represent wider numbers.
         if not 1 <= node.ndim <= 3 or node.dtype.kind not in "fiu" or node.dtype.itemsize > 8:
             raise StatsError(
                 f"{path}: {node.name}: expected numbers of up to 64 bits in one to three dimensions"
             )
-        found.append(_Series(node, _columns(node, name), "".join(_texts(node, "description"))))
+        statistics.append(_Series(node, _columns(node, name), "".join(_texts(node, "description"))))
 
 
 def _columns(dataset: Any, name: str) -> list[str | None]:  # noqa: ANN401

@@ -104,7 +104,7 @@ def _distribution(section: Section, name: str, node: dict[str, Any]) -> None:
 
 def _elements(section: Section, name: str, node: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     value = node.get("value")
-    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
+    if not isinstance(value, dict) or not all(isinstance(child, dict) for child in value.values()):
         raise StatsError(f"{section.where}: {name}: value: expected an object of statistics")
     yield from value.items()
 

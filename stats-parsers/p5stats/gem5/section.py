@@ -87,12 +87,12 @@ class Section:
 
     def only(self, wanted: Callable[[str], bool]) -> "Section":
         """A copy of the dump. The copy contains each number whose full name `wanted` accepts."""
-        found = Section(self.number, self.where)
+        section = Section(self.number, self.where)
         for statistic, element, number in self:
             name = full_name(statistic, element)
             if wanted(name):
-                found.add(name, number)
-        return found
+                section.add(name, number)
+        return section
 
     def __iter__(self) -> Iterator[tuple[str, str, Number]]:
         """Yields statistic, element and number, in the order of the file."""

@@ -55,7 +55,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
     then raises StatsError.
     """
     section: Section | None = None
-    found, number = 0, 0
+    ended, number = 0, 0
     for number, line in _unfolded(path):
         text = line.rstrip()
         if not text or text.startswith("#"):
@@ -65,12 +65,12 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
                 raise StatsError(
                     f"{section.where}, line {number}: expected {END!r} before the next section"
                 )
-            section = Section(found, f"{path}: section {found} from line {number}")
+            section = Section(ended, f"{path}: section {ended} from line {number}")
         elif text == END:
             if not section:
                 raise StatsError(f"{path}, line {number}: {END!r} without its beginning")
             yield section
-            section, found = None, found + 1
+            section, ended = None, ended + 1
         elif section is None:
             raise StatsError(f"{path}, line {number}: expected {BEGIN!r}, found {text[:60]!r}")
         elif not line.endswith("\n"):
@@ -81,7 +81,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
             _add(section, number, text)
     if section:
         raise StatsError(f"{section.where}: cut short after line {number}: expected {END!r}")
-    if not found:
+    if not ended:
         raise StatsError(f"{path}: no statistics: expected {BEGIN!r}")
 
 
