@@ -19,17 +19,17 @@ NOTE = (
 )
 
 
-def show(console: Console, found: dict[str, dict[str, Any]], form: str) -> None:
+def show(console: Console, estimates: dict[str, dict[str, Any]], form: str) -> None:
     """Prints the estimates as table, markdown or json. `found`: the record of each label."""
     if form == "json":
-        rows = [{"label": label, **record} for label, record in found.items()]
+        rows = [{"label": label, **record} for label, record in estimates.items()]
         print(json.dumps({"schema_version": SCHEMA_VERSION, "rows": rows}, indent=1))
         return
-    grids = [summary(found), *(_rates(label, record) for label, record in found.items())]
+    grids = [summary(estimates), *(_rates(label, record) for label, record in estimates.items())]
     if form == "markdown":
         print("\n\n".join([*(grid.markdown() for grid in grids), NOTE]))
         return
-    print_all(console, grids if found else (), [NOTE])
+    print_all(console, grids if estimates else (), [NOTE])
 
 
 def points(chosen: Chosen) -> Grid:
@@ -50,7 +50,7 @@ def points(chosen: Chosen) -> Grid:
     return grid
 
 
-def summary(found: dict[str, dict[str, Any]]) -> Grid:
+def summary(estimates: dict[str, dict[str, Any]]) -> Grid:
     """Returns a table with a row for each workload: size, CPI, error and host time."""
     grid = Grid(
         "",
@@ -69,7 +69,7 @@ def summary(found: dict[str, dict[str, Any]]) -> Grid:
             "full",
         ],
     )
-    for label, record in found.items():
+    for label, record in estimates.items():
         cycles, host = record["events"][BUSY], record["host_seconds"]
         grid.add(
             label,

@@ -30,8 +30,8 @@ def option(parser: argparse.ArgumentParser, words: Sequence[str]) -> UserError |
 
 
 def _unknown(name: str, known: Sequence[str], command: str) -> UserError:
-    full = {one.lstrip("-"): one for one in known if one.startswith("--")}
+    full = {option.lstrip("-"): option for option in known if option.startswith("--")}
     near = nearest(name.lstrip("-"), full)
-    meant = listed([full[one] for one in near], form=str) if near else ""
+    meant = listed([full[option] for option in near], form=str) if near else ""
     hint = f"; did you mean {meant}?" if meant else f" (see `{command} --help`)"
     return UserError(f"unknown option {name}{hint}")

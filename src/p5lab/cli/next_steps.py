@@ -32,7 +32,7 @@ def show(progress: Progress, lab: Lab, args: argparse.Namespace, stored: Sequenc
     `run`. `stored`: its runs."""
     if not stored:
         return
-    places = dict.fromkeys(shown(one.directory.parent) for one in stored)
+    places = dict.fromkeys(shown(run.directory.parent) for run in stored)
     runs = f"{len(stored)} run{'s' if len(stored) > 1 else ''}"
     progress.note(f"Results: {', '.join(places)} ({runs})")
     start = START
@@ -62,13 +62,13 @@ def _lines(command: str, purpose: str, width: int) -> list[str]:
 
 def _steps(args: argparse.Namespace, stored: Sequence[Stored]) -> Iterator[tuple[str, str]]:
     """Yields commands without ./p5lab, the most useful first, each with its purpose."""
-    good = [one for one in stored if one.status == "ok"]
+    good = [run for run in stored if run.status == "ok"]
     pair = _pair(good)
     if args.experiment and good:
         yield again(args, "report"), "a page with figures"
     if args.program and good and (args.attribute or args.region):
         # The page about `program` has all programs of the user, and compares none of them.
-        versions = [one.id[:ID] for one in good if selection.called(one.record)]
+        versions = [run.id[:ID] for run in good if selection.called(run.record)]
         yield f"report {' '.join(versions) or 'program'}", "a page with functions and lines"
     elif args.program and good and args.sweeps:
         yield again(args, "report"), "a page with figures"
@@ -90,10 +90,10 @@ def _pair(good: Sequence[Stored]) -> tuple[Stored, Stored] | None:
     on one system. Returns None if there are none. Their events differ if there is such a pair. In a
     sweep these are the first and the last value, if their events differ."""
     jobs: dict[str, list[Stored]] = {}
-    for one in good:
-        parameters = "" if selection.called(one.record) else one.record["parameters"]
-        job = f"{one.record['workload']['name']} {parameters} {one.record['seed']}"
-        jobs.setdefault(job, []).append(one)
+    for run in good:
+        parameters = "" if selection.called(run.record) else run.record["parameters"]
+        job = f"{run.record['workload']['name']} {parameters} {run.record['seed']}"
+        jobs.setdefault(job, []).append(run)
     pairs = [
         (same[0], other)
         for same in jobs.values()
@@ -104,10 +104,10 @@ def _pair(good: Sequence[Stored]) -> tuple[Stored, Stored] | None:
     return next(different, pairs[0] if pairs else None)
 
 
-def _differences(one: Stored, other: Stored) -> int:
+def _differences(first_run: Stored, other: Stored) -> int:
     """In how many things two runs of a job differ: the version of the program, the engine, the
     clocks, and the parts of a system, of which each changed machine key is one."""
-    first, second = _things(one), _things(other)
+    first, second = _things(first_run), _things(other)
     return sum(first.get(name) != second.get(name) for name in first | second)
 
 

@@ -318,10 +318,10 @@ def question(args: argparse.Namespace, by: str) -> breakdown.Question:
     """Returns what --by and its options ask for. `by`: the value of --by. Says so if --map has no
     effect. Raises UserError if they do not fit."""
     given = getattr(args, "metrics", ()), getattr(args, "per", breakdown.OPERATION)
-    found = breakdown.ask([by], args.where, *given, args.names)
-    if said := breakdown.unused(found):
+    asked = breakdown.ask([by], args.where, *given, args.names)
+    if said := breakdown.unused(asked):
         print(f"p5lab: --map {said}", file=sys.stderr)
-    return found
+    return asked
 
 
 def check_no_breakdown(args: argparse.Namespace) -> None:
@@ -342,12 +342,12 @@ def check_no_breakdown(args: argparse.Namespace) -> None:
 
 def group(parser: argparse.ArgumentParser, groups: Mapping[str, Sequence[str]]) -> None:
     """Moves options into groups of the help text, by the titles of the groups."""
-    found = parser._option_string_actions
-    moved = {id(found[name]) for names in groups.values() for name in names}
+    actions = parser._option_string_actions
+    moved = {id(actions[name]) for names in groups.values() for name in names}
     others = parser._optionals._group_actions
     others[:] = [action for action in others if id(action) not in moved]
     for title, names in groups.items():
-        parser.add_argument_group(title)._group_actions += [found[name] for name in names]
+        parser.add_argument_group(title)._group_actions += [actions[name] for name in names]
 
 
 def print_json(what: dict[str, object]) -> None:
@@ -366,7 +366,7 @@ def executor(args: argparse.Namespace, lab: Lab) -> Execute:
     """Returns a function that calls `execute` with the options of the command line
     (jobs, workers, no-build). A command uses this function if the results of the first runs
     determine the next runs."""
-    found = workers(args)
+    dask = workers(args)
     return lambda runs: execute(
-        lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=found
+        lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=dask
     )

@@ -89,7 +89,7 @@ def _what(args: argparse.Namespace, lab: Lab, flags: Sequence[sweep.Axis]) -> Wh
     if args.program:
         steps = tuple(map(script.load, getattr(args, "script", ())))
         swept = [axis.steps for axis in flags]
-        found = tuple(
+        programs = tuple(
             UserProgram(
                 Path(name),
                 args.args,
@@ -101,7 +101,7 @@ def _what(args: argparse.Namespace, lab: Lab, flags: Sequence[sweep.Axis]) -> Wh
             for own in args.cflags or [""]
             for more in itertools.product(*swept)
         )
-        return found if len(found) > 1 else found[0]
+        return programs if len(programs) > 1 else programs[0]
     if args.experiment is None:
         stored = ", a run, `program`" if args.command_name == "report" else ""
         raise UserError(

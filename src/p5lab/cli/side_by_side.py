@@ -22,10 +22,10 @@ def named(
     UserError if a word names no finished run."""
     say_repeated(words)
     if question:
-        found, left_out = breakdown.named(lab, words, question, only)
+        runs, left_out = breakdown.named(lab, words, question, only)
         if left_out:
             print(f"p5lab: {left_out}", file=sys.stderr)
-        return found
+        return runs
     runs = [same[0] for same in selection.groups(lab, words, only)]
     if any(selection.is_group(lab, word) for word in words):
         return runs
@@ -43,8 +43,8 @@ def chosen(lab: Lab, words: Sequence[str], only: str) -> list[Stored]:
     column of their own."""
     runs = named(lab, words, only)
     for same in comparison.repeated(runs):
-        ids = ", ".join(one.id[:8] for one in same)
-        newest = max(same, key=lambda one: one.started).id[:8]
+        ids = ", ".join(stored.id[:8] for stored in same)
+        newest = max(same, key=lambda stored: stored.started).id[:8]
         print(f"p5lab: {ids}: one system and seed; the newest, {newest}, is shown", file=sys.stderr)
     return swept_keys.in_order(runs)
 

@@ -55,14 +55,16 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     arguments.check_output(args.output)
     asked = _runs(args, lab)
     most = 1 if args.kernel else VERSIONS
-    found, results = programs.by_instruction(asked, args.kernel, most, options.executor(args, lab))
+    by_program, results = programs.by_instruction(
+        asked, args.kernel, most, options.executor(args, lab)
+    )
     if failures.report(results):
         return STATUS_FAILED
-    for one in found:
-        annotated.show(counts.stdout(), one, args.kernel or args.function, args.form)
+    for program in by_program:
+        annotated.show(counts.stdout(), program, args.kernel or args.function, args.form)
     if args.output:
         with writing(args.output):
-            args.output.write_text(annotation.page(found), encoding="utf-8")
+            args.output.write_text(annotation.page(by_program), encoding="utf-8")
         Progress().say(f"Page: {shown(args.output)}")
     return 0
 

@@ -53,45 +53,45 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     limits = [Limit.parse(text) for text in args.limit or [regression.DEFAULT]]
     try:
         baseline, new = (regression.load(lab, word) for word in (args.baseline, args.new))
-        found = regression.check(baseline, new, limits)
+        checked = regression.check(baseline, new, limits)
         if args.junit:
-            text = ElementTree.tostring(_junit(found, limits), encoding="utf-8")
+            text = ElementTree.tostring(_junit(checked, limits), encoding="utf-8")
             with writing(args.junit):
                 args.junit.write_bytes(text)
     except (UserError, StatsError) as error:  # status 1 says only that a number moved
         raise UserError(str(error)) from None
     if args.form == "json":
-        options.print_json(_document(found))
+        options.print_json(_document(checked))
     else:
-        _print(found)
-    return 0 if found.is_good else STATUS_FAILED
+        _print(checked)
+    return 0 if checked.is_good else STATUS_FAILED
 
 
-def _print(found: Checked) -> None:
+def _print(checked: Checked) -> None:
     console = counts.stdout()
-    for one in found.moved:
-        texts = _message(one).split("; ")
-        for text in (f"{one.name}: {texts[0]}", *(f"  {text}" for text in texts[1:])):
+    for moved in checked.moved:
+        texts = _message(moved).split("; ")
+        for text in (f"{moved.name}: {texts[0]}", *(f"  {text}" for text in texts[1:])):
             console.print(text, highlight=False, markup=False, soft_wrap=True)
     lines = [
-        *(f"{name}: {GONE}" for name in found.gone),
-        *(f"{text} ({FAILED})" for text in found.failed),
-        *(f"{name}: new, not compared" for name in found.new),
-        *_largest_within(found),
-        f"{len(found.moved)} of {found.compared} numbers moved further than the limit.",
+        *(f"{name}: {GONE}" for name in checked.gone),
+        *(f"{text} ({FAILED})" for text in checked.failed),
+        *(f"{name}: new, not compared" for name in checked.new),
+        *_largest_within(checked),
+        f"{len(checked.moved)} of {checked.compared} numbers moved further than the limit.",
     ]
     for line in lines:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _largest_within(found: Checked) -> Iterator[str]:
+def _largest_within(checked: Checked) -> Iterator[str]:
     """For each limit, the number that moved most without moving too far, and how many others
     moved."""
     by_limit: dict[Limit, list[Moved]] = {}
-    for one in found.within:
-        by_limit.setdefault(one.limit, []).append(one)
+    for moved in checked.within:
+        by_limit.setdefault(moved.limit, []).append(moved)
     for limit, within in by_limit.items():
-        others = sum(one.before != one.after for one in within) - 1
+        others = sum(moved.before != moved.after for moved in within) - 1
         if others < 0:
             number = "1 operation" if len(within) == 1 else f"all {len(within)} operations"
             yield f"{limit.what.name}: equal in {number}, limit {limit.text}"
@@ -100,11 +100,11 @@ def _largest_within(found: Checked) -> Iterator[str]:
             yield f"{within[0].name}: {_message(within[0])}{less}"
 
 
-def _change(one: Moved) -> str:
-    change = one.after - one.before
-    if math.isnan(change) or not one.before:
+def _change(moved: Moved) -> str:
+    change = moved.after - moved.before
+    if math.isnan(change) or not moved.before:
         return MISSING if math.isnan(change) else signed(change)
-    return f"{signed(100 * change / abs(one.before))} %"
+    return f"{signed(100 * change / abs(moved.before))} %"
 
 
 def _parts(parts: Parts) -> str:
@@ -114,46 +114,48 @@ def _parts(parts: Parts) -> str:
     )
 
 
-def _document(found: Checked) -> dict[str, object]:
-    other = {"gone": found.gone, "new": found.new, "failed": found.failed}
-    both = {"rows": _rows(found.moved), "within": _rows(found.within)}
-    return {**both, "compared": found.compared, **other}
+def _document(checked: Checked) -> dict[str, object]:
+    other = {"gone": checked.gone, "new": checked.new, "failed": checked.failed}
+    both = {"rows": _rows(checked.moved), "within": _rows(checked.within)}
+    return {**both, "compared": checked.compared, **other}
 
 
 def _rows(numbers: Iterable[Moved]) -> list[dict[str, object]]:
     return [
         {
-            "operation": one.name,
-            "metric": one.limit.what.name,
-            "unit": one.limit.what.unit,
-            "limit": one.limit.text,
-            "baseline": plain(one.before),
-            "new": plain(one.after),
-            "change": plain(one.after - one.before),
-            "runs": list(one.runs),
+            "operation": moved.name,
+            "metric": moved.limit.what.name,
+            "unit": moved.limit.what.unit,
+            "limit": moved.limit.text,
+            "baseline": plain(moved.before),
+            "new": plain(moved.after),
+            "change": plain(moved.after - moved.before),
+            "runs": list(moved.runs),
             "causes": {
                 by: [
                     {"name": name, "change": change, "state": state}
                     for name, change, state in parts
                 ]
-                for by, parts in one.causes.items()
+                for by, parts in moved.causes.items()
             },
         }
-        for one in numbers
+        for moved in numbers
     ]
 
 
-def _junit(found: Checked, limits: list[Limit]) -> ElementTree.Element:
+def _junit(checked: Checked, limits: list[Limit]) -> ElementTree.Element:
     """A test case for each limit of each operation, and for each missing operation and failed
     run."""
     cases: list[tuple[str, str, str]] = []
-    moved = {(one.name, one.limit.text, one.limit.what.name): one for one in found.moved}
+    moved = {
+        (change.name, change.limit.text, change.limit.what.name): change for change in checked.moved
+    }
     for limit in limits:
-        for name in found.names:
-            one = moved.get((name, limit.text, limit.what.name))
-            cases.append((limit.what.name, name, _message(one) if one else ""))
-    cases += [("operation", name, GONE) for name in found.gone]
-    cases += [("run", text, FAILED) for text in found.failed]
+        for name in checked.names:
+            change = moved.get((name, limit.text, limit.what.name))
+            cases.append((limit.what.name, name, _message(change) if change else ""))
+    cases += [("operation", name, GONE) for name in checked.gone]
+    cases += [("run", text, FAILED) for text in checked.failed]
     failures = sum(bool(message) for *_, message in cases)
     suite = {"name": "p5lab check", "tests": str(len(cases)), "failures": str(failures)}
     root = ElementTree.Element("testsuites")
@@ -165,9 +167,9 @@ def _junit(found: Checked, limits: list[Limit]) -> ElementTree.Element:
     return root
 
 
-def _message(one: Moved) -> str:
-    causes = "".join(f"; by {by}: {_parts(parts)}" for by, parts in one.causes.items())
+def _message(moved: Moved) -> str:
+    causes = "".join(f"; by {by}: {_parts(parts)}" for by, parts in moved.causes.items())
     return (
-        f"{one.limit.what.name} {number(one.before)} before, {number(one.after)} now"
-        f" ({_change(one)}, limit {one.limit.text}){causes}"
+        f"{moved.limit.what.name} {number(moved.before)} before, {number(moved.after)} now"
+        f" ({_change(moved)}, limit {moved.limit.text}){causes}"
     )

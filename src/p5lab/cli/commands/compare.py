@@ -32,14 +32,17 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `compare`."""
     runs = selection.as_versions(side_by_side.chosen(lab, args.words, args.only))
-    found = Comparison(runs)
-    if len(found.systems) == 1:
+    comparison = Comparison(runs)
+    if len(comparison.systems) == 1:
         raise UserError(
             f"compare {' '.join(args.words)}: expected runs of two or more systems or versions;"
-            f" found one, {found.systems[0].guest} on {found.systems[0].machine}"
+            f" found one, {comparison.systems[0].guest} on {comparison.systems[0].machine}"
         )
-    if not any(len(found.cells(one)) - found.cells(one).count(None) > 1 for one in found.questions):
-        operations = few(dict.fromkeys(map(found.label, found.questions)))
+    if not any(
+        len(comparison.cells(question)) - comparison.cells(question).count(None) > 1
+        for question in comparison.questions
+    ):
+        operations = few(dict.fromkeys(map(comparison.label, comparison.questions)))
         raise UserError(
             f"compare {' '.join(args.words)}: no operation in common: {operations}; expected runs"
             " of one workload, or of programs"

@@ -96,10 +96,10 @@ def script(parser: argparse.ArgumentParser, shell: str, lab: Lab) -> str:
     import shtab  # imported here because no other command needs it
 
     notebook = parsers.commands_of(parser).get("notebook")
-    for one in parsers.commands_of(parser).values():
-        for action in one._actions:
+    for command_parser in parsers.commands_of(parser).values():
+        for action in command_parser._actions:
             name = _ALIASES.get(action.dest, action.dest)
-            if one is notebook and name == "name":
+            if command_parser is notebook and name == "name":
                 name = "notebook"
             if name in NAMES and not action.choices:
                 command = NAMES[name].format(root=shlex.quote(str(lab.root)))

@@ -40,7 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
             with P5CPU); without this option, gem5 has its own processor and caches
         --explain NAME  also run experiments that can explain a difference: the experiments with
             these names, or all of them if no name is given. The names:
-            {", ".join(one.name for one in agreement.EXPLANATIONS)}
+            {", ".join(explanation.name for explanation in agreement.EXPLANATIONS)}
         """,
         explain={"nargs": "*"},
     )
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     ask = agreement.Ask(
         args.guest, args.machine, tuple(args.workload), args.seeds, args.experiment, args.chip
     )
-    found = agreement.check(lab, ask, run, None if args.explain == [] else explanations)
-    agreement.show(counts.stdout(), found, args.form)
-    failed = failures.report(found.failed)
-    return STATUS_FAILED if failed or len(found.unexplained) else 0
+    agreed = agreement.check(lab, ask, run, None if args.explain == [] else explanations)
+    agreement.show(counts.stdout(), agreed, args.form)
+    failed = failures.report(agreed.failed)
+    return STATUS_FAILED if failed or len(agreed.unexplained) else 0

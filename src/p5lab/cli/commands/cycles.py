@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         lab,
         args.what,
         function=args.function,
-        arguments=[one for one in args.args.split(",") if one],
+        arguments=[number for number in args.args.split(",") if number],
         registers=_registers(args.registers),
         cflags=args.cflags,
     )
@@ -74,10 +74,10 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
 
 
 def _registers(text: str) -> dict[str, str]:
-    found = {}
-    for one in filter(None, text.split(",")):
-        name, equals, value = one.partition("=")
+    registers = {}
+    for assignment in filter(None, text.split(",")):
+        name, equals, value = assignment.partition("=")
         if not equals or not value:
-            raise UserError(f"--with {one}: expected REGISTER=VALUE, such as ecx=100")
-        found[name.strip()] = value.strip()
-    return found
+            raise UserError(f"--with {assignment}: expected REGISTER=VALUE, such as ecx=100")
+        registers[name.strip()] = value.strip()
+    return registers

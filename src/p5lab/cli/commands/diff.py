@@ -40,6 +40,6 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     runs = {(stored := selection.find(lab, run)).directory: stored for run in args.runs}
     if len(runs) < 2:
         raise UserError("diff: expected at least two different runs")
-    found = diff.between(list(runs.values()), rings=args.rings)
-    diff_tables.show(counts.stdout(), found, args.form, all_rows=args.all_rows)
+    differences = diff.between(list(runs.values()), rings=args.rings)
+    diff_tables.show(counts.stdout(), differences, args.form, all_rows=args.all_rows)
     return 0

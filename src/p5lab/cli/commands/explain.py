@@ -59,19 +59,21 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     options.check_no_breakdown(args)
     asked = options.question(args, args.by) if args.by else None
     top = args.top or (breakdown_table.ROWS if asked else None)
-    found = two_systems.of(lab, args.words, asked, args.only, top, single=args.single)
-    explanation.show(counts.stdout(), found, args.form, asked)
+    explanations = two_systems.of(lab, args.words, asked, args.only, top, single=args.single)
+    explanation.show(counts.stdout(), explanations, args.form, asked)
     if args.export is not None:
-        _export(found, args.export, size)
+        _export(explanations, args.export, size)
     return 0
 
 
-def _export(found: Sequence[Explanation], directory: Path, size: FigureSize | None = None) -> None:
+def _export(
+    explanations: Sequence[Explanation], directory: Path, size: FigureSize | None = None
+) -> None:
     # The figures need Python packages that may have to be installed first.
     packages.ensure("report")
     from p5lab.page import svg, waterfall_figure
 
-    stacks = [stack for one in found for stack in (*one.first, *one.second)]
+    stacks = [stack for part in explanations for stack in (*part.first, *part.second)]
     records = {stack.stored.id: stack.stored.record for stack in stacks}
-    paths = svg.export(map(waterfall_figure.of, found), directory, records, size)
+    paths = svg.export(map(waterfall_figure.of, explanations), directory, records, size)
     Progress().say(f"Figures: {len(paths)} files in {directory}")

@@ -47,18 +47,20 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     named.check_note(args.note or "")
     named.check_tags(args.tag, "--tag")
     for same in selection.groups(lab, [args.run]):
-        one = same[0]
+        stored = same[0]
         now = named.change(
-            one.directory,
+            stored.directory,
             label=args.text,
-            instead_of=_replaced(one, args),
+            instead_of=_replaced(stored, args),
             note=args.note,
             add=args.tag,
             remove=args.untag,
         )
         note = f" ({now.note})" if now.note else ""
         tags = "".join(f" #{tag}" for tag in now.tags)
-        print(f"{one.id[:10]}  {now.label or '(no label)'}: {one.record['label']}{tags}{note}")
+        print(
+            f"{stored.id[:10]}  {now.label or '(no label)'}: {stored.record['label']}{tags}{note}"
+        )
     return 0
 
 

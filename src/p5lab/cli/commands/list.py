@@ -83,15 +83,15 @@ def _status(known: dict[str, list[tuple[str, str | UserError]]]) -> int:
 
 def _runs(lab: Lab) -> list[store.Stored]:
     """All runs, the newest last."""
-    return sorted(index.runs(lab), key=lambda one: one.started)
+    return sorted(index.runs(lab), key=lambda stored: stored.started)
 
 
 def _runs_as_json(lab: Lab) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
-    for one in _runs(lab):
-        own = named.of(one.record)
+    for stored in _runs(lab):
+        own = named.of(stored.record)
         texts = {"named": own.label, "note": own.note, "tags": list(own.tags)}
-        rows.append({key: {**one.record, **texts}.get(key) for key in RUN})
+        rows.append({key: {**stored.record, **texts}.get(key) for key in RUN})
     return rows
 
 
@@ -124,14 +124,16 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str | UserError]]:
     if kind == "notebooks":
         return titled(notebook.names(lab), lambda name: notebook.title(lab, name))
     read = workload.reader(lab)
-    found = titled(workload.names(lab), lambda name: read(name).title)
-    return [(name, title) for name, title in found if not workload.is_test(str(title))]
+    titles = titled(workload.names(lab), lambda name: read(name).title)
+    return [(name, title) for name, title in titles if not workload.is_test(str(title))]
 
 
 def _supplied(system: System, lab: Lab) -> list[tuple[str, str | UserError]]:
     """Each program for a system with its title, or one error for all programs of the system."""
     try:
-        return [(f"{system.name}/{name}", one.title) for name, one in system.load(lab).items()]
+        return [
+            (f"{system.name}/{name}", program.title) for name, program in system.load(lab).items()
+        ]
     except UserError as error:
         return [(system.name, error)]
 

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         if args.kind == PAGE
         else (WRITERS[args.kind][1](stored[0], args.event), WRITERS[args.kind][0])
     )
-    name = "-".join(("profile", *(one.id[:8] for one in stored)))
+    name = "-".join(("profile", *(run.id[:8] for run in stored)))
     output = args.output or lab.results / f"{name}.{end}"
     with writing(output):
         replace_text(output, text)
@@ -79,18 +79,18 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
 def _chosen(lab: Lab, words: Sequence[str], kind: str) -> list[Stored]:
     """The runs that the words name, of each kind the newest; of an experiment or a label only those
     with counts by function. Raises UserError if there are too many, or none."""
-    found: list[Stored] = []
+    chosen: list[Stored] = []
     for word in words:
         runs = [same[0] for same in selection.groups(lab, [word])]
-        counted = [one for one in runs if (one.directory / ATTRIBUTION).is_file()]
+        counted = [stored for stored in runs if (stored.directory / ATTRIBUTION).is_file()]
         if len(runs) > 1 and not counted and kind != "trace":
             raise selection.without(runs[0], "counts by function", "--by caller")
-        found += counted or runs
-    if len(found) > (MOST if kind == PAGE else 1):
+        chosen += counted or runs
+    if len(chosen) > (MOST if kind == PAGE else 1):
         most = "one run, or two for their difference" if kind == PAGE else "one run"
-        own = selection.listed_runs(found)
+        own = selection.listed_runs(chosen)
         raise UserError(f"profile --as {kind}: expected {most}; found {own}")
-    return selection.as_versions(found)
+    return selection.as_versions(chosen)
 
 
 def _page(stored: Sequence[Stored]) -> str:

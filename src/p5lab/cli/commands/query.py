@@ -63,9 +63,9 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     selection.say_left_out(lab, index.runs(lab))
     columns, rows = index.query(lab, args.sql, tables)
     if args.form == "json":
-        found = [dict(zip(columns, row, strict=True)) for row in rows]
+        records = [dict(zip(columns, row, strict=True)) for row in rows]
         # JSON has no type for dates.
-        print(json.dumps({"schema_version": 1, "rows": found}, indent=1, default=str))
+        print(json.dumps({"schema_version": 1, "rows": records}, indent=1, default=str))
     elif args.form == "csv":
         cells = ([for_terminal(x) if isinstance(x, str) else x for x in row] for row in rows)
         csv.writer(sys.stdout, lineterminator="\n").writerows([columns, *cells])

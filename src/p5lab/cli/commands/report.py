@@ -70,7 +70,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         groups = selection.groups(lab, args.experiments, args.only)
         if not any(selection.is_group(lab, word) for word in args.experiments):
             versions = selection.as_versions([same[0] for same in groups])
-            groups = [[one, *same[1:]] for one, same in zip(versions, groups, strict=True)]
+            groups = [[version, *same[1:]] for version, same in zip(versions, groups, strict=True)]
         name = selection.name_of(lab, args.experiments, groups)
         output = args.output or lab.results / f"{name}.html"
         written = page.write_stored(lab, name, groups, output, wish)
@@ -141,7 +141,9 @@ def _check_no_choice(args: argparse.Namespace) -> None:
     options.add_choice(parser)
     for name, default in vars(parser.parse_args([])).items():
         if name != "by" and getattr(args, name) != default:
-            option = next(one.option_strings[0] for one in parser._actions if one.dest == name)
+            option = next(
+                action.option_strings[0] for action in parser._actions if action.dest == name
+            )
             raise UserError(
                 f"report {' '.join(args.experiments)}: {option}: expected only with one experiment;"
                 " ids of runs and `program` select stored runs"

@@ -62,7 +62,7 @@ GROUPS = {
     "machine": ("--ideal", "--feedback", "--model", "--clocks"),
     "count more": (
         *("--attribute", "--region", "--interval", "--trace", "--accesses"),
-        *(one.option for one in plugged.KINDS.values()),
+        *(observer.option for observer in plugged.KINDS.values()),
         "--joint",
         *("--bbv", "--pcap"),
     ),
@@ -171,9 +171,9 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         explanation.show_versions(counts.stdout(), stored)
     if args.form == "table":
         next_steps.show(Progress(), lab, args, stored)
-    for one in stored:
+    for result in stored:
         for about in (region_calls, invalid_opcodes):
-            if remark := about.remark(one.record):
+            if remark := about.remark(result.record):
                 Progress().say(remark)
     for remark in _remarks(args, results):
         Progress().say(remark)
@@ -188,20 +188,20 @@ def _remarks(args: argparse.Namespace, results: Sequence[Result]) -> list[str]:
     if len(ids) > 1:
         own = PROGRAM if len(ids) > selection.IDS else name
         name = shlex.quote(args.label) if args.label else args.experiment or own
-    found = [f"Counts by {args.by}: `./p5lab show {name} --by {args.by}`"] if args.by else []
+    remarks = [f"Counts by {args.by}: `./p5lab show {name} --by {args.by}`"] if args.by else []
     for wish in Observation.parse(args):
         if wish.shows_several and not args.by:
-            found += wish.commands(name)
+            remarks += wish.commands(name)
         for run, result in zip(ids, results, strict=True):
             if not wish.shows_several and not args.by:
-                found += wish.commands(run)
-            found += wish.remarks(shown(result.directory))
-    return found
+                remarks += wish.commands(run)
+            remarks += wish.remarks(shown(result.directory))
+    return remarks
 
 
 def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
     """Prints the output of the user's programs on stderr, because stdout contains only results."""
-    places = [(one, shown(one.directory)) for one in stored]
+    places = [(result, shown(result.directory)) for result in stored]
     if said := program_output.several(places):
         Progress().say(said.removesuffix("\n"))
     if pictures := screen.several(stored):

@@ -79,7 +79,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         seed,
     )
     _prepare(program)
-    found = sampling.run(
+    sampled = sampling.run(
         runs,
         interval=args.interval,
         features=args.features,
@@ -89,10 +89,10 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         full=args.full,
         execute=execute,
     )
-    for label, remark in found.remarks.items():
+    for label, remark in sampled.remarks.items():
         Progress().say(f"{label}: {remark}")
-    estimate_table.show(counts.stdout(), found.found, args.form)
-    return STATUS_FAILED if failures.report(found.failed) else 0
+    estimate_table.show(counts.stdout(), sampled.found, args.form)
+    return STATUS_FAILED if failures.report(sampled.failed) else 0
 
 
 def _prepare(program: Path | None) -> None:

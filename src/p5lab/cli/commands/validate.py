@@ -38,8 +38,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `validate`."""
     asked = validate.select(lab, args.source)
-    found = validate.run(lab, asked, options.executor(args, lab))
-    validate.show(counts.stdout(), found.results, args.form, everything=args.all)
-    if failures.report(found.failed):
+    validated = validate.run(lab, asked, options.executor(args, lab))
+    validate.show(counts.stdout(), validated.results, args.form, everything=args.all)
+    if failures.report(validated.failed):
         return STATUS_FAILED
-    return STATUS_FAILED if args.strict and validate.misses(found.results) else 0
+    return STATUS_FAILED if args.strict and validate.misses(validated.results) else 0

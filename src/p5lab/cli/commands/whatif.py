@@ -40,8 +40,8 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     asked = request.of(args, lab)
     if asked.ideal:
         raise UserError("--ideal: expected without whatif, which tries all parts")
-    found, results = programs.gains(lab, asked, options.executor(args, lab))
+    gains, results = programs.gains(lab, asked, options.executor(args, lab))
     status = STATUS_FAILED if failures.report(results) else 0
-    if found:
-        what_if.show(counts.stdout(), found, args.form)
+    if gains:
+        what_if.show(counts.stdout(), gains, args.form)
     return status
