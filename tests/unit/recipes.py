@@ -343,6 +343,17 @@ def check_view(lab):
     assert shown.split() == sorted(path.name for path in run.iterdir())
 
 
+def add_figure(root):
+    shutil.copy(OF_TESTS / "sizes.py", root / "src/p5lab/page/run_figures")
+
+
+def check_figure(lab):
+    page = lab.root / "page.html"
+    runs = [path.parent.name for path in lab.results.rglob("run.json")]
+    python(lab.root, "-m", "p5lab", "report", *runs, "--output", str(page))
+    assert "Sizes of the events" in page.read_text()
+
+
 METRIC = """    Metric(
         "idle CPI",
         "cycles/instruction",
@@ -378,5 +389,6 @@ RECIPES = {
     "an engine": Recipe("counter", add_engine, check_engine),
     "a command": Recipe("ids", add_command, check_command),
     "a view of `show`": Recipe("files", add_view, check_view),
+    "a figure of the report": Recipe("sizes", add_figure, check_figure),
     "a metric": Recipe("idle CPI", add_metric, check_metric),
 }

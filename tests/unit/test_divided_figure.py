@@ -13,6 +13,7 @@ from p5lab.describe.markers import WHOLE_PHASE
 from p5lab.keep import store
 from p5lab.keep.store import Stored
 from p5lab.page import charts, divided_figure, svg
+from p5lab.page.run_figures import functions
 from p5lab.present.breakdown import Question, Row, System, Table
 from p5lab.present.column import Column
 
@@ -103,8 +104,8 @@ def test_iterations_are_a_curve():
 
 def test_a_line_has_its_text():
     texts = {"/home/x/a.c": "\n  i = <b>;\n"}
-    assert divided_figure._line(texts, "line", "a.c:2") == "a.c:2: i = <b>;"
-    assert divided_figure._line(texts, "line", "a.c:7") == "a.c:7"
+    assert functions._line(texts, "line", "a.c:2") == "a.c:2: i = <b>;"
+    assert functions._line(texts, "line", "a.c:7") == "a.c:7"
 
 
 @pytest.fixture

@@ -26,13 +26,13 @@ from p5lab.page import (
     charts,
     figure,
     figures,
-    intervals_figure,
     results,
     summary,
     svg,
     theme,
-    timeline_figure,
 )
+from p5lab.page.run_figures import intervals as run_intervals
+from p5lab.page.run_figures import timeline as run_timeline
 from p5lab.prepare import prepare
 from p5lab.present import column
 from p5lab.present.comparison import Comparison
@@ -382,7 +382,7 @@ def traced(lab):
 def test_a_traced_run_has_a_timeline(p5lab, lab):
     assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
     stored = traced(lab)
-    (figure,) = timeline_figure.of(stored)
+    (figure,) = run_timeline.of([stored])
     assert figure.title == "Timeline of call, toy, p90-premiere2: call"
     steps = figure.frame[["benchmark", "point", "value", "why"]].to_numpy().tolist()
     assert steps == [
@@ -408,7 +408,7 @@ def test_the_steps_of_a_timeline_are_divided_by_component(p5lab, lab):
     ):
         line["counts"] = {"cpi.pairs": pairs, "cpi.code.l2": waits, "cycles.idle": idle}
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (figure,) = timeline_figure.of(stored)
+    (figure,) = run_timeline.of([stored])
     marks = figure.frame[["benchmark", "series", "point", "value"]].to_numpy().tolist()
     issue, code = "pairs and single instructions", "waits for code"
     assert marks == [
@@ -425,8 +425,8 @@ def test_the_steps_of_a_timeline_are_divided_by_component(p5lab, lab):
 
 def test_a_long_timeline_is_cut_and_says_so(p5lab, lab, monkeypatch):
     assert p5lab("run", "tests", "--no-build", "--workload", "call")[0] == 0
-    monkeypatch.setattr(timeline_figure, "STEPS", 2)
-    (figure,) = timeline_figure.of(traced(lab))
+    monkeypatch.setattr(run_timeline, "STEPS", 2)
+    (figure,) = run_timeline.of([traced(lab)])
     assert len(figure.frame) == 2
     assert "The figure shows the first 2 of 3 steps." in figure.caption[0]
 
@@ -436,7 +436,7 @@ def test_a_run_with_intervals_has_figures_over_time(p5lab, lab):
     (directory,) = lab.results.glob("tests/*")
     written(directory / "intervals.jsonl", INTERVALS)
     stored = store.stored(directory)
-    areas, curves = intervals_figure.of(stored)
+    areas, curves = run_intervals.of([stored])
     assert areas.title == "CPI stack of call, toy, p90-premiere2 over time"
     issue, code = "pairs and single instructions", "waits for code"
     assert areas.series == [issue, code]
@@ -466,8 +466,8 @@ def test_many_intervals_are_joined(p5lab, lab, monkeypatch):
     for line in INTERVALS[1:-1]:
         lines.append(line | {"rings": [[ring, counts[:3]] for ring, counts in line["rings"]]})
     written(directory / "intervals.jsonl", [*lines, INTERVALS[-1]])
-    monkeypatch.setattr(intervals_figure, "POINTS", 2)
-    (curves,) = intervals_figure.of(store.stored(directory))
+    monkeypatch.setattr(run_intervals, "POINTS", 2)
+    (curves,) = run_intervals.of([store.stored(directory)])
     assert curves.title == "Cycles and misses of call, toy, p90-premiere2 over time"
     assert len(curves.frame["point"].unique()) == 2
     assert len(curves.caption) == 1  # no part is idle

@@ -2,7 +2,7 @@
 """`./p5lab report` writes one self-contained HTML page about the stored results of an experiment,
 or about stored runs (docs/start/reading-a-report.md)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING
 from p5lab import packages
 from p5lab.describe import experiment, workload
 from p5lab.describe.experiment import Cannot, Expansion, Run
-from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.errors import UserError, writing
 from p5lab.evidence import counter_method, period, published, validate
 from p5lab.files import replace_text
 from p5lab.keep import selection, store, swept_keys
 from p5lab.lab import Lab
 from p5lab.page.results import Results, choose, of_stored
-from p5lab.present import breakdown, by_interval, column, comparison, cpi_stack
+from p5lab.present import breakdown, column, comparison, cpi_stack
 from p5lab.present.breakdown import Question
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
 from p5lab.present.figure_size import FigureSize
-from p5stats import dimensions
 
 PROGRAMS = "Programs of your own"  # the title of a page
 LISTED = 3  # the title of a page lists at most this number of runs
@@ -132,22 +130,19 @@ def _write(
     # The imports are here because Altair and vl-convert take a second to load. Only this command
     # needs these libraries, so they may have to be installed first.
     packages.ensure("report")
-    from p5lab.page import document, period_sections, svg
+    from p5lab.page import document, period_sections, run_figures, svg
 
     results = subject.results
     compared = Comparison(results.shown, subject.cannot, subject.keys)
     _check_columns(subject, compared, wish.columns)
-    attributed, traced, timed, stacked = (
-        [stored for group in results.groups if (stored := next(filter(has, group.named), None))]
-        for has in (_has(dimensions.ATTRIBUTION), _has(CROSSINGS), by_interval.has, cpi_stack.is_in)
-    )
+    kinds = [group.named for group in results.groups]
+    stacked = [run for same in kinds if (run := cpi_stack.first_in(same))]
     drawn = _divided(results, wish) + _drawn(lab, subject, compared, wish.columns, stacked)
-    drawn += _inside(attributed, traced, stacked, timed)
+    inside, of_inside = run_figures.of(kinds)
+    drawn += inside
     judged = [group.shown for group in results.groups if group.run]
     validation = validate.evaluate(lab, subject.claims, judged)
-    inside = (*attributed, *traced, *stacked, *timed)
-    shown = (*results.shown, *inside)
-    runs = {stored.id: stored for stored in shown}
+    runs = {stored.id: stored for stored in (*results.shown, *of_inside)}
     page = document.make(
         subject.name,
         subject.title,
@@ -167,11 +162,6 @@ def _write(
     records = {stored.id: stored.record for stored in runs.values()}
     exported = svg.export(drawn, wish.export, records, wish.size) if wish.export else []
     return Written(output, exported, results.missing)
-
-
-def _has(file: str) -> Callable[[store.Stored], bool]:
-    """Whether a run with status ok has this file."""
-    return lambda stored: stored.status == "ok" and (stored.directory / file).is_file()
 
 
 def _divided(results: Results, wish: Wish) -> "list[Figure]":
@@ -215,30 +205,6 @@ def _drawn(
     drawn = figures.of(compared, subject.claims, sources, columns, stacked)
     if subject.name.startswith(RELATIVE):
         drawn = [*relative_figure.of(compared, published.load(lab)), *drawn]
-    return drawn
-
-
-def _inside(
-    attributed: Sequence[store.Stored],
-    traced: Sequence[store.Stored],
-    stacked: Sequence[store.Stored],
-    timed: Sequence[store.Stored],
-) -> "list[Figure]":
-    """Returns the figures of the inside of runs: CPI stacks, functions, source lines, the order of
-    the steps, and intervals."""
-    from p5lab.page import (
-        cpi_figure,
-        divided_figure,
-        intervals_figure,
-        timeline_figure,
-    )
-
-    drawn = cpi_figure.of(selection.as_versions(stacked))
-    drawn += divided_figure.of_attributed(attributed) if attributed else []
-    for stored in traced:
-        drawn += timeline_figure.of(stored)
-    for stored in timed:
-        drawn += intervals_figure.of(stored)
     return drawn
 
 

@@ -1,50 +1,36 @@
 # SPDX-License-Identifier: MIT
 """Figures of counts by dimension: a bar for each row of a table, with a colour for each system."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from p5lab.errors import listed
 from p5lab.keep.store import Stored
 from p5lab.page.figure import Figure, mark, of_marks
-from p5lab.present import breakdown, by_source
-from p5lab.present.breakdown import ALL, ORDERED, Question, Row, Table
+from p5lab.present import breakdown
+from p5lab.present.breakdown import ORDERED, Question, Row, Table
 from p5lab.present.breakdown_table import GONE, NEW, NOTHING_IS, sums
 from p5lab.present.column import Column
 from p5lab.present.tables import MISSING, number
 
 MOST = 20  # rows, without the one for the rest
 LARGE = 2  # the rest has no bar if it is this number of times the largest row
-BY_FUNCTION = Question(("function", "module", "ring"), per=ALL)
-WITH_LINE = Question(("line",), {"line": ("*:*",)}, per=ALL)  # other code has no source line
-CODE_LETTERS = 40  # a longer line of source is cut
 Name = Callable[[str, str], str]  # of a dimension and its value
 
 
-def of(runs: Sequence[Stored], question: Question, top: int | None = None) -> list[Figure]:
-    """Returns a figure for each phase of each benchmark. `top`: the number of rows. Raises
-    UserError as breakdown.of_runs."""
-    return [_figure(table, top) for table in _tables(runs, question)]
-
-
-def of_attributed(runs: Sequence[Stored]) -> list[Figure]:
-    """Returns the figures of the functions, and of the source lines of the runs that counted by
-    line, with their text. All runs must have counts by function."""
-    figures = of(runs, BY_FUNCTION)
-    texts: dict[str, str] = {}
-    lined = [run for run in runs if (own := by_source.sources(run)) and not texts.update(own)]
-    name = partial(_line, texts)
-    for table in _tables(lined, WITH_LINE) if lined else ():
-        figures.append(_figure(table, None, name))
-    return figures
-
-
-def _tables(runs: Sequence[Stored], question: Question) -> list[Table]:
-    """The tables. Of a curve, only the last point has one."""
+def of(
+    runs: Sequence[Stored], question: Question, top: int | None = None, name: Name | None = None
+) -> list[Figure]:
+    """Returns a figure for each phase of each benchmark; of a curve, only for the last point.
+    `top`: the number of rows. `name`: makes the name of a value. Raises UserError as
+    breakdown.of_runs."""
     tables = breakdown.of_runs(runs, question)
     last = {table.benchmark: table for table in tables}
-    return [table for table in tables if not table.is_of_curve or table is last[table.benchmark]]
+    return [
+        _figure(table, top, name)
+        for table in tables
+        if not table.is_of_curve or table is last[table.benchmark]
+    ]
 
 
 def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
@@ -131,14 +117,3 @@ def _row(table: Table, row: Row, name: Name) -> str:
 def _value(dimension: str, value: str) -> str:
     """A value of a dimension as a part of a name: a number alone says nothing."""
     return f"{dimension} {value}" if value.isdecimal() else value
-
-
-def _line(sources: Mapping[str, str], _: str, place: str) -> str:
-    """Returns the place of a line and its text, such as `a.c:7: i++;`."""
-    file, _, number = place.rpartition(":")
-    for path, text in sources.items():
-        lines = text.split("\n")
-        if f"/{path}".endswith(f"/{file}") and number.isdecimal() and 0 < int(number) <= len(lines):
-            code = " ".join(lines[int(number) - 1].split())
-            return f"{place}: {code[:CODE_LETTERS]}{'...' if len(code) > CODE_LETTERS else ''}"
-    return place

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 
+from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.page.figure import UNITS, Figure, mark, of_marks
 from p5lab.present import cpi_stack
@@ -10,6 +11,7 @@ from p5lab.present.comparison import CYCLES, NOMINAL
 from p5lab.present.cpi_stack import Stack
 from p5stats import cpi
 
+PLACE = 1
 SHARE = "share of the busy cycles"
 CAPTION = (
     "The figure shows what the processor spends the busy cycles of one operation on. The parts of a"
@@ -18,11 +20,16 @@ CAPTION = (
 )
 
 
+def has(run: Stored) -> bool:
+    """Whether a run has a CPI stack."""
+    return cpi_stack.is_in(run)
+
+
 def of(runs: Sequence[Stored]) -> list[Figure]:
     """Returns a figure for each phase of each workload, with a bar for each run. Of a curve, only
-    the last point has one. All runs must have a CPI stack."""
+    the last point has one."""
     stacks = []
-    for stored in runs:
+    for stored in selection.as_versions(runs):
         of_run = cpi_stack.of_run(stored)
         stacks += of_run[-1:] if stored.record["workload"].get("curve") else of_run
     return [_figure(title, of_phase) for title, of_phase in cpi_stack.by_phase(stacks).items()]

@@ -2,36 +2,42 @@
 """Figures of the steps of a call: which part of the system runs, and for how many clocks. With
 --cpi, the figure also shows what the clocks are spent on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from p5lab.keep.store import Stored
 from p5lab.page.figure import Figure, mark, of_marks
 from p5lab.present import comparison, timeline
 from p5stats import phase_names
 
+PLACE = 3
 METRIC, UNIT = "clocks since the start of the bracket", "clocks"
 STEPS = 200  # a figure shows at most this number of steps
 PHASES = 3  # a page shows at most this number of phases of a run
 
 
-def of(stored: Stored) -> list[Figure]:
-    """Returns a figure for each of the first PHASES phases of a run with --trace crossings.
+def has(run: Stored) -> bool:
+    """Whether a run with status ok has a trace of crossings."""
+    return run.status == "ok" and timeline.has(run)
+
+
+def of(runs: Sequence[Stored]) -> list[Figure]:
+    """Returns a figure for each of the first PHASES phases of each run.
 
     A mark is one step: `point` is the clock at which the step begins, `value` is the number of its
     clocks, and `why` is the event that ends the step. If the run has CPI stacks, a mark is one
     group of components in a step, and `series` is the group. Raises StatsError if the trace is
     damaged.
     """
-    phases = list(timeline.phases(stored).items())[:PHASES]
-    names = phase_names.of(stored.record)
-    label = comparison.name(stored.record)
     return [
-        _figure(stored, label, names.get(phase, f"phase {phase}"), phase, steps)
-        for phase, steps in phases
+        _figure(stored, phase, steps)
+        for stored in runs
+        for phase, steps in list(timeline.phases(stored).items())[:PHASES]
     ]
 
 
-def _figure(stored: Stored, label: str, name: str, phase: int, steps: list[timeline.Row]) -> Figure:
+def _figure(stored: Stored, phase: int, steps: list[timeline.Row]) -> Figure:
+    label = comparison.name(stored.record)
+    name = phase_names.of(stored.record).get(phase, f"phase {phase}")
     marks = [
         mark(
             benchmark=step["runs"],

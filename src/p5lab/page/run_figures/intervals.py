@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Figures of the counts of each interval: how the behaviour of a run changes over time."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from p5lab.keep.store import Stored
@@ -8,15 +10,24 @@ from p5lab.page.figure import Figure, mark, of_marks
 from p5lab.present import by_interval, comparison
 from p5stats import cpi
 
+PLACE = 4
 AXIS = "ms since the end of the boot"
 POINTS = 100  # a figure has at most this number of points; more intervals are joined
 SHARE = "share of the clocks"
 
 
-def of(stored: Stored) -> list[Figure]:
-    """Returns the figures of a run with --interval: the CPI stack over time, if the run has one,
-    and curves of the cycles per instruction and of misses. Raises StatsError if the counts are
-    damaged."""
+def has(run: Stored) -> bool:
+    """Whether a run has counts by interval."""
+    return by_interval.has(run)
+
+
+def of(runs: Sequence[Stored]) -> list[Figure]:
+    """Returns the figures of each run: the CPI stack over time, if the run has one, and curves of
+    the cycles per instruction and of misses. Raises StatsError if the counts are damaged."""
+    return [figure for stored in runs for figure in _figures(stored)]
+
+
+def _figures(stored: Stored) -> list[Figure]:
     counts = by_interval.read(stored)
     if not counts.intervals:
         return []
