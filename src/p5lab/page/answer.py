@@ -3,6 +3,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
+from statistics import geometric_mean
 
 from p5lab.errors import UserError, listed
 from p5lab.keep import selection
@@ -31,7 +33,9 @@ def of(compared: Comparison, stacked: Sequence[Stored]) -> list[str]:
     by_name = {name: own for name, own in by_name.items() if own}
     if not by_name:
         return []
-    means = {name: _mean([ratio for *_, ratio in own.values()]) for name, own in by_name.items()}
+    means = {
+        name: geometric_mean(ratio for *_, ratio in own.values()) for name, own in by_name.items()
+    }
     count = max(map(len, by_name.values()))
     over = f", as geometric means over {count} benchmarks" if count > 1 else ""
     said = [f"{_takes(compared, names[0], means)}{over}.", *_not_compared(compared, names[0])]
@@ -89,10 +93,6 @@ def ratios(compared: Comparison, at: int) -> Ratios:
     return result
 
 
-def _mean(ratios: Sequence[float]) -> float:
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
-
-
 def explained(
     stacked: Sequence[Stored],
     first: Cell,
@@ -106,7 +106,7 @@ def explained(
     wanted = [_same(cell.seeds[0].stored) for cell in (first, other)]
     runs = [[run for run in stacked if _same(run) == same] for same in wanted]
     asked = breakdown.Question((*by, cpi_stack.RING)) if by else None
-    if not all(runs) or (asked and not all(breakdown.has(x, asked) for own in runs for x in own)):
+    if not all(runs) or (asked and not all(breakdown.has(run, asked) for run in chain(*runs))):
         return None
     try:
         differences = explanation.between(runs[0], runs[1], names, asked)

@@ -23,12 +23,12 @@ DOTS = 300  # dots per inch of a PNG file
 # versions and needs this number.
 VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 META = "points"  # the width of a chart for a paper, in the data that Vega ignores
+FIT = alt.AutoSizeParams(type="fit-x", contains="padding")  # the width is that of the whole chart
 
 
 def fit(chart: alt.LayerChart, size: FigureSize) -> alt.LayerChart:
     """Returns a chart with this width, for `written`."""
-    whole = alt.AutoSizeParams(type="fit-x", contains="padding")
-    return chart.properties(width=size.units, autosize=whole, usermeta={META: size.width})
+    return chart.properties(width=size.units, autosize=FIT, usermeta={META: size.width})
 
 
 class Chart(alt.LayerChart):

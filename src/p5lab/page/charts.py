@@ -51,8 +51,7 @@ def single(panel: Panel) -> dict[str, Any]:
     """Returns a panel as Vega-Lite. The chart has no title and no legend, because the page itself
     shows them."""
     with _settings():
-        fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-        chart = panel.chart.properties(width=drawing.PAGE, autosize=fit).configure(
+        chart = panel.chart.properties(width=drawing.PAGE, autosize=chart_files.FIT).configure(
             background="transparent",
             # Letters may be wider than LETTER in a browser, so the text has space at the edges.
             padding={"left": 10, "top": 2, "right": 4, "bottom": 2},

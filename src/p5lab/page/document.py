@@ -338,7 +338,7 @@ def _steps(marks: pd.DataFrame) -> Grid:
 def _events(compared: Comparison) -> Section | None:
     tables = several_systems.events(compared, counts.NO_LIMIT)
     text = ["The counts are for one operation of each benchmark. Ratios refer to the first system."]
-    folded = [(grid.title, [_untitled(grid)]) for grid in tables]
+    folded = [(grid.title, [replace(grid, title="")]) for grid in tables]
     return Section("events", "Single events", text, folded=folded) if tables else None
 
 
@@ -356,7 +356,7 @@ def _counts(compared: Comparison) -> Section | None:
         return None
     grids = counts.grids(compared, counts.NO_LIMIT)
     text = ["These tables contain all metrics of all benchmarks.", counts.explanation(compared)]
-    folded = [(_about(grid.title, compared), [_untitled(grid)]) for grid in grids]
+    folded = [(_about(grid.title, compared), [replace(grid, title="")]) for grid in grids]
     return Section("counts", "All counts", text, folded=folded)
 
 
@@ -365,10 +365,6 @@ def _about(title: str, compared: Comparison) -> str:
     begins with a capital letter."""
     is_benchmark = any(title.startswith(question.what) for question in compared.questions)
     return f"Benchmark {title}" if is_benchmark else title or "Counts"
-
-
-def _untitled(grid: Grid) -> Grid:
-    return replace(grid, title="")
 
 
 def _claims(validation: pd.DataFrame) -> Section | None:

@@ -87,9 +87,11 @@ def of(groups: Sequence[Sequence[Stored]], title: str) -> Explorer:
     figures: list[Shown] = []
     # One benchmark after the other, because the files of its runs are then read once.
     for own in benchmarks.values():
-        for dimension in sorted(DIMENSIONS, key=ORDERED.__contains__):
+        for dimension in sorted(filter("phase".__ne__, DIMENSIONS), key=ORDERED.__contains__):
             question = Question((dimension,))
-            counted = (next((run for run in same if _has(run, question)), None) for same in own)
+            counted = (
+                next((run for run in same if breakdown.has(run, question)), None) for same in own
+            )
             if runs := [stored for stored in counted if stored]:
                 with suppress(UserError):  # a run without such counts
                     figures += _figures(runs, question)
@@ -105,10 +107,6 @@ def title_of(groups: Sequence[Sequence[Stored]]) -> str:
     guests = dict.fromkeys(str(record["guest"]["name"]) for record in records)
     what = ", ".join(benchmarks) if len(benchmarks) <= NAMED else f"{len(benchmarks)} benchmarks"
     return f"{what} on {', '.join(guests)}"
-
-
-def _has(stored: Stored, question: Question) -> bool:
-    return question.by[0] != "phase" and breakdown.has(stored, question)
 
 
 def _figures(runs: Sequence[Stored], question: Question) -> Iterator[Shown]:

@@ -13,7 +13,7 @@ from p5lab.evidence.gallery import Effect
 from p5lab.evidence.records import Record
 from p5lab.lab import Lab
 from p5lab.page import drawing, svg, theme
-from p5lab.page.chart_files import Chart
+from p5lab.page.chart_files import FIT, Chart
 from p5lab.page.figure import of_seeds
 from p5stats.claims import is_bytes
 
@@ -53,9 +53,8 @@ def _chart(effect: Effect, marks: Record, across: float) -> Chart:
 
 def _figure(effect: Effect, marks: Record) -> dict[str, object]:
     chart = _chart(effect, marks, WIDTH * 0.6)
-    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     legend = alt.LegendConfig(orient="bottom", columns=2)
-    return chart.properties(width=WIDTH, autosize=fit).configure(legend=legend).to_dict()
+    return chart.properties(width=WIDTH, autosize=FIT).configure(legend=legend).to_dict()
 
 
 def _overview(effects: list[Effect], record: Record) -> dict[str, object]:

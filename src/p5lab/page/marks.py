@@ -82,9 +82,8 @@ class Marks:
         plateau begins or ends."""
         for system in self.compared.systems:
             cell = self.compared.cell(question, system)
-            for claim in self.claims if cell else ():
-                assert cell is not None
-                if not _is_of(claim, cell) or _metric(claim, cell) != metric:
+            for claim in self.claims:
+                if not cell or not _is_of(claim, cell) or _metric(claim, cell) != metric:
                     continue
                 row = self._row(question, metric, label, system) | {
                     "kind": PUBLISHED,

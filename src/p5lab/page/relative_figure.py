@@ -42,7 +42,8 @@ def of(compared: Comparison, published: Sequence[Claim]) -> list[Figure]:
         (base, question)
         for base in papers.MVAX2_BASES
         for question in compared.questions
-        if question.phase == base.phase and _name_of(compared, question) == base.workload
+        if question.phase == base.phase
+        and compared.any_cell(question).record["workload"]["name"] == base.workload
     ]
     # If a benchmark ran on several file systems, the published values are beside the last file
     # system. In an experiment, the file systems without a disk come first. The file systems that
@@ -125,10 +126,6 @@ def _published(published: Sequence[Claim], benchmarks: dict[str, str]) -> list[d
         for machine, values in by_machine.items()
     ]
     return marks
-
-
-def _name_of(compared: Comparison, question: Question) -> str:
-    return str(compared.any_cell(question).record["workload"]["name"])
 
 
 def _speed(base: papers.Base, cell: Cell) -> float:

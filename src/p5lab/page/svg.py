@@ -57,16 +57,19 @@ COLORS = {
 
 def panel(panel: Panel) -> str:
     """Returns a panel as SVG text for a page."""
-    text = vl_convert.vegalite_to_svg(charts.single(panel), vl_version=chart_files.VERSION)
-    return _clean(text, f"{panel.title} ({panel.unit})", panel.description)
+    root = _root(charts.single(panel), COLORS)
+    # The page sets the width. The view box keeps the proportions.
+    for name in ("width", "height"):
+        root.attrib.pop(name, None)
+    root.set("role", "img")
+    root.set("aria-label", f"{panel.title} ({panel.unit}). {panel.description}")
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def plain(chart: dict[str, Any]) -> str:
     """Returns a chart (Vega-Lite) as a small SVG file with colours of its own: only what is
     drawn."""
-    text = vl_convert.vegalite_to_svg(chart, vl_version=chart_files.VERSION)
-    root = ElementTree.fromstring(text)
-    _strip(root, {})
+    root = _root(chart, {})
     root.set("xmlns", NAMESPACE)
     root.set("font-family", theme.FONT)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -123,15 +126,11 @@ def _table(figure: Figure, records: Mapping[str, Mapping[str, Any]]) -> pd.DataF
     return frame
 
 
-def _clean(text: str, title: str, description: str) -> str:
+def _root(chart: dict[str, Any], colors: Mapping[str, str]) -> ElementTree.Element:
+    text = vl_convert.vegalite_to_svg(chart, vl_version=chart_files.VERSION)
     root = ElementTree.fromstring(text)
-    _strip(root, COLORS)
-    # The page sets the width. The view box keeps the proportions.
-    for name in ("width", "height"):
-        root.attrib.pop(name, None)
-    root.set("role", "img")
-    root.set("aria-label", f"{title}. {description}")
-    return ElementTree.tostring(root, encoding="unicode")
+    _strip(root, colors)
+    return root
 
 
 def _strip(element: ElementTree.Element, colors: Mapping[str, str]) -> None:
