@@ -91,12 +91,14 @@ def rows(runs: Sequence[Stored]) -> dict[str, list[Row]]:
     by_key = {_key(stored): stored for stored in runs}
 
     def counted(operation: str, geometry: str = "") -> Measured | None:
-        stored = by_key.get((operation, "used", geometry))
-        return _measured(stored) if stored else None
+        if not (stored := by_key.get((operation, "used", geometry))):
+            return None
+        output = (stored.directory / OUTPUT).read_text(encoding="utf-8", errors="replace")
+        return method.measured(output, tidy.read_run(stored.directory)[0])
 
     def undisturbed(operation: str) -> pd.DataFrame | None:
         stored = by_key.get((operation, "unused", ""))
-        return _engine(stored) if stored else None
+        return method.engine_counts(tidy.read_run(stored.directory)[0]) if stored else None
 
     base, exact, quiet = counted(NULL), counted(NULL, EXACT), undisturbed(NULL)
     if base is None or quiet is None:
@@ -114,15 +116,6 @@ def _key(stored: Stored) -> tuple[str, str, str]:
     """The operation, the use of the counters, and the overlay."""
     given = stored.record["parameters"]
     return given["operation"], given["counters"], stored.record["machine"]["geometry"]
-
-
-def _measured(stored: Stored) -> Measured:
-    output = (stored.directory / OUTPUT).read_text(encoding="utf-8", errors="replace")
-    return method.measured(output, tidy.read_run(stored.directory)[0])
-
-
-def _engine(stored: Stored) -> pd.DataFrame:
-    return method.engine_counts(tidy.read_run(stored.directory)[0])
 
 
 def grid(operation: str, rows: Sequence[Row]) -> Grid:

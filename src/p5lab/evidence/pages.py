@@ -8,7 +8,7 @@ the checkout, so no run is needed to make it.
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
 
 from p5lab.describe import keys, outputs, papers
 from p5lab.errors import UserError, unknown
@@ -61,20 +61,16 @@ def tables(lab: Lab) -> dict[str, Make]:
         gem5_programs.NAME: lambda: _text(gem5_programs.grid(own(lab.root, gem5_programs.NAME))),
     }
     for call, known in runs["calls"]["steps"].items():
-        made[f"steps of {call}"] = _of(_text, calls.steps(calls.recorded_steps(known)))
+        made[f"steps of {call}"] = partial(_text, calls.steps(calls.recorded_steps(known)))
     for call, known in runs["calls"]["services"].items():
-        made[f"services of {call}"] = _of(_text, calls.services(calls.recorded_services(known)))
+        made[f"services of {call}"] = partial(_text, calls.services(calls.recorded_services(known)))
     for operation in runs["method"]:
-        made[f"method of {operation}"] = _of(counter_method.recorded, operation, runs["method"])
+        made[f"method of {operation}"] = partial(counter_method.recorded, operation, runs["method"])
     shown = ((period, "period"), (applications, "applications"), (topbench, "topbench"))
     for module, name in shown:
         for title, grid in module.tables(lab, own(lab.root, name)).items():
-            made[f"{name}: {title}"] = _of(_text, grid)
+            made[f"{name}: {title}"] = partial(_text, grid)
     return made
-
-
-def _of(make: Callable[..., str], *given: Any) -> Make:  # noqa: ANN401
-    return lambda: make(*given)
 
 
 def _text(grid: Grid) -> str:

@@ -127,7 +127,7 @@ def grids(judged: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
     """
     grid = Grid("", ["", "published", "modelled", "error", "role", "holds", "source"])
     for row in judged.to_dict("records"):
-        if everything or _measured(row):
+        if everything or row["runs"] or row["verdict"] == NOT_RUN:
             grid.add(
                 row["quantity"],
                 published(row),
@@ -206,10 +206,6 @@ def _by_paper(judged: pd.DataFrame) -> str:
             error = f", mean error {said['mean_error']:.1f} %" if said["values"] else ""
             parts.append(f"{paper} {said['hold']} of {said['claims']}{error}")
     return f"Predicted, by paper: {'; '.join(parts)}." if len(parts) > 1 else ""
-
-
-def _measured(row: dict[str, object]) -> bool:
-    return bool(row["runs"]) or row["verdict"] == NOT_RUN
 
 
 def published(row: dict[str, object]) -> str:
