@@ -85,17 +85,13 @@ def plain(event: str) -> str:
     return event.removeprefix(declared.NOMINAL)
 
 
-def _plain(counts: Mapping[str, int]) -> dict[str, int]:
-    return {plain(event): value for event, value in counts.items()}
-
-
 def check(where: str, counts: Mapping[str, int]) -> None:
     """Raises StatsError if the sum of the components is not the number of busy cycles. `counts`: of
     one ring and address space in one bracket, by event. An event that is not among them counts 0. A
     run without --cpi has no components."""
     if not is_in(counts):
         return
-    own = _plain(counts)
+    own = {plain(event): count for event, count in counts.items()}
     busy = own.get(BUSY, 0)
     if (total := _sum(own)) != busy:
         raise StatsError(

@@ -75,10 +75,10 @@ def read(path: Path) -> Intervals:
     def line(record: dict[str, Any]) -> None:
         if record["type"] != "counts":
             raise ValueError(f"unknown type {record['type']!r}")
-        point = jsonl.whole(record["tsc"]), _rings(record["rings"], len(events))
-        if points and not _follows(points[-1], point):
+        tsc, rings = jsonl.whole(record["tsc"]), _rings(record["rings"], len(events))
+        if points and (tsc < points[-1][0] or points[-1][1].keys() - rings.keys()):
             raise ValueError("expected a later clock and the rings of the line before")
-        points.append(point)
+        points.append((tsc, rings))
 
     jsonl.between(path, "intervals", SCHEMA_VERSION, header, line)
     intervals = []
@@ -103,13 +103,6 @@ def _rings(value: object, events: int) -> dict[int, list[int]]:
             raise ValueError("expected a count for each event")
         rings[ring] = [jsonl.whole(count) for count in counts]
     return rings
-
-
-def _follows(
-    before: tuple[int, dict[int, list[int]]], point: tuple[int, dict[int, list[int]]]
-) -> bool:
-    """Whether the clock and the rings of a line can come after those of the line before."""
-    return point[0] >= before[0] and before[1].keys() <= point[1].keys()
 
 
 def _minus(after: list[int], before: list[int] | None) -> list[int]:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from p5stats.gem5 import Section, names, sections
+from p5stats.gem5 import names, sections
 from p5stats.gem5.section import Number, full_name
 from p5stats.problems import StatsError
 from p5stats.untrusted import for_terminal
 
 COLUMNS = ("section", "statistic", "element", "value", "unit", "description")
-Row = tuple[int, str, str, Number]
+Dumps = Iterator[tuple[int, list[tuple[str, str, Number]]]]  # number; statistic and element
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _chosen(args: argparse.Namespace) -> Iterator[tuple[int, list[Row]]]:
+def _chosen(args: argparse.Namespace) -> Dumps:
     rename = names.modern if args.modern else str
 
     def wanted(name: str) -> bool:
@@ -70,21 +70,19 @@ def _chosen(args: argparse.Namespace) -> Iterator[tuple[int, list[Row]]]:
     for section in sections(args.file, wanted if args.pattern else None):
         if not args.section or section.number in args.section:
             missing.discard(section.number)
-            yield section.number, list(_rows(section, rename))
+            yield (
+                section.number,
+                [(rename(name), element, number) for name, element, number in section],
+            )
     if missing:
         raise StatsError(f"{args.file}: no section {min(missing)}: expected 0 to {section.number}")
 
 
-def _rows(section: Section, rename: Callable[[str], str]) -> Iterator[Row]:
-    for statistic, element, number in section:
-        yield section.number, rename(statistic), element, number
-
-
-def _csv(dumps: Iterator[tuple[int, list[Row]]]) -> None:
+def _csv(dumps: Dumps) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for _, rows in dumps:
-        for section, statistic, element, number in rows:
+    for section, rows in dumps:
+        for statistic, element, number in rows:
             writer.writerow(
                 (
                     section,
@@ -97,25 +95,25 @@ def _csv(dumps: Iterator[tuple[int, list[Row]]]) -> None:
             )
 
 
-def _json(dumps: Iterator[tuple[int, list[Row]]]) -> None:
+def _json(dumps: Dumps) -> None:
     """Prints a line of JSON for each dump. A value of nan or inf is null."""
     for section, rows in dumps:
         values = {
             full_name(statistic, element): number.value if math.isfinite(number.value) else None
-            for _, statistic, element, number in rows
+            for statistic, element, number in rows
         }
         print(json.dumps({"section": section, "statistics": values}))
 
 
-def _text(dumps: Iterator[tuple[int, list[Row]]]) -> None:
+def _text(dumps: Dumps) -> None:
     for section, rows in dumps:
         print(f"section {section}")
-        for _, statistic, element, number in rows:
+        for statistic, element, number in rows:
             name = for_terminal(full_name(statistic, element))
             print(f"  {name:<60} {number.value:>14} {for_terminal(number.unit)}".rstrip())
 
 
-FORMATS: dict[str, Callable[[Iterator[tuple[int, list[Row]]]], None]] = {
+FORMATS: dict[str, Callable[[Dumps], None]] = {
     "text": _text,
     "csv": _csv,
     "json": _json,
