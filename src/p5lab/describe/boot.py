@@ -33,12 +33,12 @@ class Boot:
     def floppies(self) -> tuple[Medium, ...]:
         """All floppies of the run. Each is one copy in the run directory, also if it is inserted
         several times."""
-        return tuple(one for one in self.media if one.role in FLOPPIES) + self.inserted
+        return tuple(medium for medium in self.media if medium.role in FLOPPIES) + self.inserted
 
     @property
     def has_unsigned_floppy(self) -> bool:
         """Whether the BIOS must start a floppy whose boot sector does not end with 55 AA."""
-        return any(disk_image.has_unsigned_code(one.path) for one in self.floppies)
+        return any(disk_image.has_unsigned_code(floppy.path) for floppy in self.floppies)
 
     @property
     def has_ready_point(self) -> bool:
@@ -49,13 +49,13 @@ class Boot:
     def early(self) -> tuple[str, ...]:
         """The roles of the floppies that the machine has used at the ready point of the script."""
         steps = self.script.boot if self.script else ()
-        used = {self.floppy(one.floppy).role for one in steps if one.floppy}
-        return tuple(one.role for one in self.floppies if one.role in (*FLOPPIES, *used))
+        used = {self.floppy(step.floppy).role for step in steps if step.floppy}
+        return tuple(medium.role for medium in self.floppies if medium.role in (*FLOPPIES, *used))
 
     def floppy(self, wanted: MediumFile) -> Medium:
         """The floppy that a step of the script inserts."""
         path = path_of(wanted)
-        return next(one for one in self.floppies if one.origin == path)
+        return next(floppy for floppy in self.floppies if floppy.origin == path)
 
     def drive_number(self, role: str) -> int:
         """The number of the machine's floppy drive for a role, 0 or 1. If a CD-ROM boots as a
@@ -71,24 +71,22 @@ class Boot:
         """The emulator's name of a floppy drive that takes all floppies of the run for this drive;
         empty if the machine needs no such drive. Raises UserError if no drive takes all."""
         steps = self.script.floppies if self.script else ()
-        wanted = [one for one in steps if one.role == role]
+        wanted = [file for file in steps if file.role == role]
         if wanted and role == FLOPPIES[0] and self._cdrom_is_drive_a:
             raise UserError(
                 f"{wanted[0].where}: the CD-ROM boots as a floppy and is drive A; expected"
                 f" {FLOPPIES[1]}"
             )
-        used = [one for one in (self.get(role), *map(self.floppy, wanted)) if one]
-        name = disk_image.drive({one.path.stat().st_size for one in used}) if used else ""
+        used = [medium for medium in (self.get(role), *map(self.floppy, wanted)) if medium]
+        name = disk_image.drive({medium.path.stat().st_size for medium in used}) if used else ""
         if used and not name:
-            raise UserError(
-                f"{wanted[0].where}: {', '.join(f'{one.path.name} ({one.form})' for one in used)}:"
-                f" no drive takes all these floppies"
-            )
+            names = ", ".join(f"{medium.path.name} ({medium.form})" for medium in used)
+            raise UserError(f"{wanted[0].where}: {names}: no drive takes all these floppies")
         return name
 
     def get(self, role: str) -> Medium | None:
         """The medium with this role; None if there is none."""
-        return next((one for one in self.media if one.role == role), None)
+        return next((medium for medium in self.media if medium.role == role), None)
 
     @property
     def order(self) -> tuple[Medium, ...]:
@@ -99,10 +97,10 @@ class Boot:
 def packed(boot: Boot) -> list[str]:
     """One line about each medium that p5lab has made of a file of another format."""
     return [
-        f"{one.origin.name} is in the format {one.packed}; this run has its raw image of"
-        f" {one.path.stat().st_size:,} bytes, as {_command(one)} makes it"
-        for one in (*boot.media, *boot.inserted)
-        if one.packed
+        f"{medium.origin.name} is in the format {medium.packed}; this run has its raw image of"
+        f" {medium.path.stat().st_size:,} bytes, as {_command(medium)} makes it"
+        for medium in (*boot.media, *boot.inserted)
+        if medium.packed
     ]
 
 
@@ -114,12 +112,12 @@ def _command(medium: Medium) -> str:
 def remarks(wanted: Sequence[MediumFile], boot: Boot) -> list[str]:
     """One line about each medium whose content guest.toml does not know."""
     lines = []
-    for one in wanted:
-        medium = boot.get(one.role)
+    for file in wanted:
+        medium = boot.get(file.role)
         if medium and not medium.name:
-            known = f"; known: {', '.join(one.known.values())}" if one.known else ""
+            known = f"; known: {', '.join(file.known.values())}" if file.known else ""
             lines.append(
-                f"{one.where}: {medium.origin.name} has an unknown content, sha256"
+                f"{file.where}: {medium.origin.name} has an unknown content, sha256"
                 f" {medium.sha256}{known}"
             )
     return lines

@@ -91,14 +91,14 @@ class Part:
 @cache
 def policies(engine: Path) -> dict[str, Policy]:
     """The replacement policies of a directory `engine`, by name."""
-    found = {}
+    by_name = {}
     for path in sorted(engine.glob(POLICIES)):
         table = tomlfile.load(path, ("doc", "source", "gem5", "holds", "expected"))
         holds = table.text("holds", "")
         name = path.parent.name
         if not re.fullmatch("[a-z][a-z0-9]*", name):
             raise UserError(f"{path}: expected a name of a-z and 0-9, found {name!r}")
-        found[name] = Policy(
+        by_name[name] = Policy(
             name,
             table.text("doc"),
             table.text("source"),
@@ -106,35 +106,32 @@ def policies(engine: Path) -> dict[str, Policy]:
             Expression.parse(holds, f"{path}: holds") if holds else None,
             table.text("expected") if holds else "",
         )
-    return found
+    return by_name
 
 
 @cache
 def parts(engine: Path) -> tuple[Part, ...]:
     """The files of keys below a directory `engine`, sorted by `order`."""
-    tables = []
-    for pattern in FILES:
-        for path in sorted(engine.glob(pattern)):
-            table = tomlfile.load(path)
-            tables.append((table.number("order", 50), path.parent.name, path, table))
-    tables.sort(key=lambda one: one[:2])
-    found = tuple(_part(engine, path, table) for _, _, path, table in tables)
+    paths = [path for pattern in FILES for path in sorted(engine.glob(pattern))]
+    tables = {path: tomlfile.load(path) for path in paths}
+    paths.sort(key=lambda path: (tables[path].number("order", 50), path.parent.name))
+    declared = tuple(_part(engine, path, tables[path]) for path in paths)
     known: dict[str, str] = {}
-    for part in found:
+    for part in declared:
         for key in part.keys:
             if key.name in known:
                 raise UserError(f"{part.path}: {key.name} is also declared in {known[key.name]}")
             known[key.name] = str(part.path)
-    for part in found:
+    for part in declared:
         used = [part.present] if part.present else []
         for rule in part.rules:
             used += [rule.holds, Expression.parse(rule.key, str(part.path))]
-            used += [one for one in rule.expected.parts if isinstance(one, Expression)]
+            used += [piece for piece in rule.expected.parts if isinstance(piece, Expression)]
         for expression in used:
             for name in expression.keys:
                 if name not in known:
                     raise unknown("machine key", name, known, where=expression.where)
-    return found
+    return declared
 
 
 def _part(engine: Path, path: Path, table: Table) -> Part:
@@ -154,8 +151,8 @@ def _part(engine: Path, path: Path, table: Table) -> Part:
     for key in keys:
         places.setdefault(key.name.rpartition(".")[0], len(places))
     keys.sort(key=lambda key: places[key.name.rpartition(".")[0]])
-    rules = [*_policy_rules(engine, keys)]
-    rules = [rule for one in table.tables("rule") for rule in _rules(one)] + rules
+    rules = [rule for rule_table in table.tables("rule") for rule in _rules(rule_table)]
+    rules += _policy_rules(engine, keys)
     return Part(
         path.parent.name,
         path,
@@ -172,8 +169,8 @@ def _expanded(keys: Table, pattern: str) -> Iterator[tuple[str, Table]]:
     table = keys.table(pattern)
     before, brace, rest = pattern.partition("{")
     inner, _, after = rest.partition("}")
-    for one in inner.split(",") if brace else [""]:
-        yield f"{before}{one}{after}", table
+    for name in inner.split(",") if brace else [""]:
+        yield f"{before}{name}{after}", table
 
 
 def _key(engine: Path, name: str, table: Table, what: dict[str, Any]) -> Key:
@@ -206,9 +203,9 @@ def _rules(table: Table) -> Iterator[Rule]:
     """Yields one rule, or one rule for each word of the list `each`. In the texts of this rule, the
     word replaces $."""
     table.only(("each", "key", "holds", "expected"))
-    for one in table.texts("each", [""]):
+    for word in table.texts("each", [""]):
         key, holds, expected = (
-            table.text(name).replace("$", one) for name in ("key", "holds", "expected")
+            table.text(name).replace("$", word) for name in ("key", "holds", "expected")
         )
         where = f"{table.label}: {key}"
         yield Rule(key, Expression.parse(holds, where), Text.parse(expected, where))

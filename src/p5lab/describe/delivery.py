@@ -8,8 +8,9 @@ nor a run of another workload.
 
 from pathlib import Path
 
-from p5lab.describe import archive, workload
+from p5lab.describe import archive
 from p5lab.describe import program as programs
+from p5lab.describe import workload as workloads
 from p5lab.describe.guest import ImageGuest, built
 from p5lab.describe.observation.target import Target
 from p5lab.describe.workload import Workload
@@ -32,11 +33,11 @@ def files(lab: Lab, run: Target) -> list[tuple[Path, str]]:
     return of_workload(lab, run.workload, system) if run.workload.program else []
 
 
-def of_workload(lab: Lab, one: Workload, system: ImageGuest) -> list[tuple[Path, str]]:
+def of_workload(lab: Lab, workload: Workload, system: ImageGuest) -> list[tuple[Path, str]]:
     """The program of a workload and the files that it needs, as for `files`."""
-    own = programs.file_of(lab, one, system)
-    further = [(lab.program(system.programs, name), _place(system, name)) for name in one.starts]
-    return [(own, _place(system, one.name)), *further]
+    own = programs.file_of(lab, workload, system)
+    further = ((lab.program(system.programs, name), name) for name in workload.starts)
+    return [(path, _place(system, name)) for path, name in ((own, workload.name), *further)]
 
 
 def archived(lab: Lab, run: Target) -> Path | None:
@@ -44,22 +45,21 @@ def archived(lab: Lab, run: Target) -> Path | None:
     UserError for a program that is not built."""
     if isinstance(run.program, programs.GuestProgram) and run.program.archive:
         return run.program.archive
-    found = files(lab, run)
-    return archive.of_programs(lab, found) if found else None
+    delivered = files(lab, run)
+    return archive.of_programs(lab, delivered) if delivered else None
 
 
 def _all(lab: Lab, system: ImageGuest) -> list[tuple[Path, str]]:
     """The built programs of all workloads of the checkout, for a shell."""
-    known = workload.load(lab).values()
-    runnable = (one for one in known if one.file and not lab.is_outside(one.file))
-    found = {
+    known = workloads.load(lab).values()
+    hosts = {
         inside: host
-        for one in runnable
-        if not system.why_never(one)
-        for host, inside in of_workload(lab, one, system)
+        for workload in known
+        if workload.file and not lab.is_outside(workload.file) and not system.why_never(workload)
+        for host, inside in of_workload(lab, workload, system)
         if host.is_file()
     }
-    return [(host, inside) for inside, host in found.items()]
+    return [(host, inside) for inside, host in hosts.items()]
 
 
 def _place(system: ImageGuest, name: str) -> str:

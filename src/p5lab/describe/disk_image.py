@@ -103,11 +103,11 @@ def floppy(path: Path, where: str, *, was_packed: bool = False) -> str:
     all of its sectors, so nothing can be missing at its end."""
     size = size_of(path, where)
     if size not in FLOPPIES:
-        whole = min((one for one in FLOPPIES if one > size and one >= USUAL), default=0)
+        whole = min((length for length in FLOPPIES if length > size and length >= USUAL), default=0)
         longer = f"; if the rest is empty, `truncate -s {whole} COPY` makes a copy longer"
         raise UserError(
             f"{where}: {path}: {size:,} bytes is not the size of a floppy; expected one of"
-            f" {', '.join(f'{one:,}' for one in FLOPPIES)} bytes"
+            f" {', '.join(f'{length:,}' for length in FLOPPIES)} bytes"
             f"{longer if whole and not was_packed else ''}"
         )
     return FLOPPIES[size][0]
@@ -147,10 +147,10 @@ def disk(path: Path, given: Geometry | None, where: str) -> Geometry:
             )
         return given
     with path.open("rb") as file:
-        found = of_table(file.read(SECTOR))
-    heads, sectors = found or (MAX_HEADS, MAX_SECTORS)
-    origin = "partition table" if found else "default"
-    translated = not found or heads > MAX_HEADS
+        implied = of_table(file.read(SECTOR))
+    heads, sectors = implied or (MAX_HEADS, MAX_SECTORS)
+    origin = "partition table" if implied else "default"
+    translated = not implied or heads > MAX_HEADS
     heads = min(heads, MAX_HEADS)
     cylinders = min(size // (heads * sectors * SECTOR), MAX_CYLINDERS)
     if not cylinders:
@@ -166,7 +166,7 @@ def of_table(sector: bytes) -> tuple[int, int] | None:
     each partition. None if there is no table, or if its entries contradict each other."""
     if len(sector) < SECTOR or sector[510:512] != SIGNATURE:
         return None
-    found = set()
+    geometries = set()
     for number in range(ENTRIES):
         entry = sector[TABLE + number * ENTRY : TABLE + (number + 1) * ENTRY]
         if not entry[4]:  # the type of an unused entry
@@ -178,8 +178,8 @@ def of_table(sector: bytes) -> tuple[int, int] | None:
             number_of = (cylinder * heads + head) * sectors + at - 1
             if not at or (cylinder < LAST_CYLINDER and number_of != expected):
                 return None
-        found.add((heads, sectors))
-    return found.pop() if len(found) == 1 else None
+        geometries.add((heads, sectors))
+    return geometries.pop() if len(geometries) == 1 else None
 
 
 def _place(entry: bytes) -> tuple[int, int, int]:

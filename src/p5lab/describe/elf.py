@@ -98,30 +98,30 @@ class Elf:
     @cached_property
     def segments(self) -> list[Segment]:
         """The segments that are loaded as code."""
-        found = []
-        for one in self.headers:
-            if one.kind == PT_LOAD and one.flags & EXECUTABLE_SEGMENT:
-                if one.offset + one.stored > len(self.image):
+        segments = []
+        for header in self.headers:
+            if header.kind == PT_LOAD and header.flags & EXECUTABLE_SEGMENT:
+                if header.offset + header.stored > len(self.image):
                     raise ValueError("a segment goes beyond the end of the file")
-                found.append(Segment(one.address, one.offset, one.stored))
-        return found
+                segments.append(Segment(header.address, header.offset, header.stored))
+        return segments
 
     @cached_property
     def code(self) -> bytes:
         """A digest of all code sections and their addresses. A program has the same digest with and
         without its symbols. The digest is empty if the file has no code section."""
         digest = hashlib.sha256()
-        sections = [one for one in self._sections if one.flags & EXECUTABLE_SECTION]
-        for one in sections:
-            digest.update(struct.pack("<QQ", one.address, one.size))
-            digest.update(self._bytes(one))
+        sections = [section for section in self._sections if section.flags & EXECUTABLE_SECTION]
+        for section in sections:
+            digest.update(struct.pack("<QQ", section.address, section.size))
+            digest.update(self._bytes(section))
         return digest.digest() if sections else b""
 
     @cached_property
     def symbols(self) -> list[Symbol]:
         """The symbols in the code of the file. The source is the full symbol table if the file has
         such a table, else the table of exported names."""
-        found = []
+        symbols = []
         for text, address, size, info, section in self._named:
             if section >= len(self._sections) or info & 15 not in (NOTYPE, FUNCTION):
                 continue
@@ -129,8 +129,8 @@ class Elf:
             if not place.flags & EXECUTABLE_SECTION or not text or text.startswith((".L", "$")):
                 continue
             if 0 <= address - place.address < place.size:
-                found.append(Symbol(address, size, text, info & 15, info >> 4))
-        return found
+                symbols.append(Symbol(address, size, text, info & 15, info >> 4))
+        return symbols
 
     @cached_property
     def places(self) -> dict[str, tuple[int, int]]:
@@ -143,7 +143,7 @@ class Elf:
     @property
     def _named(self) -> Iterator[tuple[str, int, int, int, int]]:
         """The rows of the table of symbols: name, address, size, st_info, section."""
-        by_kind = {one.kind: one for one in self._sections}
+        by_kind = {section.kind: section for section in self._sections}
         table = by_kind.get(SHT_SYMTAB) or by_kind.get(SHT_DYNSYM)
         if table is None:
             return

@@ -67,10 +67,10 @@ def _where(number: int, note: Mapping[str, Any], program: programs.Program | Non
         return f", sent by {name}{callers}" if value.get(SENDS.get(name, "")) == number else ""
     if number not in SIGNALS.get(vector, ()):
         return ""
-    found = _instruction(program, value["at"])
-    what = f": `{found.text}`" if found and found.text else ""
-    why = _why(vector, error, value, found)
-    return f" at {value['at']:#010x}{_place(found)}{what}{why}{callers}"
+    instruction = _instruction(program, value["at"])
+    what = f": `{instruction.text}`" if instruction and instruction.text else ""
+    why = _why(vector, error, value, instruction)
+    return f" at {value['at']:#010x}{_place(instruction)}{what}{why}{callers}"
 
 
 def at_limit(said: str, program: programs.Program | None) -> str:
@@ -89,9 +89,9 @@ def at_limit(said: str, program: programs.Program | None) -> str:
     return said
 
 
-def _why(vector: int, error: int, value: Mapping[str, int], found: Instruction | None) -> str:
+def _why(vector: int, error: int, value: Mapping[str, int], instruction: Instruction | None) -> str:
     """What was wrong: the address of a page fault, or the registers of the instruction."""
-    names = dict.fromkeys(_REGISTER.findall(found.text)) if found else {}
+    names = dict.fromkeys(_REGISTER.findall(instruction.text)) if instruction else {}
     registers = ", ".join(f"e{name} = {value[name]:#x}" for name in names)
     registers = f" ({registers})" if registers else ""
     if vector == PAGE_FAULT:
@@ -113,12 +113,12 @@ def _instruction(program: programs.Program | None, address: int) -> Instruction 
         return None
 
 
-def _place(found: Instruction | None) -> str:
+def _place(instruction: Instruction | None) -> str:
     """The function and the source line, for a message."""
-    if found is None:
+    if instruction is None:
         return ""
-    function = f" in {found.function}" if found.function else ""
-    return f"{function}, {found.place}" if found.place else function
+    function = f" in {instruction.function}" if instruction.function else ""
+    return f"{function}, {instruction.place}" if instruction.place else function
 
 
 def _callers(program: programs.Program | None, words: Sequence[int]) -> list[str]:
@@ -129,14 +129,14 @@ def _callers(program: programs.Program | None, words: Sequence[int]) -> list[str
         return []
     try:
         elf = Elf(program.path.read_bytes())
-        found = [
+        callers = [
             f"{refused.function_at(elf, word - 1)}, {place}"
             for word in words
             if _is_after_call(elf, word) and (place := refused.place_at(elf, word - 1))
         ]
     except (OSError, ValueError):
         return []
-    return list(dict.fromkeys(found))[:CALLERS]
+    return list(dict.fromkeys(callers))[:CALLERS]
 
 
 def _is_after_call(elf: Elf, address: int) -> bool:
@@ -148,7 +148,7 @@ def _is_after_call(elf: Elf, address: int) -> bool:
             code = elf.image[segment.offset : segment.offset + end][-7:]
             forms = (code[-length:] for length in (2, 3, 6, 7))
             return code[-5:-4] == b"\xe8" or any(
-                one[0] == 0xFF and one[1] >> 3 & 7 == 2 for one in forms if len(one) > 1
+                form[0] == 0xFF and form[1] >> 3 & 7 == 2 for form in forms if len(form) > 1
             )
     return False
 

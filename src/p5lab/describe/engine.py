@@ -69,10 +69,10 @@ def names() -> list[str]:
 def plugged_in(name: str) -> Any:  # noqa: ANN401
     """The class of an engine: ENGINE in the engine's module. If the engine is a package, ENGINE is
     in the module `engine` of this package. Raises UserError for an unknown name."""
-    found = _modules(os.environ.get(VARIABLE, ""))
-    if name not in found:
-        raise unknown("engine", name, found)
-    module = importlib.import_module(found[name])
+    modules = _modules(os.environ.get(VARIABLE, ""))
+    if name not in modules:
+        raise unknown("engine", name, modules)
+    module = importlib.import_module(modules[name])
     try:
         return module.ENGINE
     except AttributeError:
@@ -100,7 +100,7 @@ def recorded(name: str) -> Capabilities:
 def check(name: str, observation: Observation) -> None:
     """Raises UserError for an observation that the engine does not support."""
     can = capabilities(name)
-    if wish := next((one for one in observation if type(one) not in can.observations), None):
+    if wish := next((wish for wish in observation if type(wish) not in can.observations), None):
         raise refused(name, wish.option, lambda other: type(wish) in other.observations)
 
 
@@ -112,7 +112,9 @@ def refused(
     option."""
     if not capabilities(name).simulates:
         return UserError(f"{option}: expected without --engine {name}: the host cannot be changed")
-    others = [one for one in names() if supports(capabilities(one))] if supports else [DEFAULT]
+    others = (
+        [other for other in names() if supports(capabilities(other))] if supports else [DEFAULT]
+    )
     return UserError(f"{option}: expected with the engine {' or '.join(others)}, which supports it")
 
 
@@ -126,6 +128,6 @@ def _modules(path: str) -> dict[str, str]:
     outside = [Path(place).absolute() / "engines" for place in path.split(os.pathsep) if place]
     package.__path__ = [*own, *(str(place) for place in outside if place.is_dir())]
     return {
-        found.name: f"{PACKAGE}.{found.name}" + (".engine" if found.ispkg else "")
-        for found in pkgutil.iter_modules(package.__path__)
+        module.name: f"{PACKAGE}.{module.name}" + (".engine" if module.ispkg else "")
+        for module in pkgutil.iter_modules(package.__path__)
     }

@@ -133,7 +133,7 @@ class _Part:
 def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
     can = engines.capabilities(choice.engine)
     file = files.read(lab, name)
-    own = dict.fromkeys(one.workload.name for one in file.entries)
+    own = dict.fromkeys(entry.workload.name for entry in file.entries)
     for wanted in choice.workloads:
         files.check_workload(lab, wanted)
         if wanted not in own:
@@ -145,21 +145,22 @@ def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
     files.check_parameters(axes, file.entries)
     points = sweep.points(axes)
     place = file.table.near
+    workloads = choice.workloads or file.workloads
     asked = _Asked(
         file,
         choice,
         can.simulates,
         file.feedback if choice.feedback is None else choice.feedback,
-        [machines.load(lab, one) for one in choice.machines]
-        or [machines.load(lab, one, place) for one in file.machines],
+        [machines.load(lab, machine) for machine in choice.machines]
+        or [machines.load(lab, machine, place) for machine in file.machines],
         file.variants,
         axes,
         sweep.without_machine(points) if file.misses else points,
         file.geometries(points) if file.misses else [],
-        [guests.load(lab, one) for one in choice.guests]
-        or [guests.load(lab, one, place) for one in file.guests],
+        [guests.load(lab, guest) for guest in choice.guests]
+        or [guests.load(lab, guest, place) for guest in file.guests],
         choice.seeds or file.seeds,
-        [one for one in file.entries if one.workload.name in (choice.workloads or file.workloads)],
+        [entry for entry in file.entries if entry.workload.name in workloads],
     )
     if not can.simulates:
         check_host(choice)
@@ -195,7 +196,8 @@ def _parts(asked: _Asked) -> Iterator[_Part]:
         for entry in asked.entries:
             job = entry.job(point.parameters, asked.axes)
             own = _board(asked, board, variant, point, job)
-            jobs.append((job, own, tuple(files.shadow(own, *one) for one in asked.geometries)))
+            shadows = tuple(files.shadow(own, *geometry) for geometry in asked.geometries)
+            jobs.append((job, own, shadows))
         for system, seed, (job, own, shadows) in itertools.product(
             asked.systems, asked.seeds, jobs
         ):

@@ -108,33 +108,33 @@ class File:
         """With `misses`: one geometry for each overlay and each point of a sweep. A geometry
         consists of its name, its position in the file (for messages), and the machine keys that the
         geometry sets."""
-        found: dict[str, tuple[str, str, dict[str, Any]]] = {}
+        geometries: dict[str, tuple[str, str, dict[str, Any]]] = {}
         for overlay in self.table.tables("overlay"):
             overlay.only(["name", "set"])
             name = overlay.text("name")
-            if not re.fullmatch(GEOMETRY_NAME, name) or name in found:
+            if not re.fullmatch(GEOMETRY_NAME, name) or name in geometries:
                 raise UserError(
                     f"{overlay.at('name')}: expected a valid name that no other geometry has,"
                     f' such as "l2-512K"; found {name!r}'
                 )
-            found[name] = name, overlay.where, tomlfile.flatten(overlay.table("set").data)
+            geometries[name] = name, overlay.where, tomlfile.flatten(overlay.table("set").data)
         for point in points:
             if settings := {**point.machine, **point.optional}:
                 name = ",".join(f"{key}={value}" for key, value in settings.items())
-                found[name] = name, self.table.at("sweep"), settings
-        for _, where, settings in found.values():
+                geometries[name] = name, self.table.at("sweep"), settings
+        for _, where, settings in geometries.values():
             for key in settings:
                 if key in BY_NAME and key not in GEOMETRY:
                     raise UserError(
                         f"{where}: {key}: expected a key of the geometry of caches and TLBs, except"
                         ' the line length of L1; events = "misses" counts no clocks'
                     )
-        if not found:
+        if not geometries:
             raise UserError(
                 f'{self.table.at("events")}: "misses" expects an [[overlay]] or a [[sweep]] of'
                 " machine keys"
             )
-        return list(found.values())
+        return list(geometries.values())
 
 
 def names(lab: Lab) -> list[str]:

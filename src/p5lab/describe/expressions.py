@@ -134,8 +134,8 @@ def _nodes(node: ast.expr, where: str) -> Iterator[ast.expr]:
     match node:
         case ast.BoolOp(values=inner):
             pass
-        case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=one):
-            inner = [one]
+        case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
+            inner = [operand]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             inner = [left, right]
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
@@ -148,26 +148,26 @@ def _nodes(node: ast.expr, where: str) -> Iterator[ast.expr]:
             inner = []
         case _:
             raise UserError(f"{where}: {ast.unparse(node)!r} is not allowed in an expression")
-    for one in inner:
-        yield from _nodes(one, where)
+    for child in inner:
+        yield from _nodes(child, where)
 
 
 def _value(node: ast.expr, values: Values) -> Value:
     match node:
         case ast.BoolOp(op=ast.And(), values=inner):
-            return all(_value(one, values) for one in inner)
+            return all(_value(child, values) for child in inner)
         case ast.BoolOp(values=inner):
-            return any(_value(one, values) for one in inner)
-        case ast.UnaryOp(op=ast.Not(), operand=one):
-            return not _value(one, values)
-        case ast.UnaryOp(operand=one):
-            return operator.neg(_value(one, values))  # type: ignore[arg-type]
+            return any(_value(child, values) for child in inner)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return not _value(operand, values)
+        case ast.UnaryOp(operand=operand):
+            return operator.neg(_value(operand, values))  # type: ignore[arg-type]
         case ast.BinOp(left=left, op=op, right=right):
             return _BINARY[type(op)](_value(left, values), _value(right, values))
         case ast.Compare(left=left, ops=[compare], comparators=[right]):
             return _COMPARE[type(compare)](_value(left, values), _value(right, values))
         case ast.Call(func=ast.Name(id=name), args=arguments):
-            return FUNCTIONS[name](*(_value(one, values) for one in arguments))
+            return FUNCTIONS[name](*(_value(argument, values) for argument in arguments))
         case ast.Constant(value=constant):
             return constant  # type: ignore[return-value]
     return values[key_of(node)]

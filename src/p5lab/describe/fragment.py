@@ -45,7 +45,7 @@ class Fragment:
     @cached_property
     def end(self) -> int:
         """The address behind one copy of the fragment's code."""
-        return next(one.address for one in self.elf.symbols if one.name == "fragment_end")
+        return next(symbol.address for symbol in self.elf.symbols if symbol.name == "fragment_end")
 
     @property
     def size(self) -> int:
@@ -66,24 +66,25 @@ class Fragment:
 
     def blobs(self) -> list[tuple[int, bytes]]:
         """The content of the memory: address and bytes of each part."""
-        found = []
-        for one in self.elf.headers:
-            if one.kind != PT_LOAD or not one.stored or not one.offset:
+        parts = []
+        for header in self.elf.headers:
+            if header.kind != PT_LOAD or not header.stored or not header.offset:
                 continue  # the last is the file's own header
-            address, content = one.address, self.image[one.offset : one.offset + one.stored]
+            address = header.address
+            content = self.image[header.offset : header.offset + header.stored]
             if address == FIRST and self.copies > 1:
                 # The jump to the caller is behind the copies, so its distance is shorter.
                 code, jump = content[: self.size], content[self.size : self.size + 5]
                 far = int.from_bytes(jump[1:], "little") - self.size * (self.copies - 1)
                 jump = jump[:1] + (far & 0xFFFFFFFF).to_bytes(4, "little")
                 content = code * self.copies + jump
-            found.append((address, content))
-        return found
+            parts.append((address, content))
+        return parts
 
     def code(self, address: int) -> bytes:
         """Up to 15 bytes from an address on, without prefixes."""
         at = self.place(address)
-        segment = next(one for one in self.elf.segments if one.address == FIRST)
+        segment = next(segment for segment in self.elf.segments if segment.address == FIRST)
         begin = segment.offset + at - segment.address
         return self.image[begin : begin + 15].lstrip(_PREFIXES)
 
@@ -103,8 +104,8 @@ class Fragment:
             file.write(self.image)
             file.flush()
             form = "intel" if self.intel else "att"
-            found = disassembly.texts(Path(file.name), "-M", form, "-j", ".text")
-        return {at: _OWN.sub(lambda one: one[1] or "+0x0", text) for at, text in found.items()}
+            texts = disassembly.texts(Path(file.name), "-M", form, "-j", ".text")
+        return {at: _OWN.sub(lambda match: match[1] or "+0x0", text) for at, text in texts.items()}
 
     def text(self, address: int) -> str:
         """The instruction at an address. Its bytes, if the host has no objdump."""
@@ -113,8 +114,8 @@ class Fragment:
 
     def line(self, address: int) -> int:
         """The source line of an address; 0 if it is not known."""
-        found = source_lines.at(self._lines, self.place(address))
-        return found.line if found else 0
+        span = source_lines.at(self._lines, self.place(address))
+        return span.line if span else 0
 
     @cached_property
     def _lines(self) -> list[source_lines.Range]:
@@ -123,11 +124,11 @@ class Fragment:
     def label(self, address: int) -> str:
         """The name of the place of an address: label or function and distance, such as `sum+3`."""
         at = self.place(address)
-        names = [one for one in self.elf.symbols if FIRST <= one.address <= at < self.end]
-        names = [one for one in names if not one.name.startswith("fragment")]
-        if not names:
+        named = (symbol for symbol in self.elf.symbols if not symbol.name.startswith("fragment"))
+        symbols = [symbol for symbol in named if FIRST <= symbol.address <= at < self.end]
+        if not symbols:
             return f"+{at - FIRST:#x}"
-        nearest = max(names, key=lambda one: one.address)
+        nearest = max(symbols, key=lambda symbol: symbol.address)
         distance = at - nearest.address
         return nearest.name + (f"+{distance:#x}" if distance else "")
 

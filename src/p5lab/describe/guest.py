@@ -314,10 +314,12 @@ def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str
 
 def _calls(table: Table) -> dict[str, Call]:
     calls = {}
-    for name, one in table.inner().items():
-        calls[name] = one.record(Call)
-        if calls[name].domains < 1 or min(calls[name].ring_crossings, calls[name].cr3_loads) < 0:
-            raise UserError(f"{one.where}: expected at least one domain, and no negative number")
+    for name, described in table.inner().items():
+        calls[name] = call = described.record(Call)
+        if call.domains < 1 or min(call.ring_crossings, call.cr3_loads) < 0:
+            raise UserError(
+                f"{described.where}: expected at least one domain, and no negative number"
+            )
     return calls
 
 

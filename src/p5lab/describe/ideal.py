@@ -35,7 +35,8 @@ def parse(text: str) -> tuple[Axis, ...]:
     sets = [PLAIN, *(frozenset({part}) for part in chosen), every]
     sets += [every - {part} for part in chosen]
     steps = [
-        {f"{PREFIX}{part}": "true" for part in chosen if part in one} for one in dict.fromkeys(sets)
+        {f"{PREFIX}{part}": "true" for part in chosen if part in ideal}
+        for ideal in dict.fromkeys(sets)
     ]
     return (Axis(OPTION, tuple(steps), optional=True),)
 
@@ -45,7 +46,7 @@ def check(text: str, machines: Iterable[Machine]) -> None:
     of --ideal."""
     if text in ("", EACH):
         return
-    has = frozenset[str]().union(*(of(one.overlay) for one in machines))
+    has = frozenset[str]().union(*(of(machine.overlay) for machine in machines))
     for part in text.split(","):
         if part.strip() not in has:
             raise UserError(

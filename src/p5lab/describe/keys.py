@@ -99,10 +99,10 @@ def bad_value(where: str, key: Key, value: object, expected: str) -> str:
     # wrong.
     out_of_range = key.kind == "size" and expected != key.expected
     typed = isinstance(value, str) and value.isprintable() and (out_of_range or _is_option(where))
-    found = value if typed else type_name(value)
+    shown = value if typed else type_name(value)
     present = f"{key.name.partition('.')[0]}.present"
     without = f"; {present}=false leaves it out" if str(value) == "0" and present in BY_NAME else ""
-    return f"{where}: {key.name}: expected {expected}; found {found}{without}"
+    return f"{where}: {key.name}: expected {expected}; found {shown}{without}"
 
 
 def matching(text: str) -> list[Key]:
@@ -110,9 +110,9 @@ def matching(text: str) -> list[Key]:
     means in the field (SYNONYMS), and those whose meaning contains it. Letters of both cases, and
     spaces, `-` and `_`, are equal."""
     wanted = _plain(text)
-    if found := [key for key in KEYS if wanted in _plain(key.name)]:
-        return found
-    words = [word for one, parts in SYNONYMS.items() if one in wanted for word in parts]
+    if named := [key for key in KEYS if wanted in _plain(key.name)]:
+        return named
+    words = [word for term, parts in SYNONYMS.items() if term in wanted for word in parts]
     return [
         key
         for key in KEYS
@@ -184,7 +184,8 @@ def reference() -> str:
         "|---|---|---|---|---|",
     ]
     lines += [
-        f"| `{one.name}` | {one.doc} | {one.expected or 'any'} | {one.source} | {one.gem5 or '-'} |"
-        for one in policies
+        f"| `{policy.name}` | {policy.doc} | {policy.expected or 'any'} | {policy.source} |"
+        f" {policy.gem5 or '-'} |"
+        for policy in policies
     ]
     return "\n".join(lines) + "\n"

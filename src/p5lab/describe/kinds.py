@@ -146,12 +146,12 @@ def size(name: str, unit: str, doc: str, table: Table) -> Key:
     expected = f'{limits}, as a whole number or a text with suffix K or M (1024), such as "256K"'
 
     def parse(value: object) -> Value:
-        found = _bytes(value)
-        if found is None:
+        number = _bytes(value)
+        if number is None:
             raise BadValue(expected)
-        if not low <= found <= high:
+        if not low <= number <= high:
             raise BadValue(limits)
-        return found
+        return number
 
     return Key(name, "size", "bytes", doc, expected, parse, "integer", low=low, high=high)
 

@@ -195,9 +195,9 @@ def _base(path: Path, table: tomlfile.Table) -> Path:
     """The file of a base, which lies beside the variant or among the machines of the checkout."""
     name = table.text("base")
     known = {
-        one: directory / f"{one}.toml"
+        machine: directory / f"{machine}.toml"
         for directory in (Lab.here().machines, path.parent)
-        for one in names(directory)
+        for machine in names(directory)
     }
     if name not in known:
         raise unknown("machine", name, known, where=table.at("base"))
@@ -219,12 +219,12 @@ def _values(table: tomlfile.Table, known: Mapping[str, Key], what: str = "") -> 
 def _given_by(key: Key, name: str) -> tuple[dict[str, Value], dict[str, str]]:
     """The values and sources in the file that a key names, such as a drive of configs/disks."""
     path = Lab.here().root / key.files / f"{name}.toml"
-    known = {one.name: one for one in KEYS if one.given_by == key.name}
+    known = {given.name: given for given in KEYS if given.given_by == key.name}
     what = f"key of a {key.name.partition('.')[0]}"
     values = _values(tomlfile.load(path), known, what)
-    for one in known.values():
-        if one.name not in values:
-            raise UserError(f"{path}: missing key {one.name}: expected {one.expected}")
+    for given in known.values():
+        if given.name not in values:
+            raise UserError(f"{path}: missing key {given.name}: expected {given.expected}")
     return values, _sources(path)
 
 
@@ -269,18 +269,18 @@ def _possible(rule: Rule, values: dict[str, Value]) -> str:
         return ""
     tried: set[int | float] = {odd << bits for odd in range(1, 64, 2) for bits in range(30)}
     if isinstance(wrong, float):  # a clock rate is a multiple of half of another one
-        numbers = [one for name in others if isinstance(one := values[name], float)]
-        tried = {round(one * halves / 2, 2) for one in numbers for halves in range(2, 13)}
+        numbers = [number for name in others if isinstance(number := values[name], float)]
+        tried = {round(number * halves / 2, 2) for number in numbers for halves in range(2, 13)}
     good = sorted(
-        one
-        for one in tried
-        if key.low <= one <= key.high and rule.holds.value({**values, key.name: one})
+        number
+        for number in tried
+        if key.low <= number <= key.high and rule.holds.value({**values, key.name: number})
     )
-    below = [one for one in good if one < wrong][-1:]
-    above = [one for one in good if one > wrong][:1]
+    below = [number for number in good if number < wrong][-1:]
+    above = [number for number in good if number > wrong][:1]
     if not (below and above):
         return ""
-    near = " or ".join(_shown(key.name, {key.name: one}) for one in below + above)
+    near = " or ".join(_shown(key.name, {key.name: number}) for number in below + above)
     given = " and ".join(f"{name} = {_shown(name, values)}" for name in others)
     return f"; for example {near}{f' with {given}' if given else ''}"
 
@@ -302,7 +302,7 @@ def _parse(where: Where, key: keys.Key, raw: Any) -> Value:  # noqa: ANN401
 def _sources(path: Path) -> dict[str, str]:
     """The comment at the end of each key's line, by key. Raises UserError for a comment without a
     source."""
-    table, found = "", {}
+    table, comments = "", {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if match := _TABLE.match(line):
             table = match[1] + "."
@@ -316,5 +316,5 @@ def _sources(path: Path) -> dict[str, str]:
                     f"{path}:{number}: {name} has no source: expected the line to end with a"
                     f" comment that names one of {', '.join(SOURCES)}"
                 )
-            found[name] = comment
-    return found
+            comments[name] = comment
+    return comments

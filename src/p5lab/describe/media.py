@@ -86,14 +86,14 @@ def read(table: Table) -> tuple[MediumFile, ...]:
     if not table.data:
         raise UserError(f"{table.where}: expected one or more of {', '.join(ROLES)}")
     wanted = []
-    for role, one in sorted(table.inner().items(), key=lambda pair: ROLES.index(pair[0])):
-        geometry = None
-        if "geometry" in one.data:
+    for role in (role for role in ROLES if role in table.data):
+        file, geometry = table.table(role), None
+        if "geometry" in file.data:
             if role not in DISKS:
-                raise UserError(f"{one.at('geometry')}: expected only for {' and '.join(DISKS)}")
-            geometry = disk_image.parse_geometry(one.text("geometry"), one.at("geometry"))
-        own = {"geometry": geometry, "known": _known(one)}
-        wanted.append(one.record(MediumFile, own, role=role, where=one.label, **own))
+                raise UserError(f"{file.at('geometry')}: expected only for {' and '.join(DISKS)}")
+            geometry = disk_image.parse_geometry(file.text("geometry"), file.at("geometry"))
+        own = {"geometry": geometry, "known": _known(file)}
+        wanted.append(file.record(MediumFile, own, role=role, where=file.label, **own))
     return tuple(wanted)
 
 
@@ -139,7 +139,7 @@ def found(wanted: Sequence[MediumFile], raw: Raw) -> tuple[Medium, ...]:
     """Searches and checks all media of a guest. `raw` makes raw images of other formats. Raises
     UserError for a missing file, for an image that the machine cannot use, and if the BIOS cannot
     boot from the first medium of its order and has no other."""
-    media = tuple(_found(one, raw) for one in wanted)
+    media = tuple(_found(file, raw) for file in wanted)
     candidates = in_boot_order(media)
     if not candidates:
         raise UserError(
@@ -147,20 +147,20 @@ def found(wanted: Sequence[MediumFile], raw: Raw) -> tuple[Medium, ...]:
             f" {', '.join(BOOT_ORDER)}"
         )
     if len(candidates) == 1:
-        (one,) = candidates
-        where = next(wish.where for wish in wanted if wish.role == one.role)
+        (medium,) = candidates
+        where = next(file.where for file in wanted if file.role == medium.role)
         checks = {
             CDROM: disk_image.check_cdrom_boots,
             DISKS[0]: disk_image.check_disk_boots,
             FLOPPIES[0]: disk_image.check_floppy_boots,
         }
-        checks[one.role](one.path, where)
+        checks[medium.role](medium.path, where)
     return media
 
 
 def _found(wanted: MediumFile, raw: Raw) -> Medium:
     origin, where = path_of(wanted), wanted.where
-    if bad := [one for one in UNUSABLE if one in str(origin)]:
+    if bad := [character for character in UNUSABLE if character in str(origin)]:
         raise UserError(f"{where}: {str(origin)!r}: expected a path without {bad[0]!r}")
     disk_image.size_of(origin, where)
     path, packed = raw(wanted, origin)
@@ -213,7 +213,7 @@ def directories() -> list[Path]:
 
 def placed(name: str) -> Path | None:
     """The path of a file in the directories of P5LAB_MEDIA; None if no directory has it."""
-    return next((one / name for one in directories() if (one / name).exists()), None)
+    return next((place / name for place in directories() if (place / name).exists()), None)
 
 
 def inserted(
@@ -221,10 +221,10 @@ def inserted(
 ) -> tuple[Medium, ...]:
     """The floppies that a script inserts, without those that are already `present`. Raises
     UserError for a missing file and a wrong image."""
-    known = {one.path for one in present if one.role in FLOPPIES}
+    known = {medium.path for medium in present if medium.role in FLOPPIES}
     media: dict[Path, Medium] = {}
-    for one in wanted:
-        medium = _found(one, raw)
+    for file in wanted:
+        medium = _found(file, raw)
         if medium.path not in known:
             role = f"{INSERTED}{len(media) + 1}"
             media.setdefault(medium.path, replace(medium, role=role))

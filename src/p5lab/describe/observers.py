@@ -40,7 +40,7 @@ class Observer:
 def read(lab: Lab) -> tuple[Observer, ...]:
     """The observers of a checkout and of its directories of P5LAB_PATH, by name. Raises UserError
     for a wrong declaration, and for a declaration without a class."""
-    found = []
+    declared = []
     for name, path in lab.files("observer").items():
         table = tomlfile.load(path)
         table.table("dimensions")  # p5stats.observers reads them
@@ -51,8 +51,8 @@ def read(lab: Lab) -> tuple[Observer, ...]:
                 f"{path}: expected also a class, and in a .cc file of this directory the line"
                 f' `const observe::Registered<CLASS> registered("{name}");`'
             )
-        found.append(table.record(Observer, ["dimensions"], name=name, sources=sources))
-    return tuple(found)
+        declared.append(table.record(Observer, ["dimensions"], name=name, sources=sources))
+    return tuple(declared)
 
 
 def here() -> tuple[Observer, ...]:

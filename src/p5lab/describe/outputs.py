@@ -27,16 +27,18 @@ class Output:
 @cache
 def read(path: Path) -> dict[str, Output]:
     """The files in a declaration, by name. Raises UserError for a wrong declaration."""
-    found = tomlfile.load(path, ["outputs"]).table("outputs").inner()
-    return {name: one.record(Output, name=name) for name, one in found.items()}
+    tables = tomlfile.load(path, ["outputs"]).table("outputs").inner()
+    return {name: table.record(Output, name=name) for name, table in tables.items()}
 
 
 def here() -> dict[str, Output]:
     """The files that this checkout declares, by name: `here()["events"].file` is "events.jsonl".
     The file of an observer has the observer's name."""
     return read(Lab.here().root / FILE) | {
-        one.name: Output(one.name, one.file, one.doc, f"--{one.name}", FORMATS)
-        for one in observers.here()
+        observer.name: Output(
+            observer.name, observer.file, observer.doc, f"--{observer.name}", FORMATS
+        )
+        for observer in observers.here()
     }
 
 
@@ -50,7 +52,8 @@ def reference() -> str:
     """A table of the files in Markdown, for docs/reference/formats.md."""
     lines = ["| File | Written | Content |", "|---|---|---|"]
     lines += [
-        f"| `{one.file}` | {f'with `{one.when}`' if one.when else 'by every run'} | {one.doc} |"
-        for one in here().values()
+        f"| `{output.file}` | {f'with `{output.when}`' if output.when else 'by every run'} |"
+        f" {output.doc} |"
+        for output in here().values()
     ]
     return "\n".join(lines) + "\n"

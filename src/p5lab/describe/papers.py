@@ -48,8 +48,8 @@ class Paper:
 @cache
 def read(path: Path) -> dict[str, Paper]:
     """The papers of a file by name. Raises UserError for a missing or wrong entry."""
-    found = tomlfile.load(path).inner()
-    return {name: one.record(Paper, name=name) for name, one in found.items()}
+    tables = tomlfile.load(path).inner()
+    return {name: table.record(Paper, name=name) for name, table in tables.items()}
 
 
 def here() -> dict[str, Paper]:
@@ -62,8 +62,8 @@ def named(texts: Iterable[str]) -> list[Paper]:
     paper if a longer name begins with the paper's name, such as chen95-core."""
     known = here()
     pattern = re.compile(rf"\b({'|'.join(map(re.escape, known))})\b")
-    found = {name for text in texts for name in pattern.findall(text)}
-    return [paper for name, paper in known.items() if name in found]
+    mentioned = {name for text in texts for name in pattern.findall(text)}
+    return [paper for name, paper in known.items() if name in mentioned]
 
 
 def reference() -> str:

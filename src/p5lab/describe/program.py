@@ -388,14 +388,14 @@ def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
         headers = Elf(image).headers
     except ValueError:
         return CUT_SHORT
-    for one in headers:
-        if one.offset + one.stored > size:
+    for header in headers:
+        if header.offset + header.stored > size:
             return CUT_SHORT
-        if one.kind == PT_INTERP:
-            loader = image[one.offset : one.offset + one.stored].rstrip(b"\0")
+        if header.kind == PT_INTERP:
+            loader = image[header.offset : header.offset + header.stored].rstrip(b"\0")
             name = loader.decode("ascii", "replace")
             return f"dynamically linked (by {name}), and the guest does not have its libraries"
-    is_loaded = any(one.kind == PT_LOAD for one in headers)
+    is_loaded = any(header.kind == PT_LOAD for header in headers)
     return "" if is_loaded else "an ELF file with nothing to load"
 
 

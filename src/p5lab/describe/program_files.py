@@ -47,14 +47,14 @@ NOTHING = ProgramFiles()
 def parse(files: Sequence[str], stdin: Path | None, programs: str = "") -> ProgramFiles:
     """The options --file HOST:GUEST, --stdin FILE and --programs. Raises UserError for a path that
     init cannot use."""
-    found: list[tuple[Path, str]] = []
+    pairs: list[tuple[Path, str]] = []
     for text in files:
         host, _, inside = text.rpartition(":")
         _check_path(text, host, inside)
-        if inside in (path for _, path in found):
+        if inside in (path for _, path in pairs):
             raise UserError(f"{FILE} {text}: a second file for {inside}")
-        found.append((Path(host), inside))
-    return ProgramFiles(tuple(found), stdin, programs)
+        pairs.append((Path(host), inside))
+    return ProgramFiles(tuple(pairs), stdin, programs)
 
 
 def _check_path(text: str, host: str, inside: str) -> None:

@@ -38,25 +38,27 @@ def explained(said: str, program: programs.Program, isa: str) -> str:
     if match is None or not isinstance(program, programs.OwnProgram):
         return said
     try:
-        found = instruction(program.path, int(match[1], 16))
+        refused = instruction(program.path, int(match[1], 16))
     except (OSError, ValueError):
         return said
-    if found is None:
+    if refused is None:
         return said
-    code = found.code.hex(" ")
-    what = f"`{found.text}` ({code})" if found.text else f"the instruction that begins with {code}"
-    where = f" in {found.function}" if found.function else ""
-    where += f", {found.place}" if found.place else ""
-    return f"{said}: {what}{where}; {_remedy(found, isa, program)}"
+    code = refused.code.hex(" ")
+    what = (
+        f"`{refused.text}` ({code})" if refused.text else f"the instruction that begins with {code}"
+    )
+    where = f" in {refused.function}" if refused.function else ""
+    where += f", {refused.place}" if refused.place else ""
+    return f"{said}: {what}{where}; {_remedy(refused, isa, program)}"
 
 
-def _remedy(found: Instruction, isa: str, program: programs.OwnProgram) -> str:
-    if found.text.startswith("ud"):
+def _remedy(refused: Instruction, isa: str, program: programs.OwnProgram) -> str:
+    if refused.text.startswith("ud"):
         return (
             "a compiler puts this instruction where the program must not continue, for example"
             " after undefined behaviour or in __builtin_trap()"
         )
-    if found.locks:
+    if refused.locks:
         return (
             "every Pentium has this flaw, and stops until it is reset; the guest's kernel has a"
             " work-around, which ended the program"
@@ -126,5 +128,5 @@ def function_at(elf: Elf, address: int) -> str:
 
 def place_at(elf: Elf, address: int) -> str:
     """The file and the line of an address; empty without debug information."""
-    found = source_lines.at(source_lines.ranges(elf.image, elf.segments), address)
-    return f"{found.file}:{found.line}" if found else ""
+    span = source_lines.at(source_lines.ranges(elf.image, elf.segments), address)
+    return f"{span.file}:{span.line}" if span else ""

@@ -94,8 +94,8 @@ class Run(ABC):
     @property
     def shadows(self) -> tuple[Shadow, ...]:
         """The additional geometries for which the run counts misses."""
-        found = self.observation.get(Shadows)
-        return found.geometries if found else ()
+        shadows = self.observation.get(Shadows)
+        return shadows.geometries if shadows else ()
 
     @property
     def sample(self) -> Sample | None:

@@ -76,12 +76,12 @@ class Script:
     @property
     def titles(self) -> tuple[str, ...]:
         """The steps in messages, each with its number."""
-        return tuple(f"step {number}{one.title}" for number, one in enumerate(self.steps, 1))
+        return tuple(f"step {number}{step.title}" for number, step in enumerate(self.steps, 1))
 
     @property
     def boot(self) -> tuple[Step, ...]:
         """The steps up to the ready point. Empty if the script has no ready point."""
-        actions = [one.action for one in self.steps]
+        actions = [step.action for step in self.steps]
         return self.steps[: actions.index(READY) + 1] if READY in actions else ()
 
     def after(self, guest: "Script") -> "Script":
@@ -98,8 +98,8 @@ class Script:
 
     def _refuse(self, actions: Sequence[str], why: str) -> None:
         """Raises UserError for a step with one of these actions, and for the end of the boot."""
-        for title, one in zip(self.titles, self.steps, strict=True):
-            if one.action in actions or (one.action, one.value) == ("end", BOOT):
+        for title, step in zip(self.titles, self.steps, strict=True):
+            if step.action in actions or (step.action, step.value) == ("end", BOOT):
                 raise UserError(f"{title}: not possible {why}")
 
     @property
@@ -110,17 +110,17 @@ class Script:
     @property
     def windows(self) -> tuple[str, ...]:
         """The names of the windows that steps begin, in the order of their first beginning."""
-        return tuple(dict.fromkeys(one.value for one in self.steps if one.action == "begin"))
+        return tuple(dict.fromkeys(step.value for step in self.steps if step.action == "begin"))
 
     @property
     def floppies(self) -> tuple[MediumFile, ...]:
         """The floppies that steps insert."""
-        return tuple(one.floppy for one in self.steps if one.floppy)
+        return tuple(step.floppy for step in self.steps if step.floppy)
 
     @property
     def digest(self) -> str:
         """The SHA-256 of all that the steps do, without their names and lines."""
-        steps = [[one.action, one.value, one.within] for one in self.steps]
+        steps = [[step.action, step.value, step.within] for step in self.steps]
         return hashlib.sha256(json.dumps(steps).encode()).hexdigest()
 
 
@@ -158,8 +158,7 @@ def read(table: Table) -> Script | None:
     if not steps:
         return None
     _check_windows(steps)
-    found = tuple(_step(one) for one in steps)
-    return Script(Path(table.file.name).name, found)
+    return Script(Path(table.file.name).name, tuple(map(_step, steps)))
 
 
 def check_text(text: str, where: str) -> None:
@@ -235,11 +234,11 @@ def _value(table: Table, action: str) -> str:
 def _several(table: Table, action: str) -> list[str]:
     """The names of keys or buttons: one text or a list."""
     value = table.data[action]
-    found = [value] if isinstance(value, str) else table.texts(action)
-    if not found or not all(found):
+    names = [value] if isinstance(value, str) else table.texts(action)
+    if not names or not all(names):
         kind = "keys" if action == "press" else "buttons"
         raise UserError(f"{table.at(action)}: expected the names of {kind}")
-    return found
+    return names
 
 
 def _buttons(table: Table, key: str) -> tuple[int, ...]:
@@ -256,7 +255,7 @@ def _buttons(table: Table, key: str) -> tuple[int, ...]:
 def _way(table: Table) -> tuple[int, int]:
     """The motion of a mouse in counts: to the right, and down."""
     value = table.data["move"]
-    numbers = [one for one in value if type(one) is int] if isinstance(value, list) else []
+    numbers = [number for number in value if type(number) is int] if isinstance(value, list) else []
     if len(numbers) != 2 or len(value) != 2 or max(map(abs, numbers)) > FARTHEST:
         raise UserError(
             f"{table.at('move')}: expected [RIGHT, DOWN], two whole numbers from -{FARTHEST} to"
@@ -330,7 +329,7 @@ def _check_windows(steps: Sequence[Table]) -> None:
             ready, opened = step, []
     for name in opened[::-1]:
         if name != BOOT:
-            last = next(one for one in reversed(steps) if one.data.get("begin") == name)
+            last = next(step for step in reversed(steps) if step.data.get("begin") == name)
             raise UserError(f"{last.at('begin')}: {name!r} begins and does not end")
 
 

@@ -5,7 +5,7 @@ import io
 import posixpath
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -37,30 +37,27 @@ def ranges(image: bytes, segments: Sequence[Segment]) -> list[Range]:
 
 @lru_cache(maxsize=4)  # several parts of one run need the lines of the same program
 def _ranges(image: bytes, segments: tuple[Segment, ...]) -> tuple[Range, ...]:
-    found = sorted(
-        one
-        for one in _all(image)
-        if any(place.address <= one.first < place.address + place.size for place in segments)
+    known = sorted(
+        span
+        for span in _all(image)
+        if any(place.address <= span.first < place.address + place.size for place in segments)
     )
     result: list[Range] = []
-    for one in found:
-        if result and one.first < result[-1].end:
+    for span in known:
+        last = result[-1] if result else None
+        if last and span.first < last.end:
             continue  # a second description of the same code
-        if result and (result[-1].end, result[-1].file, result[-1].line) == (
-            one.first,
-            one.file,
-            one.line,
-        ):
-            result[-1] = Range(result[-1].first, one.end, one.file, one.line)
+        if last and (last.end, last.file, last.line) == (span.first, span.file, span.line):
+            result[-1] = replace(last, end=span.end)
         else:
-            result.append(one)
+            result.append(span)
     return tuple(result)
 
 
 def at(lines: Sequence[Range], address: int) -> Range | None:
     """The range in `lines`, the result of `ranges`, that contains an address. None if no range
     contains the address."""
-    place = bisect_right(lines, address, key=lambda one: one.first) - 1
+    place = bisect_right(lines, address, key=lambda span: span.first) - 1
     return lines[place] if place >= 0 and address < lines[place].end else None
 
 

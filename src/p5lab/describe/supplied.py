@@ -57,4 +57,4 @@ def read(place: Path) -> dict[str, Program]:
     if not (place / LIST).is_file():
         return {}
     described = tomlfile.load(place / LIST).inner()
-    return {name: one.record(Program, name=name) for name, one in described.items()}
+    return {name: table.record(Program, name=name) for name, table in described.items()}

@@ -54,7 +54,7 @@ def axes(table: Table) -> list[Axis]:
 
 def parse(options: Iterable[str]) -> tuple[Axis, ...]:
     """The arguments of --sweep: KEY=VALUE,VALUE,..."""
-    found = []
+    axes = []
     for option in options:
         key, equals, values = (part.strip() for part in option.partition("="))
         words = [word.strip() for word in values.split(",")]
@@ -62,27 +62,27 @@ def parse(options: Iterable[str]) -> tuple[Axis, ...]:
             raise UserError(
                 f"{OPTION} {option}: expected KEY=VALUE,VALUE,..., such as l2.size=128K,256K,512K"
             )
-        found.append(Axis(OPTION, tuple({key: _number(key, word)} for word in words)))
-    return tuple(found)
+        axes.append(Axis(OPTION, tuple({key: _number(key, word)} for word in words)))
+    return tuple(axes)
 
 
-def points(found: Iterable[Axis]) -> list[Point]:
+def points(axes: Iterable[Axis]) -> list[Point]:
     """Every combination of steps, with one step of each axis. Without axes, the result is one empty
     point. Raises UserError for too many points and for a key that two axes set."""
-    found = list(found)
-    _check_keys(found)
+    axes = list(axes)
+    _check_keys(axes)
     total = 1
-    for axis in found:
+    for axis in axes:
         total *= len(axis.steps)
     if total > POINTS:
-        place = begin(found[-1].where, "")
+        place = begin(axes[-1].where, "")
         raise UserError(f"{place}: {total:,} points: expected at most {POINTS:,}")
     result = []
-    for steps in itertools.product(*(axis.steps for axis in found)):
+    for steps in itertools.product(*(axis.steps for axis in axes)):
         values, optional = (
             {
                 key: value
-                for axis, step in zip(found, steps, strict=True)
+                for axis, step in zip(axes, steps, strict=True)
                 if axis.optional is wanted
                 for key, value in step.items()
             }
@@ -102,25 +102,25 @@ def points(found: Iterable[Axis]) -> list[Point]:
     return result
 
 
-def where(found: Iterable[Axis], key: str) -> str:
+def where(axes: Iterable[Axis], key: str) -> str:
     """The beginning of a message about a value of a swept key: the first axis with this key."""
-    owners = [axis.where for axis in found if any(key in step for step in axis.steps)]
+    owners = [axis.where for axis in axes if any(key in step for step in axis.steps)]
     return begin(owners[0], key) if owners else OPTION
 
 
-def keys(found: Iterable[Axis]) -> tuple[str, ...]:
+def keys(axes: Iterable[Axis]) -> tuple[str, ...]:
     """The keys that have at least two values in the axes, in the order of the axes."""
     values: dict[str, set[str]] = {}
-    for axis in found:
+    for axis in axes:
         for step in axis.steps:
             for key, value in step.items():
                 values.setdefault(key, set()).add(str(value))
     return tuple(key for key, different in values.items() if len(different) > 1)
 
 
-def without_machine(found: Iterable[Point]) -> list[Point]:
+def without_machine(points: Iterable[Point]) -> list[Point]:
     """The distinct combinations of parameters, without machine keys."""
-    different = {str(point.parameters): point.parameters for point in found}
+    different = {str(point.parameters): point.parameters for point in points}
     return [Point({}, parameters) for parameters in different.values()]
 
 
@@ -157,11 +157,11 @@ def _lists(table: Table) -> dict[str, list[Any]]:
     return lists
 
 
-def _check_keys(found: list[Axis]) -> None:
+def _check_keys(axes: list[Axis]) -> None:
     """Raises UserError if two axes set the same key, because the later value would silently replace
     the other value."""
     owners: dict[str, Axis] = {}
-    for axis in found:
+    for axis in axes:
         for key in dict.fromkeys(key for step in axis.steps for key in step):
             if owners.setdefault(key, axis) is not axis:
                 place, other = begin(axis.where, key), begin(owners[key].where, key)

@@ -226,14 +226,14 @@ class Table:
         }
         whole: Any = kind  # mypy does not know that it is a dataclass
         hints = _types(whole)
-        own = [one for one in fields(whole) if one.init and one.name not in given]
-        self.only([*keys, *(one.name for one in own)])
-        for one in own:
-            needed = one.default is MISSING and one.default_factory is MISSING
-            if needed or one.name in self.data:
-                hint = hints[one.name]  # without the None of an optional field
+        own = [field for field in fields(whole) if field.init and field.name not in given]
+        self.only([*keys, *(field.name for field in own)])
+        for field in own:
+            needed = field.default is MISSING and field.default_factory is MISSING
+            if needed or field.name in self.data:
+                hint = hints[field.name]  # without the None of an optional field
                 hint = get_args(hint)[0] if isinstance(hint, UnionType) else hint
-                given[one.name] = read[hint](one.name)
+                given[field.name] = read[hint](field.name)
         return kind(**given)
 
     def only(self, known: Iterable[str]) -> None:
@@ -309,8 +309,8 @@ def _parsed(text: str) -> tuple[bytes, Place | None]:
 def _refuse(path: Path, text: str, message: str) -> NoReturn:
     """Raises UserError for an error of the parser. The parser writes the position at the end of its
     message, but gives no line for a file that ends too early."""
-    if found := re.fullmatch(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", message, re.DOTALL):
-        what, line, column = found.groups()
+    if match := re.fullmatch(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", message, re.DOTALL):
+        what, line, column = match.groups()
         raise UserError(f"{path}:{line}: not valid TOML: {what} (column {column})") from None
     what = message.removesuffix(" (at end of document)")
     raise UserError(

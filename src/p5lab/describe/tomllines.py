@@ -17,13 +17,13 @@ LONGEST = 1000  # lines of a statement; the search ends at a longer statement
 def of(text: str) -> dict[Place, int]:
     """The first line of each key and table of a valid file, from 1. The parts of an inline table
     have the line on which their statement begins."""
-    found: dict[Place, int] = {}
+    lines: dict[Place, int] = {}
     table: Place = ()
     sizes: dict[Place, int] = {}  # the number of tables so far in each array of tables
     for line, statement, data in _statements(text):
         if not statement.startswith("["):
             for place in _places(data):
-                found.setdefault(table + place, line)
+                lines.setdefault(table + place, line)
             continue
         names = _names(data)
         table = ()
@@ -34,8 +34,8 @@ def of(text: str) -> dict[Place, int]:
             sizes[table] = sizes.get(table, 0) + 1
             table = _inside(table, sizes)
         for length in range(1, len(table) + 1):
-            found.setdefault(table[:length], line)
-    return found
+            lines.setdefault(table[:length], line)
+    return lines
 
 
 def unfinished(text: str) -> int:

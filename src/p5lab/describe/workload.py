@@ -114,19 +114,19 @@ class Workload:
                 raise unknown(
                     f"parameter of {self.name}", name, self.parameters, where=begin(where, name)
                 )
-        found = {
+        values = {
             name: parameter.parse(given[name], where) if name in given else parameter.default
             for name, parameter in self.parameters.items()
         }
         for name, parameter in self.parameters.items():
-            least = found.get(parameter.least, 0)
-            if parameter.least and int(found[name]) < int(least):
+            least = values.get(parameter.least, 0)
+            if parameter.least and int(values[name]) < int(least):
                 at = begin(where, name if name in given else parameter.least)
                 raise UserError(
                     f"{at}: {name}: expected at least the value of {parameter.least}, {least};"
-                    f" found {found[name]}"
+                    f" found {values[name]}"
                 )
-        return found
+        return values
 
     def operations_in(self, parameters: dict[str, int | str]) -> int:
         """The number of operations in one bracket of a run with these parameters."""
@@ -167,8 +167,8 @@ def reader(lab: Lab) -> Callable[[str], Workload]:
             " to workloads/micro/NAME/workload.toml and NAME.c beside it"
         )
     shelf = _Shelf(capabilities(lab), tomlfile.load(lab.parameters))
-    for name, one in shelf.parameters.inner().items():
-        _parameter(name, one, shelf)
+    for name, table in shelf.parameters.inner().items():
+        _parameter(name, table, shelf)
     files = lab.files("workload")
 
     def read(name: str) -> Workload:
@@ -192,7 +192,7 @@ def unknown_workload(lab: Lab, name: str, known: Iterable[str]) -> UserError:
 
 def shown(known: Mapping[str, Workload]) -> dict[str, Workload]:
     """These workloads without the tests of the laboratory itself."""
-    return {name: one for name, one in known.items() if not is_test(one.title)}
+    return {name: workload for name, workload in known.items() if not is_test(workload.title)}
 
 
 def is_test(title: str) -> bool:
@@ -225,12 +225,12 @@ class _Shelf:
 
     def needs(self, table: Table, key: str) -> Needs:
         """The capabilities in a list of the table, each with its reason."""
-        found = {}
+        reasons = {}
         for name in table.texts(key, []):
             if name not in self.capabilities:
                 raise unknown("capability", name, self.capabilities, where=table.at(key))
-            found[name] = self.capabilities[name]
-        return found
+            reasons[name] = self.capabilities[name]
+        return reasons
 
     def merged(self, table: Table) -> Table:
         """The table of a parameter. The field `like` names a shared parameter. A table that
@@ -250,11 +250,12 @@ def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
     if not path.with_name(f"{name}.c").is_file():
         raise UserError(f"{path}: expected the program {name}.c beside this file")
     described = table.table("parameters", {}).inner()
-    parameters = {key: _parameter(key, one, shelf) for key, one in described.items()}
-    for key, one in parameters.items():
-        if one.least and (one.least not in parameters or parameters[one.least].choices):
+    parameters = {key: _parameter(key, own, shelf) for key, own in described.items()}
+    for key, parameter in parameters.items():
+        least = parameter.least
+        if least and (least not in parameters or parameters[least].choices):
             at = described[key].at("minimum")
-            raise UserError(f"{at}: expected a number or a numeric parameter; found {one.least!r}")
+            raise UserError(f"{at}: expected a number or a numeric parameter; found {least!r}")
     operations = table.data.get("operations", 1)
     if not isinstance(operations, str):
         table.number("operations", 1, least=1)

@@ -114,13 +114,13 @@ class Observation:
     def recorded(self) -> dict[str, object]:
         """The entries of all kinds in `request` of run.json."""
         unasked = {name: value for kind in KINDS for name, value in kind.unasked.items()}
-        return unasked | {name: value for one in self for name, value in one.recorded().items()}
+        return unasked | {name: value for wish in self for name, value in wish.recorded().items()}
 
     def check(self, run: Target) -> None:
         """Raises UserError if a kind needs something that the machine or the guest of a run
         lacks, or if two kinds exclude each other."""
         for wish in self:
-            if excluded := [one.option for one in self if one.option in wish.excludes]:
+            if excluded := [other.option for other in self if other.option in wish.excludes]:
                 raise UserError(f"{wish.option} and {excluded[0]} cannot share one run")
             if run.has_nominal_clocks and not wish.with_nominal:
                 raise UserError(f"{wish.option}: expected without --clocks nominal")

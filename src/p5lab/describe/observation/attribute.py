@@ -90,10 +90,10 @@ class Attribution(Kind):
         page. With LINES, also sources.json: the content of each source file of the program, as it
         is now. Raises UserError if the kernel's symbols are missing."""
         by_line = LINES in self.by
-        named = [one.partition("=")[2] for one in self.by if one.startswith(INSTRUCTIONS)]
+        named = [name.partition("=")[2] for name in self.by if name.startswith(INSTRUCTIONS)]
         text = functions.table(lab, run, lines=by_line, instructions=named[0] if named else None)
-        found = {FUNCTIONS: text.encode()}
-        return found | {SOURCES: _sources(run)} if by_line else found
+        files = {FUNCTIONS: text.encode()}
+        return files | {SOURCES: _sources(run)} if by_line else files
 
     def check(self, run: Target) -> None:
         """Raises UserError if counts by line are requested for a run without a program of the user,
@@ -128,7 +128,7 @@ def _sources(run: Target) -> bytes:
     """The text of sources.json. A file that does not exist here is omitted: a program can contain
     libraries whose source is not here."""
     files = {}
-    for name in sorted({one.file for one in _lines(run)}):
+    for name in sorted({span.file for span in _lines(run)}):
         path = Path(name)
         try:
             if path.is_file() and path.stat().st_size <= LARGEST:

@@ -60,14 +60,10 @@ def table(lab: Lab, run: Target, *, lines: bool = False, instructions: str | Non
     programs |= {path.name: path.read_bytes() for path, _ in system.modules}
     if system.initramfs:
         programs |= _archived(system.initramfs.read_bytes(), "")
-    found = _modules(programs.items(), _with_symbols(lab), own if lines else "")
     if isinstance(run.program, OwnProgram) and instructions is not None:
-        program = Elf(programs[own])
-        found = [
-            *_modules([(own, program.image)], {}, "", run.program.path),
-            *_modules([one for one in programs.items() if one[0] != own], _with_symbols(lab), ""),
-        ]
-    return "".join(parts + found)
+        parts += _modules([(own, programs.pop(own))], {}, "", run.program.path)
+    parts += _modules(programs.items(), _with_symbols(lab), own if lines else "")
+    return "".join(parts)
 
 
 def _with_instructions(vmlinux: Path, kernel: str, name: str) -> str:
@@ -109,10 +105,10 @@ def _modules(
         parts += [f"page {address:x} {content:x}\n" for address, content in of_pages.items()]
         # The entry of the vDSO is a function that programs call.
         entry = 0 if name == VDSO else program.entry
-        found = _functions(symbols, max(of_pages, default=0) + PAGE, entry)
+        functions = _functions(symbols, max(of_pages, default=0) + PAGE, entry)
         if by_instruction:
-            found = _by_instruction(found, disassembly.texts(by_instruction))
-        parts += _by_line(found, program) if by_line and name == by_line else found
+            functions = _by_instruction(functions, disassembly.texts(by_instruction))
+        parts += _by_line(functions, program) if by_line and name == by_line else functions
     return parts
 
 
@@ -194,24 +190,21 @@ def _vdso(kernel: bytes) -> dict[str, bytes]:
 @lru_cache
 def _with_symbols(lab: Lab) -> dict[bytes, Elf]:
     """Every program that is built and has symbols, by the digest of the program's code."""
-    found = {}
     places = (*lab.root.glob("build/symbols/*/*"), *lab.root.glob("build/guests/*/vmlinux"))
-    for path in sorted(places):
-        program = Elf(path.read_bytes())
-        found[program.code] = program
-    return found
+    programs = (Elf(path.read_bytes()) for path in sorted(places))
+    return {program.code: program for program in programs}
 
 
 def pages(program: Elf) -> dict[int, int]:
     """The digest of each code page of a file, by the address of the page."""
-    found: dict[int, int] = {}
+    by_address: dict[int, int] = {}
     for segment in program.segments:
         first = segment.offset - segment.offset % PAGE
         end = -(-(segment.offset + segment.size) // PAGE) * PAGE
         content = program.image[first:end].ljust(end - first, b"\0")
         addresses = range(segment.address - segment.offset + first, 1 << 64, PAGE)
-        found |= zip(addresses, digests(content), strict=False)
-    return found
+        by_address |= zip(addresses, digests(content), strict=False)
+    return by_address
 
 
 def _functions(symbols: list[Symbol], end: int, entry: int = 0) -> list[str]:
@@ -224,15 +217,15 @@ def _functions(symbols: list[Symbol], end: int, entry: int = 0) -> list[str]:
         known = best.get(symbol.address)
         if known is None or _rank(symbol) < _rank(known):
             best[symbol.address] = symbol
-    found = []
+    functions = []
     free = 0
     for symbol in sorted(best.values(), key=lambda symbol: symbol.address):
         if symbol.address >= free and symbol.address < end:
-            found.append(symbol)
+            functions.append(symbol)
             free = symbol.address + symbol.size
     lines = []
-    ends = [*(symbol.address for symbol in found), end][1:]
-    for symbol, behind in zip(found, ends, strict=True):
+    ends = [*(symbol.address for symbol in functions), end][1:]
+    for symbol, behind in zip(functions, ends, strict=True):
         size = min(symbol.size or behind - symbol.address, behind - symbol.address)
         is_start = symbol.name in STARTS or 0 < symbol.address == entry
         kind = "start" if is_start else "function"
@@ -249,11 +242,11 @@ def _by_line(functions: list[str], program: Elf) -> list[str]:
         kind, first, size, name = text.rstrip("\n").split(" ", 3)
         at, end = int(first, 16), int(first, 16) + int(size, 16)
         while at < end:
-            place = bisect_right(known, at, key=lambda one: one.end)
-            one = known[place] if place < len(known) else None
-            inside = one is not None and one.first <= at
-            behind = (one.end if inside else one.first) if one else end
-            tail = f"\t{one.file}:{one.line}" if one and inside else ""
+            place = bisect_right(known, at, key=lambda span: span.end)
+            span = known[place] if place < len(known) else None
+            inside = span is not None and span.first <= at
+            behind = (span.end if inside else span.first) if span else end
+            tail = f"\t{span.file}:{span.line}" if span and inside else ""
             lines.append(f"{kind} {at:x} {min(behind, end) - at:x} {name}{tail}\n")
             at = behind
     return lines
@@ -268,8 +261,8 @@ def _by_instruction(functions: list[str], texts: Iterable[int]) -> list[str]:
         kind, first, size, name = text.rstrip("\n").split(" ", 3)
         at, end = int(first, 16), int(first, 16) + int(size, 16)
         inside = known[bisect_right(known, at) : bisect_left(known, end)]
-        for one, behind in pairwise([at, *inside, end]):
-            lines.append(f"{kind} {one:x} {behind - one:x} {name}\t{one:#x}:0\n")
+        for address, behind in pairwise([at, *inside, end]):
+            lines.append(f"{kind} {address:x} {behind - address:x} {name}\t{address:#x}:0\n")
     return lines
 
 
@@ -304,7 +297,7 @@ def _archived(archive: bytes, prefix: str) -> dict[str, bytes]:
     """Every ELF file of a cpio archive, and of the archives inside this archive, by path. The path
     of a file in an inner archive begins with the path of that archive. The result is empty if
     `archive` is another kind of file."""
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     at = 0
     while archive[at : at + 6] == NEWC:
         fields = archive[at + 6 : at + 110]
@@ -316,7 +309,7 @@ def _archived(archive: bytes, prefix: str) -> dict[str, bytes]:
         content = archive[start : start + size]
         at = (start + size + 3) & ~3
         if content[:4] == b"\x7fELF":
-            found[f"{prefix}/{name}"] = content
+            files[f"{prefix}/{name}"] = content
         elif content[:6] == NEWC:
-            found |= _archived(content, f"/{name}:")
-    return found
+            files |= _archived(content, f"/{name}:")
+    return files

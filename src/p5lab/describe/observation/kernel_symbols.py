@@ -14,13 +14,13 @@ def text(system: Guest, names: Sequence[str], option: str) -> str:
     """The lines `ADDRESS SIZE NAME` of these symbols, in hexadecimal. Raises UserError if the
     guest's kernel does not have one of them. `option`: the option that needs them."""
     path = vmlinux(built(system), option)
-    found = _places(path)
-    if lost := [name for name in names if name not in found]:
+    places = _places(path)
+    if lost := [name for name in names if name not in places]:
         raise UserError(
             f"{option}: the kernel of guest {system.name} has no symbol {lost[0]}; expected a guest"
             " whose kernel has it"
         )
-    return "".join(f"{found[name][0]:x} {found[name][1]:x} {name}\n" for name in names)
+    return "".join(f"{places[name][0]:x} {places[name][1]:x} {name}\n" for name in names)
 
 
 def vmlinux(system: ImageGuest, option: str) -> Path:

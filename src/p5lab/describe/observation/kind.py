@@ -69,14 +69,16 @@ class Kind:
     def _of(cls, values: list[Any]) -> Self | None:
         if not values or not values[0]:
             return None
-        own = (tuple(dict.fromkeys(one)) if isinstance(one, list) else one for one in values)
+        own = (
+            tuple(dict.fromkeys(value)) if isinstance(value, list) else value for value in values
+        )
         return cls(*list(own)[: len(fields(cls))])  # type: ignore[arg-type]
 
     def recorded(self) -> dict[str, object]:
         """The kind's entries for `request` in run.json: the keys of `unasked`, with the values of
         this run."""
-        values = (getattr(self, one.name) for one in fields(self))  # type: ignore[arg-type]
-        shown = (list(one) if isinstance(one, tuple) else one for one in values)
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        shown = (list(value) if isinstance(value, tuple) else value for value in values)
         return dict(zip(self.unasked, shown, strict=False))
 
     @property

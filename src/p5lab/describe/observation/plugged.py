@@ -84,5 +84,6 @@ def kind(observer: Observer) -> type[Plugged]:
     return dataclass(frozen=True)(type(observer.name.title(), (base,), members))
 
 
-KINDS = {one.name: kind(one) for one in observers.here()}
-globals().update({found.__name__: found for found in KINDS.values()})  # so they can be pickled
+KINDS = {observer.name: kind(observer) for observer in observers.here()}
+# So the classes can be pickled.
+globals().update({plugged.__name__: plugged for plugged in KINDS.values()})

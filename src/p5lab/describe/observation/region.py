@@ -65,8 +65,8 @@ class Region(Kind):
         where = f"--region {self.function}: {program.name}"
         try:
             elf = Elf(program.path.read_bytes())
-            known = {one.name: one for one in elf.symbols if one.kind == FUNCTION}
-            found = {one.address for one in elf.symbols if one.name == self.function}
+            known = {symbol.name: symbol for symbol in elf.symbols if symbol.kind == FUNCTION}
+            addresses = {symbol.address for symbol in elf.symbols if symbol.name == self.function}
         except (OSError, ValueError) as error:
             raise UserError(f"{where}: {error}") from None
         if not known:
@@ -74,16 +74,16 @@ class Region(Kind):
                 f"{where} has no symbols: expected a program that is not stripped (link it without"
                 " -s)"
             )
-        if len(found) > 1:
+        if len(addresses) > 1:
             raise UserError(
-                f"{where} has {len(found)} functions of this name: expected one; give this function"
-                " a name of its own"
+                f"{where} has {len(addresses)} functions of this name: expected one; give this"
+                " function a name of its own"
             )
-        if not found:
+        if not addresses:
             all_names = f"`nm {shlex.quote(str(program.path))}` lists its functions."
             hint = suggestion(self.function, known) or all_names
             raise UserError(
                 f"{where} has no such function; {hint} A compiler can also put a function into its"
                 " callers: __attribute__((noinline)) prevents this"
             )
-        return elf, found.pop()
+        return elf, addresses.pop()

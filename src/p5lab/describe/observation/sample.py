@@ -2,7 +2,7 @@
 """A run that simulates only a few of its intervals in detail."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any, ClassVar, Self
 
 from p5lab.describe.observation.kind import SAMPLED, Conf, Kind
@@ -46,7 +46,7 @@ class Sample(Kind):
         asked = record["request"].get("sample")
         if asked is None:
             return None
-        intervals = tuple(Interval(**one) for one in asked["intervals"])
+        intervals = tuple(Interval(**interval) for interval in asked["intervals"])
         return cls(intervals, asked["warm_up"], asked["simpoints"], asked["weights"])
 
     def recorded(self) -> dict[str, object]:
@@ -60,7 +60,7 @@ class Sample(Kind):
 
     def job(self) -> Conf:
         """The bounds and weights of the intervals, and the warm-up in instructions."""
-        intervals = (f"{one.number}:{one.begin}:{one.end}:{one.weight}" for one in self.intervals)
+        intervals = (":".join(map(str, astuple(interval))) for interval in self.intervals)
         return {"run.sample": " ".join(intervals), "run.warm_up": str(self.warm_up)}
 
     def inputs(self, lab: Lab, run: Target) -> dict[str, bytes]:

@@ -29,8 +29,8 @@ class Shadows(Kind):
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
         """The geometries in the record's machine; None if the record has no geometries."""
-        found = record["machine"].get("shadows", {})
-        return cls(tuple(Shadow(*one) for one in found.items())) if found else None
+        geometries = record["machine"].get("shadows", {})
+        return cls(tuple(Shadow(*shadow) for shadow in geometries.items())) if geometries else None
 
     def boot(self) -> Conf:
         """The name and the keys of each geometry."""
