@@ -27,10 +27,10 @@ def floppy(
     Raises UserError for a file that cannot be read, for a name that the form does not allow, if the
     files do not fit, and if the guest has a floppy in drive B."""
     made = tar_floppy if form == TAR else fat_floppy
-    for one in taken:
-        if one.role == ROLE:
+    for medium in taken:
+        if medium.role == ROLE:
             raise UserError(
-                f"{OPTION}: drive B has the floppy {one.file} already ({one.where}); expected"
+                f"{OPTION}: drive B has the floppy {medium.file} already ({medium.where}); expected"
                 f" {OPTION} or a floppy of your own in drive B, not both"
             )
     contents: dict[str, bytes] = {}

@@ -72,8 +72,8 @@ def made(
     register, and if the file has several functions and none is named.
     """
     start = {**REGISTERS, **_checked(registers or {})}
-    for one in arguments:
-        _check_value("--args", one)
+    for argument in arguments:
+        _check_value("--args", argument)
     name, suffix, text = _source(what)
     if suffix not in C_SUFFIXES and "%" not in text and _REGISTER.search(text):
         text = text if _INTEL in text else f"{_INTEL} noprefix; {text}"
@@ -83,10 +83,10 @@ def made(
         _caller(lab, place, start, arguments)
         entry = _entry(place / "fragment.o", name, function, in_c=suffix in C_SUFFIXES)
         image = _link(lab, place, name, entry, in_c=suffix in C_SUFFIXES)
-    found = Fragment(name, image, intel=_INTEL in text)
-    if not found.size:
+    fragment = Fragment(name, image, intel=_INTEL in text)
+    if not fragment.size:
         raise UserError(f"{name}: no code: expected at least one instruction in section .text")
-    return found
+    return fragment
 
 
 def _checked(registers: Mapping[str, str]) -> dict[str, str]:
@@ -142,7 +142,7 @@ def _compile(lab: Lab, place: Path, name: str, suffix: str, text: str, cflags: s
     if suffix in C_SUFFIXES:
         form = programs.form("pentium")
         words = [compiler.LANGUAGES[suffix], "-target", form.target, f"-mcpu={form.processor}"]
-        words += [one for one in compiler.FLAGS if one not in ("-static", "-g")]
+        words += [flag for flag in compiler.FLAGS if flag not in ("-static", "-g")]
         words += compiler.pentium_programs().FIXED_ADDRESSES
     words += ["-g", "-c", "-o", str(place / "fragment.o")]
     words += ["-I", str(Path(name).parent), "-idirafter", str(lab.root / compiler.HEADERS)]
@@ -151,7 +151,7 @@ def _compile(lab: Lab, place: Path, name: str, suffix: str, text: str, cflags: s
 
 def _caller(lab: Lab, place: Path, start: Mapping[str, str], arguments: Sequence[str]) -> None:
     """Makes caller.o."""
-    pushes = "; ".join(f"pushl ${one}" for one in reversed(arguments))
+    pushes = "; ".join(f"pushl ${argument}" for argument in reversed(arguments))
     defined = {f"START_{name.upper()}": value for name, value in start.items()}
     defined |= {"ROUNDS": str(fragments.ROUNDS), "ARGUMENTS": pushes}
     source = lab.root / compiler.HEADERS / "fragment.S"
@@ -162,7 +162,7 @@ def _caller(lab: Lab, place: Path, start: Mapping[str, str], arguments: Sequence
 
 def _entry(file: Path, name: str, function: str, *, in_c: bool) -> str:
     """The symbol of the first instruction."""
-    known = [one.name for one in Elf(file.read_bytes()).symbols if one.binding == GLOBAL]
+    known = [symbol.name for symbol in Elf(file.read_bytes()).symbols if symbol.binding == GLOBAL]
     if function:
         if function not in known:
             raise unknown("function", function, known, where=name)
@@ -172,8 +172,8 @@ def _entry(file: Path, name: str, function: str, *, in_c: bool) -> str:
     if not known:
         raise UserError(f"{name}: expected a function that is not static; the file has none")
     if len(known) > 1:
-        found = ", ".join(sorted(known))
-        raise UserError(f"{name}: expected --function NAME with one of its functions: {found}")
+        functions = ", ".join(sorted(known))
+        raise UserError(f"{name}: expected --function NAME with one of its functions: {functions}")
     return known[0]
 
 
@@ -204,10 +204,10 @@ def _zig(words: list[str], name: str, directory: Path | None = None) -> None:
     try:
         compiler.run_zig(words, directory=directory)
     except compiler.CompilerError as error:
-        found = _ERROR.findall(str(error))
-        if not found:
+        errors = _ERROR.findall(str(error))
+        if not errors:
             raise error.about(name) from None
-        file, line, text = found[0]
+        file, line, text = errors[0]
         where = f"{name}:{line}" if line and file != "fragment.S" else name
-        more = f" (the first of {len(found)} errors)" if len(found) > 1 else ""
+        more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
         raise UserError(f"{where}: {text.strip()}{more}") from None

@@ -34,8 +34,8 @@ class _Reader:
         self.at += count
         return piece
 
-    def wrong(self, found: str) -> UserError:
-        return UserError(f"{self.where}: ImageDisk (IMD): {self.track}: {found}")
+    def wrong(self, problem: str) -> UserError:
+        return UserError(f"{self.where}: ImageDisk (IMD): {self.track}: {problem}")
 
 
 def raw(data: bytes, where: str) -> bytes:

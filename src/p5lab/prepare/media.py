@@ -53,7 +53,7 @@ def runs(lab: Lab, asked: UserMedia, choice: Filter) -> Expansion:
     supplied = _supplied(lab, asked)
     systems = [_with_floppy(lab, system, asked.put, supplied) for system in systems]
     phases = supplied.phases(lab) if supplied else {}
-    found: list[Run] = [
+    runs: list[Run] = [
         _run(
             lab,
             experiment.with_isa("--guest", system, board),
@@ -67,12 +67,12 @@ def runs(lab: Lab, asked: UserMedia, choice: Filter) -> Expansion:
         for system in systems
         for steps in _scripts(system, asked)
     ]
-    if len(found) > 1:
+    if len(runs) > 1:
         refuse(
             {"--keep": asked.keep, "--save-state": asked.save_state},
-            f"expected one run, found {len(found)}",
+            f"expected one run, found {len(runs)}",
         )
-    return Expansion(found, [], sweep.keys(choice.sweeps))
+    return Expansion(runs, [], sweep.keys(choice.sweeps))
 
 
 def _supplied(lab: Lab, asked: UserMedia) -> System | None:
@@ -81,9 +81,9 @@ def _supplied(lab: Lab, asked: UserMedia) -> System | None:
         return None
     if asked.programs not in SYSTEMS:
         raise unknown("system of programs", asked.programs, SYSTEMS, where="--programs")
-    found = SYSTEMS[asked.programs]
-    check_job(lab, found, asked.job)
-    return found
+    system = SYSTEMS[asked.programs]
+    check_job(lab, system, asked.job)
+    return system
 
 
 def _with_floppy(
@@ -130,11 +130,8 @@ def _first_look(asked: UserMedia) -> MediaGuest:
         *_wanted("--disk", media.DISKS, asked.disks),
         *_wanted("--cdrom", (media.CDROM,), (asked.cdrom,) if asked.cdrom else ()),
     ]
-    if geometry:
-        wanted = [
-            MediumFile(one.role, one.file, one.where, geometry) if one.role == "disk_1" else one
-            for one in wanted
-        ]
+    first = media.DISKS[0]
+    wanted = [replace(file, geometry=geometry) if file.role == first else file for file in wanted]
     main = wanted[0]
     return MediaGuest(
         name=f"{main.role.partition('_')[0]}:{Path(main.file).name}",
@@ -163,7 +160,7 @@ def _scripts(system: MediaGuest, asked: UserMedia) -> list[Script | None]:
     """The script of each run of a guest. The scripts of the command line replace the guest's own,
     or only its steps after the ready point."""
     if system.script and system.script.boot and asked.scripts:
-        return [one.after(system.script) for one in asked.scripts]
+        return [script.after(system.script) for script in asked.scripts]
     return [*asked.scripts] or [system.script]
 
 
@@ -178,7 +175,7 @@ def _run(
 ) -> MediaRun:
     boot = _boot(lab, system, script, asked)
     parameters: dict[str, int | str] = {
-        one.role: one.sha256[:12] for one in (*boot.media, *boot.inserted)
+        medium.role: medium.sha256[:12] for medium in (*boot.media, *boot.inserted)
     }
     phases = {**WORKLOAD.phases, **supplied_phases}
     if boot.script:
@@ -212,10 +209,10 @@ def _boot(lab: Lab, system: MediaGuest, script: Script | None, asked: UserMedia)
     guest."""
     until = asked.until or ("" if asked.scripts else system.until)
     raw = RawImages(lab, asked.convert)
-    found = media.found(system.media, raw)
-    more = media.inserted(script.floppies, found, raw) if script else ()
+    present = media.found(system.media, raw)
+    more = media.inserted(script.floppies, present, raw) if script else ()
     boot = Boot(
-        found,
+        present,
         until,
         script=script,
         inserted=more,
@@ -237,7 +234,7 @@ def _boot(lab: Lab, system: MediaGuest, script: Script | None, asked: UserMedia)
 
 def _kept(boot: Boot, keep: str) -> str:
     """The role of the medium to keep. Raises UserError if the choice is not clear."""
-    written = [one.role for one in boot.media if one.role != media.CDROM]
+    written = [medium.role for medium in boot.media if medium.role != media.CDROM]
     if not keep or (keep != FIRST and keep in written):
         return keep
     if keep == FIRST and len(written) == 1:

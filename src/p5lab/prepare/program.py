@@ -45,23 +45,23 @@ def runs(lab: Lab, asked: UserProgram | Sequence[UserProgram], choice: Filter) -
     if choice.workloads:
         raise UserError("--workload: expected without --program, which replaces the workload")
     several = (asked,) if isinstance(asked, UserProgram) else tuple(asked)
-    for one in several:
+    for request in several:
         # A mistake is reported before a source file is compiled.
-        if not _in_guest(one.path):
-            programs.split_arguments(one.arguments)
-            _check_files(one)
+        if not _in_guest(request.path):
+            programs.split_arguments(request.arguments)
+            _check_files(request)
     versions = [
-        _Version(lab, replace(one, files=_with_supplied(lab, one.files)), name)
-        for one, name in zip(several, _names(several), strict=True)
+        _Version(lab, replace(request, files=_with_supplied(lab, request.files)), name)
+        for request, name in zip(several, _names(several), strict=True)
     ]
     if not engines.capabilities(choice.engine).simulates:
         if several[0].scripts:
             raise engines.refused(choice.engine, "--script")
-        return Expansion(_compared([_on_host(one, choice) for one in versions]), [])
+        return Expansion(_compared([_on_host(version, choice) for version in versions]), [])
     engines.check(choice.engine, choice.observation)
     choice.observation.check_together("--program")
     steps: list[Script | None] = [script.beside_program() for script in several[0].scripts]
-    found: list[Run] = []
+    runs: list[Run] = []
     for board in boards(lab, choice):
         for name in choice.guests or (PROGRAM_GUEST,):
             system = guests.built(guests.load(lab, name))
@@ -69,14 +69,14 @@ def runs(lab: Lab, asked: UserProgram | Sequence[UserProgram], choice: Filter) -
                 _check_guest(version.asked.path, system, scripts=bool(steps))
             own_board = with_isa("--program", system, board)
             memory = int(board.values["dram.size"])
-            made = [one.program(system, memory) for one in versions]
-            found += [
+            made = [version.program(system, memory) for version in versions]
+            runs += [
                 _run(own_board, system, replace(program, script=script), seed, choice)
                 for script in steps or [None]
                 for program in made
                 for seed in choice.seeds or (0,)
             ]
-    return Expansion(_compared(found), [], sweep.keys(choice.sweeps))
+    return Expansion(_compared(runs), [], sweep.keys(choice.sweeps))
 
 
 @dataclass(frozen=True)
@@ -120,35 +120,35 @@ def _check_files(asked: UserProgram) -> None:
 def _names(asked: Sequence[UserProgram]) -> list[str]:
     """How tables call the file of each program: its name, with as many of its directories as
     distinguish it from the other files. Raises UserError if a program is named twice."""
-    twice = [one for place, one in enumerate(asked) if one in asked[:place]]
+    twice = [request for place, request in enumerate(asked) if request in asked[:place]]
     if twice:
         flags = f" with --cflags {twice[0].cflags!r}" if twice[0].cflags else ""
         raise UserError(f"--program {twice[0].path}{flags}: named twice; expected two versions")
-    files = [
-        one.path if _in_guest(one.path) else revisions.divided(str(one.path))[0].absolute()
-        for one in asked
-    ]
+    divided = [revisions.divided(str(request.path)) for request in asked]
+    files = [file.absolute() for file, _ in divided]
     names = []
-    for one, file in zip(asked, files, strict=True):
+    for request, file, (_, revision) in zip(asked, files, divided, strict=True):
+        if _in_guest(request.path):
+            names.append(str(request.path))
+            continue
         others = [other.parts for other in files if other != file]
         length = 1
         while any(other[-length:] == file.parts[-length:] for other in others):
             length += 1
-        name = one.path if _in_guest(one.path) else Path(*file.parts[-length:])
-        revision = "" if _in_guest(one.path) else revisions.divided(str(one.path))[1]
+        name = Path(*file.parts[-length:])
         names.append(f"{name}@{revision}" if revision else str(name))
     return names
 
 
-def _compared(found: Sequence[Run]) -> list[Run]:
+def _compared(runs: Sequence[Run]) -> list[Run]:
     """The runs of programs that are compared with each other: each has the name of its program, and
     counts the CPI stack if it can. A run of the same bytes with the same arguments is the same run,
     so that its program gets the names of both. One program alone keeps its runs."""
-    titles = {id(run): run.program.title for run in found if run.program}
+    titles = {id(run): run.program.title for run in runs if run.program}
     if len(set(titles.values())) <= 1:
-        return list(found)
+        return list(runs)
     same: dict[tuple[object, ...], list[Run]] = {}
-    for run in found:
+    for run in runs:
         program = run.program
         assert program
         image = sha256_of(program.path) if isinstance(program, programs.OwnProgram) else program
@@ -156,7 +156,7 @@ def _compared(found: Sequence[Run]) -> list[Run]:
         same.setdefault((*key, program.script), []).append(run)
     result = []
     for equal in same.values():
-        run = replace(equal[0], called=" = ".join(titles[id(one)] for one in equal))
+        run = replace(equal[0], called=" = ".join(titles[id(run)] for run in equal))
         watch = run.observation.with_(None if run.observation.get(Cpi) else Cpi())
         result.append(replace(run, observation=watch) if _counts(run, watch) else run)
     return result
@@ -193,16 +193,16 @@ def _with_supplied(lab: Lab, files: ProgramFiles) -> ProgramFiles:
     return replace(files, supplied=tuple(supplied), phases=system.phases(lab))
 
 
-def _on_host(one: _Version, choice: Filter) -> Run:
+def _on_host(version: _Version, choice: Filter) -> Run:
     """The run of a program on this host. Raises UserError for a program of a guest, and for options
     that have no meaning on the host."""
-    if _in_guest(one.asked.path):
+    if _in_guest(version.asked.path):
         raise UserError(
-            f"--program {one.asked.path}: expected without --engine {choice.engine}, which has no"
-            " guest"
+            f"--program {version.asked.path}: expected without --engine {choice.engine}, which has"
+            " no guest"
         )
     check_host(choice)
-    program = one.of_file(NO_LIMIT, "pentium")
+    program = version.of_file(NO_LIMIT, "pentium")
     return _run(this_host.machine(), this_host.guest(), program, 0, replace(choice, feedback=False))
 
 

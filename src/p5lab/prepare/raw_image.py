@@ -148,10 +148,10 @@ def _member(path: Path, where: str) -> IO[bytes]:
     """The only image in a ZIP archive. WinImage's IMZ is such an archive."""
     archive = zipfile.ZipFile(path)
     # ZipInfo.is_dir() of Python 3.11 fails for an empty name.
-    files = [one for one in archive.infolist() if not one.filename.endswith("/")]
-    images = [one for one in files if one.filename.lower().endswith(IMAGES)]
+    files = [member for member in archive.infolist() if not member.filename.endswith("/")]
+    images = [member for member in files if member.filename.lower().endswith(IMAGES)]
     if len(images or files) != 1:
-        names = ", ".join(one.filename for one in images or files) or "none"
+        names = ", ".join(member.filename for member in images or files) or "none"
         raise UserError(
             f"{where}: ZIP: expected one image, found {names[:200]}; `unzip {path.name}` unpacks"
             " them"

@@ -104,7 +104,7 @@ def _from_media(lab: Lab, record: dict[str, Any], id_: str, asked: dict[str, Any
             f" this state; use `./p5lab run --guest {name} --state FILE` instead"
         )
     if files_floppy.ROLE in record["media"] and all(
-        one.role != files_floppy.ROLE for one in guest.media_guest(lab, name).media
+        medium.role != files_floppy.ROLE for medium in guest.media_guest(lab, name).media
     ):
         raise UserError(
             f"run {id_} had a floppy with files of {files_floppy.OPTION} or --programs in"
