@@ -113,9 +113,9 @@ def targets(lab: Lab, runs: Collection[Run]) -> tuple[str, ...]:
     guests: dict[str, list[Guest]] = {}
     for run in runs:
         guests.setdefault(run.engine, []).append(run.guest)
-    found = (target for name, ones in guests.items() for target in get(name).targets(lab, ones))
-    made = (target for run in runs for target in _programs(lab, run))
-    return tuple(dict.fromkeys((*found, *made)))
+    of_engines = (target for name in guests for target in get(name).targets(lab, guests[name]))
+    of_programs = (target for run in runs for target in _programs(lab, run))
+    return tuple(dict.fromkeys((*of_engines, *of_programs)))
 
 
 def _programs(lab: Lab, run: Run) -> Iterator[str]:

@@ -80,14 +80,14 @@ def _text(lines: Mapping[str, str]) -> bytes:
 
 def issues(directory: Path) -> list[Issue]:
     """The traced instructions of a run; none if the run failed before the first of them."""
-    found: list[Issue] = []
+    issues: list[Issue] = []
     path = directory / ISSUES
     if not path.is_file() or not path.stat().st_size:
-        return found
+        return issues
     with path.open(encoding="ascii") as file:
         names = json.loads(file.readline())["events"]
         for line in file:
             address, clock, *counts = json.loads(line)
             grown = dict(zip((names[i] for i in counts[::2]), counts[1::2], strict=True))
-            found.append(Issue(address, clock, grown))
-    return found
+            issues.append(Issue(address, clock, grown))
+    return issues

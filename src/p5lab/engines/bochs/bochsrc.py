@@ -114,10 +114,12 @@ def _disk(path: str, cylinders: str) -> str:
 
 def _media_values(boot: Boot) -> dict[str, str]:
     """The entries about media that can change a result. The images have their own digests."""
-    order = {"boot": ", ".join(BOOTS[one.role] for one in boot.order)}
-    forms = {one.role: one.form for one in boot.media if one.form}
+    order = {"boot": ", ".join(BOOTS[medium.role] for medium in boot.order)}
+    forms = {medium.role: medium.form for medium in boot.media if medium.form}
     translated = {
-        f"{one.role}.translation": _translation(one.geometry) for one in boot.media if one.geometry
+        f"{medium.role}.translation": _translation(medium.geometry)
+        for medium in boot.media
+        if medium.geometry
     }
     return order | forms | translated
 
@@ -132,15 +134,15 @@ def _media(boot: Boot, paths: Mapping[str, str]) -> dict[str, str]:
             there = boot.get(role)
             image = f', {there.form}="{role}.img", status=inserted' if there else ""
             floppies.append(line + image)
-    for one in boot.media:
-        if one.geometry:
-            where = "master" if one.role == media.DISKS[0] else "slave"
+    for medium in boot.media:
+        if medium.geometry:
+            where = "master" if medium.role == media.DISKS[0] else "slave"
             disks.append(
-                f'ata0-{where}: type=disk, mode=private, path="{paths[one.role]}",'
-                f" cylinders={one.geometry.cylinders}, heads={one.geometry.heads},"
-                f" spt={one.geometry.sectors}, translation={_translation(one.geometry)}"
+                f'ata0-{where}: type=disk, mode=private, path="{paths[medium.role]}",'
+                f" cylinders={medium.geometry.cylinders}, heads={medium.geometry.heads},"
+                f" spt={medium.geometry.sectors}, translation={_translation(medium.geometry)}"
             )
-    if not any(one.startswith("floppya") for one in floppies):
+    if not any(floppy.startswith("floppya") for floppy in floppies):
         floppies.insert(0, EMPTY_DRIVE)
     lines = {"floppies": "\n".join(floppies)}
     if disks:

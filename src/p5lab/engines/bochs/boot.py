@@ -204,7 +204,7 @@ def multiboot(
         (UPPER, top - UPPER, USABLE),
         (top, TOP_RESERVED, RESERVED),
     ]
-    maps = b"".join(struct.pack("<IQQI", 20, *one) for one in ranges)
+    maps = b"".join(struct.pack("<IQQI", 20, *area) for area in ranges)
     information = BASE + -(-len(loader) // 16) * 16
     maps_at = information + 116  # the structure's size
     table_at = maps_at + len(maps)
@@ -253,14 +253,14 @@ def _segments(kernel: bytes, name: Path) -> tuple[int, list[tuple[int, int, int,
     except ValueError:
         raise UserError(f"{name}: its program headers are cut short") from None
     segments = []
-    for number, one in enumerate(headers):
-        if one.kind != PT_LOAD:
+    for number, header in enumerate(headers):
+        if header.kind != PT_LOAD:
             continue
-        if one.offset + one.stored > len(kernel) or one.stored > one.memory:
+        if header.offset + header.stored > len(kernel) or header.stored > header.memory:
             raise UserError(f"{name}: segment {number} is cut short")
-        segments.append((one.physical, one.offset, one.stored, one.memory))
-        if one.address <= entry < one.address + one.memory:
-            entry += one.physical - one.address
+        segments.append((header.physical, header.offset, header.stored, header.memory))
+        if header.address <= entry < header.address + header.memory:
+            entry += header.physical - header.address
     if not segments:
         raise UserError(f"{name}: expected a segment to load")
     return entry, segments

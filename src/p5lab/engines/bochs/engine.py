@@ -77,7 +77,7 @@ class Bochs(Engine):
         """The engines for the guests' processors, the BIOS images, the boot ROM, the formatted
         disk, and the guests themselves. A guest with media can also have a saved state."""
         engines = {_program(lab, guest.isa) for guest in guests}
-        made = {lab.short(path) for one in engines for path in (one, lab.record_of(one))}
+        made = {lab.short(path) for engine in engines for path in (engine, lab.record_of(engine))}
         if any(isinstance(guest, MediaGuest) for guest in guests):
             made.add(lab.short(lab.restorer))
         ours = (*sorted(made), "build/engine/bios", "build/bootrom", "build/disks")
@@ -200,8 +200,8 @@ def _of_media(lab: Lab, run: MediaRun, directory: Path) -> Plan:
     """The plan of a run that boots from media. Each floppy gets a private copy in the run
     directory, because the emulator writes to the file of a floppy."""
     boot = run.boot
-    late_roles = {one.role for one in boot.inserted} - {*boot.early}
-    files = {one.role: one.path for one in (*boot.media, *boot.inserted)}
+    late_roles = {medium.role for medium in boot.inserted} - {*boot.early}
+    files = {medium.role: medium.path for medium in (*boot.media, *boot.inserted)}
     boot_inputs = _machine_inputs(lab, run, lab.cache_rom) | {
         role: path for role, path in files.items() if role not in late_roles
     }
@@ -226,7 +226,7 @@ def _of_media(lab: Lab, run: MediaRun, directory: Path) -> Plan:
             {
                 BOOT_CONF: _conf_text(conf | early.titles, paths),
                 "bochsrc": emulator.text.encode(),
-                **{f"{one.role}.img": one.path.read_bytes() for one in boot.floppies},
+                **{f"{medium.role}.img": medium.path.read_bytes() for medium in boot.floppies},
             },
         ),
         job=Part(job_inputs, {JOB: job} if boot.has_ready_point else {}, {JOB_CONF: job_text}),
@@ -260,7 +260,7 @@ def _media_conf(run: MediaRun) -> dict[str, str]:
     if boot.has_ready_point:
         conf["run.floppies"] = " ".join(f"{role}.img" for role in boot.early)
     if boot.keep in media.DISKS:
-        drives = [one.role for one in boot.media if one.role in media.DISKS]
+        drives = [medium.role for medium in boot.media if medium.role in media.DISKS]
         conf["run.keep"] = media.CHANGED[boot.keep]
         conf["run.keep_drive"] = str(drives.index(boot.keep))
     # The observations of such a guest begin at reset.
@@ -359,8 +359,8 @@ def _kernel_version(kernel: bytes) -> str:
     """The version text in a kernel. In a bzImage, the field kernel_version at 0x20E points to this
     text (boot.rst)."""
     if kernel[:4] == b"\x7fELF":
-        found = re.search(rb"GNU Mach [\x20-\x7e]+", kernel)
-        return found[0].decode("ascii") if found else "unknown"
+        match = re.search(rb"GNU Mach [\x20-\x7e]+", kernel)
+        return match[0].decode("ascii") if match else "unknown"
     start = struct.unpack_from("<H", kernel, 0x20E)[0] + 0x200
     return printable(kernel[start : start + 200].split(b"\0")[0].decode("ascii", "replace"))
 

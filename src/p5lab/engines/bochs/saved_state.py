@@ -127,7 +127,7 @@ def _about(path: Path) -> dict[str, Any]:
         IMAGE not in names
         or not isinstance(about.get("made_of"), dict)
         or not isinstance(features, list)
-        or not all(isinstance(one, str) for one in features)
+        or not all(isinstance(feature, str) for feature in features)
     ):
         raise UserError(f"{path}: damaged: {ABOUT} lacks entries")
     return about
@@ -137,8 +137,8 @@ def _difference(saved: object, now: object, where: str = "") -> str:
     """The first entry in which two descriptions differ; empty if there is none."""
     if isinstance(saved, dict) and isinstance(now, Mapping):
         for key in sorted({*saved, *now}):
-            if found := _difference(saved.get(key), now.get(key), f"{where}{key} "):
-                return found
+            if difference := _difference(saved.get(key), now.get(key), f"{where}{key} "):
+                return difference
         return ""
     return "" if saved == _plain(now) else where.strip()
 

@@ -12,5 +12,5 @@ _REASON = re.compile(r"(?:^|: )((?:p5lab|fatal|panic): .*)")
 
 def reason(path: Path) -> str:
     """The last line that gives a reason; empty if no line gives a reason."""
-    found = [match[1] for line in last_lines(path) if (match := _REASON.search(line))]
-    return found[-1] if found else ""
+    reasons = [match[1] for line in last_lines(path) if (match := _REASON.search(line))]
+    return reasons[-1] if reasons else ""

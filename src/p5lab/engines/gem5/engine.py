@@ -84,7 +84,7 @@ class Classic(Engine):
             parameters.derive(run.machine.values)
         super().examine(lab, runs)
         gem5 = binary(lab)
-        remarks = [one] if (one := versions.remark(gem5.version)) else []
+        remarks = [remark] if (remark := versions.remark(gem5.version)) else []
         if gem5.no_extras:
             remarks.append(
                 f"gem5 {gem5.version} without our SimObjects: {gem5.no_extras}. The header"
@@ -213,10 +213,10 @@ def binary(lab: Lab) -> Binary:
             f"--engine gem5: expected {VARIABLE}=/path/to/gem5.opt, a gem5 of your own built for"
             " x86 (configs/gem5/README.md)"
         )
-    found = shutil.which(given)
-    if not found:
+    program = shutil.which(given)
+    if not program:
         raise UserError(f"{VARIABLE}={given}: expected a program, gem5.opt")
-    path = Path(found).resolve()
+    path = Path(program).resolve()
     facts = path.stat()
     return _binary(configurations(lab), path, facts.st_mtime_ns, facts.st_size)
 

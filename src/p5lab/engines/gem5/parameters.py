@@ -120,35 +120,37 @@ def derive(values: Values) -> Parameters:
 
 def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     """The differences between gem5's machine and the machine of the file, one line each."""
-    found = [
+    differences = [
         f"cycles come from gem5's {cpu} CPU, not from a Pentium: no pairing, no address"
         " generation interlocks, no branch target buffer of the P54C"
     ]
     if cpu == "atomic":
-        found.append("the atomic CPU waits for no access: events are valid, cycles are not valid")
+        differences.append(
+            "the atomic CPU waits for no access: events are valid, cycles are not valid"
+        )
     if values["net.card"] != "none":
-        found.append("net.card: no network")
+        differences.append("net.card: no network")
     no_allocate = [
         cache
         for cache in ("l1d", "l2")
         if not values[f"{cache}.write_allocate"] and (cache != "l2" or values["l2.present"])
     ]
     if no_allocate and extras:
-        found.append(
+        differences.append(
             f"{' and '.join(no_allocate)}: a write miss fills no line. gem5 reads the line and"
             " writes the line back on the bus, but the Pentium makes only one write. The events"
             " count one write; the clocks include both transfers"
         )
     elif no_allocate:
-        found.append(f"{' and '.join(no_allocate)}: a write miss fills a line")
+        differences.append(f"{' and '.join(no_allocate)}: a write miss fills a line")
     entries, large = values["dtlb.entries"], values["dtlb_large.entries"]
     if not extras:
-        found += [
+        differences += [
             f"TLBs: fully associative, least recently used: {values['itlb.entries']} code entries,"
             f" {entries} + {large} data entries for pages of all sizes",
             "no event by ring: no segment loads, interrupts, exceptions, crossings, CR3 loads, I/O",
         ]
-    found += [
+    differences += [
         "64-bit paging: a walk reads up to four entries of 8 bytes; penalty.walk is not added",
         "large pages are 2 MB",
         "dram.page, dram.page_miss, dram.refresh_us: no open page and no refresh; each access takes"
@@ -160,18 +162,20 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
         "caches are cold at the ready marker; the code before the first begin warms the caches",
     ]
     if values["disk.count"]:
-        found.append("disk: no SCSI disks and no host adapter; a program that needs a disk ends")
+        differences.append(
+            "disk: no SCSI disks and no host adapter; a program that needs a disk ends"
+        )
     if values["l1d.write_once"]:
-        found.append("l1d.write_once: a filled line has the state exclusive")
-    return found
+        differences.append("l1d.write_once: a filled line has the state exclusive")
+    return differences
 
 
 def _cache(values: Values, name: str, data_latency: int, response_latency: int) -> Cache:
     policy = str(values[f"{name}.replacement"])
     known = {
-        one.name: one.gem5
-        for one in declarations.policies(Lab.here().root / "engine").values()
-        if one.gem5
+        declared.name: declared.gem5
+        for declared in declarations.policies(Lab.here().root / "engine").values()
+        if declared.gem5
     }
     if policy not in known:
         raise UserError(f'{name}.replacement = "{policy}": gem5 supports only {", ".join(known)}')

@@ -47,7 +47,7 @@ def environment(arguments: Sequence[str]) -> list[str]:
     in a page that it has there."""
     wanted = linux_size(arguments, ENVIRONMENT) % PAGE
     for length in range(PAGE + ALIGNMENT):
-        found = [*ENVIRONMENT, PAD + "x" * length]
-        if gem5_size(arguments, found) % PAGE == wanted:
-            return found
+        padded = [*ENVIRONMENT, PAD + "x" * length]
+        if gem5_size(arguments, padded) % PAGE == wanted:
+            return padded
     raise AssertionError("both sizes are multiples of the alignment")

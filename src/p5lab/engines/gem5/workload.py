@@ -59,7 +59,9 @@ def kernel_end(kernel: Path) -> int:
         elf = Elf(kernel.read_bytes())
         if elf.form != ELF64_X86:
             raise ValueError
-        return max(one.physical + one.memory for one in elf.headers if one.kind == PT_LOAD)
+        return max(
+            header.physical + header.memory for header in elf.headers if header.kind == PT_LOAD
+        )
     except ValueError:
         raise UserError(f"{kernel}: expected an x86-64 ELF kernel (vmlinux)") from None
 
