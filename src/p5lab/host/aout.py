@@ -78,14 +78,15 @@ def _loaded(elf: bytes) -> tuple[int, _Part, _Part]:
         raise ValueError("not an ELF file for i386") from None
     if elf[:7] != b"\x7fELF\1\1\1" or program.kind != ET_EXEC or elf[18:20] != EM_386:
         raise ValueError("not a static ELF program for i386")
-    if any(one.kind in DYNAMIC for one in headers):
+    if any(header.kind in DYNAMIC for header in headers):
         raise ValueError("the program needs a dynamic linker; expected a static program")
-    loaded = [one for one in headers if one.kind == PT_LOAD]
-    if any(one.offset + one.stored > len(elf) for one in loaded):
+    loaded = [header for header in headers if header.kind == PT_LOAD]
+    if any(header.offset + header.stored > len(elf) for header in loaded):
         raise ValueError("a segment goes beyond the end of the file")
-    if [one.flags & (WRITABLE | EXECUTABLE) for one in loaded] != [EXECUTABLE, WRITABLE]:
+    if [header.flags & (WRITABLE | EXECUTABLE) for header in loaded] != [EXECUTABLE, WRITABLE]:
         raise ValueError("expected two loaded segments: text, and data that may be written")
     text, data = (
-        (one.address, elf[one.offset : one.offset + one.stored], one.memory) for one in loaded
+        (header.address, elf[header.offset : header.offset + header.stored], header.memory)
+        for header in loaded
     )
     return program.entry, text, data

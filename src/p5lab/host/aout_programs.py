@@ -115,7 +115,7 @@ def programs(lab: Lab, kind: Kind) -> Iterator[tuple[str, bytes]]:
 
 
 def _compile(lab: Lab, kind: Kind, source: Path, to: Path, *more: str) -> None:
-    options = [*FLAGS, *kind.flags, *(f"-I{lab.root / one}" for one in INCLUDED), *more]
+    options = [*FLAGS, *kind.flags, *(f"-I{lab.root / folder}" for folder in INCLUDED), *more]
     compiler.zig(
         f"--programs {kind.name}", pentium_programs().compiling(str(source), str(to), options)[1:]
     )

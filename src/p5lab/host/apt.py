@@ -104,14 +104,14 @@ def host_archives(etc: Path, known: frozenset[str] = DEBIAN_SUITES) -> list[Arch
     """Reads an apt configuration directory. Returns the archives whose suite is in `known`. Each
     archive is listed once, in the order of the configuration."""
     files = [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]
-    found: dict[Archive, None] = {}
+    archives: dict[Archive, None] = {}
     for path in files:
         if not path.is_file() or path.suffix not in (".list", ".sources"):
             continue
         text = path.read_text(errors="replace")
         entries = _one_line_entries if path.suffix == ".list" else _deb822_entries
-        found |= dict.fromkeys(entries(text, known))
-    return list(found)
+        archives |= dict.fromkeys(entries(text, known))
+    return list(archives)
 
 
 def host_settings() -> list[str]:

@@ -181,7 +181,7 @@ def _scons(lab: Lab, arguments: tuple[str, ...], steps: Steps | None = None) -> 
             yield line
     if process.returncode == 0:
         return
-    reasons = [line[found.end() :] for line in last if (found := REASON.match(line))]
+    reasons = [line[match.end() :] for line in last if (match := REASON.match(line))]
     if any(NO_SPACE.search(line) for line in last):
         reasons.insert(
             0,
@@ -202,8 +202,8 @@ def _exception(lab: Lab, lines: list[str]) -> list[str]:
     """The last exception in the output of the build: the line of our code where it was raised or
     from which other code was called, and its text. Empty if there is none."""
     raised = [line for line in lines if EXCEPTION.match(line)]
-    places = [found for line in lines if (found := PLACE.match(line))]
-    ours = [found for found in places if Path(found[1]).absolute().is_relative_to(lab.root)]
+    places = [match for line in lines if (match := PLACE.match(line))]
+    ours = [match for match in places if Path(match[1]).absolute().is_relative_to(lab.root)]
     if not raised or not places:
         return []
     file, number = (ours or places)[-1].groups()

@@ -63,10 +63,10 @@ def remember(lab: Lab, targets: Sequence[str], now: str) -> None:
 
 def _read(lab: Lab) -> dict[str, str]:
     try:
-        found = json.loads((lab.root / FILE).read_bytes())
+        known = json.loads((lab.root / FILE).read_bytes())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return known if isinstance(known, dict) else {}
 
 
 def _files(lab: Lab) -> Iterator[Stamp]:

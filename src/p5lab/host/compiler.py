@@ -87,12 +87,14 @@ def compiled(
         more = shlex.split(cflags)
     except ValueError as error:
         raise UserError(f"--cflags: {str(error).lower()}") from None
-    if standard_input and (found := [word for word in NO_START if word in more]):
+    if standard_input and (refused := [word for word in NO_START if word in more]):
         raise UserError(
-            f"{STDIN}: expected without --cflags {found[0]}: the start of the C library opens the"
+            f"{STDIN}: expected without --cflags {refused[0]}: the start of the C library opens the"
             " input"
         )
-    more = [word for one in more for word in (("-Xclang", one) if one in LEVELS else (one,))]
+    more = [
+        word for option in more for word in (("-Xclang", option) if option in LEVELS else (option,))
+    ]
     source = source.resolve()
     command = _command(lab, source, more, isa)
     added = [lab.root / INPUT_SOURCE] if standard_input else []
@@ -190,7 +192,7 @@ def _compile(
     with tempfile.TemporaryDirectory(dir=place.parent) as work:
         made, needs = Path(work, place.name), Path(work, "needs")
         try:
-            objects = [_object(command, more, one, work, libc) for one in added]
+            objects = [_object(command, more, file, work, libc) for file in added]
             if libc:
                 said = _make_with(libc, command, source, more, made, needs, objects)
             else:
@@ -251,9 +253,9 @@ def _make_with(
     options = [word for word in options if word not in sources]
     compiler = [*command[: len(command) - len(more)], *tool.FIXED_ADDRESSES, *options]
     said, objects = "", []
-    for number, one in enumerate(sources):
+    for number, file in enumerate(sources):
         objects.append(f"{made}.{number}.o")
-        said += run_zig([*compiler, "-c", one, "-MD", "-MF", str(needs), "-o", objects[-1]])
+        said += run_zig([*compiler, "-c", file, "-MD", "-MF", str(needs), "-o", objects[-1]])
     link = tool.linking(libc, [*objects, *added, *links], str(made), debug="-s" not in links)
     return said + run_zig(link[1:])
 
@@ -325,7 +327,7 @@ def _words(line: str, places: Iterable[str]) -> list[str]:
     a shell in one of these `places` do not end a word."""
     known = sorted(filter(None, places), key=len, reverse=True)
     pattern = "|".join(map(re.escape, known))
-    return shlex.split(re.sub(pattern, lambda found: re.sub(r"([^\w/])", r"\\\1", found[0]), line))
+    return shlex.split(re.sub(pattern, lambda match: re.sub(r"([^\w/])", r"\\\1", match[0]), line))
 
 
 def run_zig(words: list[str], *, directory: Path | None = None, **more: str) -> str:

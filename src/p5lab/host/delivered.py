@@ -30,11 +30,11 @@ def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:
             _compile(lab, run.workload, system, path, symbols)
 
 
-def _compile(lab: Lab, one: Workload, system: ImageGuest, path: Path, symbols: Path) -> None:
-    source = one.program
+def _compile(lab: Lab, workload: Workload, system: ImageGuest, path: Path, symbols: Path) -> None:
+    source = workload.program
     assert source is not None  # every workload has a file
     form = programs.FORMS[system.programs]
-    made_headers = (str(Path(header).parent) for header in one.headers)
+    made_headers = (str(Path(header).parent) for header in workload.headers)
     places = (*form.includes, str(source.parent), *made_headers)
     includes = [word for place in places for word in ("--include", place)]
     for file in (path, symbols):

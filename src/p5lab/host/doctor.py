@@ -130,12 +130,12 @@ def needs(launcher: str) -> list[tuple[str, str]]:
     """The launcher's list of packages. Each pair contains the name of a program or file, and the
     name of the package that provides it; `|` separates programs of which one is enough. Raises
     ValueError if the launcher contains no list."""
-    found = re.search(r"^needs='\n(.*?)^'$", launcher, re.M | re.S)
-    if not found:
+    match = re.search(r"^needs='\n(.*?)^'$", launcher, re.M | re.S)
+    if not match:
         raise ValueError("p5lab: no list of packages in it")
     return [
         (probe, package)
-        for probe, _, package in (line.partition("=") for line in found[1].splitlines())
+        for probe, _, package in (line.partition("=") for line in match[1].splitlines())
     ]
 
 

@@ -39,18 +39,18 @@ def made(lab: Lab) -> list[Path]:
     place, programs = lab.root / PLACE, load(lab)
     headers = (*place.glob("*.h"), markers.HEADER)
     parts = [(place / LINKED).read_bytes(), *(header.read_bytes() for header in headers)]
-    files = [_program(lab, one, parts) for one in programs.values()]
+    files = [_program(lab, program, parts) for program in programs.values()]
     batch = (place / START).read_bytes().replace(b"\n", b"\r\n")
     return [store_bytes(lab.root / "build/dos" / START, batch), *files]
 
 
-def _program(lab: Lab, one: Program, parts: list[bytes]) -> Path:
-    source = lab.root / PLACE / f"{one.name}.c"
-    defaults = [f"-DDEFAULT_{key}={value}" for key, value in one.parameters.items()]
+def _program(lab: Lab, program: Program, parts: list[bytes]) -> Path:
+    source = lab.root / PLACE / f"{program.name}.c"
+    defaults = [f"-DDEFAULT_{key}={value}" for key, value in program.parameters.items()]
     said = "\0".join((version("ziglang"), *FLAGS, *defaults)).encode()
     inputs = b"\0".join((said, source.read_bytes(), *sorted(parts)))
     place = lab.root / "build/dos" / hashlib.sha256(inputs).hexdigest()[:16]
-    path = place / f"{one.name}.com"
+    path = place / f"{program.name}.com"
     if path.is_file():
         return path
     Progress().note(f"Compiling {source.name} for DOS")

@@ -143,8 +143,8 @@ class Fetcher:
         if directory is None or not directory.is_dir():
             return None
         pattern = f"{source.package}_*.deb"
-        found = [*directory.glob(pattern), *directory.glob(f"*/{pattern}")]
-        versions = {path.name.split("_")[1]: path for path in found}
+        files = [*directory.glob(pattern), *directory.glob(f"*/{pattern}")]
+        versions = {path.name.split("_")[1]: path for path in files}
         accepted = [version for version in versions if source.accepts(version)]
         if not accepted:
             if versions and directory == self.distdir:
@@ -268,21 +268,21 @@ class Fetcher:
     def _mirrors(self, *, security: bool) -> list[Archive]:
         if override := os.environ.get("P5LAB_MIRROR"):
             return [] if security else [Archive(override.rstrip("/"), security=False)]
-        found = [entry for entry in host_archives(self.etc) if entry.security == security]
-        if not found and not security:
+        archives = [entry for entry in host_archives(self.etc) if entry.security == security]
+        if not archives and not security:
             raise FetchError(
                 f"no Debian mirror in {self.etc}: set P5LAB_MIRROR to the address of a mirror, "
                 "or P5LAB_DISTDIR to a directory of the files that sources.toml names"
             )
-        return found
+        return archives
 
     def archives_of(self, distribution: str) -> list[Archive]:
         """The archives of a distribution in the host's apt configuration, without security
         updates."""
         if distribution == "debian" and os.environ.get("P5LAB_MIRROR"):
             return self._mirrors(security=False)
-        found = host_archives(self.etc, SUITES.get(distribution, frozenset()))
-        return [entry for entry in found if not entry.security]
+        archives = host_archives(self.etc, SUITES.get(distribution, frozenset()))
+        return [entry for entry in archives if not entry.security]
 
     # --- apt with a private configuration ---
 
@@ -391,9 +391,9 @@ class Fetcher:
                 self._holds_lock = False
 
 
-def _mismatch(file: str, where: str, expected: str, found: str) -> FetchError:
+def _mismatch(file: str, where: str, expected: str, digest: str) -> FetchError:
     place = f" ({where})" if where else ""
-    return FetchError(f"digest mismatch: {file}{place} has SHA-256 {found}, expected {expected}")
+    return FetchError(f"digest mismatch: {file}{place} has SHA-256 {digest}, expected {expected}")
 
 
 def _check_space(directory: Path, needed: int, what: str) -> None:
@@ -424,11 +424,11 @@ def read_resolved(path: Path) -> Resolved:
 
 def in_use(root: Path) -> set[str]:
     """The SHA-256 of each download from which this checkout was built."""
-    found = set()
+    digests = set()
     for record in (root / RECORDS).glob("*.json"):
         with contextlib.suppress(UserError):
-            found.add(read_resolved(record).sha256)
-    return found
+            digests.add(read_resolved(record).sha256)
+    return digests
 
 
 def untested(root: Path, guests: Iterable[str]) -> list[str]:

@@ -67,10 +67,10 @@ class Made:
 def guests(lab: Lab, architecture: str = guest.AMD64) -> dict[str, ImageGuest]:
     """Returns the guests that use the root file system of a distribution for this architecture. The
     keys are the names of the distributions."""
-    found = (guest.load(lab, name) for name in guest.names(lab))
+    systems = (guest.load(lab, name) for name in guest.names(lab))
     return {
         system.image.distribution: system
-        for system in found
+        for system in systems
         if isinstance(system, ImageGuest)
         and system.image
         and system.image.architecture == architecture
@@ -122,9 +122,10 @@ def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
                 origin = _bootstrap(lab, request, image, given, place / LOG, step)
             step(f"reading {given.name}")
             contents = rootfs.repack(given, work / "rootfs.tar", image.architecture)
-            if (found := contents.os_release["ID"]) != request.distribution:
+            if (distribution := contents.os_release["ID"]) != request.distribution:
                 raise UserError(
-                    f"{given}: os-release: ID: expected {request.distribution}, found {found}"
+                    f"{given}: os-release: ID: expected {request.distribution}, found"
+                    f" {distribution}"
                 )
             size = request.size or size_for(contents)
             made = Made(system.name, contents, sha256_of(work / "rootfs.tar"), size)
@@ -248,13 +249,13 @@ def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: P
             )
         entry = apt.Archive(mirror.rstrip("/"), security=False)
     else:
-        found = fetcher.archives_of(distribution)
-        if not found:
+        archives = fetcher.archives_of(distribution)
+        if not archives:
             raise UserError(
                 f"image {distribution}: this host's apt configuration names no mirror of this"
                 " distribution; expected --mirror URL, or --tarball FILE with --sha256 DIGEST"
             )
-        entry = found[0]
+        entry = archives[0]
     if keyring:
         entry = apt.Archive(entry.uri, entry.security, (("signed-by", str(keyring)),))
     return fetcher.source_line(entry, suite).strip()

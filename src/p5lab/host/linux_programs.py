@@ -30,8 +30,8 @@ export P5LAB_DATA
 def sources(lab: Lab, place: str = PLACE) -> dict[str, tuple[str, int]]:
     """What the build compiles for the list in a directory: the C file in the checkout and the first
     phase, by program."""
-    found = workload_programs.sources(lab, place)
-    return {name: (lab.short(path), first) for name, (path, first) in found.items()}
+    files = workload_programs.sources(lab, place)
+    return {name: (lab.short(path), first) for name, (path, first) in files.items()}
 
 
 def names(lab: Lab, place: str = PLACE) -> list[str]:
@@ -50,8 +50,8 @@ def made(lab: Lab) -> list[Path]:
 def script(lab: Lab, place: str = PLACE) -> str:
     """The script that starts the programs."""
     lines = [
-        f"./{name} {one.arguments}".rstrip() + f" || ./{DONE} {name} $?\n"
-        for name, one in workload_programs.entries(lab, place).items()
+        f"./{name} {entry.arguments}".rstrip() + f" || ./{DONE} {name} $?\n"
+        for name, entry in workload_programs.entries(lab, place).items()
     ]
     return "".join([HEAD, *lines, f"./{DONE}\n"])
 

@@ -24,7 +24,7 @@ def load(lab: Lab) -> dict[str, Program]:
 
 def made(lab: Lab) -> list[Path]:
     """The files for the floppy: the source, and the script that compiles and starts it."""
-    return [one for one in sorted((lab.root / PLACE).iterdir()) if one.name != LIST]
+    return [file for file in sorted((lab.root / PLACE).iterdir()) if file.name != LIST]
 
 
 SYSTEM = System(NAME, TAR, load, made, largest=LARGEST)

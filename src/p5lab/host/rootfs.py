@@ -126,10 +126,10 @@ def repack(archive: Path, output: Path, architecture: str = "amd64") -> Contents
     """
     where = str(archive)
     with tempfile.TemporaryFile() as spool:
-        found = _read(archive, where, spool)
-        kept = {one for path in found if _kept(path) for one in (path, *_parents(path))}
+        given = _read(archive, where, spool)
+        kept = {place for path in given if _kept(path) for place in (path, *_parents(path))}
         members = {
-            path: member for path, member in found.items() if path in kept or not _left_out(path)
+            path: member for path, member in given.items() if path in kept or not _left_out(path)
         }
         contents = _contents(members, where, spool, architecture)
         with tarfile.open(output, "w", format=tarfile.GNU_FORMAT) as tar:
@@ -281,7 +281,7 @@ def _contents(members: _Members, where: str, spool: IO[bytes], architecture: str
 
 def _assignments(text: str, where: str) -> dict[str, str]:
     """The fields of os-release(5) by name, from lines NAME=value. Values are often in quotes."""
-    found = {}
+    fields = {}
     for line in text.splitlines():
         name, _, value = line.partition("=")
         if name not in NAMES:
@@ -289,11 +289,11 @@ def _assignments(text: str, where: str) -> dict[str, str]:
         value = value.strip().strip("\"'")
         if not PLAIN.fullmatch(value):
             raise UserError(f"{where}: os-release: {name}: expected plain text, found {value!r}")
-        found[name] = value
+        fields[name] = value
     for name, needed in NAMES.items():
-        if needed and name not in found:
+        if needed and name not in fields:
             raise UserError(f"{where}: os-release: no {name} in it")
-    return found
+    return fields
 
 
 def _number(version: str) -> tuple[int, ...]:
@@ -306,4 +306,4 @@ def _packages(status: str) -> dict[str, str]:
         dict(re.findall(r"^(Package|Version): (.+)$", stanza, re.M))
         for stanza in status.split("\n\n")
     )
-    return {found["Package"]: found["Version"] for found in stanzas if len(found) == 2}
+    return {fields["Package"]: fields["Version"] for fields in stanzas if len(fields) == 2}

@@ -67,7 +67,7 @@ def version_key(version: str) -> tuple[int, ...]:
 
 def read_sources(path: Path) -> dict[str, Source]:
     """The entries of sources.toml by name. Raises UserError for a wrong entry."""
-    return {name: _source(name, one) for name, one in tomlfile.load(path).inner().items()}
+    return {name: _source(name, entry) for name, entry in tomlfile.load(path).inner().items()}
 
 
 def _source(name: str, entry: tomlfile.Table) -> Source:
@@ -75,11 +75,11 @@ def _source(name: str, entry: tomlfile.Table) -> Source:
     if "path" not in entry.data:
         moving = entry.record(Moving, ["from"], name=name, first="")
         return replace(moving, first=entry.text("from"))
-    found = entry.record(Pinned, name=name)
-    if not re.fullmatch(r"[0-9a-f]{64}", found.sha256):
+    pinned = entry.record(Pinned, name=name)
+    if not re.fullmatch(r"[0-9a-f]{64}", pinned.sha256):
         raise UserError(f"{entry.at('sha256')}: expected 64 hexadecimal digits")
-    if found.path.startswith("/") or ".." in found.path.split("/"):
+    if pinned.path.startswith("/") or ".." in pinned.path.split("/"):
         raise UserError(
-            f"{entry.at('path')}: expected a path below the mirror, found {found.path!r}"
+            f"{entry.at('path')}: expected a path below the mirror, found {pinned.path!r}"
         )
-    return found
+    return pinned

@@ -108,12 +108,12 @@ class Step:
 def planned(lines: Iterable[str], *, zig_is_new: bool = False) -> list[Step]:
     """The steps in the output of `scons -n`, each once. `zig_is_new`: the first program for x86-64
     also compiles Zig's C library."""
-    found: dict[str, Step] = {}
+    by_product: dict[str, Step] = {}
     for line in lines:
         step = _begun(line)
         if step and step.kind != CHECK:
-            found.setdefault(step.product, step)
-    steps = list(found.values())
+            by_product.setdefault(step.product, step)
+    steps = list(by_product.values())
     uses = (number for number, step in enumerate(steps) if step.product.startswith(ZIG_LIBRARY))
     first = next(uses, None)
     if zig_is_new and first is not None:
@@ -213,8 +213,8 @@ class Steps:
         if product not in self._running:
             path, now = PurePath(product), self._now
             near = {
-                abs(now - one.since - seconds): name
-                for name, one in self._running.items()
+                abs(now - active.since - seconds): name
+                for name, active in self._running.items()
                 if PurePath(name).parent == path.parent or PurePath(name).name == path.name
             }
             if product in (*self._known, *self._retrieved) or not near:
@@ -222,9 +222,9 @@ class Steps:
             if min(near) > CLOCK_SECONDS:
                 return
             product = near[min(near)]
-        one = self._running.pop(product)
+        active = self._running.pop(product)
         if product in self._left:
-            self._used += one.got
+            self._used += active.got
             self._ended += self._left.pop(product)
 
     def _advance(self) -> None:
@@ -233,8 +233,8 @@ class Steps:
         now = self.clock()
         passed, self._now = now - self._now, now
         compilers = {
-            product: self.cores if one.step.cost.is_parallel else 1
-            for product, one in self._running.items()
+            product: self.cores if active.step.cost.is_parallel else 1
+            for product, active in self._running.items()
         }
         number_of_all = sum(compilers.values())
         spent = passed * min(number_of_all, self.cores)
@@ -251,9 +251,9 @@ class Steps:
     def _note(self, line: str) -> None:
         if match := FRACTION.match(line):
             kind = match[1] or "Bochs"
-            for one in self._running.values():
-                if one.step.kind == kind:
-                    one.share = int(match[2]) / max(int(match[3]), 1)
+            for active in self._running.values():
+                if active.step.kind == kind:
+                    active.share = int(match[2]) / max(int(match[3]), 1)
         elif line.startswith("fetch: "):
             said = line.removeprefix("fetch: ")
             self._said = "" if said.startswith("downloaded ") else said
@@ -265,9 +265,9 @@ class Steps:
 
     def _seconds_left(self) -> float:
         self._advance()
-        planned = [one for product, one in self._running.items() if product in self._left]
+        planned = [active for product, active in self._running.items() if product in self._left]
         speed = self._speed(planned)
-        left = sum(self._left.values()) - sum(one.progress(speed) for one in planned)
+        left = sum(self._left.values()) - sum(active.progress(speed) for active in planned)
         return left / self._processors() / speed
 
     def _processors(self) -> float:
@@ -287,9 +287,10 @@ class Steps:
         total = self._ended + sum(self._left.values())
         trusted = min(TRUST_SECONDS * self.cores, TRUST_SHARE * total)
         ended, used = self._ended + trusted, self._used + trusted
-        for one in running:
-            if one.share or one.got * ended / max(used, 1e-9) > one.step.cost.cpu_seconds * MOST:
-                ended, used = ended + one.progress(ended / max(used, 1e-9)), used + one.got
+        for active in running:
+            speed = ended / max(used, 1e-9)
+            if active.share or active.got * speed > active.step.cost.cpu_seconds * MOST:
+                ended, used = ended + active.progress(speed), used + active.got
         return ended / used if used else 1.0
 
     @property
@@ -310,21 +311,21 @@ class Steps:
     def names(self) -> list[str]:
         """Returns the names of the long steps that run now."""
         with self._lock:
-            steps = [one.step for one in self._running.values()]
-        return [one.name for one in steps if one.cost.cpu_seconds >= LONG_SECONDS]
+            steps = [active.step for active in self._running.values()]
+        return [step.name for step in steps if step.cost.cpu_seconds >= LONG_SECONDS]
 
     def running(self) -> list[str]:
         """Returns the steps that run now, the most expensive first. For a long step, the text
         contains the time since its beginning and the share that is compiled."""
         with self._lock:
             now = self.clock()
-            steps = sorted(self._running.values(), key=lambda one: -one.step.cost.cpu_seconds)
-            shown = [_shown(one, now - one.since) for one in steps]
+            steps = sorted(self._running.values(), key=lambda active: -active.step.cost.cpu_seconds)
+            shown = [_shown(active, now - active.since) for active in steps]
             return [*shown, self._said] if self._said else shown
 
 
-def _shown(one: _Running, seconds: float) -> str:
-    if one.step.cost.cpu_seconds < LONG_SECONDS:
-        return one.step.name
-    share = f", {one.share:.0%} compiled" if one.share else ""
-    return f"{one.step.name} for {seconds:.0f} s{share}"
+def _shown(active: _Running, seconds: float) -> str:
+    if active.step.cost.cpu_seconds < LONG_SECONDS:
+        return active.step.name
+    share = f", {active.share:.0%} compiled" if active.share else ""
+    return f"{active.step.name} for {seconds:.0f} s{share}"

@@ -13,13 +13,13 @@ _ALL = (
     minix_programs.SYSTEM,
     win32_programs.SYSTEM,
 )
-SYSTEMS = {one.name: one for one in _ALL}
+SYSTEMS = {system.name: system for system in _ALL}
 
 
 def check_job(lab: Lab, system: System, job: str) -> None:
     """Raises UserError for a word in --args that is not KEY=NUMBER with a parameter of one of the
     programs."""
-    known = sorted({key for one in system.load(lab).values() for key in one.parameters})
+    known = sorted({key for program in system.load(lab).values() for key in program.parameters})
     for word in job.split():
         key, _, value = word.partition("=")
         if key not in known:

@@ -72,10 +72,10 @@ def typed(data: str) -> Iterator[Typed]:
     """The keys of what a terminal has sent in one piece. Characters that a PC's keyboard with the
     US layout does not have are left out."""
     while data:
-        if found := _SEQUENCE.match(data):
-            if name := _SEQUENCES.get(found[1]):
+        if match := _SEQUENCE.match(data):
+            if name := _SEQUENCES.get(match[1]):
                 yield Typed("press", name)
-            data = data[found.end() :]
+            data = data[match.end() :]
             continue
         first, data = data[0], data[1:]
         if first == "\x1b" and data and _is_plain(data[0]):

@@ -163,7 +163,7 @@ def _selection(lab: Lab, choice: Choice) -> list[str]:
 
 def failed_checks(lab: Lab, environment: Mapping[str, str]) -> list[str]:
     """Runs the checks of style and types. Returns the names of the checks that fail."""
-    commands = [([sys.executable, "-m", *one], " ".join(one[:2])) for one in CHECKS]
+    commands = [([sys.executable, "-m", *check], " ".join(check[:2])) for check in CHECKS]
     if files := cxx_files(lab):
         program = Path(sys.executable).with_name("clang-format")
         commands.append(([str(program), "--dry-run", "--Werror", *files], "clang-format"))

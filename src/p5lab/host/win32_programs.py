@@ -64,9 +64,9 @@ def _batch(lab: Lab) -> str:
     """Starts the programs. `done` reports a program that did not end with status 0; 77 says that
     the system lacks something, and then the next program starts."""
     lines = ["@echo off", 'if "%P5LAB_DATA%"=="" set P5LAB_DATA=.']
-    for name, one in workload_programs.entries(lab, PLACE).items():
+    for name, entry in workload_programs.entries(lab, PLACE).items():
         lines += [
-            f"{name} {one.arguments}".rstrip(),
+            f"{name} {entry.arguments}".rstrip(),
             f"if errorlevel 77 {DONE} {name} 77",
             f"if errorlevel 1 {DONE} {name} 1",
             f"if not errorlevel 0 {DONE} {name} 1",
@@ -109,12 +109,13 @@ def _programs(lab: Lab) -> Iterator[tuple[str, bytes]]:
 
 def _compile(lab: Lab, source: Path, to: Path, *more: str) -> None:
     places = (f"{PLACE}/include", PLACE, "workloads/lib")
-    _zig("cc", *FLAGS, *(f"-I{lab.root / one}" for one in places), *more, "-c", source, "-o", to)
+    includes = (f"-I{lab.root / place}" for place in places)
+    _zig("cc", *FLAGS, *includes, *more, "-c", source, "-o", to)
 
 
 def _link(work: Path, name: str, subsystem: str) -> bytes:
     made = work / f"{name}.exe"
-    parts = [work / one for one in (name, LIBRARY, IMPORTS)]
+    parts = [work / part for part in (name, LIBRARY, IMPORTS)]
     _zig("lld-link", *LINK, f"/subsystem:{subsystem},{VERSION}", f"/out:{made}", *parts)
     return made.read_bytes()
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from p5lab.describe import tomlfile, workload
+from p5lab.describe import tomlfile
+from p5lab.describe import workload as workloads
 from p5lab.describe.supplied import LIST, Program
 from p5lab.describe.tomlfile import Table
 from p5lab.lab import Lab
@@ -41,65 +42,65 @@ def entries(lab: Lab, place: str) -> dict[str, Entry]:
     if not (lab.root / place / LIST).is_file():
         return {}
     described = tomlfile.load(lab.root / place / LIST).inner()
-    known = workload.load(lab)
+    known = workloads.load(lab)
     return {
-        name: _entry(name, one, known, PHASES * number)
-        for number, (name, one) in enumerate(described.items(), 1)
+        name: _entry(name, table, known, PHASES * number)
+        for number, (name, table) in enumerate(described.items(), 1)
     }
 
 
-def _entry(name: str, one: Table, known: Mapping[str, workload.Workload], first: int) -> Entry:
-    own = "title" in one.data
-    one.only((*KEYS, *OWN_KEYS) if own else KEYS)
-    source = "" if own else one.text("workload", name)
+def _entry(name: str, table: Table, known: Mapping[str, workloads.Workload], first: int) -> Entry:
+    own = "title" in table.data
+    table.only((*KEYS, *OWN_KEYS) if own else KEYS)
+    source = "" if own else table.text("workload", name)
     if own:
-        program, phases = _described(name, one)
+        program, phases = _described(name, table)
     else:
         program, phases = _of_workload(name, known[source])
     return Entry(
         program,
         source,
-        one.text("arguments", ""),
-        tuple(one.texts("with", [])),
-        one.flag("windowed", False),
+        table.text("arguments", ""),
+        tuple(table.texts("with", [])),
+        table.flag("windowed", False),
         first,
         phases,
     )
 
 
-def _described(name: str, one: Table) -> tuple[Program, dict[int, str]]:
+def _described(name: str, table: Table) -> tuple[Program, dict[int, str]]:
     """A program of one system, which the list describes itself."""
-    parameters = one.table("parameters", {}).numbers()
-    program = Program(name, one.text("title"), one.text("source"), parameters)
-    return program, dict(enumerate(one.texts("phases")))
+    parameters = table.table("parameters", {}).numbers()
+    program = Program(name, table.text("title"), table.text("source"), parameters)
+    return program, dict(enumerate(table.texts("phases")))
 
 
-def _of_workload(name: str, one: workload.Workload) -> tuple[Program, dict[int, str]]:
+def _of_workload(name: str, workload: workloads.Workload) -> tuple[Program, dict[int, str]]:
     parameters = {
-        key: value.default
-        for key, value in one.parameters.items()
-        if isinstance(value.default, int)
+        key: parameter.default
+        for key, parameter in workload.parameters.items()
+        if isinstance(parameter.default, int)
     }
-    phases = {number: text for number, text in one.phases.items() if number < PHASES}
+    phases = {number: text for number, text in workload.phases.items() if number < PHASES}
     if len(phases) > 1:
-        phases = {number: f"{one.name} {text}" for number, text in phases.items()}
+        phases = {number: f"{workload.name} {text}" for number, text in phases.items()}
     else:
-        phases = dict.fromkeys(phases, one.name)
-    return Program(name, one.title, one.source, parameters), phases
+        phases = dict.fromkeys(phases, workload.name)
+    return Program(name, workload.title, workload.source, parameters), phases
 
 
 def programs(lab: Lab, place: str) -> dict[str, Program]:
     """The programs of the list by name, in the order in which they run. Raises UserError for a
     wrong description."""
-    return {name: one.program for name, one in entries(lab, place).items()}
+    return {name: entry.program for name, entry in entries(lab, place).items()}
 
 
 def phases(lab: Lab, place: str) -> dict[int, str]:
     """The names of all phases."""
     return {
-        one.first + number: text
-        for one in entries(lab, place).values()
-        for number, text in one.phases.items()
+        entry.first + number: text
+        for entry in entries(lab, place).values()
+        for number, text in entry.phases.items()
     }
 
 
@@ -107,13 +108,13 @@ def sources(lab: Lab, place: str) -> dict[str, tuple[Path, int]]:
     """What is compiled, by program: the C file, and the number that is added to its phases. A file
     NAME.c in the directory of the list replaces the workload's own file. The number is 0 for a
     program that another one starts."""
-    files = workload.programs(lab, ("micro",))
+    files = workloads.programs(lab, ("micro",))
 
     def file(name: str, of: str) -> Path:
         here = lab.root / place / f"{name}.c"
         return here if here.is_file() else files[of]
 
     listed = entries(lab, place)
-    found = {name: (file(name, one.workload), one.first) for name, one in listed.items()}
-    needed = sorted({more for one in listed.values() for more in one.needs})
-    return found | {name: (file(name, name), 0) for name in needed}
+    own = {name: (file(name, entry.workload), entry.first) for name, entry in listed.items()}
+    needed = sorted({name for entry in listed.values() for name in entry.needs})
+    return own | {name: (file(name, name), 0) for name in needed}

@@ -13,7 +13,7 @@ def commit(root: Path) -> str:
     if not (root / ".git").exists():
         return ""
     try:
-        found = subprocess.run(
+        done = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
             cwd=root,
             capture_output=True,
@@ -21,4 +21,4 @@ def commit(root: Path) -> str:
         )
     except OSError:
         return ""
-    return found.stdout.strip() if found.returncode == 0 else ""
+    return done.stdout.strip() if done.returncode == 0 else ""
