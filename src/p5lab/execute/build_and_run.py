@@ -103,10 +103,10 @@ def execute(
 def _stopped(total: int, begun: int, ended: Sequence[Result], *, force: bool) -> str:
     """Describes runs that the user stopped: how many runs had ended, were stopped or had not begun.
     `begun`: the number of runs that were started, without reused results."""
-    interrupted = [one for one in ended if _is_interrupted(one)]
+    interrupted = [result for result in ended if _is_interrupted(result)]
     done = len(ended) - len(interrupted)
-    stopped = begun - (done - sum(one.reused for one in ended))
-    kept = sum(one.reason.endswith(runner.KEPT) for one in interrupted)
+    stopped = begun - (done - sum(result.reused for result in ended))
+    kept = sum(result.reason.endswith(runner.KEPT) for result in interrupted)
     waiting = max(total - done - stopped, 0)
     parts = [f"{done} of {total} runs ended before and are stored"]
     if stopped > kept:

@@ -138,12 +138,12 @@ def _workers(wanted: Workers, address: str) -> Iterator[None]:
             )
 
         def tend() -> None:
-            processes = [start() for _ in range(wanted.workers)]
+            workers = [start() for _ in range(wanted.workers)]
             while not closing.wait(POLL_SECONDS):
-                processes = [start() if one.poll() is not None else one for one in processes]
-            for one in processes:
-                one.kill()
-                one.wait()
+                workers = [start() if worker.poll() is not None else worker for worker in workers]
+            for worker in workers:
+                worker.kill()
+                worker.wait()
 
         # The thread must live as long as the workers, because the end of the thread kills the
         # workers (dies_with_us).

@@ -157,8 +157,8 @@ class Server:
 
 
 def _number(said: bytes, what: bytes) -> int | None:
-    found = re.search(rb"^%s (\d+)\n" % what, said, re.MULTILINE)
-    return int(found[1]) if found else None
+    match = re.search(rb"^%s (\d+)\n" % what, said, re.MULTILINE)
+    return int(match[1]) if match else None
 
 
 class Servers:

@@ -50,7 +50,7 @@ def traced(lab: Lab, machine: Machine, fragment: Fragment) -> tuple[Fragment, li
     Raises UserError for a fragment that raises an exception or does not end.
     """
     last = _last_call(_run(lab, machine, fragment))
-    inside = [one for one in last if fragment.contains(one.address)]
+    inside = [issue for issue in last if fragment.contains(issue.address)]
     if not _is_straight(fragment, inside):
         return fragment, last
     copies = fragment.repeated()
@@ -65,7 +65,7 @@ def _is_straight(fragment: Fragment, inside: list[Issue]) -> bool:
 
 def _last_call(every: list[Issue]) -> list[Issue]:
     """The issues of the last call, which begins with the same instruction as all calls."""
-    begin = max(i for i, one in enumerate(every) if one.address == every[0].address)
+    begin = max(i for i, issue in enumerate(every) if issue.address == every[0].address)
     return every[begin:]
 
 
@@ -83,7 +83,7 @@ def _run(lab: Lab, machine: Machine, fragment: Fragment) -> list[Issue]:
             guest_status = events.parse(place / "events.jsonl").guest_status
         if guest_status == 0 and len(issues) < bare.INSTRUCTIONS:
             return issues
-        inside = [one.address for one in issues if fragment.contains(one.address)]
+        inside = [issue.address for issue in issues if fragment.contains(issue.address)]
         where = _where(fragment, inside[-1]) if inside else fragment.name
         if status == TIME_LIMIT or (guest_status == 0 and issues):
             raise UserError(
@@ -95,8 +95,8 @@ def _run(lab: Lab, machine: Machine, fragment: Fragment) -> list[Issue]:
         if guest_status and guest_status >= FAULT:
             vector = guest_status - FAULT
             more = ""
-            last = [one.address for one in issues if one.address >= FIRST]  # not of the caller
-            if last and not fragment.contains(last[-1]):
+            called = [issue.address for issue in issues if issue.address >= FIRST]
+            if called and not fragment.contains(called[-1]):
                 more = " in a function that it calls; a fragment has no operating system"
             elif vector == INVALID_OPCODE:
                 isa = machine.values["cpu.isa"]

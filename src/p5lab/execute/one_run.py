@@ -72,8 +72,8 @@ def perform(
     try:
         outcome, after_boot = _simulate(task, directory, lock, boot, stopped)
         if outcome.status == "ok":
-            outcome, found = _count(task, directory, outcome)
-            facts |= found
+            outcome, counted = _count(task, directory, outcome)
+            facts |= counted
             if after_boot:
                 facts["after_boot_seconds"] = after_boot
     except OSError as error:
@@ -166,7 +166,7 @@ def host() -> dict[str, Any]:
 def phases(run: Run) -> dict[int, str]:
     """Returns the name of each phase in the table of counts. The keys are the phases' numbers."""
     if sample := run.sample:
-        return {one.number: f"interval {one.number}" for one in sample.intervals}
+        return {interval.number: f"interval {interval.number}" for interval in sample.intervals}
     named = run.workload.phases
     return named | {region.phase: region.function} if (region := run.region) else named
 
@@ -196,11 +196,11 @@ def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict
             run.parameter_text,
         )
         if sample := run.sample:
-            for one in sample.intervals:
-                if one.number not in parsed.intervals:
+            for interval in sample.intervals:
+                if interval.number not in parsed.intervals:
                     return Outcome(
                         "failed",
-                        f"interval {one.number} was not simulated: the run ended before the"
+                        f"interval {interval.number} was not simulated: the run ended before the"
                         " interval began",
                     ), {}
             parsed = replace(parsed, brackets=parsed.as_brackets)

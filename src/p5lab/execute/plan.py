@@ -153,10 +153,10 @@ def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jo
     estimate = Estimate(lambda: index.runs(lab))
     rows: dict[str, Row] = {}
     for run in runs:
-        found = known(run) if known else None
-        status = found.status if found else TO_RUN
+        recorded = known(run) if known else None
+        status = recorded.status if recorded else TO_RUN
         seconds = None if status == "ok" else estimate(run)
-        row = Row(found.id if found else "", run.label, status, seconds)
+        row = Row(recorded.id if recorded else "", run.label, status, seconds)
         rows.setdefault(row.run or row.label, row)
     return Plan(list(rows.values()), jobs)
 

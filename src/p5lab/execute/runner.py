@@ -118,8 +118,8 @@ class Runner:
                     # Python sees a signal that arrives just before an endless wait only after it.
                     done, waiting = wait(waiting, SIGNAL_SECONDS, return_when=FIRST_COMPLETED)
                     for future in done:
-                        found, elsewhere = future.result()
-                        results |= {result.id: result for result in found}
+                        ended, elsewhere = future.result()
+                        results |= {result.id: result for result in ended}
                         if elsewhere:  # after all other runs
                             waiting.add(pool.submit(self._execute, place, elsewhere, patient=True))
             except BaseException:
@@ -387,7 +387,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
 
 def _media(boot: Boot) -> dict[str, Any]:
     return {
-        "media": {one.role: one.recorded for one in (*boot.media, *boot.inserted)},
+        "media": {medium.role: medium.recorded for medium in (*boot.media, *boot.inserted)},
         "script": list(boot.script.titles) if boot.script else [],
     }
 

@@ -79,8 +79,10 @@ class Chosen:
         total = sum(self.vectors.lengths)
         return Sample(
             tuple(
-                Interval(one.interval, *bounds[one.interval], max(1, round(one.weight * total)))
-                for one in self.points
+                Interval(
+                    point.interval, *bounds[point.interval], max(1, round(point.weight * total))
+                )
+                for point in self.points
             ),
             warm_up,
             *simpoint.write_points(self.points),
@@ -175,8 +177,8 @@ def choose(file: Path, max_k: int, binary: Path | None, counted: Path | None = N
     misses = None
     if counted:
         misses = simpoint.miss_clocks(events.parse(counted), EMPTY_PHASE, len(vectors.intervals))
-    found = simpoint.cluster(vectors, max_k, misses)
-    return Chosen(vectors, found.points, found.scores)
+    clusters = simpoint.cluster(vectors, max_k, misses)
+    return Chosen(vectors, clusters.points, clusters.scores)
 
 
 def binary(option: Path | None) -> Path | None:
@@ -282,9 +284,9 @@ def estimate(
         record["full_instructions"] = full[INSTRUCTIONS]
         record["full_seconds"] = simpoint.elapsed(parsed, EMPTY_PHASE) / parsed.clock_hz
         record["clock_drift"] = record["seconds"] / record["full_seconds"] - 1
-        for event, found in record["events"].items():
-            found["full"] = full[event] / full[INSTRUCTIONS]
-            found["error"] = found["estimate"] / found["full"] - 1 if full[event] else None
+        for event, numbers in record["events"].items():
+            numbers["full"] = full[event] / full[INSTRUCTIONS]
+            numbers["error"] = numbers["estimate"] / numbers["full"] - 1 if full[event] else None
     path = results[SAMPLED].directory / ESTIMATE
     with writing(path):
         replace_json(path, record)
@@ -296,7 +298,7 @@ class Estimated:
     """The estimates by the label of the workload, the runs that failed, and a remark about the
     clustering of each label that has one."""
 
-    found: dict[str, dict[str, Any]]
+    estimates: dict[str, dict[str, Any]]
     failed: list[Result]
     remarks: dict[str, str]
 
@@ -316,25 +318,25 @@ def run(
     estimate. The user's SimPoint (`program`) reads blocks only."""
     if program:
         features = BLOCKS_ONLY
-    first = execute([blocks(one, interval, features) for one in runs])
+    first = execute([blocks(run, interval, features) for run in runs])
     failed = [result for result in first if result.status != "ok"]
     chosen: dict[str, Chosen] = {}
     wanted: dict[str, list[Run]] = {}
-    for one, result in zip(runs, first, strict=True):
+    for run, result in zip(runs, first, strict=True):
         if result.status == "ok":
             counted = result.directory / EVENTS if features == WITH_MISSES else None
-            chosen[one.label] = choose(result.directory / VECTORS, max_k, program, counted)
-            wanted[one.label] = [sampled(one, chosen[one.label], warm_up), *([one] if full else [])]
-    second = execute([one for group in wanted.values() for one in group]) if wanted else []
+            chosen[run.label] = choose(result.directory / VECTORS, max_k, program, counted)
+            wanted[run.label] = [sampled(run, chosen[run.label], warm_up), *([run] if full else [])]
+    second = execute([run for group in wanted.values() for run in group]) if wanted else []
     failed += [result for result in second if result.status != "ok"]
     by_label = {result.run.label: result for result in [*first, *second]}
-    found = {}
-    for one in runs:
-        if one.label not in wanted:
+    estimates = {}
+    for run in runs:
+        if run.label not in wanted:
             continue
-        asked = [blocks(one, interval, features), *wanted[one.label]]
-        results = {run.experiment: by_label[run.label] for run in asked}
+        parts = [blocks(run, interval, features), *wanted[run.label]]
+        results = {part.experiment: by_label[part.label] for part in parts}
         if all(result.status == "ok" for result in results.values()):
-            found[one.label] = estimate(chosen[one.label], interval, features, results)
-    remarks = {label: one.remark for label, one in chosen.items() if one.remark}
-    return Estimated(found, failed, remarks)
+            estimates[run.label] = estimate(chosen[run.label], interval, features, results)
+    remarks = {label: choice.remark for label, choice in chosen.items() if choice.remark}
+    return Estimated(estimates, failed, remarks)

@@ -110,7 +110,7 @@ class Viewers:
         *lines, self._said = (self._said + more).split(b"\n")
         for line in lines:
             kind, *numbers = line.split()
-            values = [int(one) for one in numbers]
+            values = map(int, numbers)
             if kind == b"want":
                 yield "want", None
             elif kind == b"key":
@@ -125,7 +125,7 @@ class Viewers:
             return []
         if not down:
             return []
-        held = [name for one, name in HELD.items() if one in self._held]
+        held = [name for code, name in HELD.items() if code in self._held]
         if symbol in SYMBOLS:
             return [Typed("press", "-".join([*held, SYMBOLS[symbol]]))]
         character = chr(symbol) if symbol < 256 else ""

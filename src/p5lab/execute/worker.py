@@ -132,7 +132,7 @@ def _execute(worker: "Worker", order: Order) -> Report:
     shared = (
         order.beacon is not None
         and order.beacon.exists()
-        and all(_holds(one.path, one.digest) for one in order.inputs)
+        and all(_holds(wanted.path, wanted.digest) for wanted in order.inputs)
     )
     if shared:
         beside = order.directory.parent
@@ -144,12 +144,12 @@ def _execute(worker: "Worker", order: Order) -> Report:
             f" {engine} needs a file system that workers and client share",
         )
     else:
-        found = {one.digest: _find(one, order.beacon is not None) for one in order.inputs}
-        missing = frozenset(digest for digest, path in found.items() if path is None)
+        paths = {wanted.digest: _find(wanted, order.beacon is not None) for wanted in order.inputs}
+        missing = frozenset(digest for digest, path in paths.items() if path is None)
         if missing:
             return Report(worker.address, missing=missing)
         base = Path(worker.local_directory) / "p5lab"
-        beside = _tree(base, order.inputs, {name: path for name, path in found.items() if path})
+        beside = _tree(base, order.inputs, {name: path for name, path in paths.items() if path})
     stage = Path(tempfile.mkdtemp(prefix=f"{store.WORKER_PREFIX}{order.task.id}-", dir=beside))
     about = {"run": order.task.id, "worker": worker.address}
     worker.log_event(order.session, {**about, "what": BEGAN})
@@ -269,22 +269,22 @@ def keep(upload: str, digest: str, offset: int, piece: bytes, last: bool) -> str
     return ""
 
 
-def _tree(base: Path, inputs: Sequence[Input], found: dict[str, Path]) -> Path:
+def _tree(base: Path, inputs: Sequence[Input], paths: dict[str, Path]) -> Path:
     """Creates and returns a directory below `base` for runs with these inputs. In each subdirectory
     of this directory, the relative path of an input leads to a file with the input's content.
     Raises OSError for a path that leads out of the tree."""
-    text = "\n".join(sorted(f"{one.relative}\0{one.digest}" for one in inputs))
+    text = "\n".join(sorted(f"{wanted.relative}\0{wanted.digest}" for wanted in inputs))
     tree = base / hashlib.sha256(text.encode()).hexdigest()[:16]
-    up = max((_ups(one.relative) for one in inputs), default=1)
+    up = max((_ups(wanted.relative) for wanted in inputs), default=1)
     beside = tree.joinpath(*[FILLER] * max(up - 1, 0))
     beside.mkdir(parents=True, exist_ok=True)
-    for one in inputs:
-        place = Path(os.path.normpath(beside / "run" / one.relative))
+    for wanted in inputs:
+        place = Path(os.path.normpath(beside / "run" / wanted.relative))
         if not place.is_relative_to(tree):
-            raise OSError(0, "the path is outside of the tree of inputs", one.relative)
+            raise OSError(0, "the path is outside of the tree of inputs", wanted.relative)
         place.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
-            place.symlink_to(found[one.digest])
+            place.symlink_to(paths[wanted.digest])
     return beside
 
 
@@ -319,42 +319,42 @@ class _Boots:
         """Provides the server for a run in `stage`. At most `keep` unused servers remain."""
         name = f"{session} {boot} {stage.parent}"
         with self._lock:
-            one = self._there.pop(name, None)
-            if one and one.server.ended:
-                one.server.close()
-                one = None
-            one = one or _Booted(session, Server(plan, stage, f"{session}-"))
-            one.users += 1
-            self._there[name] = one
+            booted = self._there.pop(name, None)
+            if booted and booted.server.ended:
+                booted.server.close()
+                booted = None
+            booted = booted or _Booted(session, Server(plan, stage, f"{session}-"))
+            booted.users += 1
+            self._there[name] = booted
             if not self._reaper:
                 self._reaper = threading.Thread(target=self._reap, daemon=True)
                 self._reaper.start()
         self._end(list(self._there)[:-keep])
         try:
-            yield one.server
+            yield booted.server
         finally:
             with self._lock:
-                one.users -= 1
-                one.used = time.monotonic()
+                booted.users -= 1
+                booted.used = time.monotonic()
 
     def end(self, session: str) -> None:
         """Ends the unused engines of a session."""
-        self._end([name for name, one in list(self._there.items()) if one.session == session])
+        self._end([name for name, booted in list(self._there.items()) if booted.session == session])
 
     def _reap(self) -> None:
         """Ends unused engines of clients that never reported their own end."""
         while True:
             time.sleep(IDLE_SECONDS / 4)
             before = time.monotonic() - IDLE_SECONDS
-            self._end([name for name, one in list(self._there.items()) if one.used < before])
+            self._end([name for name, booted in list(self._there.items()) if booted.used < before])
 
     def _end(self, names: Sequence[str]) -> None:
         """Ends the engines in this list that no run uses."""
         with self._lock:
             unused = [name for name in names if name in self._there]
             going = [self._there.pop(name) for name in unused if not self._there[name].users]
-        for one in going:
-            one.server.close()
+        for booted in going:
+            booted.server.close()
 
 
 _boots = _Boots()

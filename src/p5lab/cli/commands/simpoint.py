@@ -91,7 +91,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
     )
     for label, remark in sampled.remarks.items():
         Progress().say(f"{label}: {remark}")
-    estimate_table.show(counts.stdout(), sampled.found, args.form)
+    estimate_table.show(counts.stdout(), sampled.estimates, args.form)
     return STATUS_FAILED if failures.report(sampled.failed) else 0
 
 
