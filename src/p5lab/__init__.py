@@ -82,10 +82,10 @@ def __getattr__(name: str) -> object:
         from p5lab import packages  # imported here, so that `import p5lab` stays quick
 
         packages.ensure(_PACKAGES[place])
-    found = getattr(importlib.import_module(place), name)
-    if isinstance(found, type):
-        return found
-    return importlib.import_module("p5lab.api.arguments").public(found)
+    member = getattr(importlib.import_module(place), name)
+    if isinstance(member, type):
+        return member
+    return importlib.import_module("p5lab.api.arguments").public(member)
 
 
 def __dir__() -> list[str]:

@@ -100,10 +100,10 @@ def nearest(name: str, names: Iterable[str]) -> list[str]:
     """
     wanted = name.lower()
     names = list(dict.fromkeys(names))
-    whole = [(one, one.lower()) for one in names]
-    parts = [(one, part) for one, form in whole for part in _parts(form)]
+    whole = [(known, known.lower()) for known in names]
+    parts = [(known, part) for known, form in whole for part in _parts(form)]
     begun = _begun(wanted, whole) or _begun(wanted, parts)
-    groups = [(one, form.partition(".")[0]) for one, form in whole]
+    groups = [(known, form.partition(".")[0]) for known, form in whole]
     close = begun or _spelt(wanted, whole) or _spelt(wanted, parts) or _spelt(wanted, groups)
     return list(dict.fromkeys(close))[:NAMED]
 
@@ -114,14 +114,14 @@ def _parts(form: str) -> tuple[str, str]:
 
 def _begun(wanted: str, forms: Sequence[tuple[str, str]]) -> list[str]:
     """The names with a form that begins with `wanted`. `forms`: names, each with a form of it."""
-    return [one for one, form in forms if len(wanted) > 1 and form.startswith(wanted)]
+    return [name for name, form in forms if len(wanted) > 1 and form.startswith(wanted)]
 
 
 def _spelt(wanted: str, forms: Sequence[tuple[str, str]]) -> list[str]:
     """The names with the forms that are most similar to `wanted`."""
     near = difflib.get_close_matches(wanted, {form for _, form in forms}, n=NAMED, cutoff=0.6)
     best = {form for form in near if _likeness(form, wanted) == _likeness(near[0], wanted)}
-    return [one for one, form in forms if form in best]
+    return [name for name, form in forms if form in best]
 
 
 def _likeness(form: str, wanted: str) -> float:

@@ -61,14 +61,14 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
     """The object in a JSON file. Raises UserError if the file cannot be read or contains no object.
     If the file contains no object, the message ends with `remedy`."""
     try:
-        found = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise UserError(f"{path}: damaged; {remedy}")
-    return found
+    return content
 
 
 def last_lines(path: Path) -> list[str]:

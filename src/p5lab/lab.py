@@ -62,8 +62,8 @@ class Lab:
         """The environment of a process that works in another directory: relative directories of
         p5lab's variables become absolute."""
         names = [name for name in (CACHE, "P5LAB_DISTDIR") if os.environ.get(name)]
-        found = {name: str(Path(os.environ[name]).absolute()) for name in names}
-        return {**os.environ, **found, VARIABLE: os.pathsep.join(map(str, self.path))}
+        absolute = {name: str(Path(os.environ[name]).absolute()) for name in names}
+        return {**os.environ, **absolute, VARIABLE: os.pathsep.join(map(str, self.path))}
 
     def files(self, kind: str) -> dict[str, Path]:
         """The files of a kind (a key of PLACES) by name, in alphabetical order.
@@ -72,11 +72,12 @@ class Lab:
         if two files give the same name.
         """
         ours, others = PLACES[kind]
-        found: dict[str, Path] = {}
+        files: dict[str, Path] = {}
         for directory in (self.root, *self.path):
             if not directory.is_dir():
                 raise UserError(f"{VARIABLE}: {directory}: expected a directory; there is none")
-            if directory != self.root and not any((directory / one).is_dir() for one in FOLDERS):
+            has_some = any((directory / folder).is_dir() for folder in FOLDERS)
+            if directory != self.root and not has_some:
                 raise UserError(
                     f"{VARIABLE}: {directory}: expected one or more of the directories"
                     f" {', '.join(FOLDERS)} in it; found none"
@@ -84,13 +85,13 @@ class Lab:
             pattern = ours if directory == self.root else others
             for file in directory.glob(pattern):
                 name = file.stem if pattern.partition("*")[2].startswith(".") else file.parent.name
-                if name in found:
+                if name in files:
                     raise UserError(
-                        f"{kind} {name!r} has two files: {found[name]} and {file}; rename one of"
+                        f"{kind} {name!r} has two files: {files[name]} and {file}; rename one of"
                         " these files"
                     )
-                found[name] = file
-        return dict(sorted(found.items()))
+                files[name] = file
+        return dict(sorted(files.items()))
 
     def is_outside(self, file: Path) -> bool:
         """Whether a file from `files` lies in a directory of P5LAB_PATH."""

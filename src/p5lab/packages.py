@@ -204,15 +204,17 @@ def _remove_incomplete(environment: Environment, name: str, version: str) -> Non
     """Removes the description of a package whose installation was killed. Otherwise pip would treat
     the package as installed."""
     for place in environment.prefix.glob("lib/python*/site-packages/*-*.dist-info"):
-        found = _known_as(*place.name.removesuffix(".dist-info").rsplit("-", 1))
-        if found == _known_as(name, version):
+        described = place.name.removesuffix(".dist-info").rsplit("-", 1)
+        if _known_as(*described) == _known_as(name, version):
             shutil.rmtree(place)
 
 
 def _only(lock: str, names: dict[str, str]) -> str:
     """The entries of a lock file for some packages. An entry begins at the left margin."""
     entries = re.split(r"^(?=[A-Za-z0-9])", lock, flags=re.MULTILINE)
-    return "".join(one for one in entries if (found := PINNED.match(one)) and found[1] in names)
+    return "".join(
+        entry for entry in entries if (match := PINNED.match(entry)) and match[1] in names
+    )
 
 
 def _failure(environment: Environment, about: Group, said: list[str]) -> str:
@@ -269,11 +271,11 @@ class _Shown:
 
     def read(self, line: str) -> None:
         """Reads a line that pip printed."""
-        if found := re.match(r"Collecting ([A-Za-z0-9._-]+)", line):
+        if match := re.match(r"Collecting ([A-Za-z0-9._-]+)", line):
             self._fetched += 1
-            self._what = found[1]
-        elif found := re.match(r"\s+Downloading (?:\S*/)?([^/-]+)-\S+ (\(.*\))", line):
-            self._what = f"{found[1]} {found[2]}"
+            self._what = match[1]
+        elif match := re.match(r"\s+Downloading (?:\S*/)?([^/-]+)-\S+ (\(.*\))", line):
+            self._what = f"{match[1]} {match[2]}"
         elif line.startswith("Installing collected packages"):
             self._is_installing = True
 
