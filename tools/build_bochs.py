@@ -66,10 +66,10 @@ def configure_flags(paths: list[Path]) -> list[str]:
 def member(directory: Path, name: str) -> Path:
     """The object file of a member of a library. Some object files are in subdirectories."""
     direct = directory / name
-    found = [direct] if direct.exists() else list(directory.rglob(name))
-    if len(found) != 1:
-        raise BuildError(f"{directory.name}: expected one {name}, found {len(found)}")
-    return found[0]
+    objects = [direct] if direct.exists() else list(directory.rglob(name))
+    if len(objects) != 1:
+        raise BuildError(f"{directory.name}: expected one {name}, found {len(objects)}")
+    return objects[0]
 
 
 def linked_objects(arguments: list[str], tree: Path) -> list[Path]:

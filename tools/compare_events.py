@@ -68,7 +68,7 @@ def read(results: Path) -> dict[Asked, list[tuple[str, str]]]:
     empty digest. Raises BadInput if there is no run, or if a record is not JSON of the expected
     form.
     """
-    found: dict[Asked, list[tuple[str, str]]] = {}
+    runs: dict[Asked, list[tuple[str, str]]] = {}
     for path in sorted(results.glob(f"*/*/{RECORD}")):
         try:
             record = json.loads(path.read_bytes())
@@ -78,10 +78,10 @@ def read(results: Path) -> dict[Asked, list[tuple[str, str]]]:
             raise BadInput(f"{path}: expected the record of a run ({error!r})") from None
         events = path.with_name(EVENTS)
         digest = hashlib.sha256(events.read_bytes()).hexdigest() if events.is_file() else ""
-        found.setdefault(key, []).append((status, digest))
-    if not found:
+        runs.setdefault(key, []).append((status, digest))
+    if not runs:
         raise BadInput(f"{results}: no run: expected EXPERIMENT/RUN/{RECORD} below it")
-    return found
+    return runs
 
 
 def _asked(record: dict) -> Asked:
@@ -128,7 +128,9 @@ def compare(
 
 def _cells(row: Row, digits: int) -> list[str]:
     asked = [getattr(row.asked, name) for name in HEADS]
-    sides = [" ".join(one[:digits] or "-" for one in side) for side in (row.before, row.after)]
+    sides = [
+        " ".join(digest[:digits] or "-" for digest in side) for side in (row.before, row.after)
+    ]
     return [*asked, *sides, row.verdict]
 
 

@@ -81,11 +81,11 @@ class Translator:
         match node:
             case ast.BoolOp(op=op, values=inner):
                 sign = " && " if isinstance(op, ast.And) else " || "
-                return f"({sign.join(self._node(one, whole)[0] for one in inner)})", "flag"
-            case ast.UnaryOp(op=ast.Not(), operand=one):
-                return f"!{self._node(one, whole)[0]}", "flag"
-            case ast.UnaryOp(operand=one):
-                text, form = self._node(one, whole)
+                return f"({sign.join(self._node(child, whole)[0] for child in inner)})", "flag"
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return f"!{self._node(operand, whole)[0]}", "flag"
+            case ast.UnaryOp(operand=operand):
+                text, form = self._node(operand, whole)
                 return f"-{text}", form
             case ast.BinOp(left=left, op=op, right=right):
                 return self._arithmetic(self._node(left, whole), op, self._node(right, whole))
@@ -99,7 +99,7 @@ class Translator:
                 return f"({a} {OPERATORS[type(op)]} {b})", "flag"
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 called, form = FUNCTIONS.get(name) or (f"{self.namespace}::{name}", OWN[name])
-                texts = (self._node(one, whole)[0] for one in arguments)
+                texts = (self._node(argument, whole)[0] for argument in arguments)
                 return f"{called}({', '.join(texts)})", form
             case ast.Constant(value=value):
                 return self._constant(value)

@@ -78,7 +78,9 @@ def report(python: str, wanted: list[str], versions: dict[str, str]) -> list[dic
     Raises CalledProcessError if there is no solution."""
     with tempfile.TemporaryDirectory() as place:
         constraints, output = Path(place, "constraints.txt"), Path(place, "report.json")
-        constraints.write_text("".join(f"{name}=={one}\n" for name, one in versions.items()))
+        constraints.write_text(
+            "".join(f"{name}=={version}\n" for name, version in versions.items())
+        )
         options = ("--quiet", "--dry-run", "--ignore-installed", "--only-binary=:all:")
         files = ("--target", place, "--constraint", constraints, "--report", output)
         command = (sys.executable, "-m", "pip", "install", *options, *files)
@@ -89,23 +91,23 @@ def report(python: str, wanted: list[str], versions: dict[str, str]) -> list[dic
 def resolve(wanted: list[str], known: dict[str, Package]) -> dict[str, Package]:
     """All packages for all Pythons."""
     asked = {canonicalize_name(Requirement(line).name) for line in wanted}
-    versions = {name: one.version for name, one in known.items() if name not in asked}
-    found: dict[str, Package] = {}
+    versions = {name: package.version for name, package in known.items() if name not in asked}
+    packages: dict[str, Package] = {}
     for python in PYTHONS:
-        for one in report(python, wanted, versions):
-            metadata = one["metadata"]
+        for download in report(python, wanted, versions):
+            metadata = download["metadata"]
             name = canonicalize_name(metadata["name"])
-            package = found.setdefault(name, Package(metadata["version"]))
-            package.digests.add(one["download_info"]["archive_info"]["hashes"]["sha256"])
+            package = packages.setdefault(name, Package(metadata["version"]))
+            package.digests.add(download["download_info"]["archive_info"]["hashes"]["sha256"])
             package.needs[python] = metadata.get("requires_dist", [])
             versions[name] = package.version
-    for name, package in found.items():
+    for name, package in packages.items():
         if name in known and known[name].version == package.version:
             package.digests |= known[name].digests
-    return found
+    return packages
 
 
-def closure(wanted: list[str], found: dict[str, Package]) -> set[str]:
+def closure(wanted: list[str], packages: dict[str, Package]) -> set[str]:
     """The names of some packages and of all packages that these packages require."""
     names: set[str] = set()
     for python in PYTHONS:
@@ -120,26 +122,28 @@ def closure(wanted: list[str], found: dict[str, Package]) -> set[str]:
             if name in LEFT_OUT:
                 continue
             names.add(name)
-            for one in {"", *need.extras}:
-                if (name, one) not in seen:
-                    seen.add((name, one))
-                    lines = found[name].needs.get(python, [])
-                    waiting += [(Requirement(line), one) for line in lines]
+            for further in {"", *need.extras}:
+                if (name, further) not in seen:
+                    seen.add((name, further))
+                    lines = packages[name].needs.get(python, [])
+                    waiting += [(Requirement(line), further) for line in lines]
     return names
 
 
 def main() -> int:
     """Writes the lock files, and removes the lock files of unknown groups."""
     wanted = groups()
-    found = resolve([line for lines in wanted.values() for line in lines], locked())
+    packages = resolve([line for lines in wanted.values() for line in lines], locked())
     PLACE.mkdir(exist_ok=True)
     for path in PLACE.glob("*.lock"):
         if path.stem not in wanted:
             path.unlink()
-    base = closure(wanted[BASE], found)
+    base = closure(wanted[BASE], packages)
     for group, lines in wanted.items():
-        names = base if group == BASE else closure(lines, found) - base
-        text = HEAD.format(group=group) + "".join(found[name].entry(name) for name in sorted(names))
+        names = base if group == BASE else closure(lines, packages) - base
+        text = HEAD.format(group=group) + "".join(
+            packages[name].entry(name) for name in sorted(names)
+        )
         (PLACE / f"{group}.lock").write_text(text, encoding="utf-8")
         print(f"requirements/{group}.lock: {len(names)} packages")
     return 0

@@ -77,10 +77,10 @@ def _observed(first: Compilation, tree: Path, env: dict[str, str]) -> list[str]:
     # splits words, so the path of the library has none either.
     shown = {**env, "ZIG_VERBOSE_CC": "1", "ZIG_LIB_DIR": str(Path(zig).parent / "lib")}
     said = run(command, tree, shown).stderr
-    found = [line for line in said.splitlines() if f" clang {first.source} " in line]
-    if len(found) != 1:
+    commands = [line for line in said.splitlines() if f" clang {first.source} " in line]
+    if len(commands) != 1:
         raise BuildError(f"zig cc {first.source}: no command of clang in its output")
-    words = shlex.split(found[0].partition(" clang ")[2])
+    words = shlex.split(commands[0].partition(" clang ")[2])
     line = run([zig, "clang", "-###", *words], tree, env).stderr.splitlines()[-1]
     inner = shlex.split(line)
     if "-cc1" not in inner:

@@ -57,8 +57,10 @@ def _functions(path: Path, text: str) -> tuple[Function, ...]:
             for node in ast.walk(ast.parse(text))
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         )
-    found = lizard.analyze_file.analyze_source_code(str(path), text).function_list
-    return tuple(Function(path, one.name, one.start_line, one.end_line) for one in found)
+    parsed = lizard.analyze_file.analyze_source_code(str(path), text).function_list
+    return tuple(
+        Function(path, function.name, function.start_line, function.end_line) for function in parsed
+    )
 
 
 def rows(root: Path) -> Iterator[tuple[str, ...]]:
@@ -68,18 +70,18 @@ def rows(root: Path) -> Iterator[tuple[str, ...]]:
     for part in PARTS:
         every = files(root / part)
         lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in every}
-        parsed = [one for path in every for one in functions(path)]
+        parsed = [function for path in every for function in functions(path)]
         if not parsed:
             continue
         largest = max(lengths, key=lengths.__getitem__)
-        longest = max(parsed, key=lambda one: one.lines)
+        longest = max(parsed, key=lambda function: function.lines)
         yield (
             part,
             str(len(every)),
             f"{statistics.median(lengths.values()):g}",
             f"{lengths[largest]} ({largest.relative_to(root / part)})",
             str(len(parsed)),
-            f"{statistics.median(one.lines for one in parsed):g}",
+            f"{statistics.median(function.lines for function in parsed):g}",
             f"{longest.lines} ({longest.name})",
         )
 
@@ -89,13 +91,13 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("checkout", type=Path, nargs="?", default=Path(), help="default: here")
     root = parser.parse_args(words).checkout
-    found = list(rows(root))
-    if not found:
+    table = list(rows(root))
+    if not table:
         print(f"sizes: {root}: expected a checkout with {', '.join(PARTS)}", file=sys.stderr)
         return 2
     print("| Part | Files | Median | Largest | Functions | Median | Largest |")
     print("|---|--:|--:|---|--:|--:|---|")
-    for row in found:
+    for row in table:
         print(f"| {' | '.join(row)} |")
     return 0
 

@@ -45,19 +45,19 @@ def stripped(program: bytes) -> bytes:
     form = program[4]
     header = list(HEADER[form].unpack_from(program))
     sections = _sections(program, form, header)
-    kept = [one for one in sections if one.name not in REMOVED]
+    kept = [section for section in sections if section.name not in REMOVED]
     names = b".shstrtab"
-    if [one.name for one in sections[-3:]] != [b".symtab", names, b".strtab"]:
+    if [section.name for section in sections[-3:]] != [b".symtab", names, b".strtab"]:
         raise BuildError("expected .symtab, .shstrtab and .strtab as the program's last sections")
     start = sections[-4].end
-    table = b"".join(one.name + b"\0" for one in kept)
+    table = b"".join(section.name + b"\0" for section in kept)
     position, written = 0, []
-    for one in kept:
-        fields = (position, *one.fields[1:])
-        if one.name == names:
+    for section in kept:
+        fields = (position, *section.fields[1:])
+        if section.name == names:
             fields = (*fields[:4], start, len(table), *fields[6:])
-        written.append(replace(one, fields=fields))
-        position += len(one.name) + 1
+        written.append(replace(section, fields=fields))
+        position += len(section.name) + 1
     body = program[:start] + table
     body += bytes(-len(body) % WORD[form])
     header[OFFSET], header[COUNT], header[NAMES] = len(body), len(kept), len(kept) - 1
@@ -65,7 +65,7 @@ def stripped(program: bytes) -> bytes:
         (
             HEADER[form].pack(*header),
             body[HEADER[form].size :],
-            *(SECTION[form].pack(*one.fields) for one in written),
+            *(SECTION[form].pack(*section.fields) for section in written),
         )
     )
 

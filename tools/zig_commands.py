@@ -67,12 +67,12 @@ def commands(cache: Path, options: list[str]) -> Commands:
             return known
     except (OSError, ValueError, TypeError):
         pass
-    found = _observed(cache, options)
+    observed = _observed(cache, options)
     record.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=record.parent, delete=False) as file:
-        json.dump(asdict(found), file)
+        json.dump(asdict(observed), file)
     Path(file.name).replace(record)
-    return found
+    return observed
 
 
 def _observed(cache: Path, options: list[str]) -> Commands:
