@@ -237,7 +237,7 @@ def from_names(args: argparse.Namespace, outdir: Path) -> Setup:
     """Look up the names on the command line like ./p5lab. Writes the job file to `outdir`.
 
     Raises UserError for a name that does not exist."""
-    found = direct.look_up(
+    described = direct.look_up(
         machine=args.machine,
         settings=args.settings,
         guest=args.guest,
@@ -247,13 +247,13 @@ def from_names(args: argparse.Namespace, outdir: Path) -> Setup:
         arguments=args.args,
     )
     job = outdir / JOB_FILE
-    job.write_bytes(found.job)
-    core_hz = parameters.derive(found.machine).core_hz
+    job.write_bytes(described.job)
+    core_hz = parameters.derive(described.machine).core_hz
     return Setup(
-        machine=found.machine,
-        files={**{role: str(path) for role, path in found.files.items()}, "job": str(job)},
+        machine=described.machine,
+        files={**{role: str(path) for role, path in described.files.items()}, "job": str(job)},
         command_line=workload.command_line(
-            found.command_line,
+            described.command_line,
             core_hz,
             args.seed,
             chip=args.cpu == versions.CHIP,
@@ -261,7 +261,7 @@ def from_names(args: argparse.Namespace, outdir: Path) -> Setup:
         cpu=args.cpu,
         extras=args.extras,
         limit_seconds=args.limit,
-        checkpoints=str(args.checkpoints or found.cache / "gem5/checkpoints"),
+        checkpoints=str(args.checkpoints or described.cache / "gem5/checkpoints"),
         nominal=args.clocks is not None,
         cpi=args.cpi,
     )
@@ -332,8 +332,8 @@ def do(
     else:
         board = full_board(setup, machine, ours, outdir)
         board.instantiate(Path(task["checkpoint"]))
-        found = intervals.measure(cpu(board), task["warm_up"], task["length"])
-        (outdir / "interval.json").write_text(json.dumps(found))
+        measured = intervals.measure(cpu(board), task["warm_up"], task["length"])
+        (outdir / "interval.json").write_text(json.dumps(measured))
     return 0
 
 
@@ -438,33 +438,35 @@ def estimate(
     chosen, coverage = simpoint.read_points(args.simpoints, weights), simpoint.coverage(weights)
     length = args.interval
     warm_up = length if args.warm_up is None else args.warm_up
-    starts = [max(0, one.interval * length - warm_up) for one in chosen]
+    starts = [max(0, point.interval * length - warm_up) for point in chosen]
     place = outdir
     if later := [start for start in starts if start]:  # 0 is the ready marker
         place = child(outdir, "checkpoints", {"ready": str(ready), "starts": later})
-    found = []
-    for one, start in zip(chosen, starts, strict=True):
+    estimates = []
+    for point, start in zip(chosen, starts, strict=True):
         task = {
             "checkpoint": str(place / str(start) if start else ready),
             "length": length,
-            "warm_up": one.interval * length - start,
+            "warm_up": point.interval * length - start,
         }
-        done = child(outdir, f"{INTERVALS}/{one.interval}", task)
+        done = child(outdir, f"{INTERVALS}/{point.interval}", task)
         measured = json.loads((done / "interval.json").read_text())
         clocks = measured["ticks"] * machine.core_hz / markers.TICKS
         cpi = clocks / measured["instructions"]
-        about = {"number": one.interval, "cluster": one.cluster, "weight": one.weight}
-        found.append({**about, "instructions": measured["instructions"], "cpi": cpi})
+        about = {"number": point.interval, "cluster": point.cluster, "weight": point.weight}
+        estimates.append({**about, "instructions": measured["instructions"], "cpi": cpi})
     total = {
         "interval": length,
         "warm_up": warm_up,
         "coverage": coverage,
-        "intervals": found,
-        "cpi": sum(one["weight"] * one["cpi"] for one in found),
+        "intervals": estimates,
+        "cpi": sum(point["weight"] * point["cpi"] for point in estimates),
     }
     (outdir / ESTIMATE).write_text(json.dumps(total, indent=1) + "\n")
     of_run = "" if coverage > 0.999 else f", which represent {coverage:.1%} of the run"
-    print(f"p5lab: {total['cpi']:.4g} clocks per instruction, from {len(found)} intervals{of_run}")
+    print(
+        f"p5lab: {total['cpi']:.4g} clocks per instruction, from {len(estimates)} intervals{of_run}"
+    )
     return 0
 
 

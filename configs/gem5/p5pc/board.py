@@ -119,12 +119,12 @@ class PentiumBoard(X86Board):
         south.ide.Command = IO_SPACE
         south.ide.BAR4 = PciLegacyIoBar(addr=IDE_BUS_MASTER, size="16B")
         for name, (device, function, vendor, number, kind, subclass, interface) in PCI.items():
-            found = south.ide if name == "ide" else self._bare_function(name)
-            found.pci_bus, found.pci_dev, found.pci_func = 0, device, function
-            found.VendorID, found.DeviceID = vendor, number
-            found.ClassCode, found.SubClassCode, found.ProgIF = kind, subclass, interface
-            found.InterruptPin = found.InterruptLine = 0
-            found.HeaderType = MULTIFUNCTION if device == PCI["ide"][0] else 0
+            endpoint = south.ide if name == "ide" else self._bare_function(name)
+            endpoint.pci_bus, endpoint.pci_dev, endpoint.pci_func = 0, device, function
+            endpoint.VendorID, endpoint.DeviceID = vendor, number
+            endpoint.ClassCode, endpoint.SubClassCode, endpoint.ProgIF = kind, subclass, interface
+            endpoint.InterruptPin = endpoint.InterruptLine = 0
+            endpoint.HeaderType = MULTIFUNCTION if device == PCI["ide"][0] else 0
         self.pc.scsi_adapter.BAR0 = PciIoBar(size="4B")
         self._connect_last_line()
 
@@ -139,11 +139,11 @@ class PentiumBoard(X86Board):
     def _bare_function(self, name: str) -> IdeController:
         """A PCI function that only answers configuration accesses: in gem5, an IDE controller
         without disks and addresses."""
-        found = IdeController(disks=[], **{f"BAR{bar}": PciBarNone() for bar in range(5)})
-        setattr(self.pc, name, found)
-        found.pio = self.get_io_bus().mem_side_ports
-        found.dma = self.get_io_bus().cpu_side_ports
-        return found
+        endpoint = IdeController(disks=[], **{f"BAR{bar}": PciBarNone() for bar in range(5)})
+        setattr(self.pc, name, endpoint)
+        endpoint.pio = self.get_io_bus().mem_side_ports
+        endpoint.dma = self.get_io_bus().cpu_side_ports
+        return endpoint
 
     def load(self, setup: Setup, outdir: Path) -> None:
         """Attach kernel, RAM disk, command line, disk and job. Writes one small file to `outdir`.

@@ -38,13 +38,15 @@ def system(
     program = Path(command[0]).resolve()
     arguments = [f"/bin/{program.name}", *command[1:]]  # as in guest linux
     memory = AddrRange(start=FIRST, size=int(machine.values["dram.size"]) - FIRST)
-    found = System(mem_mode="atomic", mem_ranges=[memory])
-    found.clk_domain = SrcClockDomain(clock=f"{machine.clock_hz}Hz", voltage_domain=VoltageDomain())
-    found.membus = SystemXBar(badaddr_responder=BadAddr())
-    found.membus.default = found.membus.badaddr_responder.pio
-    found.system_port = found.membus.cpu_side_ports
-    found.memory = SimpleMemory(range=memory, latency="0ns", port=found.membus.mem_side_ports)
-    found.cpu = cpu = P5CPU(
+    system = System(mem_mode="atomic", mem_ranges=[memory])
+    system.clk_domain = SrcClockDomain(
+        clock=f"{machine.clock_hz}Hz", voltage_domain=VoltageDomain()
+    )
+    system.membus = SystemXBar(badaddr_responder=BadAddr())
+    system.membus.default = system.membus.badaddr_responder.pio
+    system.system_port = system.membus.cpu_side_ports
+    system.memory = SimpleMemory(range=memory, latency="0ns", port=system.membus.mem_side_ports)
+    system.cpu = cpu = P5CPU(
         machine=chip.lines(machine),
         cpu_isa=isa,
         cpi=cpi,
@@ -58,10 +60,10 @@ def system(
     )
     cpu.createThreads()
     cpu.createInterruptController()
-    cpu.icache_port = found.membus.cpu_side_ports
-    cpu.dcache_port = found.membus.cpu_side_ports
-    cpu.interrupts[0].pio = found.membus.mem_side_ports
-    cpu.interrupts[0].int_requestor = found.membus.cpu_side_ports
-    cpu.interrupts[0].int_responder = found.membus.mem_side_ports
-    found.workload = SEWorkload.init_compatible(command[0])
-    return found
+    cpu.icache_port = system.membus.cpu_side_ports
+    cpu.dcache_port = system.membus.cpu_side_ports
+    cpu.interrupts[0].pio = system.membus.mem_side_ports
+    cpu.interrupts[0].int_requestor = system.membus.cpu_side_ports
+    cpu.interrupts[0].int_responder = system.membus.mem_side_ports
+    system.workload = SEWorkload.init_compatible(command[0])
+    return system
