@@ -69,14 +69,16 @@ def _where(number: int, note: Mapping[str, Any], program: programs.Program | Non
         return ""
     instruction = _instruction(program, value["at"])
     what = f": `{instruction.text}`" if instruction and instruction.text else ""
+    place = instruction.where if instruction else ""
     why = _why(vector, error, value, instruction)
-    return f" at {value['at']:#010x}{_place(instruction)}{what}{why}{callers}"
+    return f" at {value['at']:#010x}{place}{what}{why}{callers}"
 
 
 def at_limit(said: str, program: programs.Program | None) -> str:
     """The engine's message about the end of the time, with the function, line or system call."""
     if match := _RUNS.search(said):
-        place = _place(_instruction(program, int(match[1], 16)))
+        instruction = _instruction(program, int(match[1], 16))
+        place = instruction.where if instruction else ""
         runs = f"it runs{place or f' at 0x{match[1]}'}, for {match[2]} s without a system call"
         return said.replace(match[0], runs)
     if match := _WAITS.search(said):
@@ -111,14 +113,6 @@ def _instruction(program: programs.Program | None, address: int) -> Instruction 
         return refused.instruction(program.path, address)
     except (OSError, ValueError):
         return None
-
-
-def _place(instruction: Instruction | None) -> str:
-    """The function and the source line, for a message."""
-    if instruction is None:
-        return ""
-    function = f" in {instruction.function}" if instruction.function else ""
-    return f"{function}, {instruction.place}" if instruction.place else function
 
 
 def _callers(program: programs.Program | None, words: Sequence[int]) -> list[str]:

@@ -3,17 +3,15 @@
 it was, where it is in the source, and how to compile the program without it."""
 
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from p5lab.describe import disassembly, source_lines
 from p5lab.describe import program as programs
-from p5lab.describe import source_lines
 from p5lab.describe.elf import Elf
 
 # The engine's message (engine/session/invalid_opcodes.cc: last).
 _REFUSED = re.compile(r"invalid opcode \(#UD\) at 0x([0-9a-f]+), ring 3\b")
-_DECODED = re.compile(r"^\s*[0-9a-f]+:\t((?:[0-9a-f]{2} )+)\s*\t(.+)$", re.MULTILINE)
 LONGEST = 15  # bytes of an x86 instruction
 
 
@@ -28,6 +26,12 @@ class Instruction:
     function: str
     place: str
     locks: bool = False
+
+    @property
+    def where(self) -> str:
+        """The function and the source line, for a message: ` in sum, sum.c:3`."""
+        function = f" in {self.function}" if self.function else ""
+        return f"{function}, {self.place}" if self.place else function
 
 
 def explained(said: str, program: programs.Program, isa: str) -> str:
@@ -47,9 +51,7 @@ def explained(said: str, program: programs.Program, isa: str) -> str:
     what = (
         f"`{refused.text}` ({code})" if refused.text else f"the instruction that begins with {code}"
     )
-    where = f" in {refused.function}" if refused.function else ""
-    where += f", {refused.place}" if refused.place else ""
-    return f"{said}: {what}{where}; {_remedy(refused, isa, program)}"
+    return f"{said}: {what}{refused.where}; {_remedy(refused, isa, program)}"
 
 
 def _remedy(refused: Instruction, isa: str, program: programs.OwnProgram) -> str:
@@ -89,33 +91,13 @@ def instruction(program: Path, address: int) -> Instruction | None:
         return None
     first = segment.offset + at
     code = elf.image[first : first + min(LONGEST, segment.size - at)]
-    decoded = _decoded(program, address)
+    decoded = disassembly.instructions(program, "-M", "intel", first=address, end=address + LONGEST)
     return Instruction(
-        decoded[0] if decoded else code[:8],
-        decoded[1] if decoded else "",
+        *decoded.get(address, (code[:8], "")),
         function_at(elf, address),
         place_at(elf, address),
         locks=code[:3] == b"\xf0\x0f\xc7" and 0xC8 <= code[3] <= 0xCF,
     )
-
-
-def _decoded(program: Path, address: int) -> tuple[bytes, str] | None:
-    """The bytes and the text of an instruction, as the host's objdump prints them."""
-    command = [
-        "objdump",
-        *("-d", "-w", "-M", "intel"),
-        f"--start-address={address:#x}",
-        f"--stop-address={address + LONGEST:#x}",
-        str(program),
-    ]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    except OSError:
-        return None
-    match = _DECODED.search(done.stdout)
-    if done.returncode or match is None:
-        return None
-    return bytes.fromhex(match[1]), " ".join(match[2].partition("#")[0].split())
 
 
 def function_at(elf: Elf, address: int) -> str:
