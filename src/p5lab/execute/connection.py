@@ -97,34 +97,13 @@ def _workers(wanted: Workers, address: str) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="p5lab-workers-") as place:
         command = [
             *dies_with_us("KILL"),
-            sys.executable,
-            "-m",
-            "distributed.cli.dask_worker",
-            address,
-            "--nthreads",
-            "1",
-            "--no-nanny",
-            "--memory-limit",
-            "0",
-            "--local-directory",
-            place,
-            "--host",
-            "127.0.0.1",
-            "--dashboard-address",
-            "127.0.0.1:0",
-            *(
-                (
-                    "--tls-ca-file",
-                    str(tls.ca),
-                    "--tls-cert",
-                    str(tls.cert),
-                    "--tls-key",
-                    str(tls.key),
-                )
-                if tls
-                else ()
-            ),
+            *(sys.executable, "-m", "distributed.cli.dask_worker", address),
+            *("--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--local-directory", place),
+            *("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"),
         ]
+        if tls:
+            files = {"--tls-ca-file": tls.ca, "--tls-cert": tls.cert, "--tls-key": tls.key}
+            command += [word for option, file in files.items() for word in (option, str(file))]
         closing = threading.Event()
 
         def start() -> "subprocess.Popen[bytes]":

@@ -198,21 +198,11 @@ def _by_binary(
         points, weights = Path(name) / "simpoints", Path(name) / "weights"
         # The option `-fixedLength off` is needed, because our last interval is shorter than the
         # other intervals.
+        command: list[str | Path] = [program.resolve(), "-loadFVFile", file, *packed]
+        command += ["-maxK", str(min(max_k, intervals)), "-fixedLength", "off"]
+        command += ["-saveSimpoints", points, "-saveSimpointWeights", weights]
         done = subprocess.run(
-            [
-                program.resolve(),
-                "-loadFVFile",
-                file,
-                *packed,
-                "-maxK",
-                str(min(max_k, intervals)),
-                "-fixedLength",
-                "off",
-                "-saveSimpoints",
-                points,
-                "-saveSimpointWeights",
-                weights,
-            ],
+            command,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
