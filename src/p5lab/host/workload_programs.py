@@ -17,7 +17,6 @@ from p5lab.lab import Lab
 
 PHASES = 1 << 24  # more than the largest phase of a workload
 KEYS = ("workload", "arguments", "with", "windowed")
-OWN_KEYS = ("title", "source", "parameters", "phases")
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,12 @@ def entries(lab: Lab, place: str) -> dict[str, Entry]:
 
 
 def _entry(name: str, table: Table, known: Mapping[str, workloads.Workload], first: int) -> Entry:
-    own = "title" in table.data
-    table.only((*KEYS, *OWN_KEYS) if own else KEYS)
-    source = "" if own else table.text("workload", name)
-    if own:
-        program, phases = _described(name, table)
+    if "title" in table.data:  # a program of one system, which the list describes itself
+        program = table.record(Program, (*KEYS, "phases"), name=name)
+        source, phases = "", dict(enumerate(table.texts("phases")))
     else:
+        table.only(KEYS)
+        source = table.text("workload", name)
         program, phases = _of_workload(name, known[source])
     return Entry(
         program,
@@ -66,13 +65,6 @@ def _entry(name: str, table: Table, known: Mapping[str, workloads.Workload], fir
         first,
         phases,
     )
-
-
-def _described(name: str, table: Table) -> tuple[Program, dict[int, str]]:
-    """A program of one system, which the list describes itself."""
-    parameters = table.table("parameters", {}).numbers()
-    program = Program(name, table.text("title"), table.text("source"), parameters)
-    return program, dict(enumerate(table.texts("phases")))
 
 
 def _of_workload(name: str, workload: workloads.Workload) -> tuple[Program, dict[int, str]]:
