@@ -16,7 +16,7 @@ def of_table(table: tomlfile.Table) -> tuple[int, ...]:
     """`seeds` of an experiment's file: a list of numbers, or a text in the form of --seed. Raises
     UserError for anything else."""
     if isinstance(table.data.get("seeds"), str):
-        return _parse(table.text("seeds"), table.at("seeds"))
+        return parse(table.text("seeds"), table.at("seeds"))
     seeds = table.items("seeds", [0])
     if not seeds or not all(type(seed) is int and 0 <= seed < SEED_LIMIT for seed in seeds):
         raise UserError(
@@ -26,10 +26,20 @@ def of_table(table: tomlfile.Table) -> tuple[int, ...]:
     return tuple(dict.fromkeys(seeds))
 
 
-def parse(text: str) -> tuple[int, ...]:
-    """The seeds in the argument of --seed: numbers and ranges, such as 0,1,2 or 0-9. Raises
-    UserError for text in another form and for too many seeds."""
-    return _parse(text, "--seed")
+def parse(text: str, where: str = "--seed") -> tuple[int, ...]:
+    """The seeds in a text: numbers and ranges, such as 0,1,2 or 0-9. `where` begins the message.
+    Raises UserError for text in another form and for too many seeds."""
+    seeds: dict[int, None] = {}
+    for part in text.split(","):
+        match = re.fullmatch(r" *([0-9]{1,9})(?:-([0-9]{1,9}))? *", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if not first <= last < first + SEEDS:
+            raise UserError(
+                f"{where}: expected at most {SEEDS} whole numbers, such as 3 or 0,1,2 or 0-9;"
+                f" found {text!r}"
+            )
+        seeds |= dict.fromkeys(range(first, last + 1))
+    return tuple(seeds)
 
 
 def count(text: str) -> tuple[int, ...]:
@@ -37,7 +47,7 @@ def count(text: str) -> tuple[int, ...]:
     the form of --seed. Raises UserError as `parse` does, and for 0."""
     number = text.strip()
     if not number.isdecimal():
-        return _parse(text, "--seeds")
+        return parse(text, "--seeds")
     if not 0 < int(number) <= SEEDS:
         raise UserError(f"--seeds: expected 1 to {SEEDS} seeds, or a list; found {number}")
     return tuple(range(int(number)))
@@ -50,18 +60,3 @@ def phase(seed: int, clock_hz: int) -> int:
     number of successive seeds (D. Knuth, The Art of Computer Programming 3, section 6.4). Seed 0
     has no such time."""
     return (seed * GOLDEN & WORD) * int(clock_hz * TICK) >> 32
-
-
-def _parse(text: str, where: str) -> tuple[int, ...]:
-    """Numbers and ranges, such as 0,1,2 or 0-9."""
-    seeds: dict[int, None] = {}
-    for part in text.split(","):
-        match = re.fullmatch(r" *([0-9]{1,9})(?:-([0-9]{1,9}))? *", part)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if not first <= last < first + SEEDS:
-            raise UserError(
-                f"{where}: expected at most {SEEDS} whole numbers, such as 3 or 0,1,2 or 0-9;"
-                f" found {text!r}"
-            )
-        seeds |= dict.fromkeys(range(first, last + 1))
-    return tuple(seeds)
