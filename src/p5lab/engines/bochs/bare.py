@@ -3,7 +3,6 @@
 engine traces each instruction (`./p5lab cycles`)."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from p5lab.describe.fragment import Fragment, Issue
@@ -12,7 +11,15 @@ from p5lab.describe.machine import Machine
 from p5lab.describe.plan import Part, Plan
 from p5lab.engines import EVENTS, check_inputs
 from p5lab.engines.bochs import bochsrc
-from p5lab.engines.bochs.engine import BOOT_CONF, CONF, ENVIRONMENT, JOB, JOB_CONF, OUTPUT
+from p5lab.engines.bochs.engine import (
+    BOOT_CONF,
+    CONF,
+    ENVIRONMENT,
+    JOB,
+    JOB_CONF,
+    OUTPUT,
+    conf_text,
+)
 from p5lab.errors import UserError
 from p5lab.lab import Lab, relative
 
@@ -47,7 +54,7 @@ def plan(lab: Lab, machine: Machine, fragment: Fragment, directory: Path) -> Pla
         "run.output": OUTPUT,
         "run.limit_cycles": str(round(SECONDS * machine.clock_hz)),
         "run.timing": "on",
-        "run.timing_table": paths["timing"],
+        "run.timing_table": "timing",
         "boot.entry": ENTRY,
         "boot.segment": "0",
         "boot.sp": "0x7000",
@@ -63,19 +70,15 @@ def plan(lab: Lab, machine: Machine, fragment: Fragment, directory: Path) -> Pla
         write[f"blob{number}"] = content
         conf[f"boot.blob.{number}"] = f"{address:#x} 0 - blob{number}"
     emulator = bochsrc.make(lab, machine, paths)
-    write |= {BOOT_CONF: _text(conf), "bochsrc": emulator.text.encode()}
+    write |= {BOOT_CONF: conf_text(conf, paths), "bochsrc": emulator.text.encode()}
     return Plan(
         boot=Part(inputs, {CONF: conf, "bochsrc": emulator.values}, write),
-        job=Part({}, {JOB: job}, {JOB_CONF: _text(job)}),
+        job=Part({}, {JOB: job}, {JOB_CONF: conf_text(job, paths)}),
         command=(paths["engine"], "-q", "-f", "bochsrc"),
         environment=ENVIRONMENT,
         versions={},
         built_from={},
     )
-
-
-def _text(lines: Mapping[str, str]) -> bytes:
-    return "".join(f"{key} = {value}\n" for key, value in lines.items()).encode()
 
 
 def issues(directory: Path) -> list[Issue]:

@@ -177,7 +177,7 @@ def _of_image(lab: Lab, run: ImageRun, directory: Path) -> Plan:
                 SETUP: _sha256(layout.setup),
             },
             {
-                BOOT_CONF: _conf_text(conf, paths),
+                BOOT_CONF: conf_text(conf, paths),
                 "bochsrc": emulator.text.encode(),
                 SETUP: layout.setup,
             },
@@ -186,7 +186,7 @@ def _of_image(lab: Lab, run: ImageRun, directory: Path) -> Plan:
         job=Part(
             job_inputs,
             {JOB: job, **{name: _sha256(content) for name, content in observed.items()}},
-            {JOB_CONF: _conf_text(job | titles, paths), **observed},
+            {JOB_CONF: conf_text(job | titles, paths), **observed},
         ),
         command=(paths["engine"], "-q", "-f", "bochsrc"),
         environment=ENVIRONMENT,
@@ -215,7 +215,7 @@ def _of_media(lab: Lab, run: MediaRun, directory: Path) -> Plan:
     if boot.save_state:
         job["run.save_state"] = saved_state.DIRECTORY
     emulator = bochsrc.make(lab, run.machine, paths, boot)
-    job_text = _conf_text(job | late.titles, paths)
+    job_text = conf_text(job | late.titles, paths)
     # Without a ready point, the job begins at reset, and no run can share the boot.
     shares = boot.has_ready_point and not boot.save_state and not boot.state
     from_reset = {} if boot.has_ready_point else job
@@ -224,7 +224,7 @@ def _of_media(lab: Lab, run: MediaRun, directory: Path) -> Plan:
             boot_inputs,
             {CONF: conf | from_reset, "bochsrc": emulator.values},
             {
-                BOOT_CONF: _conf_text(conf | early.titles, paths),
+                BOOT_CONF: conf_text(conf | early.titles, paths),
                 "bochsrc": emulator.text.encode(),
                 **{f"{medium.role}.img": medium.path.read_bytes() for medium in boot.floppies},
             },
@@ -342,7 +342,7 @@ def _boot_conf(run: Run, inputs: Collection[str]) -> dict[str, str]:
     return conf
 
 
-def _conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> bytes:
+def conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> bytes:
     """The text of boot.conf or job.conf. The path of each file replaces the role of the file."""
     text = []
     for key, value in lines.items():
