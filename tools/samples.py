@@ -27,14 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 BRACKETS = 3  # of each phase of a run
 CORE = ("getpid", "dup", "null", "cswitch", "exec-static", "exec-dynamic", "cached-read", "create")
 OPERATIONS = ("null", "getpid", "dup", "exec")
-DATE = (
-    1995,
-    1,
-    1,
-    0,
-    0,
-    0,
-)  # of the files in the archive, so that the same runs give the same bytes
+# Of the files in the archive, so that the same runs give the same bytes.
+DATE = (1995, 1, 1, 0, 0, 0)
 
 
 def few(table: pd.DataFrame, *events: str) -> pd.DataFrame:

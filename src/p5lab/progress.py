@@ -143,19 +143,19 @@ class RunProgress:
 
     def finished(self, label: str, message: str) -> None:
         """Records that a run has ended, and prints a line about the run."""
-        with self._lock:
-            self._active.pop(label, None)
-            self.done += 1
-            number = self.done
-        self.progress.note(f"[{number}/{self.total}] {label}: {message}")
+        self._end(label, message, 1)
 
     def stopped(self, label: str) -> None:
         """Records that the user stopped a run, and prints a line about the run. The run does not
         count as done."""
+        self._end(label, "stopped", 0)
+
+    def _end(self, label: str, message: str, done: int) -> None:
         with self._lock:
             self._active.pop(label, None)
+            self.done += done
             number = self.done
-        self.progress.note(f"[{number}/{self.total}] {label}: stopped")
+        self.progress.note(f"[{number}/{self.total}] {label}: {message}")
 
     def text(self) -> str:
         """Returns the number of finished runs and a list of the current runs. The text is cut to

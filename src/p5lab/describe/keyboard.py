@@ -56,14 +56,8 @@ NAMED = {
     "kpenter": "e01c",
     "kpperiod": "53",
     "kp0": "52",
-    **{
-        f"kp{digit}": f"{code:02x}"
-        for digit, code in zip((7, 8, 9), range(0x47, 0x4A), strict=True)
-    },
-    **{
-        f"kp{digit}": f"{code:02x}"
-        for digit, code in zip((4, 5, 6), range(0x4B, 0x4E), strict=True)
-    },
+    **{f"kp{digit}": f"{0x40 + digit:02x}" for digit in (7, 8, 9)},
+    **{f"kp{digit}": f"{0x47 + digit:02x}" for digit in (4, 5, 6)},
     **{f"kp{digit}": f"{0x4E + digit:02x}" for digit in (1, 2, 3)},
 }
 _CONTROL = {"\n": "enter", "\t": "tab", "\b": "backspace", "\x1b": "esc", " ": "space"}

@@ -365,17 +365,16 @@ def main(arguments: list[str] | None = None, lab: Lab | None = None) -> int:
 
 def show(lab: Lab, *, as_json: bool) -> int:
     """Prints the findings and returns the exit status."""
-    if as_json:
-        findings = list(examine(lab))
-        lacking = sum(finding.state == "missing" for finding in findings)
-        shown = [asdict(finding) for finding in findings]
-        print(json.dumps({"schema_version": 1, "missing": lacking, "findings": shown}, indent=1))
-        return 1 if lacking else 0
-    lacking = 0
+    findings = []
     for finding in examine(lab):
-        lacking += finding.state == "missing"
-        print(f"{finding.state:<8} {finding.subject:<13} {finding.text}", flush=True)
-    print(f"\np5lab: {'nothing is missing' if not lacking else f'{lacking} missing'}")
+        findings.append(asdict(finding))
+        if not as_json:
+            print(f"{finding.state:<8} {finding.subject:<13} {finding.text}", flush=True)
+    lacking = sum(finding["state"] == "missing" for finding in findings)
+    if as_json:
+        print(json.dumps({"schema_version": 1, "missing": lacking, "findings": findings}, indent=1))
+    else:
+        print(f"\np5lab: {'nothing is missing' if not lacking else f'{lacking} missing'}")
     return 1 if lacking else 0
 
 

@@ -113,7 +113,8 @@ class Fetcher:
         """Returns the path of the verified file. The file comes from $P5LAB_DISTDIR, from the cache
         or from a download. Raises FetchError if the file is not available or has a wrong digest."""
         if self.distdir and (local := self.distdir / wanted.file).is_file():
-            self._check_digest(local, wanted, "in P5LAB_DISTDIR")
+            if (digest := sha256_of(local)) != wanted.sha256:
+                raise _mismatch(local.name, "in P5LAB_DISTDIR", wanted.sha256, digest)
             return local
         kept = self._kept(wanted)
         if kept.is_file() and sha256_of(kept) == wanted.sha256:
@@ -259,11 +260,6 @@ class Fetcher:
             return f"disk full: {partial.parent.parent}"
         errors = re.findall(r"^E: (.*)", output, re.M)
         return errors[0] if errors else f"apt-helper ended with status {process.returncode}"
-
-    def _check_digest(self, path: Path, wanted: Resolved, where: str) -> None:
-        digest = sha256_of(path)
-        if digest != wanted.sha256:
-            raise _mismatch(path.name, where, wanted.sha256, digest)
 
     def _mirrors(self, *, security: bool) -> list[Archive]:
         if override := os.environ.get("P5LAB_MIRROR"):

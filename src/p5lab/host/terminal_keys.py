@@ -14,11 +14,8 @@ from p5lab.describe.keyboard import Chord
 
 _SEQUENCES = {
     **{
-        f"[{end}": name
-        for end, name in zip("ABCDHF", "up down right left home end".split(), strict=True)
-    },
-    **{
-        f"O{end}": name
+        f"{begin}{end}": name
+        for begin in "[O"
         for end, name in zip("ABCDHF", "up down right left home end".split(), strict=True)
     },
     **{f"O{end}": f"f{number}" for number, end in enumerate("PQRS", 1)},
