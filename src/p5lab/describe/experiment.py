@@ -81,7 +81,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
         if reason := part.system.why_not(part.job.workload, part.job.parameters):
             cannot[Cannot(part.system.name, part.job.workload.name, reason)] = None
             continue
-        run = _run(lab, name, asked, part)
+        run = _run(name, asked, part)
         # If a workload does not have the swept parameter, it gets only one run for all values.
         job = (run.workload.name, run.job)
         same = (part.board.name, part.board.geometry, part.system.name, part.seed, job)
@@ -232,7 +232,7 @@ def _at_point(board: Machine, point: Point, axes: Iterable[Axis], choice: Filter
     return board.with_set(optional, where) if optional else board
 
 
-def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
+def _run(name: str, asked: _Asked, part: _Part) -> Run:
     choice = asked.choice
     return ImageRun(
         name,

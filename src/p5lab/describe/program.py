@@ -423,9 +423,9 @@ def split_arguments(text: str, *before: str) -> tuple[str, ...]:
     return words
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    """The words of --args. Raises UserError for a missing quote."""
+def words_of(text: str, option: str = "--args") -> tuple[str, ...]:
+    """The words of an option. Raises UserError for a missing quote."""
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
-        raise UserError(f"--args: {str(error).lower()}") from None
+        raise UserError(f"{option}: {str(error).lower()}") from None

@@ -83,18 +83,15 @@ def compiled(
     where = f"--program {source}"
     if not source.is_file():
         raise UserError(f"{where}: {'not a file' if source.exists() else 'no such file'}")
-    try:
-        more = shlex.split(cflags)
-    except ValueError as error:
-        raise UserError(f"--cflags: {str(error).lower()}") from None
-    if standard_input and (refused := [word for word in NO_START if word in more]):
+    words = programs.words_of(cflags, "--cflags")
+    if standard_input and (refused := [word for word in NO_START if word in words]):
         raise UserError(
             f"{STDIN}: expected without --cflags {refused[0]}: the start of the C library opens the"
             " input"
         )
-    more = [
-        word for option in more for word in (("-Xclang", option) if option in LEVELS else (option,))
-    ]
+    more: list[str] = []
+    for word in words:
+        more += ["-Xclang", word] if word in LEVELS else [word]
     source = source.resolve()
     command = _command(lab, source, more, isa)
     added = [lab.root / INPUT_SOURCE] if standard_input else []

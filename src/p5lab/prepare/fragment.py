@@ -3,7 +3,6 @@
 makes the workloads."""
 
 import re
-import shlex
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -134,10 +133,7 @@ def _compile(lab: Lab, place: Path, name: str, suffix: str, text: str, cflags: s
     if suffix not in C_SUFFIXES:
         source = place / (f"fragment{suffix}" if name in (TEXT, "bytes") else source.name)
         source.write_text(text, encoding="utf-8")
-    try:
-        more = shlex.split(cflags)
-    except ValueError as error:
-        raise UserError(f"--cflags: {str(error).lower()}") from None
+    more = programs.words_of(cflags, "--cflags")
     words = list(ASSEMBLER)
     if suffix in C_SUFFIXES:
         form = programs.form("pentium")

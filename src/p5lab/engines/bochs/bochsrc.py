@@ -75,7 +75,7 @@ def make(
     values |= _mouse(machine)
     values |= {"pci_slots": PCI_SLOTS[str(machine.values["devices.video"])]}
     if disk:
-        values["cylinders"] = str(_cylinders(lab, disk))
+        values["cylinders"] = str(_cylinders(disk))
         places["disk"] = _disk(paths["disk"], values["cylinders"])
     return Bochsrc(values, _fill(lab.bochsrc, {**places, **values}))
 
@@ -92,7 +92,7 @@ def _mouse(machine: Machine) -> dict[str, str]:
     return {"mouse": "mouse: type=serial, enabled=0\ncom2: enabled=1, mode=mouse"}
 
 
-def _cylinders(lab: Lab, image: Path) -> int:
+def _cylinders(image: Path) -> int:
     size = image.stat().st_size
     if not size or size % CYLINDER:
         raise UserError(
