@@ -75,14 +75,14 @@ def human(size: float) -> str:
 
 def results(lab: Lab) -> list[Item]:
     """The run directories that can be removed."""
-    found = [
+    items = [
         item
         for path in sorted(lab.results.glob("*/*"))
         if RUN_ID.fullmatch(path.name) and not (path / store.RECORD).exists()
         for item in [_item(path, path.name, "without a record")]
         if item.used < time.time() - ABANDONED_DAYS * DAY
     ]
-    found += [
+    items += [
         _item(path, path.name, "left by a killed run")
         for left in store.LEFT_BEHIND
         for path in sorted(lab.results.glob(left))
@@ -92,17 +92,13 @@ def results(lab: Lab) -> list[Item]:
     for stored in index.runs(lab):
         why = _why(stored)
         if why:
-            found.append(_of(stored, why))
+            items.append(_of(stored, why))
         elif stored.status == "ok":
             asks = _asks(stored.record)
-            other = newest.get(asks)
-            if other is None:
-                newest[asks] = stored
-                continue
-            older, newer = sorted((stored, other), key=lambda one: one.started)
-            found.append(_of(older, "superseded"))
-            newest[asks] = newer
-    return found
+            if (other := newest.setdefault(asks, stored)) is not stored:
+                older, newest[asks] = sorted((stored, other), key=lambda run: run.started)
+                items.append(_of(older, "superseded"))
+    return items
 
 
 def _held(directory: Path) -> bool:

@@ -75,9 +75,9 @@ def runs(lab: Lab) -> list[Stored]:
     return [row.stored for row in _rows(lab, paths)]
 
 
-def whole(found: Stored) -> Stored:
+def whole(stored: Stored) -> Stored:
     """Returns a run of `runs` with its whole record."""
-    return found if "versions" in found.record else store.stored(found.directory)
+    return stored if "versions" in stored.record else store.stored(stored.directory)
 
 
 def connect(lab: Lab) -> "DuckDBPyConnection":
@@ -113,8 +113,8 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
 
 def _files(lab: Lab, connection: "DuckDBPyConnection") -> list[str]:
     """The tables of all ok runs."""
-    found = connection.execute("SELECT experiment, run FROM runs WHERE status = 'ok' ORDER BY ALL")
-    return [str(lab.results / experiment / run / COUNTS) for experiment, run in found.fetchall()]
+    ok = connection.execute("SELECT experiment, run FROM runs WHERE status = 'ok' ORDER BY ALL")
+    return [str(lab.results / experiment / run / COUNTS) for experiment, run in ok.fetchall()]
 
 
 def _check(files: Iterable[str]) -> None:
@@ -139,8 +139,8 @@ def _counts(
     columns = pa.schema(observed.fields({}, tidy.schema()))
     rows = connection.from_arrow(columns.empty_table())
     if files:
-        found = connection.read_parquet(files, union_by_name=True)  # noqa: F841, read by the next line
-        rows = connection.sql("FROM rows UNION ALL BY NAME FROM found")
+        tables = connection.read_parquet(files, union_by_name=True)  # noqa: F841, read below
+        rows = connection.sql("FROM rows UNION ALL BY NAME FROM tables")
     # In version 1 of the table, `feedback` is `on` or `off`. Tables without observers have no
     # column for them.
     feedback = "CASE feedback WHEN 'on' THEN 'yes' WHEN 'off' THEN 'no' ELSE feedback END"
@@ -165,7 +165,7 @@ def query(
         try:
             reads = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
             statements = connection.extract_statements(sql)
-            if any(one.type not in reads for one in statements):
+            if any(statement.type not in reads for statement in statements):
                 raise UserError("query: expected a statement that reads, such as SELECT")
             if len(statements) > 1:
                 raise UserError(f"query: expected one statement; found {len(statements)}")
@@ -189,10 +189,10 @@ def _rows(lab: Lab, paths: Iterable[Path]) -> list[_Row]:
     rows = []
     for path in paths:
         try:
-            found = path.stat()
+            stat = path.stat()
         except OSError:
             continue  # removed meanwhile
-        facts = (found.st_ino, found.st_size, found.st_mtime_ns)
+        facts = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
         row = known.get(path.parent)
         if row is None or row.facts != facts or row.stored.status == "running":
             stored = store.stored(path.parent)
@@ -238,9 +238,9 @@ def _load(lab: Lab) -> dict[Path, _Row]:
                 version = (file.metadata.metadata or {}).get(_METADATA)
                 if version != str(SCHEMA_VERSION).encode():
                     continue
-                found = file.read(["inode", "size", "changed", "record"]).to_pylist()
+                table = file.read(["inode", "size", "changed", "record"])
             rows = {}
-            for row in found:
+            for row in table.to_pylist():
                 record = json.loads(row["record"])
                 directory = lab.results / record["experiment"] / record["run"]
                 facts = (row["inode"], row["size"], row["changed"])

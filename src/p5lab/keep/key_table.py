@@ -24,10 +24,10 @@ def of(records: Sequence[Mapping[str, Any]]) -> "pa.Table":
     import pyarrow as pa
 
     rows = [_values(record) for record in records]
-    found = dict.fromkeys(name for row in rows for name in row)
-    names = [*BY_NAME, *sorted(found.keys() - BY_NAME.keys())]
+    names = [*BY_NAME, *sorted(set[str]().union(*rows) - BY_NAME.keys())]
     columns = {name: _column([row.get(name) for row in rows]) for name in names}
-    return pa.table({"run": pa.array([str(one["run"]) for one in records], pa.string()), **columns})
+    ids = pa.array([str(record["run"]) for record in records], pa.string())
+    return pa.table({"run": ids, **columns})
 
 
 def _values(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,18 +40,18 @@ class Named:
         """The same with a further label, which is shown, and without the label `instead_of`. An
         empty text is no label; without `instead_of`, it removes all labels."""
         left = self.labels if label or instead_of else ()
-        found = (label, *(one for one in left if one not in (label, instead_of)))
-        first, *earlier = [*filter(None, found), ""]
+        labels = (label, *(old for old in left if old not in (label, instead_of)))
+        first, *earlier = [*filter(None, labels), ""]
         return replace(self, label=first, earlier=tuple(filter(None, earlier)))
 
 
 def of(record: Mapping[str, Any]) -> Named:
     """Returns what the user calls a run. Wrong entries of a record are left out."""
-    found = record.get(KEY)
-    if not isinstance(found, dict):
+    entry = record.get(KEY)
+    if not isinstance(entry, dict):
         return Named()
-    label, note = (found.get(key) for key in ("label", "note"))
-    tags, earlier = (found.get(key) for key in ("tags", "earlier"))
+    label, note = (entry.get(key) for key in ("label", "note"))
+    tags, earlier = (entry.get(key) for key in ("tags", "earlier"))
     return Named(
         label if isinstance(label, str) else "",
         note if isinstance(note, str) else "",

@@ -35,10 +35,10 @@ Execute = Callable[[list[Run]], list[Result]]  # makes runs
 
 def succeeded(results: Iterable[Result]) -> list[store.Stored]:
     """The stored runs of these results. Raises UserError for the first run that is not ok."""
-    found = []
+    runs = []
     for result in results:
         record = store.read(result.directory)
         if result.status != "ok" or record is None:
             raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-        found.append(store.Stored(result.directory, record))
-    return found
+        runs.append(store.Stored(result.directory, record))
+    return runs

@@ -65,11 +65,11 @@ def by_kind(
     failed runs, newer runs come before older runs.
     """
     ended: dict[Kind, list[Stored]] = {}
-    for one in stored:
-        if one.status in ENDED and one.record["identity"]:
-            ended.setdefault(kind(one, keys, labels=labels), []).append(one)
+    for run in stored:
+        if run.status in ENDED and run.record["identity"]:
+            ended.setdefault(kind(run, keys, labels=labels), []).append(run)
     for same in ended.values():
-        same.sort(key=lambda one: (one.status == "ok", one.started), reverse=True)
+        same.sort(key=lambda run: (run.status == "ok", run.started), reverse=True)
     return ended
 
 
@@ -97,25 +97,24 @@ def called(record: Mapping[str, Any]) -> str:
 def as_versions(runs: Sequence[Stored]) -> list[Stored]:
     """Returns the runs. Runs of different programs of the user become runs of versions of one
     program, each called by its own name; also runs of one program if only some have a label."""
-    names = {head(one.record) for one in runs}
-    own = all(one.record["experiment"] == experiment.PROGRAM for one in runs)
-    labels = [named.of(one.record).label for one in runs]
-    if all(labels) and len(set(labels)) == len(runs):
+    names = {head(run.record) for run in runs}
+    own = all(run.record["experiment"] == experiment.PROGRAM for run in runs)
+    labels = [named.of(run.record).label for run in runs]
+    is_told = all(labels) and len(set(labels)) == len(runs)
+    if is_told or not own or all(run.record.get(CALLED) for run in runs):
         return list(runs)
-    if not own or all(one.record.get(CALLED) for one in runs):
-        return list(runs)
-    is_one = len({_program(one.record) for one in runs}) == 1
+    is_one = len({_program(run.record) for run in runs}) == 1
     if is_one and all(labels) == any(labels):
         return list(runs)
-    found = []
-    for one in runs:
+    versions = []
+    for run in runs:
         is_clear = is_one or len(names) > 1
-        tag = "" if is_clear else f" [{program_digest(one.record)[:4]}]"
-        record = {**one.record, CALLED: one.record.get(CALLED) or f"{head(one.record)}{tag}"}
+        tag = "" if is_clear else f" [{program_digest(run.record)[:4]}]"
+        record = {**run.record, CALLED: run.record.get(CALLED) or f"{head(run.record)}{tag}"}
         if len(set(labels)) == 1:
             record.pop(named.KEY, None)  # a label of all distinguishes nothing
-        found.append(Stored(one.directory, record))
-    return found
+        versions.append(Stored(run.directory, record))
+    return versions
 
 
 def _program(record: Mapping[str, Any]) -> tuple[str, str]:
@@ -146,11 +145,11 @@ def groups(lab: Lab, words: Sequence[str], only: str = "") -> list[list[Stored]]
     text in their names (* matches any text, ? any character). Raises UserError if a word names
     nothing, or if no finished run is left.
     """
-    found: dict[str, list[Stored]] = {}
+    by_id: dict[str, list[Stored]] = {}
     for word in words:
         for same in _named(lab, word):
-            found.setdefault(same[0].id, same)
-    chosen = [same for same in found.values() if is_named(str(same[0].record["label"]), only)]
+            by_id.setdefault(same[0].id, same)
+    chosen = [same for same in by_id.values() if is_named(str(same[0].record["label"]), only)]
     if not chosen and only:
         raise UserError(f"--only {only}: none of the stored runs has this text in its name")
     if not chosen:
@@ -172,13 +171,13 @@ def _labelled(lab: Lab, label: str) -> list[Stored]:
     """Returns the finished runs with this label, shown with it, in the order in which they were
     asked for."""
     runs = map(index.whole, _with_label(lab, label))
-    return [Stored(one.directory, named.found_by(one.record, label)) for one in runs]
+    return [Stored(run.directory, named.found_by(run.record, label)) for run in runs]
 
 
 def _with_label(lab: Lab, label: str) -> list[Stored]:
     """Returns the same runs with the records of the index."""
-    found = [one for one in index.runs(lab) if label in named.of(one.record).labels]
-    return sorted((one for one in found if one.status in ENDED), key=_asked)
+    ended = (run for run in index.runs(lab) if run.status in ENDED)
+    return sorted((run for run in ended if label in named.of(run.record).labels), key=_asked)
 
 
 def _asked(stored: Stored) -> tuple[str, Kind]:
@@ -220,7 +219,7 @@ def repeated(words: Sequence[str]) -> str:
 
 def listed_runs(runs: Iterable[Stored]) -> str:
     """The first of these runs for a message: the beginning of the id, and what it measures."""
-    return few(f"{one.id[:8]} ({head(one.record)})" for one in runs)
+    return few(f"{run.id[:8]} ({head(run.record)})" for run in runs)
 
 
 def is_label(lab: Lab, word: str) -> bool:
@@ -252,7 +251,7 @@ def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
     stored = sorted(store.all_runs(lab, name), key=_asked if name in experiment.OWN else place)
     say_left_out(lab, stored, name)
     changed = dict.fromkeys(
-        key for one in stored if one.record["identity"] for key in swept_keys.overlay(one.record)
+        key for run in stored if run.record["identity"] for key in swept_keys.overlay(run.record)
     )
     return _apart(_distinct(list(by_kind(stored, changed, labels=True).values())))
 
@@ -260,7 +259,7 @@ def _of_experiment(lab: Lab, name: str) -> list[list[Stored]]:
 def say_left_out(lab: Lab, stored: Iterable[Stored], name: str = "*") -> None:
     """Prints which runs a view leaves out, because their records are missing or damaged. `stored`:
     all runs of the experiment `name`, by default of all experiments."""
-    known = {one.directory for one in stored if one.record["reason"] != store.DAMAGED}
+    known = {run.directory for run in stored if run.record["reason"] != store.DAMAGED}
     lost: dict[str, list[str]] = {}
     for place in sorted(lab.results.glob(f"{name}/*")):
         if place not in known and store.is_lost(place):
@@ -327,7 +326,7 @@ def places(lab: Lab, name: str) -> dict[str, dict[str, int]]:
         workloads = [entry.workload.name for entry in file.entries]
         columns = {"machine": file.machines, "guest": file.guests, "workload": workloads}
     return {
-        column: {one: place for place, one in enumerate(dict.fromkeys(names))}
+        column: {value: place for place, value in enumerate(dict.fromkeys(names))}
         for column, names in columns.items()
     }
 

@@ -43,8 +43,8 @@ def explain(connection: "DuckDBPyConnection", message: str) -> str:
         name = match[1] or match[2]
         return f"unknown column {name!r}; {_about_column(connection, name, said)}"
     if match := TABLE.search(first):
-        if key := next((one for one in BY_NAME if one.startswith(f"{match[1]}.")), None):
-            return f"unknown table {match[1]!r}; {_about_keys(key)}"
+        if keys := [key for key in BY_NAME if key.startswith(f"{match[1]}.")]:
+            return f"unknown table {match[1]!r}; {_about_keys(keys[0])}"
         near = nearest(match[1], [*TABLES, *said])
         hint = f"did you mean {listed(near)}? The" if near else "the"
         return f"unknown table {match[1]!r}; {hint} tables are {listed(TABLES, 'and', str)}"
@@ -72,7 +72,7 @@ def _about_column(connection: "DuckDBPyConnection", name: str, said: Sequence[st
     if not near:
         return COLUMNS
     about = ""
-    if meant := [one for one in near if one in events]:
+    if meant := [event for event in near if event in events]:
         about = f" {_about_event(meant[0], meant)}."
     elif near[0] in BY_NAME:
         about = f" {_about_keys(near[0])}."

@@ -159,10 +159,10 @@ def _has(value: object, kind: Any) -> bool:  # noqa: ANN401
     `_ALWAYS`."""
     if isinstance(kind, dict):
         return isinstance(value, dict) and all(
-            key in value and _has(value[key], one) for key, one in kind.items()
+            key in value and _has(value[key], wanted) for key, wanted in kind.items()
         )
     if isinstance(kind, tuple):
-        return isinstance(value, dict) and all(_has(one, kind[0]) for one in value.values())
+        return isinstance(value, dict) and all(_has(part, kind[0]) for part in value.values())
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
@@ -255,9 +255,8 @@ def all_runs(lab: Lab, experiment: str = "") -> list[Stored]:
     A run with a damaged record is listed as failed. If abridged records are enough,
     p5lab.keep.index is faster.
     """
-    place = lab.results / experiment
-    found = place.glob(f"*/{RECORD}" if experiment else f"*/*/{RECORD}")
-    return [stored(path.parent) for path in sorted(found)]
+    pattern = f"*/{RECORD}" if experiment else f"*/*/{RECORD}"
+    return [stored(path.parent) for path in sorted((lab.results / experiment).glob(pattern))]
 
 
 def stored(directory: Path) -> Stored:

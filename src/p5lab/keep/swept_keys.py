@@ -30,8 +30,8 @@ def value(record: Record, key: str) -> str:
 def shown(record: Record, key: str) -> str:
     """Returns key and value for people, such as `l2.size=256K` or `loads=20`. Returns an empty text
     if the run does not have the key."""
-    found = value(record, key)
-    return readable(f"{key.removeprefix(PARAMETERS)}={found}") if found else ""
+    text = value(record, key)
+    return readable(f"{key.removeprefix(PARAMETERS)}={text}") if text else ""
 
 
 def number(text: str) -> float | None:
@@ -61,12 +61,12 @@ def overlay(record: Record) -> dict[str, str]:
 def geometry(record: Record, keys: Iterable[str]) -> str:
     """Returns the overlay of a run in canonical form, with the values of all machine keys in
     `keys`."""
-    values, found = record["machine"]["values"], overlay(record)
-    added = {key: str(values[key]) for key in keys if key in values and key not in found}
+    values, changed = record["machine"]["values"], overlay(record)
+    added = {key: str(values[key]) for key in keys if key in values and key not in changed}
     if not added:
         return str(record["machine"]["geometry"])
-    found |= added
-    return " ".join(f"{key}={text}" for key, text in sorted(found.items()))
+    changed |= added
+    return " ".join(f"{key}={text}" for key, text in sorted(changed.items()))
 
 
 def keys_of(records: Sequence[Record]) -> tuple[str, ...]:
@@ -77,8 +77,8 @@ def keys_of(records: Sequence[Record]) -> tuple[str, ...]:
     Returns no keys if more than MOST keys differ, because the runs are then variants and not points
     of a sweep.
     """
-    found = [*_machine_keys(records), *_parameters(records)]
-    return tuple(found) if len(found) <= MOST else ()
+    keys = [*_machine_keys(records), *_parameters(records)]
+    return tuple(keys) if len(keys) <= MOST else ()
 
 
 def _machine_keys(records: Sequence[Record]) -> list[str]:
@@ -89,7 +89,7 @@ def _machine_keys(records: Sequence[Record]) -> list[str]:
     return [
         key
         for key in changed
-        if any(len({value(one, key) for one in same}) > 1 for same in by_machine.values())
+        if any(len({value(run, key) for run in same}) > 1 for same in by_machine.values())
     ]
 
 
@@ -97,7 +97,7 @@ def _parameters(records: Sequence[Record]) -> list[str]:
     by_workload: dict[str, list[Record]] = {}
     for record in records:
         by_workload.setdefault(record["workload"]["name"], []).append(record)
-    found: dict[str, None] = {}
+    swept: dict[str, None] = {}
     for same in by_workload.values():
         names = dict.fromkeys(name for record in same for name in record["parameters"])
         differ = [
@@ -107,8 +107,8 @@ def _parameters(records: Sequence[Record]) -> list[str]:
         ]
         values = [str(record["parameters"].get(name)) for record in same for name in differ[:1]]
         if len(differ) == 1 and all(number(text) is not None for text in values):
-            found[PARAMETERS + differ[0]] = None
-    return list(found)
+            swept[PARAMETERS + differ[0]] = None
+    return list(swept)
 
 
 def in_order(runs: Sequence[Stored]) -> list[Stored]:
@@ -120,8 +120,7 @@ def in_order(runs: Sequence[Stored]) -> list[Stored]:
         texts = [value(stored.record, key) for key in keys]
         numbers = [number(text) for text in texts]
         return [
-            (one is None, one if one is not None else 0.0, text)
-            for one, text in zip(numbers, texts, strict=True)
+            (size is None, size or 0.0, text) for size, text in zip(numbers, texts, strict=True)
         ]
 
     return sorted(runs, key=place)
