@@ -45,20 +45,19 @@ def plain(value: object) -> Any:  # noqa: ANN401
 def texts(what: str, value: object, expected: str = "a text or a list of texts") -> tuple[str, ...]:
     """The texts of an argument, which is one text or several."""
     several = isinstance(value, Iterable) and not isinstance(value, str | pd.DataFrame)
-    found: list[str] = []
-    for one in value if several else (value,):  # type: ignore[attr-defined]
-        if not isinstance(one, str):
-            raise UserError(f"{what}: expected {expected}; found {shown(one)}")
-        found.append(one)
-    return tuple(found)
+    given: tuple[Any, ...] = tuple(value) if several else (value,)  # type: ignore[arg-type]
+    for text in given:
+        if not isinstance(text, str):
+            raise UserError(f"{what}: expected {expected}; found {shown(text)}")
+    return given
 
 
 def names(what: str, value: object, expected: str) -> list[str]:
     """The names of an argument: one or more, and none is empty."""
-    found = texts(what, value, expected)
-    if not found or "" in found:
+    given = texts(what, value, expected)
+    if not given or "" in given:
         raise UserError(f"{what}: expected {expected}; found {shown(value)}")
-    return list(found)
+    return list(given)
 
 
 def runs(function: str, value: object) -> list[str]:
@@ -67,7 +66,7 @@ def runs(function: str, value: object) -> list[str]:
         return names(function, value, "a run, an experiment, a label, or a table of run or load")
     if "run" not in table(function, value):
         raise UserError(f"{function}: the table has no column run: expected one of run or load")
-    return [str(one) for one in value["run"].unique()]
+    return list(map(str, value["run"].unique()))
 
 
 def table(function: str, value: object, expected: str = "run or load") -> "pd.DataFrame":
@@ -95,10 +94,10 @@ def jobs(value: object) -> int | None:
 
 def whole(name: str, value: object) -> int:
     """The value of an argument that is a whole number, at least 1."""
-    found = plain(value)
-    if type(found) is not int or found < 1:
+    number = plain(value)
+    if type(number) is not int or number < 1:
         raise UserError(f"{name}: expected a whole number, at least 1; found {shown(value)}")
-    return found
+    return number
 
 
 def flags(**values: object) -> None:

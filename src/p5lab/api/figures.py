@@ -148,8 +148,9 @@ def _divided(table: pd.DataFrame, metrics: Sequence[str], kind: str) -> Figure:
         label = f"{label}, {kind} to {first}"
         if rows.empty:
             raise UserError(f"plot kind={kind!r}: expected a table of two or more systems")
-    own = [one for one in table if one not in (*BEFORE, *AFTER, "difference", "ratio", "state")]
-    shown = [one for one in ("benchmark", "phase") if rows[one].nunique() > 1]
+    told = {*BEFORE, *AFTER, "difference", "ratio", "state"}
+    own = [column for column in table if column not in told]
+    shown = [column for column in ("benchmark", "phase") if rows[column].nunique() > 1]
     is_curve = len(own) == 1 and own[0] in ORDERED and not shown
     data = pd.DataFrame(
         {
@@ -174,8 +175,8 @@ def _without_reference(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The rows without those of the reference, and a text about the ratio. All ratios of the
     reference are 1, and a rule shows the 1. The points of a curve are not removed, because
     the curve would then have a gap."""
-    for name in (*tidy.settings(rows), *SYSTEM, *(one for one in VERSIONS if one in rows)):
-        is_one = rows.groupby(name, sort=False)["ratio"].agg(lambda one: bool((one == 1).all()))
+    for name in (*tidy.settings(rows), *SYSTEM, *(name for name in VERSIONS if name in rows)):
+        is_one = rows["ratio"].eq(1).groupby(rows[name], sort=False).all()
         if len(is_one) < 2 or is_one.sum() != 1:
             continue
         reference = is_one.idxmax()
@@ -227,7 +228,7 @@ def _added(rows: pd.DataFrame) -> list[str]:
     """The columns with texts that `run` or the user has added, such as `variant`."""
     known = {*papers.KEYS, *papers.NUMBERS, *tidy.COLUMNS, "reference", "ratio", "against", SEVERAL}
     own = [name for name in rows if name not in known and "." not in name]
-    return [name for name in own if rows[name].map(lambda one: isinstance(one, str)).any()]
+    return [name for name in own if rows[name].map(lambda value: isinstance(value, str)).any()]
 
 
 def _stack(table: pd.DataFrame, series: str | Sequence[str] | None) -> Figure:
@@ -256,11 +257,11 @@ def _stack(table: pd.DataFrame, series: str | Sequence[str] | None) -> Figure:
 
 def _columns(table: pd.DataFrame, names: str | Sequence[str] | None) -> Sequence[str] | None:
     """The columns with these names. Raises UserError for an unknown one."""
-    found = [names] if isinstance(names, str) else names
-    for name in found or ():
+    columns = [names] if isinstance(names, str) else names
+    for name in columns or ():
         if name not in table:
             raise unknown("column", name, list(table.columns), where="plot")
-    return found
+    return columns
 
 
 def _size(phase: str) -> float:
@@ -270,7 +271,7 @@ def _size(phase: str) -> float:
 
 def _is_axis(values: pd.Series) -> bool:
     """Whether a column can be the horizontal axis: it has at least two numbers and no text."""
-    numeric = values.map(lambda one: isinstance(one, int | float) and not isinstance(one, bool))
+    numeric = values.map(lambda value: isinstance(value, int | float) and type(value) is not bool)
     return bool(numeric.all()) and values.nunique() > 1
 
 
@@ -297,7 +298,7 @@ def _joined(rows: pd.DataFrame, names: Sequence[str]) -> pd.Series:
         if name == "parameters":
             subjects = rows["workload"] if "workload" in names else values.map(lambda _: "")
             values = _differing_words(values, subjects)
-        texts.append(values.map(lambda one, name=name: _text(name, one)))
+        texts.append([_text(name, value) for value in values])
     return pd.Series(
         [", ".join(part for part in parts if part) for parts in zip(*texts, strict=True)],
         index=rows.index,
@@ -306,11 +307,11 @@ def _joined(rows: pd.DataFrame, names: Sequence[str]) -> pd.Series:
 
 def _differing_words(texts: pd.Series, subjects: pd.Series) -> pd.Series:
     """The words of each text that are not in every text of the same subject."""
-    words = texts.map(str.split)
-    common = {name: set.intersection(*map(set, of)) for name, of in words.groupby(subjects)}
+    words = texts.map(str.split).groupby(subjects)
+    common = {name: set.intersection(*map(set, of)) for name, of in words}
     differing = [
-        " ".join(word for word in one if word not in common[name])
-        for name, one in zip(subjects, words, strict=True)
+        " ".join(word for word in text.split() if word not in common[name])
+        for name, text in zip(subjects, texts, strict=True)
     ]
     return pd.Series(differing, index=texts.index)
 

@@ -47,10 +47,10 @@ def cycles(
         lab,
         str(what),
         function=function,
-        arguments=[str(one) for one in args],
+        arguments=list(map(str, args)),
         registers={name: str(value) for name, value in (registers or {}).items()},
         cflags=cflags,
     )
     execution.ensure(lab)
-    found = fragment_clocks.of(*execution.traced(lab, board, fragment))
-    return pd.DataFrame(fragment_clocks.as_rows(found))
+    clocks = fragment_clocks.of(*execution.traced(lab, board, fragment))
+    return pd.DataFrame(fragment_clocks.as_rows(clocks))

@@ -54,8 +54,8 @@ def whatif(
     lab, make = checkout.here(), _maker(jobs, build=build)
     given = {"guest": guest, "workload": workload, "set": set, "args": args, "stdin": stdin}
     asked = _asked(lab, what, machine, **given)
-    found, _ = gains(lab, asked, make)
-    return pd.DataFrame(what_if.rows(found))
+    effects, _ = gains(lab, asked, make)
+    return pd.DataFrame(what_if.rows(effects))
 
 
 def annotate(
@@ -82,8 +82,8 @@ def annotate(
     lab, make = checkout.here(), _maker(1, build=build)
     given = {"guest": guest, "workload": workload, "set": set, "args": args, "stdin": stdin}
     runs = prepare(lab, _asked(lab, what, machine, **given)).runs
-    (found,) = by_instruction(runs, kernel, 1, make)[0]
-    return pd.DataFrame([row for code in found.functions for row in annotated.rows(code)])
+    (program,) = by_instruction(runs, kernel, 1, make)[0]
+    return pd.DataFrame([row for code in program.functions for row in annotated.rows(code)])
 
 
 def gains(lab: Lab, asked: Request, make: Execute) -> tuple[list[what_if.Effects], list[Result]]:
@@ -91,18 +91,18 @@ def gains(lab: Lab, asked: Request, make: Execute) -> tuple[list[what_if.Effects
     machine has failed."""
     runs = prepare(lab, asked).runs
     changes = what_if.changes(_machine(runs))
-    results = make([_watched(one, changes) for one in runs])
+    results = make([_watched(run, changes) for run in runs])
     plain = _stored(results)
     if len(plain) < len(results):
         return [], results
-    found = what_if.effects(plain, changes)
-    if tried := what_if.worth_trying(found):
-        axis = Axis("whatif", tuple(dict(one.settings) for one in tried), optional=True)
+    effects = what_if.effects(plain, changes)
+    if tried := what_if.worth_trying(effects):
+        axis = Axis("whatif", tuple(dict(change.settings) for change in tried), optional=True)
         choice = replace(asked.choice, sweeps=(*asked.choice.sweeps, axis))
         made = make(prepare(lab, replace(asked, choice=choice)).runs)
-        found = what_if.with_gains(found, plain, _stored(made))
+        effects = what_if.with_gains(effects, plain, _stored(made))
         results = [*results, *made]
-    return found, results
+    return effects, results
 
 
 def by_instruction(
@@ -110,7 +110,7 @@ def by_instruction(
 ) -> tuple[list[annotated.Annotated], list[Result]]:
     """The functions of at most `most` programs, or one function of a kernel, and the results.
     Without functions, if a run has failed."""
-    if not kernel and (other := next((one for one in runs if not one.program), None)):
+    if not kernel and (other := next((run for run in runs if not run.program), None)):
         raise UserError(
             f"annotate: {other.label}: expected a program, or a function of the kernel: --kernel"
             " NAME, in Python kernel=NAME"
@@ -120,55 +120,55 @@ def by_instruction(
             f"annotate: {len(runs)} runs: expected one run, or two versions of a program;"
             " --workload, --guest, --machine and --seed choose one"
         )
-    results = make([_by_instruction(one, kernel) for one in runs])
+    results = make([_by_instruction(run, kernel) for run in runs])
     if len(_stored(results)) < len(results):
         return [], results
-    found = [
+    programs = [
         annotated.of(
             store.Stored(result.directory, {}),
-            one.program.title if one.program else one.label,
-            _files(one, kernel),
+            run.program.title if run.program else run.label,
+            _files(run, kernel),
         )
-        for one, result in zip(runs, results, strict=True)
+        for run, result in zip(runs, results, strict=True)
     ]
-    return found, results
+    return programs, results
 
 
-def _by_instruction(one: Run, kernel: str) -> Run:
+def _by_instruction(run: Run, kernel: str) -> Run:
     """The run with counts by instruction and the CPI stack."""
     by = f"{INSTRUCTIONS}={kernel}" if kernel else INSTRUCTIONS
-    if not one.has_clocks:
-        raise UserError(f"annotate: expected a guest for a Pentium, not {one.guest.name}")
-    watch = one.observation if one.observation.get(Cpi) else one.observation.with_(Cpi())
+    if not run.has_clocks:
+        raise UserError(f"annotate: expected a guest for a Pentium, not {run.guest.name}")
+    watch = run.observation if run.observation.get(Cpi) else run.observation.with_(Cpi())
     if watch.get(Attribution):
         raise UserError("--attribute: expected without annotate, which counts by instruction")
-    return replace(one, observation=watch.with_(Attribution((by,))))
+    return replace(run, observation=watch.with_(Attribution((by,))))
 
 
-def _files(one: Run, kernel: str) -> list[Path]:
+def _files(run: Run, kernel: str) -> list[Path]:
     if kernel:
-        return [built(one.guest).kernel.with_name("vmlinux")]
-    return [one.program.path] if isinstance(one.program, OwnProgram) else []
+        return [built(run.guest).kernel.with_name("vmlinux")]
+    return [run.program.path] if isinstance(run.program, OwnProgram) else []
 
 
 def _machine(runs: Sequence[Run]) -> Machine:
     """The machine of all runs. Raises UserError if there are several, or if they have no clocks."""
-    boards = {(one.machine.name, one.machine.geometry): one.machine for one in runs}
+    boards = {(run.machine.name, run.machine.geometry): run.machine for run in runs}
     if len(boards) > 1:
         names = ", ".join(" ".join(filter(None, name)) for name in boards)
         raise UserError(f"whatif: expected one machine (--machine), found {names}")
-    if not all(one.has_clocks and one.has_feedback for one in runs):
+    if not all(run.has_clocks and run.has_feedback for run in runs):
         raise UserError("whatif: expected guests for a Pentium, with clocks and feedback")
     return runs[0].machine
 
 
-def _watched(one: Run, changes: Sequence[what_if.Change]) -> Run:
+def _watched(run: Run, changes: Sequence[what_if.Change]) -> Run:
     """The run with the CPI stack and with the misses of the changed geometries."""
-    watch = one.observation
+    watch = run.observation
     for wish in (Cpi(), Shadows(what_if.shadows(changes))):
         watch = watch if watch.get(type(wish)) else watch.with_(wish)
     watch.check_together("whatif")
-    return replace(one, observation=watch)
+    return replace(run, observation=watch)
 
 
 def _stored(results: Sequence[Result]) -> list[store.Stored]:

@@ -119,10 +119,10 @@ def run(
         name: prepare(lab, Request(asked.what, replace(choice, settings=tuple(values.items()))))
         for name, values in varied.items()
     }
-    runs = [run for one in expansions.values() for run in one.runs]
+    runs = [run for variant in expansions.values() for run in variant.runs]
     progress = cell.progress()
-    cannot = dict.fromkeys(str(reason) for one in expansions.values() for reason in one.cannot)
-    for remark in (*examine(lab, runs), *cannot):
+    cannot = [str(reason) for variant in expansions.values() for reason in variant.cannot]
+    for remark in dict.fromkeys((*examine(lab, runs), *cannot)):
         progress.say(remark)
     results = execute(
         lab,
@@ -136,11 +136,11 @@ def run(
     for remark in labelling.complete(results):
         progress.say(remark)
     check(progress, results)
-    keys = dict.fromkeys(key for one in varied.values() for key in one) | dict.fromkeys(sweep or {})
+    keys = dict.fromkeys(key for own in varied.values() for key in own) | dict.fromkeys(sweep or {})
     table = tidy.of_runs([result.directory for result in results], keys=list(keys) or None)
     ids = {id(result.run): result.id for result in results}
     if variants is not None:
-        names = {name: one.runs for name, one in expansions.items()}
+        names = {name: variant.runs for name, variant in expansions.items()}
         table = table.assign(variant=table["run"].map(_by_run("variants", names, ids)))
     if len(several) > 1:
         called: dict[str, list[Run]] = {}
@@ -173,11 +173,11 @@ def request(
     limit: int | None = None,
 ) -> Request:
     """What these arguments of `run` ask for. `several`: an experiment, or programs."""
-    for one in several:
-        if not isinstance(one, str | Path):
+    for what in several:
+        if not isinstance(what, str | Path):
             raise UserError(
                 "expected the name of an experiment or a path, or several programs as"
-                f" p5lab.run(program=[a, b]); found {arguments.shown(one)}"
+                f" p5lab.run(program=[a, b]); found {arguments.shown(what)}"
             )
     choice = Filter(
         machines=texts("machine", machine),
@@ -198,27 +198,27 @@ def _programs(
     """What to run: an experiment, or one or more programs. Raises UserError if it is not clear."""
     is_one = isinstance(program, str | Path) or not isinstance(program, Iterable)
     given: Any = (program,) if is_one else program
-    found = tuple(Path(one) if isinstance(one, str) else one for one in given)
-    if (what is None) == (not found):
+    programs = tuple(Path(path) if isinstance(path, str) else path for path in given)
+    if (what is None) == (not programs):
         raise UserError(
             "run: expected the name of an experiment, or one or more programs without a name:"
             " p5lab.run(program=[a, b])"
         )
-    return found if what is None else (what,)
+    return programs if what is None else (what,)
 
 
 def _variants(
     variants: Mapping[str, Mapping[str, Value]] | None, settings: Mapping[str, Value]
 ) -> dict[str, dict[str, Any]]:
     """The values of machine keys by the name of each variant; one nameless variant without any."""
-    found = {"": {}} if variants is None else variants
-    if not isinstance(found, Mapping) or not found:
+    by_name = {"": {}} if variants is None else variants
+    if not isinstance(by_name, Mapping) or not by_name:
         example = "{'write allocate': {'l1d.write_allocate': True}}"
         raise UserError(f"variants: expected a dictionary, such as {example}; found {variants!r}")
     same = {key: plain(value) for key, value in settings.items()}
     return {
         str(name): same | {key: plain(value) for key, value in keyed("variants", own, SET).items()}
-        for name, own in found.items()
+        for name, own in by_name.items()
     }
 
 
@@ -228,8 +228,8 @@ def _by_run(what: str, runs: Mapping[str, list[Run]], ids: Mapping[int, str]) ->
     names: dict[str, str] = {}
     for name, own in runs.items():
         for run in own:
-            one = ids.get(id(run), "")
-            if not one or names.setdefault(one, name) != name:
+            run_id = ids.get(id(run), "")
+            if not run_id or names.setdefault(run_id, name) != name:
                 raise UserError(
                     f"{what}: {name!r} has the same runs as another name; expected values that"
                     " differ"
@@ -252,7 +252,7 @@ def _what(lab: Lab, several: tuple[str | Path, ...], arguments: str, stdin: Path
     what = several[0]
     if _is_program(what):
         files = ProgramFiles(stdin=stdin)
-        made = tuple(UserProgram(Path(one), arguments, files=files) for one in several)
+        made = tuple(UserProgram(Path(path), arguments, files=files) for path in several)
         return made if len(made) > 1 else made[0]
     if stdin is not None:
         raise UserError("stdin: expected with a program")
@@ -272,21 +272,21 @@ def _is_program(what: str | Path) -> bool:
 
 def _seeds(seed: int | Iterable[int]) -> tuple[int, ...]:
     """The seeds. Raises UserError if one is no number, negative or too large."""
-    found = tuple(map(plain, seed)) if isinstance(seed, Iterable) else (plain(seed),)
-    if not all(type(one) is int and 0 <= one < SEED_LIMIT for one in found):
+    seeds = tuple(map(plain, seed)) if isinstance(seed, Iterable) else (plain(seed),)
+    if not all(type(number) is int and 0 <= number < SEED_LIMIT for number in seeds):
         raise UserError(
             f"seed: expected a whole number from 0 to {SEED_LIMIT - 1}, or a list of them; found"
             f" {seed!r}"
         )
-    return found
+    return seeds
 
 
 def _limit(limit: int | None) -> int | None:
     """The limit of a run, in seconds of the simulated machine."""
-    found = plain(limit)
-    if found is not None and (type(found) is not int or found < 1):
+    seconds = plain(limit)
+    if seconds is not None and (type(seconds) is not int or seconds < 1):
         raise UserError(f"limit: expected whole seconds, at least 1; found {limit!r}")
-    return found
+    return seconds
 
 
 def _axes(sweeps: Mapping[str, Iterable[Value]]) -> tuple[sweep.Axis, ...]:

@@ -36,8 +36,8 @@ def sample(name: str) -> pd.DataFrame:
 
 
 def _names(folder: Path, archive: zipfile.ZipFile) -> set[str]:
-    every = [Path(one) for one in archive.namelist()] + list(folder.iterdir())
-    return {one.stem for one in every if one.suffix == TABLE}
+    paths = [*map(Path, archive.namelist()), *folder.iterdir()]
+    return {path.stem for path in paths if path.suffix == TABLE}
 
 
 def output(run: str) -> str:

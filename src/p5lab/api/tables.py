@@ -85,9 +85,9 @@ def load(
         selection.check_clear(lab, words)
     if own:
         return tidy.of_runs(_own(lab, words, all_runs=all_runs), keys=keys)
-    found = _place(lab, words)
-    table = tidy.load(found, keys=keys, all_runs=all_runs)
-    return table if found.is_file() else _in_order(lab, table, found)
+    path = _place(lab, words)
+    table = tidy.load(path, keys=keys, all_runs=all_runs)
+    return table if path.is_file() else _in_order(lab, table, path)
 
 
 def _is_label(lab: Lab, what: str) -> bool:
@@ -100,13 +100,13 @@ def _is_label(lab: Lab, what: str) -> bool:
 def _of_runs(lab: Lab, words: Sequence[str], keys: Sequence[str] | None) -> pd.DataFrame:
     """The runs that words of `p5lab show` name, with the column `program` for several programs."""
     runs = [same[0] for same in selection.groups(lab, words)]
-    labels = {one.id: named.of(one.record).label for one in runs}
+    labels = {run.id: named.of(run.record).label for run in runs}
     if not any(selection.is_group(lab, word) for word in words):
         runs = selection.as_versions(runs)
-    table = tidy.of_runs([one.directory for one in runs], keys=keys)
+    table = tidy.of_runs([run.directory for run in runs], keys=keys)
     if tidy.LABEL in table:
         table[tidy.LABEL] = table["run"].map(labels)  # those by which the runs were found
-    names = {one.id: str(one.record.get(selection.CALLED, "")) for one in runs}
+    names = {run.id: str(run.record.get(selection.CALLED, "")) for run in runs}
     return table.assign(program=table["run"].map(names)) if any(names.values()) else table
 
 
@@ -117,8 +117,8 @@ def _own(lab: Lab, what: str | Path, *, all_runs: bool) -> list[Path]:
     if all_runs:
         raise UserError("load: expected own or all_runs, not both")
     runs = experiment.load(lab, name)
-    found = results.choose(runs, store.all_runs(lab, name)).shown
-    good = [one.directory for one in found if one.status == "ok"]
+    shown = results.choose(runs, store.all_runs(lab, name)).shown
+    good = [run.directory for run in shown if run.status == "ok"]
     if len(good) < len(runs):
         raise UserError(
             f"{len(runs) - len(good)} of the {len(runs)} runs of {name} are not stored:"
@@ -133,7 +133,7 @@ def _in_order(lab: Lab, table: pd.DataFrame, place: Path) -> pd.DataFrame:
     settings = tidy.settings(table)
     orders = {name: selection.places(lab, name) for name in table["experiment"].unique()}
     own = set(table["run"][table["experiment"].isin(experiment.OWN)])
-    asked = {one.id: one.asked for one in _stored(lab, place) if one.id in own} if own else {}
+    asked = {run.id: run.asked for run in _stored(lab, place) if run.id in own} if own else {}
 
     def place_of(run: Mapping[Any, Any]) -> list[object]:
         places = {
@@ -165,11 +165,11 @@ def _place(lab: Lab, what: str | Path) -> Path:
     """The path of stored results."""
     path = Path(what)
     is_path = isinstance(what, Path) or "/" in what or path.suffix == ".parquet"
-    found = path if is_path else lab.results / what
-    if found.exists():
-        return found
+    place = path if is_path else lab.results / what
+    if place.exists():
+        return place
     if is_path:
-        raise UserError(f"{found}: expected a directory with results, or a file of tidy.save")
+        raise UserError(f"{place}: expected a directory with results, or a file of tidy.save")
     if what not in (*experiment.names(lab), *experiment.OWN):
         if selection.is_id(str(what)):
             return store.find(lab, str(what)).directory
@@ -213,13 +213,13 @@ def screen(run: str | pd.DataFrame) -> Screen:
     no screen.
     """
     stored = _one("screen", run)
-    found = screens.of(stored)
-    if found is None:
+    screen = screens.of(stored)
+    if screen is None:
         raise UserError(
             f"run {stored.id} has no screen: expected a boot from media, or a guest with a graphics"
             " screen"
         )
-    return found
+    return screen
 
 
 def intervals(run: str | pd.DataFrame) -> pd.DataFrame:
@@ -231,9 +231,9 @@ def intervals(run: str | pd.DataFrame) -> pd.DataFrame:
     reset), `ring`, `event` and `count`. UserError if there is no such run, if the table has several
     runs, if the run has no intervals, and for a damaged file.
     """
-    found = by_interval.read(_one("intervals", run))
-    frame = found.frame()
-    frame.insert(3, "ms", frame["end"] * (1000 / found.clock_hz))
+    counts = by_interval.read(_one("intervals", run))
+    frame = counts.frame()
+    frame.insert(3, "ms", frame["end"] * (1000 / counts.clock_hz))
     return frame
 
 
@@ -302,8 +302,8 @@ def explain(
     asked = breakdown.ask(wanted, _chosen(where), names=_file(names)) if wanted else None
     if asked:
         _warn_of(asked)
-    found = two_systems.of(checkout.here(), systems, asked, only, single=single)
-    frame = pd.DataFrame(explanation.rows(found))
+    explanations = two_systems.of(checkout.here(), systems, asked, only, single=single)
+    frame = pd.DataFrame(explanation.rows(explanations))
     numbers = [name for name in frame if name not in ("benchmark", *EXPLAINED)]
     return frame.assign(**{name: pd.to_numeric(frame[name]) for name in numbers})
 
@@ -320,7 +320,7 @@ def _warn_of(question: breakdown.Question) -> None:
 def _chosen(where: Mapping[str, Any] | None) -> list[str]:
     """The values that count, as options."""
     values = arguments.keyed("where", where, "{'ring': 0}")
-    return [f"{name}={','.join(map(str, _listed(one)))}" for name, one in values.items()]
+    return [f"{name}={','.join(map(str, _listed(value)))}" for name, value in values.items()]
 
 
 def grouped(lab: Lab, runs: object, function: str) -> list[list[store.Stored]]:
@@ -336,7 +336,7 @@ def divided(
 ) -> pd.DataFrame:
     """The table of `by` for runs and a question."""
     tables = breakdown.of_runs(runs, question)
-    rows = pd.DataFrame([row for one in tables for row in breakdown_table.rows(one, top)])
+    rows = pd.DataFrame([row for table in tables for row in breakdown_table.rows(table, top)])
     return rows[rows["state"] != breakdown_table.TOTAL].reset_index(drop=True)
 
 
@@ -367,12 +367,12 @@ def measure(table: pd.DataFrame, *metrics: str) -> pd.DataFrame:
     """
     arguments.table("measure", table)
     arguments.texts("measure", metrics, "names of numbers, such as 'busy cycles', 'CPI (busy)'")
-    found = table if "metric" in table else _with_own(papers.measured(table), table)
-    known = list(dict.fromkeys(found["metric"]))
+    numbers = table if "metric" in table else _with_own(papers.measured(table), table)
+    known = list(dict.fromkeys(numbers["metric"]))
     if metrics:
-        parts = [found[found["metric"] == _metric(name, known)] for name in metrics]
-        found = pd.concat(parts, ignore_index=True)
-    return _differing_first(found)
+        parts = [numbers[numbers["metric"] == _metric(name, known)] for name in metrics]
+        numbers = pd.concat(parts, ignore_index=True)
+    return _differing_first(numbers)
 
 
 def _differing_first(numbers: pd.DataFrame) -> pd.DataFrame:
@@ -425,16 +425,16 @@ def stack(table: pd.DataFrame) -> pd.DataFrame:
     arguments.runs("stack", arguments.table("stack", table))
     for run, frame in table.groupby("run", sort=False):
         try:
-            found = cpi.stack(frame)
+            counts = cpi.stack(frame)
         except StatsError as error:
             raise UserError(f"run {run}: {error}") from None
-        found = found[found["event"].str.startswith(cpi.PREFIX)]
+        cycles = counts[counts["event"].str.startswith(cpi.PREFIX)]
         first = frame.iloc[0]
         same = {name: first[name] for name in table.columns if name not in _OF_A_COUNT}
-        own = found.rename(columns={"event": "component"}).drop(columns="value")
+        own = cycles.rename(columns={"event": "component"}).drop(columns="value")
         nominal = frame["event"].str.startswith(declared.NOMINAL).any()
         unit = "nominal cycles" if nominal else "cycles"
-        rows.append(own.assign(**{unit: found["value"] / first["operations"]}, **same))
+        rows.append(own.assign(**{unit: cycles["value"] / first["operations"]}, **same))
     result = pd.concat(rows, ignore_index=True)
     units = [unit for unit in ("cycles", "nominal cycles") if unit in result]
     return result[[*(name for name in table.columns if name in result), "component", *units]]
@@ -463,13 +463,14 @@ def compare(
             raise unknown("column", name, list(numbers.columns), where="compare")
         wanted[name] = _same_form(name, value)
         if not (numbers[name] == wanted[name]).any():
-            known = ", ".join(_named(name, one) for one in numbers[name].unique())
+            known = ", ".join(_named(name, choice) for choice in numbers[name].unique())
             raise UserError(f"compare: expected one of {known}; found {_named(name, value)}")
     try:
-        found = papers.against(numbers, **wanted)
+        compared = papers.against(numbers, **wanted)
     except StatsError as error:
         raise UserError(f"compare: {str(error).removeprefix('against: ')}") from None
-    return _differing_first(found.assign(against=", ".join(_named(*one) for one in wanted.items())))
+    against = ", ".join(_named(name, value) for name, value in wanted.items())
+    return _differing_first(compared.assign(against=against))
 
 
 def _named(column: str, value: object) -> str:
