@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from rich.console import Console
@@ -43,7 +45,7 @@ class Instruction(pipes.Instruction):
         """Why it begins alone in most of its executions: the most frequent reason, with its number
         unless it is the only one. Empty if it mostly was in V or began a pair."""
         alone = {text: self.counts.get(component, 0) for component, text in ALONE.items()}
-        text = max(alone, key=lambda one: alone[one])
+        text = max(alone, key=lambda reason: alone[reason])
         if 2 * sum(alone.values()) <= self.times or not text:
             return []
         some = f" ({pipes.amount(alone[text])} of {pipes.amount(self.times)})"
@@ -52,8 +54,8 @@ class Instruction(pipes.Instruction):
     @property
     def misses(self) -> str:
         """The misses by kind."""
-        found = ((text, self.counts.get(event, 0)) for text, event in MISSES.items())
-        return ", ".join(f"{text} {pipes.amount(count)}" for text, count in found if count)
+        counts = ((text, self.counts.get(event, 0)) for text, event in MISSES.items())
+        return ", ".join(f"{text} {pipes.amount(count)}" for text, count in counts if count)
 
     @property
     def about(self) -> str:
@@ -74,7 +76,7 @@ class Block:
     @property
     def clocks(self) -> float:
         """Busy clocks of all its instructions."""
-        return sum(one.clocks for one in self.instructions)
+        return sum(row.clocks for row in self.instructions)
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Code:
     @property
     def instructions(self) -> list[Instruction]:
         """All instructions."""
-        return [one for block in self.blocks for one in block.instructions]
+        return [row for block in self.blocks for row in block.instructions]
 
 
 @dataclass(frozen=True)
@@ -108,24 +110,24 @@ class Annotated:
 
     def function(self, name: str) -> Code:
         """The function with this name. Raises UserError for an unknown name."""
-        for one in self.functions:
-            if one.name == name:
-                return one
-        raise unknown("function", name, [one.name for one in self.functions], where=self.name)
+        for code in self.functions:
+            if code.name == name:
+                return code
+        raise unknown("function", name, [code.name for code in self.functions], where=self.name)
 
 
 def of(stored: Stored, name: str, files: Sequence[Path]) -> Annotated:
     """The functions of a run with counts by instruction. `files`: the ELF files with the code."""
-    found = attribution.read(stored.directory / ATTRIBUTION)
-    phases = [WHOLE_PHASE] if WHOLE_PHASE in found.counts else list(found.counts)
+    counted = attribution.read(stored.directory / ATTRIBUTION)
+    phases = [WHOLE_PHASE] if WHOLE_PHASE in counted.counts else list(counted.counts)
     total = 0.0
     places: defaultdict[tuple[str, str], defaultdict[int, Counter[str]]] = defaultdict(
         lambda: defaultdict(Counter)
     )
     for phase in phases:
-        for number, counts in found.counts[phase].items():
-            function = found.nodes[number].function
-            named = dict(zip(found.events, counts, strict=True))
+        for number, counts in counted.counts[phase].items():
+            function = counted.nodes[number].function
+            named = dict(zip(counted.events, counts, strict=True))
             total += named.get(pipes.BUSY, 0)
             if function.file.startswith("0x"):
                 places[function.name, function.module][int(function.file, 16)].update(named)
@@ -147,19 +149,19 @@ def of(stored: Stored, name: str, files: Sequence[Path]) -> Annotated:
         Code(*key, tuple(_blocks(by_address, texts, sorted(lines), sources)))
         for key, by_address in places.items()
     ]
-    functions = [one for one in functions if one.clocks]
-    functions.sort(key=lambda one: (-one.clocks, one.name))
+    functions = [code for code in functions if code.clocks]
+    functions.sort(key=lambda code: (-code.clocks, code.name))
     return Annotated(name, total, tuple(functions), sources)
 
 
 def _sources(lines: Sequence[source_lines.Range]) -> dict[str, list[str]]:
     """The lines of each source file that is on this host."""
-    found = {}
-    for file in {one.file for one in lines}:
+    sources = {}
+    for file in {line.file for line in lines}:
         path = Path(file)
         if path.is_file():
-            found[file] = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    return found
+            sources[file] = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return sources
 
 
 def _blocks(
@@ -168,65 +170,64 @@ def _blocks(
     lines: Sequence[source_lines.Range],
     sources: Mapping[str, list[str]],
 ) -> list[Block]:
-    found: list[Block] = []
+    instructions = []
     for address in sorted(counts):
         place = source_lines.at(lines, address)
         file, line = (place.file, place.line) if place else ("", 0)
         own = counts[address]
         text = texts.get(address, "?")
-        one = Instruction(address, file, line, text, own.get(TIMES, 0), own)
-        if found and (found[-1].file, found[-1].line) == (file, line):
-            last = found.pop()
-            found.append(Block(file, line, last.source, (*last.instructions, one)))
-            continue
+        instructions.append(Instruction(address, file, line, text, own.get(TIMES, 0), own))
+    blocks = []
+    for (file, line), together in groupby(instructions, key=attrgetter("place", "line")):
         whole = sources.get(file, [])
         source = whole[line - 1] if 0 < line <= len(whole) else ""
-        found.append(Block(file, line, source, (one,)))
-    return found
+        blocks.append(Block(file, line, source, tuple(together)))
+    return blocks
 
 
 # --- in the terminal ------------------------------------------------------------------------------
 
 
-def show(console: Console, found: Annotated, function: str, form: str) -> None:
+def show(console: Console, program: Annotated, function: str, form: str) -> None:
     """Prints one function as table, markdown, csv or json; the one with the most clocks if
     `function` is empty."""
-    code = found.function(function) if function else found.functions[0]
+    code = program.function(function) if function else program.functions[0]
     if form != "table":
-        tables.show(console, form, [_grid(found, code)], [], rows(code))
+        tables.show(console, form, [_grid(program, code)], [], rows(code))
     else:
-        console.file.write(_listing(found, code))
-        others = [f"{one.name} {share(one.clocks, found.clocks)}" for one in found.functions[:8]]
-        console.print(markup(f"Functions: {', '.join(others)}"))
+        console.file.write(_listing(program, code))
+        first = program.functions[:8]
+        shares = [f"{code.name} {share(code.clocks, program.clocks)}" for code in first]
+        console.print(markup(f"Functions: {', '.join(shares)}"))
 
 
-def _title(found: Annotated, code: Code) -> str:
+def _title(program: Annotated, code: Code) -> str:
     return (
-        f"{code.name} in {found.name}: {code.clocks:,.0f} of {found.clocks:,.0f} clocks"
-        f" ({share(code.clocks, found.clocks)})"
+        f"{code.name} in {program.name}: {code.clocks:,.0f} of {program.clocks:,.0f} clocks"
+        f" ({share(code.clocks, program.clocks)})"
     )
 
 
-def _listing(found: Annotated, code: Code) -> str:
+def _listing(program: Annotated, code: Code) -> str:
     """Each source line, and its instructions below it."""
-    lines = [_title(found, code), f"{'clocks':>12} {'times':>10}  pipe  code"]
+    lines = [_title(program, code), f"{'clocks':>12} {'times':>10}  pipe  code"]
     for block in code.blocks:
         number = f"{block.line:>4}  " if block.line else NO_LINE
         lines.append(f"{block.clocks:>12,.0f}{'':18}{number}{block.source.strip()}")
-        for one in block.instructions:
-            text = f"{one.clocks:>12,.0f} {one.times:>10,.0f}  {one.pipe:4}    {one.text}"
-            lines.append(f"{text:<66}  {one.about}".rstrip())
+        for row in block.instructions:
+            text = f"{row.clocks:>12,.0f} {row.times:>10,.0f}  {row.pipe:4}    {row.text}"
+            lines.append(f"{text:<66}  {row.about}".rstrip())
     return "".join(f"{for_terminal(line)}\n" for line in lines)
 
 
-def _grid(found: Annotated, code: Code) -> Grid:
-    grid = Grid(_title(found, code), ["line", "code", "clocks", "times", "pipe", "why alone"])
+def _grid(program: Annotated, code: Code) -> Grid:
+    grid = Grid(_title(program, code), ["line", "code", "clocks", "times", "pipe", "why alone"])
     for block in code.blocks:
         number = str(block.line) if block.line else NO_LINE
         grid.add(number, block.source.strip(), f"{block.clocks:,.0f}")
-        for one in block.instructions:
-            numbers = f"{one.clocks:,.0f}", f"{one.times:,.0f}"
-            grid.add("", one.text, *numbers, one.pipe, one.about)
+        for row in block.instructions:
+            numbers = f"{row.clocks:,.0f}", f"{row.times:,.0f}"
+            grid.add("", row.text, *numbers, row.pipe, row.about)
     return grid
 
 
@@ -235,10 +236,10 @@ def rows(code: Code) -> list[dict[str, object]]:
     return [
         {
             "function": code.name,
-            "address": one.address,
-            "file": one.place,
-            **one.row(),
-            **{event: one.counts.get(event, 0) for event in MISSES.values()},
+            "address": row.address,
+            "file": row.place,
+            **row.row(),
+            **{event: row.counts.get(event, 0) for event in MISSES.values()},
         }
-        for one in code.instructions
+        for row in code.instructions
     ]

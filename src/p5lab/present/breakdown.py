@@ -111,15 +111,16 @@ def ask(
             raise UserError(f"{error}; {CHOOSE}") if name in OF_RUNS else error
     if per not in PER:
         raise unknown("per", per, PER)
-    columns = tuple(dict.fromkeys(one for option in metrics for one in _columns(option)))
-    found = Question(wanted, chosen, columns, per, _names(names) if names else {})
+    columns = tuple(dict.fromkeys(metric for option in metrics for metric in _columns(option)))
+    question = Question(wanted, chosen, columns, per, _names(names) if names else {})
     try:
-        dimensions.observers_of(found.dimensions)
+        dimensions.observers_of(question.dimensions)
     except StatsError as error:
         raise UserError(str(error)) from None
-    if COMPONENT in found.dimensions and any(one.name not in (CYCLES, NOMINAL) for one in columns):
+    others = {metric.name for metric in columns} - {CYCLES, NOMINAL}
+    if others and COMPONENT in question.dimensions:
         raise UserError(f"{COMPONENT}: only busy cycles have components; expected --metric cycles")
-    return found
+    return question
 
 
 def unused(question: Question) -> str:
@@ -134,7 +135,7 @@ def unused(question: Question) -> str:
 
 def _columns(option: str) -> Sequence[Column]:
     """The columns of one --metric. The events of observers have no declaration in events.toml."""
-    own = [found for name in option.split(",") if (found := _own(name))]
+    own = [metric for name in option.split(",") if (metric := _own(name))]
     others = ",".join(name for name in option.split(",") if not _own(name))
     return [*(column.parse([others]) if others else ()), *own]
 
@@ -142,8 +143,8 @@ def _columns(option: str) -> Sequence[Column]:
 def _own(name: str) -> Column | None:
     """The column of an observer's event: the misses of one cause, a ratio for each call that
     returned, or an event of OWN."""
-    if found := dimensions.per_call(name):
-        return Column(name, found[0], True)
+    if ratio := dimensions.per_call(name):
+        return Column(name, ratio[0], True)
     event, _, cause = name.rpartition(".")
     if name in OWN or (cause in CAUSES and event in declared.events()):
         return Column(name, OWN.get(name, "events"), True)
@@ -232,7 +233,7 @@ class Table:
     def sum(self, name: str, rows: Sequence[Row]) -> Row:
         """One row for several."""
         sums = tuple(
-            _sum([one for row in rows if (one := row.counts[place]) is not None])
+            _sum([counts for row in rows if (counts := row.counts[place]) is not None])
             for place in range(len(self.systems))
         )
         return Row((name, *[""] * (len(self.question.by) - 1)), sums)
@@ -246,15 +247,15 @@ class Table:
     def frequent(self) -> tuple[Column, ...]:
         """The events that the systems have, the most frequent first, without those that none
         counted."""
-        sums = _sum([one for one in self.total.counts if one is not None])
+        sums = _sum([counts for counts in self.total.counts if counts is not None])
         events = sorted(sums, key=lambda event: -sums[event])
-        return tuple(_columns(",".join(one for one in events if sums[one]) or events[0]))
+        return tuple(_columns(",".join(event for event in events if sums[event]) or events[0]))
 
     def having(self, columns: Iterable[Column]) -> tuple[Column, ...]:
         """Those of the columns whose events the systems have."""
         events = dict.fromkeys((event for own in self.total.counts for event in own or ()), 1.0)
-        values = {one: _value(events, one, self.systems[0].stored[0]) for one in columns}
-        return tuple(one for one, value in values.items() if value == value)
+        values = {metric: _value(events, metric, self.systems[0].stored[0]) for metric in columns}
+        return tuple(metric for metric, value in values.items() if value == value)
 
     def ordered(self, columns: tuple[Column, ...]) -> Table:
         """The same rows in their order by the first of these columns, with a dimension in its own
@@ -265,9 +266,9 @@ class Table:
         def place(row: Row) -> tuple[object, ...]:
             number = str(row.key[0]) if self.question.by[0] in ORDERED else ""
             weights = table.values(row, columns[0], compare.Dividends)
-            values = [one if one == one else 0.0 for one in weights]
+            values = [weight if weight == weight else 0.0 for weight in weights]
             is_several = len(values) > 1
-            order = max(abs(one - values[0]) for one in values) if is_several else values[0]
+            order = max(abs(value - values[0]) for value in values) if is_several else values[0]
             return int(number) if number.isdigit() else math.inf, -order, row.key
 
         return replace(table, rows=tuple(sorted(self.rows, key=place)))
@@ -297,14 +298,15 @@ class Table:
 
 
 def _sum(counts: Sequence[Events]) -> Events:
-    return {event: sum(one[event] for one in counts) for event in (counts[0] if counts else ())}
+    events = counts[0] if counts else ()
+    return {event: sum(own[event] for own in counts) for event in events}
 
 
 def _value(
     counts: Events, wanted: Column, stored: Stored, of: type[compare.Counts] = compare.Counts
 ) -> float:
-    if found := dimensions.per_call(wanted.name):
-        heads = tuple(f"{one}." for one in found[1])
+    if ratio := dimensions.per_call(wanted.name):
+        heads = tuple(f"{head}." for head in ratio[1])
         own = [count for event, count in counts.items() if f"{event}.".startswith(heads)]
         return of(counts).ratio(sum(own) if own else float("nan"), counts.get("returned", 0))
     if wanted.name == NO_RETURN:
@@ -313,7 +315,7 @@ def _value(
         return float(counts.get(wanted.name, float("nan")))
     vector = stored.record["guest"]["clock_vector"]
     _, clock_hz = tidy.read_run(stored.directory) if wanted.name == "microseconds" else (None, 1)
-    metric = next(one for one in compare.metrics(vector) if one.name == wanted.name)
+    metric = next(own for own in compare.metrics(vector) if own.name == wanted.name)
     return metric.value(of(counts), clock_hz)
 
 
@@ -326,31 +328,31 @@ def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
     """
     runs = selection.as_versions(runs)
     question = of_versions(runs, question)
-    found = _paired(_systems(runs), question)
+    tables = _paired(_systems(runs), question)
     # Of a single value that no run has, no counts are found.
     several = any(len(texts) > 1 for texts in question.where.values())
-    nowhere = _known_values(runs, question) if several or not found else ""
-    if not found or nowhere:
+    nowhere = _known_values(runs, question) if several or not tables else ""
+    if not tables or nowhere:
         wanted = " ".join(f"--where {name}={','.join(v)}" for name, v in question.where.items())
         nothing = "no run has such counts" if wanted else "all these counts are 0"
         raise UserError(f"{wanted or _meant(question)}: {nothing}{nowhere}")
     check_names(runs, question)
-    has = {one for table in found for one in table.having(question.metrics)}
-    for lost in (one for one in question.metrics if one not in has):
-        events = found[0].total.counts[0] or ()
-        known = listed([one.name for one in found[0].known] or sorted(events), "and", str)
+    has = {metric for table in tables for metric in table.having(question.metrics)}
+    for lost in (metric for metric in question.metrics if metric not in has):
+        events = tables[0].total.counts[0] or ()
+        known = listed([metric.name for metric in tables[0].known] or sorted(events), "and", str)
         raise UserError(
             f"--metric {lost.name}: counts by {', '.join(question.by)} do not have it; they have"
             f" {known}"
         )
-    return found
+    return tables
 
 
 def of_versions(runs: Sequence[Stored], question: Question) -> Question:
     """Returns a question about source lines with the first of several versions of a program that
     have their sources. Any other question remains as it is."""
-    lined = [one for one in runs if LINE in question.dimensions and _is_version(one)]
-    several = len({selection.called(one.record) for one in lined}) > 1
+    lined = [run for run in runs if LINE in question.dimensions and _is_version(run)]
+    several = len({selection.called(run.record) for run in lined}) > 1
     return replace(question, first=lined[0]) if several else question
 
 
@@ -368,13 +370,13 @@ def _is_version(stored: Stored) -> bool:
 def _paired(benchmarks: Mapping[str, Sequence[System]], question: Question) -> list[Table]:
     """Puts the systems of each benchmark side by side: phases, and the values of the dimensions,
     with the same name stand together. All comparisons by dimension pair rows here."""
-    found: dict[tuple[str, str], list[tuple[System, pd.DataFrame]]] = {}
+    by_phase: dict[tuple[str, str], list[tuple[System, pd.DataFrame]]] = {}
     for benchmark, systems in benchmarks.items():
         for system in systems:
-            parts = [_of_run(one, question) for one in system.stored]
+            parts = [_of_run(stored, question) for stored in system.stored]
             for phase, counts in _mean(parts, question).items():
-                found.setdefault((benchmark, phase), []).append((system, counts))
-    return [_table(*key, question, own) for key, own in found.items()]
+                by_phase.setdefault((benchmark, phase), []).append((system, counts))
+    return [_table(*key, question, own) for key, own in by_phase.items()]
 
 
 def _meant(question: Question) -> str:
@@ -387,15 +389,15 @@ def between(first: Stored, second: Stored, question: Question) -> list[Table]:
     UserError as `of_runs`."""
     systems = System("before", (first,)), System("after", (second,))
     tables = _paired({selection.subject(second.record): systems}, question)
-    return [one for one in tables if len(one.systems) == len(systems)]
+    return [table for table in tables if len(table.systems) == len(systems)]
 
 
 def side_by_side(runs: Sequence[Stored]) -> list[System]:
     """A system for each run, with a name that distinguishes it from the others."""
-    keys = [(*_key(one), one.record["label"], one.id[:8]) for one in runs]
+    keys = [(*_key(run), run.record["label"], run.id[:8]) for run in runs]
     differ = len({key[:-1] for key in keys}) > 1
     names = _differences([key[:-2] if len(set(keys)) == 1 or differ else key for key in keys])
-    return [System(name, (one,)) for name, one in zip(names, runs, strict=True)]
+    return [System(name, (run,)) for name, run in zip(names, runs, strict=True)]
 
 
 def _key(stored: Stored) -> Key:
@@ -410,7 +412,7 @@ def _systems(runs: Sequence[Stored]) -> dict[str, list[System]]:
     for stored in runs:
         key = _key(stored)
         same = groups.setdefault(selection.subject(stored.record), {})
-        if any(one.record["seed"] == stored.record["seed"] for one in same.get(key, ())):
+        if any(run.record["seed"] == stored.record["seed"] for run in same.get(key, ())):
             key = (*key, stored.id[:8])  # the same system again: a run of another version
         same.setdefault(key, []).append(stored)
     return {
@@ -437,7 +439,7 @@ def _of_run(stored: Stored, question: Question) -> dict[str, pd.DataFrame]:
     if "phase" not in question.dimensions:
         frame = frame[frame["phase"] != EMPTY]
     divisors = _divisors(stored, question, counts)
-    found: dict[str, pd.DataFrame] = {}
+    frames: dict[str, pd.DataFrame] = {}
     for phase, rows in frame.groupby("phase", sort=False):
         sums = rows.groupby([*question.by, "event"], sort=False)["count"].sum()
         wide = sums.unstack("event", fill_value=0)
@@ -448,27 +450,27 @@ def _of_run(stored: Stored, question: Question) -> dict[str, pd.DataFrame]:
         wide = wide[(wide != 0).any(axis="columns")]
         name = "" if "phase" in question.by else str(phase)
         part = wide / divisors.get(str(phase), float("nan"))  # without a bracket: no operations
-        found[name] = pd.concat([found[name], part]) if name in found else part
-    return found
+        frames[name] = pd.concat([frames[name], part]) if name in frames else part
+    return frames
 
 
 def counted(stored: Stored, question: Question) -> Counted:
     """The counts of a run that a question asks for, with the names of its file. UserError with the
     command that makes such a run if there are none."""
-    found = _observed(stored, question)
-    frame = found.frame
+    counts = _observed(stored, question)
+    frame = counts.frame
     for name, texts in question.where.items():
         values = frame[name].astype(str)
-        frame = frame[values.map(lambda one, t=texts: any(fnmatchcase(one, each) for each in t))]
+        frame = frame[values.map(lambda value, t=texts: any(fnmatchcase(value, p) for p in t))]
     own = own_name(stored)
     alone = [name for name in question.by if name != "ring"]
     for name in question.by:
         blank = {"": f"(no {name})"} if alone == [name] or name in NAMED_BLANK else {}
         module = own if name in ("module", "space") else {}
         names = {**blank, **module, **question.names.get(name, {})}
-        values = frame[name].astype(str).map(lambda one, names=names: names.get(one, one))
+        values = frame[name].astype(str).map(lambda value, names=names: names.get(value, value))
         frame = frame.assign(**{name: values})
-    return Counted(frame, found.events)
+    return Counted(frame, counts.events)
 
 
 def own_name(stored: Stored) -> dict[str, str]:
@@ -483,8 +485,8 @@ def counting(groups: Iterable[Sequence[Stored]], question: Question) -> list[tup
     """Of the runs of each kind, the first that counted by the dimensions of a question, or else the
     first; and whether it counted by them."""
     wanted = question.dimensions
-    counted = ((same, next((one for one in same if _found(one, wanted)), None)) for same in groups)
-    return [(one or same[0], one is not None) for same, one in counted]
+    counted = ((same, next((run for run in same if _read(run, wanted)), None)) for same in groups)
+    return [(run or same[0], run is not None) for same, run in counted]
 
 
 def named(
@@ -495,12 +497,12 @@ def named(
     and those that did not count by the dimensions are left out, unless none did; the second part of
     the result is a sentence about them, or empty."""
     runs = counting(selection.groups(lab, words, only), question)
-    found = [one for one, is_counted in runs if is_counted]
-    lost = [one.id[:8] for one, is_counted in runs if not is_counted]
-    if not any(selection.is_group(lab, one) for one in words):
-        return [one for one, _ in runs], ""
-    shown = swept_keys.in_order(found or [one for one, _ in runs])
-    if not found or not lost:
+    counted = [run for run, is_counted in runs if is_counted]
+    lost = [run.id[:8] for run, is_counted in runs if not is_counted]
+    if not any(selection.is_group(lab, word) for word in words):
+        return [run for run, _ in runs], ""
+    shown = swept_keys.in_order(counted or [run for run, _ in runs])
+    if not counted or not lost:
         return shown, ""
     names = ", ".join(question.dimensions)
     left = f"{len(lost)} of {len(runs)} runs did not count by {names} and are left out"
@@ -509,11 +511,11 @@ def named(
 
 def has(stored: Stored, question: Question) -> bool:
     """Whether a run with status ok has a file of an observer with these dimensions."""
-    files = [one.file for one in dimensions.observers_of(question.dimensions)]
+    files = [observer.file for observer in dimensions.observers_of(question.dimensions)]
     return stored.status == "ok" and any((stored.directory / name).is_file() for name in files)
 
 
-def _found(stored: Stored, wanted: Sequence[str]) -> Counted | None:
+def _read(stored: Stored, wanted: Sequence[str]) -> Counted | None:
     """The counts of a run with status ok by these dimensions."""
     if stored.status != "ok":
         return None
@@ -529,8 +531,8 @@ def _observed(stored: Stored, question: Question) -> Counted:
     wanted = question.dimensions
     if stored.status != "ok":
         raise UserError(f"run {stored.id} is {stored.status} and has no counts")
-    if found := _found(stored, wanted):
-        return _with_lines(found, stored, question)
+    if counts := _read(stored, wanted):
+        return _with_lines(counts, stored, question)
     what, option = f"counts by {', '.join(wanted)}", f"--by {','.join(wanted)}"
     if LINE in wanted and stored.record["experiment"] != PROGRAM:
         raise UserError(
@@ -540,16 +542,16 @@ def _observed(stored: Stored, question: Question) -> Counted:
     raise selection.without(stored, what, option)
 
 
-def _with_lines(found: Counted, stored: Stored, question: Question) -> Counted:
+def _with_lines(counts: Counted, stored: Stored, question: Question) -> Counted:
     """The same counts. Lines of versions have the names of the first version."""
-    first, frame = question.first, found.frame
+    first, frame = question.first, counts.frame
     if not first or first.id == stored.id or not _is_version(stored):
-        return found
-    own = _found(first, [LINE])
+        return counts
+    own = _read(first, [LINE])
     lines = (own.frame if own else frame)[LINE].unique(), frame[LINE].unique()
     names = same_lines.names(first, stored, *lines)
     return Counted(
-        frame.assign(line=frame[LINE].map(lambda one: names.get(one, one))), found.events
+        frame.assign(line=frame[LINE].map(lambda line: names.get(line, line))), counts.events
     )
 
 
@@ -564,31 +566,31 @@ def _divisors(stored: Stored, question: Question, counts: Counted) -> dict[str, 
         return {str(phase): 1.0 for phase in counts.frame["phase"].unique()}
     if question.per == INSTRUCTIONS:
         retired = frame[frame["event"] == cpi.INSTRUCTIONS].groupby("phase")["count"].sum()
-        found = {str(phase): float(count) / 1000 for phase, count in retired.items()}
+        divisors = {str(phase): float(count) / 1000 for phase, count in retired.items()}
         own = counts.frame
         run = own[(own["phase"] == WHOLE_RUN) & (own["event"] == cpi.INSTRUCTIONS)]["count"].sum()
-        return {**found, WHOLE_RUN: float(run) / 1000, ALL_BRACKETS: sum(found.values())}
+        return {**divisors, WHOLE_RUN: float(run) / 1000, ALL_BRACKETS: sum(divisors.values())}
     operations = int(stored.record["workload"]["operations"])
     each = 1 if "iteration" in question.by else brackets
-    found = {str(phase): float(operations * n) for phase, n in (brackets * 0 + each).items()}
-    if "phase" in question.by and WHOLE_NAME in found:  # parts of one run
-        found = dict.fromkeys(found, found[WHOLE_NAME])
-    return {**found, WHOLE_RUN: 1.0, ALL_BRACKETS: 1.0}
+    divisors = {str(phase): float(operations * n) for phase, n in (brackets * 0 + each).items()}
+    if "phase" in question.by and WHOLE_NAME in divisors:  # parts of one run
+        divisors = dict.fromkeys(divisors, divisors[WHOLE_NAME])
+    return {**divisors, WHOLE_RUN: 1.0, ALL_BRACKETS: 1.0}
 
 
 def _mean(runs: Sequence[dict[str, pd.DataFrame]], question: Question) -> dict[str, pd.DataFrame]:
     """The means over the seeds of a system that count. With a row for each seed, its own values."""
-    counting = [one for one in runs if one] if SEED in question.where else runs
+    counting = [run for run in runs if run] if SEED in question.where else runs
     number = 1 if SEED in question.by else len(counting)
-    found = {}
-    for phase in dict.fromkeys(phase for one in runs for phase in one):
-        parts = [one[phase] for one in runs if phase in one]
+    means = {}
+    for phase in dict.fromkeys(phase for run in runs for phase in run):
+        parts = [run[phase] for run in runs if phase in run]
         if len(parts) == number == 1:
-            found[phase] = parts[0]
+            means[phase] = parts[0]
             continue
         levels = list(range(parts[0].index.nlevels))
-        found[phase] = pd.concat(parts).groupby(level=levels, sort=False).sum() / number
-    return found
+        means[phase] = pd.concat(parts).groupby(level=levels, sort=False).sum() / number
+    return means
 
 
 def _table(
@@ -596,8 +598,8 @@ def _table(
 ) -> Table:
     systems = tuple(system for system, _ in own)
     counts = [_by_key(frame) for _, frame in own]
-    keys = list(dict.fromkeys(key for one in counts for key in one))
-    rows = [Row(key, tuple(one.get(key) for one in counts)) for key in keys]
+    keys = list(dict.fromkeys(key for by_key in counts for key in by_key))
+    rows = [Row(key, tuple(by_key.get(key) for by_key in counts)) for key in keys]
     table = Table(benchmark, phase, question, systems, (), tuple(rows))
     several = len(systems) > 1
     shown = question.metrics or table.known or table.frequent
@@ -622,9 +624,9 @@ def check_names(runs: Sequence[Stored], question: Question) -> None:
         if not others or name not in question.by:
             continue
         known = _values(runs, question, name)
-        for one in others:
-            if one not in known:
-                raise unknown(name, one, known, where="--map")
+        for value in others:
+            if value not in known:
+                raise unknown(name, value, known, where="--map")
 
 
 def _known_values(runs: Sequence[Stored], question: Question) -> str:
@@ -632,7 +634,7 @@ def _known_values(runs: Sequence[Stored], question: Question) -> str:
     for name, texts in question.where.items():
         known = _values(runs, question, name)
         for text in texts:
-            if not any(fnmatchcase(one, text) for one in known):
+            if not any(fnmatchcase(value, text) for value in known):
                 return f": {unknown(name, text, known)}"
     return ""
 

@@ -38,31 +38,31 @@ APART = (
 def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None:
     """Prints tables as table, markdown, csv or json, each with at most `top` rows and a row for the
     rest. csv and json have all rows."""
-    every = [row for one in tables for row in rows(one)]
+    every = [row for table in tables for row in rows(table)]
     keys = dict.fromkeys(key for row in every for key in row)  # tables can have other dimensions
     same = [{key: row.get(key, "") for key in keys} for row in every]
-    grids = [grid for one in tables for grid in _grids(one, top)]
+    grids = [grid for table in tables for grid in _grids(table, top)]
     notes = list(map(_note, tables))
-    for one in tables:
-        notes += breakdown.notes([system.stored[0] for system in one.systems], one.question)
-    notes += [APART for one in tables if _is_apart(one)]
+    for table in tables:
+        notes += breakdown.notes([system.stored[0] for system in table.systems], table.question)
+    notes += [APART for table in tables if _is_apart(table)]
     show_tables(console, form, grids, list(dict.fromkeys(notes)), same)
 
 
 def _note(table: Table) -> str:
     several = len(table.systems) > 1
-    is_ratio = any(one.is_ratio for one in table.columns[: None if several else 1])
+    is_ratio = any(column.is_ratio for column in table.columns[: None if several else 1])
     return " ".join(filter(None, (sums(table), RATIO if is_ratio else "", NOTHING_IS)))
 
 
 def sums(table: Table) -> str:
     """What the rows of a table add up to. Empty if they do not: the parts of a ratio, and counts of
     calls with the calls inside them."""
-    if all(one.is_ratio or one.name.startswith("total.") for one in table.columns):
+    if all(column.is_ratio or column.name.startswith("total.") for column in table.columns):
         return ""
     if 0 < len(table.whole) < len(table.rows):
         return f"The phase {WHOLE_NAME} contains the others, and is the sum."
-    if [one.name for one in table.columns] == [EVICTIONS]:
+    if [column.name for column in table.columns] == [EVICTIONS]:
         return EVICTED
     whole = f"of {WHOLE_RUN}" if table.phase == WHOLE_RUN else "between the markers"
     return ADD_UP.format("that --where chooses" if table.question.where else whole)
@@ -72,7 +72,7 @@ def _is_apart(table: Table) -> bool:
     """Whether several systems have no row in common."""
     rows = [row for row in table.rows if f"(no {LINE})" not in row.key]
     several = len(table.systems) > 1 and bool(rows)
-    return several and all(sum(one is not None for one in row.counts) == 1 for row in rows)
+    return several and all(sum(counts is not None for counts in row.counts) == 1 for row in rows)
 
 
 def rows(table: Table, top: int | None = None) -> list[dict[str, object]]:
@@ -119,7 +119,7 @@ def _grids(table: Table, top: int) -> list[Grid]:
 def _one(table: Table, top: int) -> Grid:
     first, *more = table.columns
     shares = [] if first.is_ratio else ["%"]
-    grid = _empty(table, table.divided, [first.head, *shares, *(one.head for one in more)])
+    grid = _empty(table, table.divided, [first.head, *shares, *(column.head for column in more)])
     total = table.value(table.total, 0, first)
     for row in (*table.top(top), table.total):
         value = table.value(row, 0, first)

@@ -54,12 +54,12 @@ def read(stored: Stored) -> Intervals:
     return intervals.read(path)
 
 
-def spans(found: Intervals, size: int) -> pd.DataFrame:
+def spans(counts: Intervals, size: int) -> pd.DataFrame:
     """A row for each `size` neighbouring intervals. Columns: `begin` and `end` in ms since
     power-up, `clocks` (busy and idle), `kernel` (busy in ring 0), `retired`, `CPI` (NaN without
     instructions), and the sums of MISSES per 1000 instructions and of cpi.GROUPS in clocks, by
     their titles."""
-    frame = found.frame()
+    frame = counts.frame()
     frame["span"] = frame["interval"] // size
     sums = frame.pivot_table("count", "span", "event", "sum", fill_value=0)
     titled = {title: (event,) for event, title in MISSES.values()} | cpi.GROUPS
@@ -67,11 +67,11 @@ def spans(found: Intervals, size: int) -> pd.DataFrame:
         cpi.BUSY,
         cpi.IDLE,
         cpi.INSTRUCTIONS,
-        *(one for own in titled.values() for one in own),
+        *(event for own in titled.values() for event in own),
     ]
     sums = sums.reindex(columns=wanted, fill_value=0)
     kernel = frame[(frame["ring"] == 0) & (frame["event"] == cpi.BUSY)].groupby("span")["count"]
-    times = frame.groupby("span").agg({"begin": "min", "end": "max"}) * THOUSAND / found.clock_hz
+    times = frame.groupby("span").agg({"begin": "min", "end": "max"}) * THOUSAND / counts.clock_hz
     retired = sums[cpi.INSTRUCTIONS]
     result = times.assign(
         clocks=sums[cpi.BUSY] + sums[cpi.IDLE],
@@ -91,20 +91,20 @@ def show(console: Console, stored: Stored, form: str, *, more: bool) -> None:
     """Prints a row for each interval as table or markdown. With `more`, the table has all
     intervals; without it, a row can contain several. csv and json contain all events of all
     intervals. Raises UserError if the run has no counts by interval."""
-    found = read(stored)
-    size = 1 if more else max(1, -(-len(found.intervals) // ROWS))
-    note = NOTE + (SHARES if cpi.is_in(found.events) else PER)
+    counts = read(stored)
+    size = 1 if more else max(1, -(-len(counts.intervals) // ROWS))
+    note = NOTE + (SHARES if cpi.is_in(counts.events) else PER)
     note += JOINED.format(size) if size > 1 else ""
-    rows = found.frame().to_dict("records")
-    tables.show(console, form, [_grid(found, size)], [note], rows, run=stored.id)
+    rows = counts.frame().to_dict("records")
+    tables.show(console, form, [_grid(counts, size)], [note], rows, run=stored.id)
 
 
-def _grid(found: Intervals, size: int) -> Grid:
-    has_stack = cpi.is_in(found.events)
+def _grid(counts: Intervals, size: int) -> Grid:
+    has_stack = cpi.is_in(counts.events)
     columns = GROUPS if has_stack else {head: title for head, (_, title) in MISSES.items()}
     heads = ["ms", "idle\n%", "ring 0\n%", "instruc-\ntions", "CPI", *columns]
-    grid = Grid(f"intervals of {found.length:,} clocks", heads)
-    for row in spans(found, size).to_dict("records"):
+    grid = Grid(f"intervals of {counts.length:,} clocks", heads)
+    for row in spans(counts, size).to_dict("records"):
         values = [row[title] for title in columns.values()]
         grid.add(
             f"{row['end']:.2f}",
@@ -112,7 +112,7 @@ def _grid(found: Intervals, size: int) -> Grid:
             percent(row["kernel"], row["busy"]),
             f"{row['retired']:,}",
             _number(row["CPI"]),
-            *(percent(one, row["busy"]) if has_stack else _number(one) for one in values),
+            *(percent(value, row["busy"]) if has_stack else _number(value) for value in values),
         )
     return grid
 

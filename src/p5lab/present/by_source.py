@@ -72,11 +72,11 @@ def _chosen(counts: Counts, wanted: str) -> set[str]:
     files = {file for file, _ in counts if file}
     if not wanted:
         return {file for file in files if not any(part in file for part in LIBRARIES)} or files
-    found = {file for file in files if f"/{file}".endswith(f"/{wanted.lstrip('/')}")}
-    if not found:
+    matching = {file for file in files if f"/{file}".endswith(f"/{wanted.lstrip('/')}")}
+    if not matching:
         names = {file.rpartition("/")[2] for file in files}
         raise unknown("source file with counts", wanted, names)
-    return found
+    return matching
 
 
 def listing(event: str, counts: Counts, sources: Mapping[str, str], chosen: Set[str]) -> str:
@@ -92,11 +92,11 @@ def listing(event: str, counts: Counts, sources: Mapping[str, str], chosen: Set[
     order = sorted(filter(None, files), key=lambda name: (-sums[name], name))
     width = max(len(f"{max(counts.values(), key=abs, default=0):,}"), len(event))
     parts = [f"{event}: {total:,} in the whole program\n"]
-    for file in (one for one in order if one in chosen):
+    for file in (path for path in order if path in chosen):
         parts.append(f"\n{for_terminal(file)}: {share(sums[file], total)}\n")
         parts.append(f"{event:>{width}}   share   line\n")
         parts += _rows(files[file], sources.get(file), total, width)
-    others = [one for one in order if one not in chosen]
+    others = [path for path in order if path not in chosen]
     rows = [("code without a source line: kernel, libraries, other processes", sums.get("", 0))]
     rows += [(for_terminal(file.rpartition("/")[2]), sums[file]) for file in others[:MOST]]
     if more := others[MOST:]:
@@ -106,20 +106,20 @@ def listing(event: str, counts: Counts, sources: Mapping[str, str], chosen: Set[
     return "".join(parts)
 
 
-def _rows(found: Mapping[int, int], text: str | None, total: int, width: int) -> list[str]:
+def _rows(counts: Mapping[int, int], text: str | None, total: int, width: int) -> list[str]:
     lines = text.split("\n") if text is not None else []
     if lines:
-        near = {at for line in found for at in range(line - AROUND, line + AROUND + 1)}
-        shown = sorted(at for at in near if 1 <= at <= len(lines) or at in found)
+        near = {at for line in counts for at in range(line - AROUND, line + AROUND + 1)}
+        shown = sorted(at for at in near if 1 <= at <= len(lines) or at in counts)
     else:
-        shown = sorted(found)
+        shown = sorted(counts)
     rows, last = [], 0
     for at in shown:
         if at != last + 1 and lines:
             rows.append(f"{'':>{width}}           {GAP}\n")
         last = at
         code = for_terminal(lines[at - 1].rstrip("\r"), lines=True) if at <= len(lines) else ""
-        count = found.get(at)
+        count = counts.get(at)
         numbers = f"{count:>{width},} {share(count, total):>7}" if count is not None else ""
         rows.append(f"{numbers:{width + 8}} {at:>6}  {code}".rstrip() + "\n")
     return rows

@@ -66,15 +66,15 @@ def parse(options: Iterable[str]) -> tuple[Column, ...]:
         **{_plain(name): of_metric(name) for name in _units()},
     }
     known = _with_short(known)
-    found = []
+    columns = []
     for option in options:
         for word in _words(option, known):
             if not word.strip():
                 raise UserError(f"{OPTION} {option}: expected NAME,NAME,..., such as cycles")
             if _plain(word) not in known:
                 raise _unknown(word.strip())
-            found.append(known[_plain(word)])
-    return tuple(dict.fromkeys(found))
+            columns.append(known[_plain(word)])
+    return tuple(dict.fromkeys(columns))
 
 
 def names(option: str) -> list[str]:
@@ -158,5 +158,5 @@ def _broken(name: str) -> str:
     places = [match.end() for match in re.finditer(r"[ _./]", name)]
     if len(name) <= LONGEST or not places:
         return name
-    place = min(places, key=lambda one: abs(one - len(name) / 2))
+    place = min(places, key=lambda end: abs(end - len(name) / 2))
     return f"{name[:place].rstrip()}\n{name[place:]}"

@@ -71,7 +71,7 @@ def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
     All runs must have status ok. Raises StatsError for a run without brackets.
     """
     undivided = {
-        one.record["engine"] for one in runs if not engine.recorded(one.record["engine"]).rings
+        run.record["engine"] for run in runs if not engine.recorded(run.record["engine"]).rings
     }
     # The runs are processed in batches, because a table operation takes almost the same time for
     # one run and for many runs.
@@ -136,11 +136,11 @@ def _phases(
             ]
             if not len(rows):
                 continue  # the phase is the empty bracket
-            found = values(rows.mean(axis=0))
+            metrics = values(rows.mean(axis=0))
             each = [values(row, SPREAD) for row in rows]
             for name in SPREAD:
-                found[name + LOWEST] = min(one[name] for one in each)
-                found[name + HIGHEST] = max(one[name] for one in each)
+                metrics[name + LOWEST] = min(iteration[name] for iteration in each)
+                metrics[name + HIGHEST] = max(iteration[name] for iteration in each)
             each_event = (rows.mean(axis=0) / operations).tolist()
             result.append(
                 Measured(
@@ -148,7 +148,7 @@ def _phases(
                     system,
                     phase,
                     len(rows),
-                    found,
+                    metrics,
                     EMPTY_NAME in phases,
                     dict(zip(events, each_event, strict=True)),
                 )
@@ -201,10 +201,10 @@ class System:
 def repeated(runs: Sequence[Stored]) -> list[list[Stored]]:
     """Runs of one workload, system and seed, of which a comparison has only the newest."""
     same: dict[tuple[str, System, int], list[Stored]] = {}
-    for one in runs:
-        if one.status == "ok":
-            key = subject(one.record), System.of(one.record), one.record["seed"]
-            same.setdefault(key, []).append(one)
+    for run in runs:
+        if run.status == "ok":
+            key = subject(run.record), System.of(run.record), run.record["seed"]
+            same.setdefault(key, []).append(run)
     return [own for own in same.values() if len(own) > 1]
 
 
@@ -296,7 +296,7 @@ class Comparison:
         self.systems = list(
             dict.fromkeys(system for stored in runs for system in self._systems(stored))
         )
-        found: dict[Question, dict[System, dict[int, Measured]]] = {}
+        by_question: dict[Question, dict[System, dict[int, Measured]]] = {}
         self.seeds: dict[int, None] = {}
         done = [stored for stored in runs if stored.status == "ok"]
         for stored, phases in zip(done, measure(done), strict=True):
@@ -304,7 +304,7 @@ class Comparison:
             columns = dict(zip(System.all_of(stored.record), self._systems(stored), strict=True))
             for measured in phases:
                 question = Question(subject(stored.record), measured.phase)
-                cells = found.setdefault(question, {})
+                cells = by_question.setdefault(question, {})
                 seeds = cells.setdefault(columns[measured.system], {})
                 seed = stored.record["seed"]
                 # A run with --region measures the whole program, too. Of runs with the same seed,
@@ -314,10 +314,10 @@ class Comparison:
         # The rows are in the order of the experiment, even if a guest executed its workloads in
         # another order.
         order = list(dict.fromkeys(subject(stored.record) for stored in runs))
-        self.questions = sorted(found, key=lambda question: order.index(question.what))
+        self.questions = sorted(by_question, key=lambda question: order.index(question.what))
         self._cells = {
             (question, system): Cell(list(seeds.values()))
-            for question, cells in found.items()
+            for question, cells in by_question.items()
             for system, seeds in cells.items()
         }
 
@@ -364,13 +364,14 @@ class Comparison:
     @property
     def not_counted(self) -> list[str]:
         """A note for each event that a host did not count, with the reason."""
-        found = self._notes(UNCOUNTED)
-        return list(dict.fromkeys(f"{x['what'].capitalize()} ({x['reason']})" for x in found))
+        notes = ((note["what"].capitalize(), note["reason"]) for note in self._notes(UNCOUNTED))
+        return [f"{what} ({reason})" for what, reason in dict.fromkeys(notes)]
 
     @property
     def deviations(self) -> list[str]:
         """A note for each difference between gem5 and the machine that it models."""
-        return list(dict.fromkeys(f"{DEVIATION}: {x['reason']}" for x in self._notes(DEVIATIONS)))
+        reasons = dict.fromkeys(note["reason"] for note in self._notes(DEVIATIONS))
+        return [f"{DEVIATION}: {reason}" for reason in reasons]
 
     def _notes(self, what: str) -> Iterator[dict[str, Any]]:
         """The notes of the engines whose notes are of this kind."""
@@ -382,46 +383,46 @@ class Comparison:
     def without_clocks(self) -> list[str]:
         """A note for each guest on a processor that the engine models without clocks, or with
         nominal clocks."""
-        found = []
+        notes = []
         for cell in self._cells.values():
             guest, isa = (
                 cell.record["guest"]["name"],
                 cell.record["machine"]["values"].get("cpu.isa"),
             )
             if is_nominal(cell.record):
-                found.append(
+                notes.append(
                     f"Guest {guest} ran on a processor of {isa} with nominal clocks. They are the"
                     " clocks of no processor: compare them only with each other"
                     " (docs/concepts/nominal-clocks.md)"
                 )
             elif isa in engine.recorded(cell.record["engine"]).without_clocks:
-                found.append(
+                notes.append(
                     f"Guest {guest} ran on a processor of {isa}. Events of this guest are counted,"
                     " but there are no cycles and times of a Pentium"
                 )
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(notes))
 
     @property
     def estimated(self) -> list[str]:
         """A note for each phase that executed instructions that a Pentium does not have."""
-        found = []
+        notes = []
         for (question, system), cell in self._cells.items():
             if not cell.has(NEWER) or not cell.mean(NEWER):
                 continue
             parts = (cell.mean(name) for name in (NEWER, INSTRUCTIONS, NEWER_CYCLES, CYCLES))
             newer, instructions, clocks, cycles = (number(part) for part in parts)
             name = self.names()[system].replace("\n", ", ")
-            found.append(
+            notes.append(
                 f"{self.label(question)}, {name}: {newer} of {instructions}"
                 f" instructions do not exist on a Pentium; their {clocks} of {cycles} busy cycles"
                 " are estimates"
             )
-        return found
+        return notes
 
     @property
     def not_timed(self) -> list[str]:
         """A note for each instruction of a run that has no class in the timing table."""
-        found = {
+        counts = {
             (cell.record["run"], note["name"]): note["count"]
             for cell in self._cells.values()
             for note in cell.record["notes"]
@@ -430,7 +431,7 @@ class Comparison:
         return [
             f"Run {run}: instruction {name} has no timing class. The instruction was executed"
             f" {count} times and counted as 1 clock each time"
-            for (run, name), count in found.items()
+            for (run, name), count in counts.items()
         ]
 
     def cell(self, question: Question, system: System) -> Cell | None:
@@ -488,7 +489,7 @@ class Comparison:
         ):
             return "failed"
         workload = self.any_cell(question).record["workload"]["name"]
-        if any(one.guest == system.guest and one.workload == workload for one in self.cannot):
+        if (system.guest, workload) in ((cannot.guest, cannot.workload) for cannot in self.cannot):
             return "cannot"
         return "-"
 
@@ -501,11 +502,12 @@ class Comparison:
         """
         fields = ("version", "guest", "machine", "geometry", "feedback", "clocks", "engine")
         differ = [
-            name for name in fields if len({getattr(one, name) for one in self.systems}) > 1
+            name for name in fields if len({getattr(system, name) for system in self.systems}) > 1
         ] or ["version" if self.compares_versions else "guest"]
+        names = {system: [_name(system, name) for name in differ] for system in self.systems}
         return {
-            one: "\n".join(_name(one, name) for name in differ if _name(one, name)) or one.machine
-            for one in self.systems
+            system: "\n".join(filter(None, parts)) or system.machine
+            for system, parts in names.items()
         }
 
     def table(self) -> Iterator[dict[str, Any]]:
@@ -535,7 +537,7 @@ class Comparison:
                         "geometry": system.geometry,
                         "feedback": system.feedback,
                         "engine": system.engine,
-                        "seeds": " ".join(str(one.stored.record["seed"]) for one in cell.seeds),
+                        "seeds": " ".join(str(seed.stored.record["seed"]) for seed in cell.seeds),
                         "runs": cell.runs,
                         "iterations": cell.iterations,
                         "metric": name,
@@ -563,8 +565,8 @@ def differing(
     names: Sequence[Sequence[str]], otherwise: Sequence[int] = ()
 ) -> list[tuple[str, ...]]:
     """Returns of each name the parts in which the names differ, or those at `otherwise`."""
-    differ = [at for at in range(len(names[0])) if len({one[at] for one in names}) > 1] or otherwise
-    return [tuple(one[at] for at in differ) for one in names]
+    differ = [at for at, parts in enumerate(zip(*names, strict=True)) if len(set(parts)) > 1]
+    return [tuple(name[at] for at in differ or otherwise) for name in names]
 
 
 def _name(system: System, field: str) -> str:

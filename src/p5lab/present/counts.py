@@ -40,7 +40,7 @@ def stdout() -> Console:
 
 def of(
     console: Console,
-    found: Comparison,
+    compared: Comparison,
     form: str = "table",
     *,
     all_tables: bool = False,
@@ -51,122 +51,124 @@ def of(
     `form`: one of FORMATS. `all_tables`: also print the tables that do not fit on one screen, and
     rows of zeros in LaTeX; the other formats always contain everything. `failures`: as in `notes`.
     """
-    said = notes(found, failures=failures)
-    papers_named = footers(found, said)
+    said = notes(compared, failures=failures)
+    papers_named = footers(compared, said)
     if form in ("csv", "json"):
-        cannot = [vars(one) for one in found.cannot]
+        cannot = [vars(reason) for reason in compared.cannot]
         failed = [
-            {"run": one.id, "label": one.record["label"], "reason": one.record["reason"]}
-            for one in found.failed
+            {"run": run.id, "label": run.record["label"], "reason": run.record["reason"]}
+            for run in compared.failed
         ]
-        rows = list(found.table())
+        rows = list(compared.table())
         tables.show(console, form, [], [], rows, failed=failed, cannot=cannot)
         return
-    shown = grids(found, console.width if form == "table" else NO_LIMIT)
+    shown = grids(compared, console.width if form == "table" else NO_LIMIT)
     if form == "table" and not all_tables:
         # The dash stands for a note about the chosen tables.
-        shown, more = headline.choose(found, shown, [*said, DASH, *papers_named], console.width)
+        shown, more = headline.choose(compared, shown, [*said, DASH, *papers_named], console.width)
         said += more
     elif form == LATEX and not all_tables:
         shown = [grid.without_zeros() for grid in shown]
-    tables.show(console, form, shown, [*said, *about(shown, found), *papers_named])
+    tables.show(console, form, shown, [*said, *about(shown, compared), *papers_named])
 
 
-def notes(found: Comparison, reference: str = "", *, failures: bool = True) -> list[str]:
+def notes(compared: Comparison, reference: str = "", *, failures: bool = True) -> list[str]:
     """Returns the notes below the tables. Each note has one or more sentences.
 
     `reference`: a note about the ratios of the tables, instead of the note about the first system.
     `failures`: whether to name failed runs that are in no table.
     """
-    lines = [explanation(found)] if found.questions else []
+    lines = [explanation(compared)] if compared.questions else []
     if reference:
         lines.append(reference)
-    elif found.has_shadows:
+    elif compared.has_shadows:
         lines.append(
             "All geometries count the accesses of the same run. Only the first geometry has cycles."
         )
-    elif len(found.systems) > 1 and found.questions:
-        first = found.names()[found.systems[0]].replace("\n", ", ")
+    elif len(compared.systems) > 1 and compared.questions:
+        first = compared.names()[compared.systems[0]].replace("\n", ", ")
         lines.append(
             f"Ratios refer to {first}. Ratios compare times, unless a table names other values."
         )
-    if len(found.seeds) > 1:
-        seeds = ", ".join(map(str, found.seeds))
+    if len(compared.seeds) > 1:
+        seeds = ", ".join(map(str, compared.seeds))
         beside = " The lowest and the highest value of these seeds are beside each mean."
-        fewer = "" if found.is_complete else "; some have fewer of these seeds"
+        fewer = "" if compared.is_complete else "; some have fewer of these seeds"
         means = f"Values are means over the seeds {seeds}{fewer}."
         lines.append(f"{means}{'' if reference else beside}")
-    about = found.without_clocks, found.estimated, found.not_counted
-    lines += [f"{line}." for own in (*about, found.deviations, found.not_timed) for line in own]
+    facts = [*compared.without_clocks, *compared.estimated, *compared.not_counted]
+    lines += [f"{fact}." for fact in (*facts, *compared.deviations, *compared.not_timed)]
     lines += [
-        f"{comparison.name(one.record)}: {one.status}. `./p5lab show {one.id[:8]}` shows why."
-        for one in found.failed
-        if failures and not found.phases(selection.subject(one.record))
+        f"{comparison.name(run.record)}: {run.status}. `./p5lab show {run.id[:8]}` shows why."
+        for run in compared.failed
+        if failures and not compared.phases(selection.subject(run.record))
     ]
-    return lines + [f"Not run: {reason}." for reason in found.cannot]
+    return lines + [f"Not run: {reason}." for reason in compared.cannot]
 
 
-def explanation(found: Comparison) -> str:
+def explanation(compared: Comparison) -> str:
     """Returns what a number in the tables means. The text mentions the empty bracket only if a run
     has one."""
-    means = SINGLE if found.is_single else MEANS
-    means = means.format(_operation(found))
-    return " ".join([means, *([SUBTRACTED] if found.has_empty_bracket else [])])
+    means = SINGLE if compared.is_single else MEANS
+    means = means.format(_operation(compared))
+    return " ".join([means, *([SUBTRACTED] if compared.has_empty_bracket else [])])
 
 
-def _operation(found: Comparison) -> str:
+def _operation(compared: Comparison) -> str:
     """Returns what one operation is. In runs of the user's own programs, it is the whole program, a
     function (--region) or a bracket of markers."""
-    if found.experiments != [PROGRAM]:
+    if compared.experiments != [PROGRAM]:
         return "one operation"
 
     names = {"run": "one run of the program", "call": "one call of the function"}
     each = (
-        comparison.operation_of(found.any_cell(question).record, question.phase)
-        for question in found.questions
+        comparison.operation_of(compared.any_cell(question).record, question.phase)
+        for question in compared.questions
     )
-    return " or ".join(sorted({names.get(one, f"one {one}") for one in each}, reverse=True))
+    ones = {names.get(operation, f"one {operation}") for operation in each}
+    return " or ".join(sorted(ones, reverse=True))
 
 
-def about(grids: Sequence[Grid], found: Comparison) -> list[str]:
+def about(grids: Sequence[Grid], compared: Comparison) -> list[str]:
     """Returns the notes about what these tables contain: a dash, and numbers that rest on one
     placement of the pages."""
     cells = {cell.strip() for grid in grids for row in grid.rows for cell in row[1:]}
     lines = [DASH] if MISSING in cells else []
-    return lines + ([PLACEMENT.format(*found.seeds)] if found.has_one_placement else [])
+    return lines + ([PLACEMENT.format(*compared.seeds)] if compared.has_one_placement else [])
 
 
-def footers(found: Comparison, said: Sequence[str]) -> list[str]:
+def footers(compared: Comparison, said: Sequence[str]) -> list[str]:
     """Returns a line for each paper that the notes `said` or the names of the experiments
     mention."""
-    return [paper.footer for paper in papers.named([*said, *found.experiments])]
+    return [paper.footer for paper in papers.named([*said, *compared.experiments])]
 
 
-def grids(found: Comparison, width: int) -> list[Grid]:
+def grids(compared: Comparison, width: int) -> list[Grid]:
     """Returns the tables of a comparison for a terminal of `width` characters.
 
     With one system and one seed, the benchmarks are side by side. With several systems or seeds,
     the systems are side by side. The first table is then a summary with one line for each
     benchmark, and a table for each benchmark follows.
     """
-    if found.has_shadows:
-        return [several_systems.misses(found, question) for question in found.last_points]
-    if found.compares_versions and len(found.questions) == 1:
-        return several_systems.side_by_side(found, found.questions[0], width)
-    if len(found.systems) > 1 or len(found.seeds) > 1:
-        whats = list(dict.fromkeys(question.what for question in found.questions))
-        result = [*several_systems.summary(found, width), *several_systems.events(found, width)]
+    if compared.has_shadows:
+        return [several_systems.misses(compared, question) for question in compared.last_points]
+    if compared.compares_versions and len(compared.questions) == 1:
+        return several_systems.side_by_side(compared, compared.questions[0], width)
+    if len(compared.systems) > 1 or len(compared.seeds) > 1:
+        whats = list(dict.fromkeys(question.what for question in compared.questions))
+        result = several_systems.summary(compared, width)
+        result += several_systems.events(compared, width)
         for what in whats:
-            phases = found.phases(what)
-            if found.any_cell(phases[0]).record["workload"]["curve"]:
-                result += several_systems.curves(found, what, width)
+            phases = compared.phases(what)
+            if compared.any_cell(phases[0]).record["workload"]["curve"]:
+                result += several_systems.curves(compared, what, width)
             else:
                 for question in phases:
-                    result += several_systems.side_by_side(found, question, width)
+                    result += several_systems.side_by_side(compared, question, width)
         return result
-    columns = [(question, found.any_cell(question)) for question in found.last_points]
+    columns = [(question, compared.any_cell(question)) for question in compared.last_points]
     curved = [
-        [found.any_cell(question) for question in found.phases(question.what)]
+        [compared.any_cell(question) for question in compared.phases(question.what)]
         for question, cell in columns
         if cell.record["workload"]["curve"]
     ]

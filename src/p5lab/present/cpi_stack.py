@@ -128,7 +128,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     run of the same workload; for one run, it has a column for each ring. Raises UserError for a run
     without a CPI stack."""
     stacks = [stack for stored in runs for stack in of_run(stored)]
-    grids = [_grid(title, found) for title, found in by_phase(stacks).items()]
+    grids = [_grid(title, of_phase) for title, of_phase in by_phase(stacks).items()]
     tables.show(console, form, grids, [NOTE], _rows(stacks))
 
 
@@ -172,13 +172,13 @@ def _grid(title: str, stacks: Sequence[Stack]) -> Grid:
     title = f"CPI stack of {title}: {unit} of one {operation}"
     grid = Grid(title, [*heads, *(f"ring {ring}" for ring in rings)])
     for name, parts in (*_chosen(stacks), (f"busy {unit}", cpi.components())):
-        cycles = [(sum(map(one.of, parts)), one.busy) for one in stacks]
+        cycles = [(sum(map(stack.of, parts)), stack.busy) for stack in stacks]
         cells = [cell for own, busy in cycles for cell in (clocks(own), percent(own, busy))]
         own = stacks[0].cycles
         each = [sum(own.get((part, ring, ""), 0.0) for part in parts) for ring in rings]
         grid.add(name, *cells, *map(clocks, each))
-    retired = [clocks(one.instructions) for one in stacks]
-    rates = [_per(one.busy, one.instructions) for one in stacks]
+    retired = [clocks(stack.instructions) for stack in stacks]
+    rates = [_per(stack.busy, stack.instructions) for stack in stacks]
     for name, values in (("instructions", retired), (f"{unit}/instruction", rates)):
         grid.add(name, *(cell for value in values for cell in (value, "")))
     return grid
@@ -188,10 +188,10 @@ def names(stacks: Sequence[Stack]) -> list[str]:
     """A name for each stack, with the parts of its system that differ between the stacks, one on
     each line."""
     records = [stack.stored.record for stack in stacks]
-    parts = [(selection.called(one), *system_of(one), f"seed {one['seed']}") for one in records]
-    found = ["\n".join(one or PLAIN for one in own) for own in differing(parts, [1])]
-    is_clear = len(set(found)) == len(found)
-    return found if is_clear else [stack.stored.id[:8] for stack in stacks]
+    parts = [(selection.called(own), *system_of(own), f"seed {own['seed']}") for own in records]
+    names = ["\n".join(part or PLAIN for part in own) for own in differing(parts, [1])]
+    is_clear = len(set(names)) == len(names)
+    return names if is_clear else [stack.stored.id[:8] for stack in stacks]
 
 
 def _chosen(stacks: Sequence[Stack]) -> list[tuple[str, tuple[str, ...]]]:

@@ -15,7 +15,6 @@ from p5lab.present.tables import plain, ratio
 from p5stats import tidy
 from p5stats.lazy import pd
 
-NUMBERS = ("value", "ratio", "per_1000")  # of a run
 INSTRUCTIONS = "instructions"
 ALL_RINGS = "all"
 DIGEST = 12  # characters of a digest that are shown
@@ -115,8 +114,8 @@ def _flat(value: object, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _different(made: Sequence[Mapping[str, str]], *, chosen: bool) -> Iterator[Made]:
-    for what in dict.fromkeys(name for one in made for name in one):
-        values = tuple(one.get(what) for one in made)
+    for what in dict.fromkeys(name for inputs in made for name in inputs):
+        values = tuple(inputs.get(what) for inputs in made)
         if len(set(values)) > 1:
             yield Made(what, values, chosen)
 
@@ -148,41 +147,39 @@ def _unequal(counted: Sequence[pd.Series]) -> Iterator[Counted]:
             unit,
             values,
             tuple(ratio(value, values[0]) for value in values),
-            tuple(1000 * ratio(value, one) for value, one in zip(values, base, strict=True)),
+            tuple(1000 * ratio(*pair) for pair in zip(values, base, strict=True)),
         )
 
 
-def rows(found: Difference) -> list[dict[str, object]]:
+def rows(difference: Difference) -> list[dict[str, object]]:
     """A row for each count of each run. A number that is missing is None."""
     return [
         {
-            "phase": one.phase,
-            "ring": one.ring,
-            "event": one.event,
-            "unit": one.unit,
+            "phase": event.phase,
+            "ring": event.ring,
+            "event": event.event,
+            "unit": event.unit,
             "run": stored.id,
-            **dict(zip(NUMBERS, map(plain, values), strict=True)),
+            "value": plain(event.values[place]),
+            "ratio": plain(event.ratio[place]),
+            "per_1000": plain(event.per_1000[place]),
         }
-        for one in found.counted
-        for stored, *values in zip(found.runs, one.values, one.ratio, one.per_1000, strict=True)
+        for event in difference.counted
+        for place, stored in enumerate(difference.runs)
     ]
 
 
-def document(found: Difference) -> dict[str, Any]:
+def document(difference: Difference) -> dict[str, Any]:
     """The difference as an object for JSON. A number that is missing is null."""
     return {
-        "runs": [{"run": one.id, "label": named.shown(one.record)} for one in found.runs],
-        "made_of": [{"what": one.what, "values": one.values} for one in found.made],
+        "runs": [{"run": run.id, "label": named.shown(run.record)} for run in difference.runs],
+        "made_of": [{"what": row.what, "values": row.values} for row in difference.made],
         "counted": [
-            asdict(one)
+            asdict(event)
             | {
-                name: list(map(plain, numbers))
-                for name, numbers in (
-                    ("values", one.values),
-                    ("ratio", one.ratio),
-                    ("per_1000", one.per_1000),
-                )
+                name: list(map(plain, getattr(event, name)))
+                for name in ("values", "ratio", "per_1000")
             }
-            for one in found.counted
+            for event in difference.counted
         ],
     }

@@ -109,8 +109,8 @@ class Explanation:
     def rest(self) -> list[Cause]:
         """The causes that are not named, also those without a difference: all causes add up to
         the busy cycles."""
-        others = (one for one in self.causes if not self.is_named(one))
-        return [one for one in others if one.first or one.second]
+        others = (cause for cause in self.causes if not self.is_named(cause))
+        return [cause for cause in others if cause.first or cause.second]
 
     def is_named(self, cause: Cause) -> bool:
         """Whether a cause is one of those that are named."""
@@ -132,8 +132,8 @@ class Explanation:
 
     def _largest(self, sign: int) -> Cause | None:
         wanted = sign * (self.cycles[1] - self.cycles[0])
-        certain = (one for one in self.causes if one.is_certain)
-        return next((one for one in certain if one.difference * wanted > 0), None)
+        certain = (cause for cause in self.causes if cause.is_certain)
+        return next((cause for cause in certain if cause.difference * wanted > 0), None)
 
     @property
     def rings(self) -> list[int]:
@@ -177,6 +177,16 @@ class Explanation:
         )
         return first, second
 
+    @property
+    def is_ranged(self) -> bool:
+        """Whether a system has several seeds, so that the differences have ranges."""
+        return max(self.seeds) > 1
+
+    @property
+    def busy(self) -> tuple[list[float], list[float]]:
+        """The busy cycles of each run of both systems."""
+        return [stack.busy for stack in self.first], [stack.busy for stack in self.second]
+
     def _means(self, of: Callable[[Stack], float]) -> tuple[float, float]:
         first, second = (sum(map(of, own)) / len(own) for own in (self.first, self.second))
         return first, second
@@ -203,22 +213,22 @@ def between(
     if question:
         question = breakdown.of_versions([*first, *second], question)
         breakdown.check_names([*first, *second], question)
-    one, other = _by_phase(first, question), _by_phase(second, question)
-    for (what, phase), stacks in one.items():
-        if (what, phase) in other:
-            several = sum(known == what for known, _ in one) > 1
+    before, after = _by_phase(first, question), _by_phase(second, question)
+    for (what, phase), stacks in before.items():
+        if (what, phase) in after:
+            several = sum(known == what for known, _ in before) > 1
             title = f"{what}, {phase}" if several else what
-            yield _explained(title, names, tuple(stacks), tuple(other[what, phase]), top)
+            yield _explained(title, names, tuple(stacks), tuple(after[what, phase]), top)
 
 
 def _by_phase(
     runs: Sequence[Stored], question: Question | None
 ) -> dict[tuple[str, str], list[Stack]]:
-    found: dict[tuple[str, str], list[Stack]] = {}
+    by_phase: dict[tuple[str, str], list[Stack]] = {}
     for stored in runs:
         for stack in _stacks(stored, question):
-            found.setdefault((selection.subject(stored.record), stack.phase), []).append(stack)
-    return found
+            by_phase.setdefault((selection.subject(stored.record), stack.phase), []).append(stack)
+    return by_phase
 
 
 def _stacks(stored: Stored, question: Question | None) -> list[Stack]:
@@ -232,14 +242,14 @@ def _explained(
     second: tuple[Stack, ...],
     top: int | None = None,
 ) -> Explanation:
-    one, other = [_by_ring(stack) for stack in first], [_by_ring(stack) for stack in second]
-    before, after = ({place for run in runs for _, place in run} for runs in (one, other))
+    ours, theirs = [_by_ring(stack) for stack in first], [_by_ring(stack) for stack in second]
+    before, after = ({place for run in runs for _, place in run} for runs in (ours, theirs))
     causes = [
         replace(
-            _cause(*key, [own.get(key, {}) for own in one], [own.get(key, {}) for own in other]),
+            _cause(*key, [own.get(key, {}) for own in ours], [own.get(key, {}) for own in theirs]),
             state="" if key[1] in before & after else NEW if key[1] in after else GONE,
         )
-        for key in dict.fromkeys(key for own in (*one, *other) for key in own)
+        for key in dict.fromkeys(key for own in (*ours, *theirs) for key in own)
     ]
     causes.sort(key=lambda cause: -abs(cause.difference))
     return Explanation(what, names, first, second, tuple(causes), _named(causes, top))
@@ -247,19 +257,19 @@ def _explained(
 
 def _by_ring(stack: Stack) -> dict[tuple[str, str], ByRing]:
     """The cycles of each component and place."""
-    found: dict[tuple[str, str], ByRing] = {}
+    by_ring: dict[tuple[str, str], ByRing] = {}
     for (component, ring, place), value in stack.cycles.items():
-        found.setdefault((component, place), {})[ring] = value
-    return found
+        by_ring.setdefault((component, place), {})[ring] = value
+    return by_ring
 
 
-def _cause(component: str, place: str, one: Sequence[ByRing], other: Sequence[ByRing]) -> Cause:
+def _cause(component: str, place: str, ours: Sequence[ByRing], theirs: Sequence[ByRing]) -> Cause:
     """The cause from the cycles of one component and place in each run of both systems."""
-    a, b = ([sum(own.values()) for own in runs] for runs in (one, other))
+    a, b = ([sum(own.values()) for own in runs] for runs in (ours, theirs))
     rings = {
-        ring: sum(own.get(ring, 0.0) for own in other) / len(other)
-        - sum(own.get(ring, 0.0) for own in one) / len(one)
-        for ring in sorted({ring for own in (*one, *other) for ring in own})
+        ring: sum(own.get(ring, 0.0) for own in theirs) / len(theirs)
+        - sum(own.get(ring, 0.0) for own in ours) / len(ours)
+        for ring in sorted({ring for own in (*ours, *theirs) for ring in own})
     }
     low, high = min(b) - max(a), max(b) - min(a)
     return Cause(component, place, sum(a) / len(a), sum(b) / len(b), low, high, rings)
@@ -283,23 +293,23 @@ def _named(causes: Sequence[Cause], top: int | None = None) -> tuple[Cause, ...]
 
 def has_causes(first: Stored, second: Stored) -> bool:
     """Whether the causes of a difference between two runs with CPI stacks are listed."""
-    return any(not one.is_small for one in between([first], [second], ("", "")))
+    return any(not explanation.is_small for explanation in between([first], [second], ("", "")))
 
 
-def in_brief(one: Explanation) -> list[str]:
+def in_brief(explanation: Explanation) -> list[str]:
     """The difference, and its BRIEF largest causes if it is not small."""
-    (a, b), (first, second) = one.names, one.cycles
+    (a, b), (first, second), unit = explanation.names, explanation.cycles, explanation.unit
     change = second - first
     if not change:
-        return [f"{b} takes the same number of busy {one.unit} as {a}."]
+        return [f"{b} takes the same number of busy {unit} as {a}."]
     lines = [
-        f"{b} takes {_times(second, first)} the busy {one.unit} of {a}: {_amount(change)}"
-        f" {_more(change)}{_certainty(one)}."
+        f"{b} takes {_times(second, first)} the busy {unit} of {a}: {_amount(change)}"
+        f" {_more(change)}{_certainty(explanation)}."
     ]
-    if one.is_small:
+    if explanation.is_small:
         return [f"{lines[0]} {NOT_LISTED}."]
     known = declared.events()
-    for cause in one.causes[:BRIEF]:
+    for cause in explanation.causes[:BRIEF]:
         if cause.difference:
             what = known[cause.component].counts.partition(";")[0].partition(", such as")[0]
             lines.append(
@@ -317,10 +327,10 @@ def show_versions(console: Console, runs: Sequence[Stored]) -> None:
     """Prints why each version of a program needs other cycles than the first version on the same
     system, if the runs are of several versions and have CPI stacks."""
     systems: dict[tuple[str, ...], dict[str, list[Stored]]] = {}
-    for one in filter(cpi_stack.is_in, runs):
-        if name := selection.called(one.record):
-            versions = systems.setdefault(system_of(one.record), {})
-            versions.setdefault(name, []).append(one)
+    for run in filter(cpi_stack.is_in, runs):
+        if name := selection.called(run.record):
+            versions = systems.setdefault(system_of(run.record), {})
+            versions.setdefault(name, []).append(run)
     for system, versions in systems.items():
         where = f"{', '.join(filter(None, system))}: " if len(systems) > 1 else ""
         _show_brief(console, versions, where)
@@ -330,9 +340,9 @@ def show_causes(console: Console, runs: Sequence[Stored]) -> None:
     """Prints why each system or version needs other cycles than the first one, for all runs that
     have CPI stacks."""
     columns: dict[tuple[str, ...], list[Stored]] = {}
-    for one in filter(cpi_stack.is_in, runs):
-        name = selection.called(one.record), *system_of(one.record)
-        columns.setdefault(name, []).append(one)
+    for run in filter(cpi_stack.is_in, runs):
+        name = selection.called(run.record), *system_of(run.record)
+        columns.setdefault(name, []).append(run)
     if columns:
         names = [" ".join(filter(None, texts)) or DESCRIBED for texts in differing(list(columns))]
         _show_brief(console, dict(zip(names, columns.values(), strict=True)))
@@ -344,9 +354,9 @@ def _show_brief(console: Console, versions: dict[str, list[Stored]], where: str 
         return
     (name, first), *others = versions.items()
     for other, runs_of_it in others:
-        for found in between(first, runs_of_it, (name, other)):
-            phase = f"{found.what.rpartition(', ')[2]}: " if ", " in found.what else ""
-            first_line, *causes = in_brief(found)
+        for explanation in between(first, runs_of_it, (name, other)):
+            phase = f"{explanation.what.rpartition(', ')[2]}: " if ", " in explanation.what else ""
+            first_line, *causes = in_brief(explanation)
             console.print(markup(where + phase + first_line), highlight=False)
             for cause in causes:
                 text = textwrap.fill(
@@ -360,11 +370,11 @@ def measured(runs: Sequence[Stored]) -> list[str]:
     return [f"{what} ({phase})" for what, phase in _by_phase(runs, None)]
 
 
-def _certainty(one: Explanation) -> str:
+def _certainty(explanation: Explanation) -> str:
     """Whether the ranges of the busy cycles over the seeds overlap; empty with one seed each."""
-    if not _is_ranged(one):
+    if not explanation.is_ranged:
         return ""
-    first, second = ([stack.busy for stack in own] for own in (one.first, one.second))
+    first, second = explanation.busy
     overlap = min(first) <= max(second) and min(second) <= max(first)
     return f"; the ranges over the seeds {'overlap' if overlap else 'do not overlap'}"
 
@@ -373,21 +383,24 @@ def _certainty(one: Explanation) -> str:
 
 
 def show(
-    console: Console, found: Sequence[Explanation], form: str, question: Question | None = None
+    console: Console,
+    explanations: Sequence[Explanation],
+    form: str,
+    question: Question | None = None,
 ) -> None:
     """Prints explanations as table, markdown, csv or json. csv and json contain all components.
     `question`: that of `between`."""
     if form in ("csv", "json"):
-        tables.show(console, form, [], [], rows(found))
+        tables.show(console, form, [], [], rows(explanations))
         return
-    is_placed = any(cause.place for one in found for cause in one.causes)
+    is_placed = any(cause.place for explanation in explanations for cause in explanation.causes)
     note = NOTE.format(WITH if is_placed else WITHOUT)
-    note += RANGES if any(map(_is_ranged, found)) else SINGLE
-    if question and found:
-        runs = [stack.stored for stack in (*found[0].first, *found[0].second)]
+    note += RANGES if any(explanation.is_ranged for explanation in explanations) else SINGLE
+    if question and explanations:
+        runs = [stack.stored for stack in (*explanations[0].first, *explanations[0].second)]
         note = " ".join([note, *breakdown.notes(runs, question)])
-    said = [in_words(one) for one in found]
-    grids = [[] if one.is_small else [_grid(one)] for one in found]
+    said = [in_words(explanation) for explanation in explanations]
+    grids = [[] if explanation.is_small else [_grid(explanation)] for explanation in explanations]
     notes, pairs = [note] if any(grids) else [], list(zip(said, grids, strict=True))
     if form == LATEX:
         tables.show(console, form, [grid for own in grids for grid in own], [*said, note])
@@ -401,49 +414,51 @@ def show(
         tables.print_all(console, [], notes)
 
 
-def in_words(one: Explanation) -> str:
+def in_words(explanation: Explanation) -> str:
     """The difference in a few sentences: the cycles, the part that more or fewer instructions
     explain, the groups of components and the rings, and the largest cause."""
-    (a, b), (first, second) = one.names, one.cycles
+    what, unit, (a, b) = explanation.what, explanation.unit, explanation.names
+    first, second = explanation.cycles
     change = second - first
     if not change:
-        return f"{one.what}: {b} takes the same number of busy {one.unit} as {a}: {_amount(first)}."
+        return f"{what}: {b} takes the same number of busy {unit} as {a}: {_amount(first)}."
     said = [
-        f"{one.what}: {b} takes {_amount(change)} busy {one.unit} {_more(change)} than {a}:"
+        f"{what}: {b} takes {_amount(change)} busy {unit} {_more(change)} than {a}:"
         f" {_amount(second)} instead of {_amount(first)} ({_times(second, first)})."
     ]
-    if one.is_small:
+    if explanation.is_small:
         return f"{said[0]} {NOT_LISTED}; --format csv contains them."
-    idle = one.idle[1] - one.idle[0]
-    if abs(idle) > SMALL * first:
+    waits, others = explanation.idle
+    if abs(idle := others - waits) > SMALL * first:
         said.append(
-            f"It also is idle for {_amount(idle)} {one.unit} {_more(idle)}; with the idle cycles,"
-            f" it takes {_times(second + one.idle[1], first + one.idle[0])} the time."
+            f"It also is idle for {_amount(idle)} {unit} {_more(idle)}; with the idle cycles,"
+            f" it takes {_times(second + others, first + waits)} the time."
         )
-    said += _of_instructions(one)
+    said += _of_instructions(explanation)
+    causes = explanation.causes
     groups = {
-        group: sum(cause.difference for cause in one.causes if cause.component in components)
+        group: sum(cause.difference for cause in causes if cause.component in components)
         for group, components in cpi.GROUPS.items()
     }
     rings = {
-        f"ring {ring}": sum(cause.rings.get(ring, 0.0) for cause in one.causes)
-        for ring in one.rings
+        f"ring {ring}": sum(cause.rings.get(ring, 0.0) for cause in causes)
+        for ring in explanation.rings
     }
     said.append(f"By kind: {_parts(groups, change)}. By ring: {_parts(rings, change)}.")
-    return " ".join([*said, *_of_largest(one)])
+    return " ".join([*said, *_of_largest(explanation)])
 
 
-def _of_largest(one: Explanation) -> list[str]:
+def _of_largest(explanation: Explanation) -> list[str]:
     """The largest cause in the direction of the difference, and one that goes against it if it is
     larger."""
 
     def told(cause: Cause) -> str:
         where = f" in {cause.place}" if cause.place else ""
-        share = _share(cause.difference, one.cycles[1] - one.cycles[0])
-        amount = f"{signed(cause.difference, _cycles)} {one.unit} ({share} %)"
+        share = _share(cause.difference, explanation.cycles[1] - explanation.cycles[0])
+        amount = f"{signed(cause.difference, _cycles)} {explanation.unit} ({share} %)"
         return f"{short(cause)}{where}: {amount}."
 
-    largest, against = one.largest, one.largest_against
+    largest, against = explanation.largest, explanation.largest_against
     if largest is None and against is None:
         return ["No component differs for certain: each range includes zero."]
     said = [f"The largest cause is {told(largest)}"] if largest else []
@@ -452,14 +467,14 @@ def _of_largest(one: Explanation) -> list[str]:
     return said
 
 
-def _of_instructions(one: Explanation) -> list[str]:
-    (first, second), (retired, others) = one.cycles, one.instructions
+def _of_instructions(explanation: Explanation) -> list[str]:
+    (first, second), (retired, others) = explanation.cycles, explanation.instructions
     if not retired or not others:
         return []
     change = second - first
     said = [
         f"It executes {_times(others, retired)} the instructions, and needs {second / others:.2f}"
-        f" {one.unit} for each instead of {first / retired:.2f}."
+        f" {explanation.unit} for each instead of {first / retired:.2f}."
     ]
     extra = (others - retired) * first / retired
     if extra * change > 0:
@@ -467,8 +482,8 @@ def _of_instructions(one: Explanation) -> list[str]:
         part = f"{100 * extra / change:.0f} % of the difference"
         part = "more than the difference" if extra / change > 1 else part
         said.append(
-            f"At {first / retired:.2f} {one.unit} each, the {what} instructions are"
-            f" {_amount(extra)} {one.unit}, {part}."
+            f"At {first / retired:.2f} {explanation.unit} each, the {what} instructions are"
+            f" {_amount(extra)} {explanation.unit}, {part}."
         )
     return said
 
@@ -480,16 +495,16 @@ def _parts(values: dict[str, float], whole: float) -> str:
     return ", ".join(f"{name} {_share(values[name], whole)} %" for name in large)
 
 
-def _grid(one: Explanation) -> Grid:
+def _grid(explanation: Explanation) -> Grid:
     """The table: a row for each named cause, for all others, and for the sums."""
-    a, b = one.names
-    placed = any(cause.place for cause in one.causes)
-    ranged = _is_ranged(one)
-    rings = one.rings[:-1]  # the part of the last ring is the rest
-    heads = ["component", *(["where"] if placed else []), f"{a}\n{one.unit}", f"{b}\n{one.unit}"]
+    (a, b), unit = explanation.names, explanation.unit
+    placed = any(cause.place for cause in explanation.causes)
+    ranged = explanation.is_ranged
+    rings = explanation.rings[:-1]  # the part of the last ring is the rest
+    heads = ["component", *(["where"] if placed else []), f"{a}\n{unit}", f"{b}\n{unit}"]
     heads += ["difference", *([SPREAD] if ranged else []), "%", *(f"ring {at}\n%" for at in rings)]
     grid = Grid("", heads, left={1} if placed else set(), keys=2 if placed else 1)
-    change = one.cycles[1] - one.cycles[0]
+    change = explanation.cycles[1] - explanation.cycles[0]
 
     def add(name: str, place: str, causes: Sequence[Cause], spread: str = "") -> None:
         first = sum(cause.first for cause in causes)
@@ -500,49 +515,49 @@ def _grid(one: Explanation) -> Grid:
         cells += [_share(part, change) for part in parts]
         grid.add(name, *([place] if placed else []), *cells)
 
-    for cause in one.named:
+    for cause in explanation.named:
         add(short(cause), cause.where, [cause], clocks(cause.spread))
-    if one.rest:
-        add(f"({len(one.rest)} others)", "", one.rest)
-    add(f"busy {one.unit}", "", one.causes, clocks(_spread(one)))
-    retired, others = one.instructions
+    if explanation.rest:
+        add(f"({len(explanation.rest)} others)", "", explanation.rest)
+    add(f"busy {unit}", "", explanation.causes, clocks(_spread(explanation)))
+    retired, others = explanation.instructions
     cells = clocks(retired), clocks(others), signed(others - retired, _cycles)
     grid.add(cpi.INSTRUCTIONS, *([""] if placed else []), *cells)
     return grid
 
 
-def rows(found: Sequence[Explanation]) -> list[dict[str, object]]:
+def rows(explanations: Sequence[Explanation]) -> list[dict[str, object]]:
     """The rows of explanations for csv, json and Python."""
-    rings = sorted({ring for one in found for ring in one.rings})
-    return [row for one in found for row in _rows(one, rings)]
+    rings = sorted({ring for explanation in explanations for ring in explanation.rings})
+    return [row for explanation in explanations for row in _rows(explanation, rings)]
 
 
-def _rows(one: Explanation, rings: Sequence[int]) -> list[dict[str, object]]:
+def _rows(explanation: Explanation, rings: Sequence[int]) -> list[dict[str, object]]:
     """A row for each component, and rows for the busy cycles, idle cycles and instructions. With
     one seed, there are no lowest and highest differences."""
-    prefix = NOMINAL if one.unit == cpi_stack.NOMINAL_CYCLES else ""
+    what = explanation.what
+    prefix = NOMINAL if explanation.unit == cpi_stack.NOMINAL_CYCLES else ""
     totals = {
-        prefix + cpi.BUSY: one.cycles,
-        prefix + cpi.IDLE: one.idle,
-        cpi.INSTRUCTIONS: one.instructions,
+        prefix + cpi.BUSY: explanation.cycles,
+        prefix + cpi.IDLE: explanation.idle,
+        cpi.INSTRUCTIONS: explanation.instructions,
     }
     rows: list[dict[str, object]] = []
-    for cause in one.causes:
-        rows.append(_row(one, prefix + cause.component, cause.place, (cause.first, cause.second)))
-        low, high = (cause.low, cause.high) if _is_ranged(one) else (None, None)
-        rows[-1] |= {"lowest": low, "highest": high, "named": one.is_named(cause)}
+    for cause in explanation.causes:
+        rows.append(_row(what, prefix + cause.component, cause.place, cause.first, cause.second))
+        low, high = (cause.low, cause.high) if explanation.is_ranged else (None, None)
+        rows[-1] |= {"lowest": low, "highest": high, "named": explanation.is_named(cause)}
         rows[-1] |= {f"ring {ring}": cause.rings.get(ring, 0.0) for ring in rings}
         rows[-1] |= {"state": cause.state}
     empty = dict.fromkeys(["lowest", "highest", "named", *(f"ring {at}" for at in rings)], "")
     empty |= {"state": ""}
-    rows += [_row(one, name, "", values) | empty for name, values in totals.items()]
+    rows += [_row(what, name, "", *values) | empty for name, values in totals.items()]
     return rows
 
 
-def _row(one: Explanation, name: str, place: str, values: tuple[float, float]) -> dict[str, object]:
-    first, second = values
+def _row(what: str, name: str, place: str, first: float, second: float) -> dict[str, object]:
     return {
-        "benchmark": one.what,
+        "benchmark": what,
         "component": name,
         "place": place,
         "first": first,
@@ -551,14 +566,10 @@ def _row(one: Explanation, name: str, place: str, values: tuple[float, float]) -
     }
 
 
-def _is_ranged(one: Explanation) -> bool:
-    return max(one.seeds) > 1
-
-
-def _spread(one: Explanation) -> float:
+def _spread(explanation: Explanation) -> float:
     """The same as Cause.spread, for the busy cycles."""
-    a, b = ([stack.busy for stack in own] for own in (one.first, one.second))
-    change = one.cycles[1] - one.cycles[0]
+    a, b = explanation.busy
+    change = explanation.cycles[1] - explanation.cycles[0]
     return max(max(b) - min(a) - change, change - (min(b) - max(a)))
 
 

@@ -29,19 +29,19 @@ def write(path: Path, text: str) -> None:
 def speedscope(stored: Stored, event: str = "") -> str:
     """The call stacks of a run for speedscope. The weights are the counts of `event`, by default of
     EVENT. Raises UserError if the run has no stacks or no such event."""
-    found, event = _stacks(stored), event or EVENT
-    if not profiles.has_event(found, event):
-        raise unknown("event", event, found.events)
+    stacks, event = _stacks(stored), event or EVENT
+    if not profiles.has_event(stacks, event):
+        raise unknown("event", event, stacks.events)
     names = phase_names.of(stored.record)
-    text = json.dumps(profiles.speedscope(found, event, stored.record["label"], names), indent=1)
+    text = json.dumps(profiles.speedscope(stacks, event, stored.record["label"], names), indent=1)
     return text + "\n"
 
 
 def callgrind(stored: Stored, event: str = "") -> str:
     """All events of a run by function, with the functions that they call, in callgrind's format:
     the sum of all brackets. Raises UserError if the run has no stacks."""
-    found = _stacks(stored)
-    return profiles.callgrind(found, _phases(found), stored.record["label"])
+    stacks = _stacks(stored)
+    return profiles.callgrind(stacks, _phases(stacks), stored.record["label"])
 
 
 def trace(stored: Stored, event: str = "") -> str:
@@ -62,14 +62,14 @@ def trace(stored: Stored, event: str = "") -> str:
 
 def _stacks(stored: Stored) -> Attribution:
     source = stored.directory / ATTRIBUTION
-    found = attribution.read(source) if source.is_file() else None
-    if found is None or not found.stacks:
+    counts = attribution.read(source) if source.is_file() else None
+    if counts is None or not counts.stacks:
         raise selection.without(stored, "stacks", "--by caller")
-    return found
+    return counts
 
 
-def _phases(found: Attribution) -> set[int]:
+def _phases(counts: Attribution) -> set[int]:
     """The phases whose counts are shown together: the whole program, or all except the empty
     bracket. The other brackets of a program are inside the whole one."""
-    phases = set(found.counts)
+    phases = set(counts.counts)
     return {WHOLE_PHASE} if WHOLE_PHASE in phases else phases - {EMPTY_PHASE}

@@ -33,8 +33,8 @@ def parse(width: str | None, font_size: float | None, where: str) -> FigureSize 
         return None
     if width is None:
         raise UserError(f"{where}: font size: expected with a width, such as 3.3in")
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(in|cm|mm|pt)", str(width).strip())
-    points = float(found[1]) * POINTS[found[2]] if found else 0.0
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(in|cm|mm|pt)", str(width).strip())
+    points = float(match[1]) * POINTS[match[2]] if match else 0.0
     if not NARROWEST <= points <= WIDEST:
         raise UserError(
             f"{where}: width {width!r}: expected 1in to 40in, such as 3.3in, 84mm or 240pt"

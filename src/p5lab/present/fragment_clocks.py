@@ -5,7 +5,7 @@ of each instruction."""
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from rich.console import Console
 
@@ -62,7 +62,7 @@ class Clocks:
 
 def of(fragment: Fragment, issues: Sequence[Issue]) -> Clocks:
     """The clocks of a fragment, from the instructions of its last call (execute.fragment)."""
-    places = [i for i, one in enumerate(issues) if fragment.contains(one.address)]
+    places = [i for i, issue in enumerate(issues) if fragment.contains(issue.address)]
     # Functions of the C library that the fragment calls are between the first and the last.
     first, last = places[0], places[-1]
     call = (first, last + 1)
@@ -88,15 +88,15 @@ def of(fragment: Fragment, issues: Sequence[Issue]) -> Clocks:
 def _copies(fragment: Fragment, issues: Sequence[Issue]) -> list[tuple[int, int]]:
     starts = [
         i
-        for i, one in enumerate(issues)
-        if fragment.contains(one.address) and (one.address - FIRST) % fragment.size == 0
+        for i, issue in enumerate(issues)
+        if fragment.contains(issue.address) and (issue.address - FIRST) % fragment.size == 0
     ]
     return list(pairwise(starts))
 
 
 def _rounds(issues: Sequence[Issue], first: int, last: int) -> list[tuple[int, int]]:
     """From each jump back to the next one, if the loop is not left between them."""
-    found = []
+    rounds = []
     begin: int | None = None
     for i, (a, b) in enumerate(pairwise(issues)):
         if a.address != last:
@@ -105,9 +105,9 @@ def _rounds(issues: Sequence[Issue], first: int, last: int) -> list[tuple[int, i
             begin = None
             continue
         if begin is not None:
-            found.append((begin, i + 1))
+            rounds.append((begin, i + 1))
         begin = i + 1
-    return found
+    return rounds
 
 
 def _loops(fragment: Fragment, issues: Sequence[Issue]) -> list[Loop]:
@@ -121,26 +121,26 @@ def _loops(fragment: Fragment, issues: Sequence[Issue]) -> list[Loop]:
         and fragment.contains(b.address)
         and a.counts.get("branches")
     )
-    found = []
+    loops = []
     for (first, last), times in jumps.items():
         if times < 3 or not fragment.is_jump(last):
             continue
         ends = _rounds(issues, first, last)
         clocks = tuple(issues[end].clock - issues[begin].clock for begin, end in ends)
-        iterations = sum(one.address == last for one in issues)
+        iterations = sum(issue.address == last for issue in issues)
         if clocks:
-            found.append(Loop(first, last, iterations, clocks))
-    return sorted(found, key=lambda one: (-len(one.clocks), one.first))
+            loops.append(Loop(first, last, iterations, clocks))
+    return sorted(loops, key=lambda loop: (-len(loop.clocks), loop.first))
 
 
 def _rows(fragment: Fragment, iterations: Sequence[Sequence[Issue]]) -> tuple[Instruction, ...]:
     times: Counter[int] = Counter()
     counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for one in (one for issues in iterations for one in issues):
-        inside = fragment.contains(one.address)
-        address = fragment.place(one.address) if inside else one.address
+    for issue in chain.from_iterable(iterations):
+        inside = fragment.contains(issue.address)
+        address = fragment.place(issue.address) if inside else issue.address
         times[address] += 1
-        counts[address].update(one.counts)
+        counts[address].update(issue.counts)
     each = len(iterations)
     return tuple(
         Instruction(
@@ -158,25 +158,26 @@ def _rows(fragment: Fragment, iterations: Sequence[Sequence[Issue]]) -> tuple[In
 # --- as text ------------------------------------------------------------------------------------
 
 
-def show(console: Console, found: Clocks, machine: str, form: str) -> None:
+def show(console: Console, timing: Clocks, machine: str, form: str) -> None:
     """Prints the clocks as table, markdown, csv or json."""
-    grid = _grid(found, headline(found, machine))
-    tables.show(console, form, [grid], _remarks(found), as_rows(found))
+    grid = _grid(timing, headline(timing, machine))
+    tables.show(console, form, [grid], _remarks(timing), as_rows(timing))
 
 
-def headline(found: Clocks, machine: str) -> str:
+def headline(timing: Clocks, machine: str) -> str:
     """The clocks of an iteration in one sentence."""
-    article = "an" if found.unit == LOOP else "a"
-    clocks, retired = found.clocks, found.instructions
-    in_v = sum(row.counts.get(pipes.IN_V, 0) for row in found.rows)
+    article = "an" if timing.unit == LOOP else "a"
+    clocks, retired = timing.clocks, timing.instructions
+    in_v = sum(row.counts.get(pipes.IN_V, 0) for row in timing.rows)
     text = (
-        f"{found.fragment.name} on {machine}: {_counted(clocks, 'clock')} {article} {found.unit},"
+        f"{timing.fragment.name} on {machine}: {_counted(clocks, 'clock')} {article} {timing.unit},"
         f" {_counted(retired, 'instruction')} ({pipes.amount(in_v)} in V)"
     )
-    if len(found.measured) > 1:
-        text += f", in the last {len(found.measured)} of {found.iterations} {_plural(found.unit)}"
-    if min(found.measured) != max(found.measured):
-        text += f" (from {min(found.measured)} to {max(found.measured)} clocks)"
+    if len(timing.measured) > 1:
+        last = len(timing.measured)
+        text += f", in the last {last} of {timing.iterations} {_plural(timing.unit)}"
+    if min(timing.measured) != max(timing.measured):
+        text += f" (from {min(timing.measured)} to {max(timing.measured)} clocks)"
     return text + "."
 
 
@@ -188,34 +189,34 @@ def _plural(unit: str) -> str:
     return {COPY: "copies"}.get(unit, f"{unit}s")
 
 
-def as_rows(found: Clocks) -> list[dict[str, object]]:
+def as_rows(timing: Clocks) -> list[dict[str, object]]:
     """A row for each instruction, for programs."""
-    return [{"address": row.address, "place": row.place, **row.row()} for row in found.rows]
+    return [{"address": row.address, "place": row.place, **row.row()} for row in timing.rows]
 
 
-def _grid(found: Clocks, title: str) -> Grid:
+def _grid(timing: Clocks, title: str) -> Grid:
     heads = ["place", "instruction", "times", "pipe", "clocks", "why not in V; further clocks"]
-    repeated = any(row.times != 1 for row in found.rows)
+    repeated = any(row.times != 1 for row in timing.rows)
     kept = [i for i, head in enumerate(heads) if repeated or head != "times"]
     left = {place for place, i in enumerate(kept) if heads[i] not in ("times", "clocks")}
     grid = Grid(title, [heads[i] for i in kept], left=left)
-    for row in found.rows:
+    for row in timing.rows:
         times, clocks = map(pipes.amount, (row.times, row.clocks))
         cells = row.place, row.text, times, row.pipe, clocks, row.why
         grid.add(*(cells[i] for i in kept))
     return grid
 
 
-def _remarks(found: Clocks) -> list[str]:
+def _remarks(timing: Clocks) -> list[str]:
     lines = []
     # The first and the last iteration are not complete.
-    for loop in found.loops if found.unit != LOOP else found.loops[1:]:
-        place = found.fragment.label(loop.first)
-        end = found.fragment.label(loop.last)
+    for loop in timing.loops if timing.unit != LOOP else timing.loops[1:]:
+        place = timing.fragment.label(loop.first)
+        end = timing.fragment.label(loop.last)
         lines.append(
             f"Loop from {place} to {end}: {_counted(loop.steady, 'clock')} an iteration,"
             f" {loop.iterations} iterations."
         )
-    if found.unit == LOOP:
-        lines.append(f"The whole fragment: {found.call:,} clocks.")
+    if timing.unit == LOOP:
+        lines.append(f"The whole fragment: {timing.call:,} clocks.")
     return lines

@@ -21,7 +21,7 @@ ZEROS = f"Rows that contain only zeros are left out; {OPTION} prints them."
 
 
 def choose(
-    found: Comparison, tables: Sequence[Grid], notes: Sequence[str], width: int
+    compared: Comparison, tables: Sequence[Grid], notes: Sequence[str], width: int
 ) -> tuple[list[Grid], list[str]]:
     """Returns the tables that a terminal of `width` characters shows, and the notes about what is
     left out.
@@ -32,34 +32,34 @@ def choose(
     short = [table.without_zeros() for table in tables]
     left_out = any(len(a.rows) < len(b.rows) for a, b in zip(short, tables, strict=True))
     more = [ZEROS] if left_out else []
-    if found.has_shadows or not found.questions:
+    if compared.has_shadows or not compared.questions:
         return short, more
-    alone = found.compares_versions and len(found.questions) == 1
+    alone = compared.compares_versions and len(compared.questions) == 1
     if alone or _height(short, [*notes, *more], width) <= LINES:
         return short, more
-    several = len(found.systems) > 1 or len(found.seeds) > 1
-    more = [f"{FURTHER}{_points(found)}."]
+    several = len(compared.systems) > 1 or len(compared.seeds) > 1
+    more = [f"{FURTHER}{_points(compared)}."]
     if several:
-        return summary(found, width), more
-    return [_one_system(found, [*notes, *more], width)], more
+        return summary(compared, width), more
+    return [_one_system(compared, [*notes, *more], width)], more
 
 
-def _one_system(found: Comparison, notes: Sequence[str], width: int) -> Grid:
+def _one_system(compared: Comparison, notes: Sequence[str], width: int) -> Grid:
     """Returns a table of one system with a line for each benchmark, and a column for each
     metric of the view. If the columns need so many lines that the table does not fit on a screen,
     the table has only as many columns as fit beside each other."""
-    grid = one_system.benchmarks(found, View.HEADLINE)
+    grid = one_system.benchmarks(compared, View.HEADLINE)
     while _height([grid], notes, width) > LINES and grid.width > width and len(grid.heads) > 2:
-        grid = one_system.benchmarks(found, View.HEADLINE, len(grid.heads) - 2)
+        grid = one_system.benchmarks(compared, View.HEADLINE, len(grid.heads) - 2)
     return grid
 
 
-def _points(found: Comparison) -> str:
+def _points(compared: Comparison) -> str:
     """Returns a text about the curves, because the headline shows only their last points."""
     curves = [
         question.what
-        for question in found.last_points
-        if found.any_cell(question).record["workload"]["curve"]
+        for question in compared.last_points
+        if compared.any_cell(question).record["workload"]["curve"]
     ]
     return f" and all points of {', '.join(curves)}" if curves else ""
 

@@ -87,17 +87,17 @@ class Cost:
 def costs(runs: Sequence[Stored]) -> list[Cost]:
     """The costs in a set of runs, for each benchmark and each system without its ideal parts.
     Systems without a plain machine, without an ideal part or without clocks are left out."""
-    found = Comparison(runs)
+    compared = Comparison(runs)
     result = []
-    for question in found.questions:
+    for question in compared.questions:
         by_system: dict[str, dict[frozenset[str], Cell]] = {}
-        for system, cell in zip(found.systems, found.cells(question), strict=True):
+        for system, cell in zip(compared.systems, compared.cells(question), strict=True):
             if cell and not math.isnan(_elapsed(cell)):
                 parts = ideal.of(cell.record["machine"]["values"])
                 by_system.setdefault(_name(system), {})[parts] = cell
         result += [
             Cost(
-                found.label(question),
+                compared.label(question),
                 name,
                 {parts: _elapsed(cell) for parts, cell in cells.items()},
                 _stack(cells[ideal.PLAIN]),
@@ -130,45 +130,45 @@ def _name(system: System) -> str:
 def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     """Prints the costs as table, markdown, csv or json. Raises UserError if no runs with and
     without ideal parts are among them."""
-    found = costs([one for one in runs if one.status == "ok"])
-    if not found:
+    measured = costs([run for run in runs if run.status == "ok"])
+    if not measured:
         raise UserError(f"no runs with and without ideal parts: expected runs with {ideal.OPTION}")
-    note = NOTE + (STACK_NOTE if any(one.stack for one in found) else "")
-    tables.show(console, form, list(map(_grid, found)), [note], _rows(found))
+    note = NOTE + (STACK_NOTE if any(cost.stack for cost in measured) else "")
+    tables.show(console, form, list(map(_grid, measured)), [note], _rows(measured))
 
 
-def _rows(found: Sequence[Cost]) -> list[dict[str, object]]:
+def _rows(costs: Sequence[Cost]) -> list[dict[str, object]]:
     return [
         {
-            "benchmark": one.label,
-            "system": one.system,
+            "benchmark": cost.label,
+            "system": cost.system,
             "part": part,
-            "plain": one.plain,
-            "stack": one.stack.get(part),
-            "alone": one.alone(part),
-            "last": one.last(part),
+            "plain": cost.plain,
+            "stack": cost.stack.get(part),
+            "alone": cost.alone(part),
+            "last": cost.last(part),
         }
-        for one in found
-        for part in one.parts
+        for cost in costs
+        for part in cost.parts
     ]
 
 
-def _grid(one: Cost) -> Grid:
+def _grid(cost: Cost) -> Grid:
     grid = Grid(
-        f"{one.label} on {one.system}: cycles that each part costs",
-        ["part", *(["stack", "%"] if one.stack else []), "alone", "%", "last", "%"],
+        f"{cost.label} on {cost.system}: cycles that each part costs",
+        ["part", *(["stack", "%"] if cost.stack else []), "alone", "%", "last", "%"],
     )
-    for part in one.parts:
+    for part in cost.parts:
         cells = []
-        own = [one.stack.get(part)] if one.stack else []
-        for cost in (*own, one.alone(part), one.last(part)):
-            if cost is None:
+        own = [cost.stack.get(part)] if cost.stack else []
+        for cycles in (*own, cost.alone(part), cost.last(part)):
+            if cycles is None:
                 cells += [MISSING, MISSING]
             else:
-                cells += [clocks(cost), percent(cost, one.plain)]
+                cells += [clocks(cycles), percent(cycles, cost.plain)]
         grid.add(part, *cells)
-    every = one.cycles.get(frozenset(one.parts))
-    grid.add("cycles", clocks(one.plain))
+    every = cost.cycles.get(frozenset(cost.parts))
+    grid.add("cycles", clocks(cost.plain))
     if every is not None:
         grid.add("with all ideal", clocks(every))
     return grid

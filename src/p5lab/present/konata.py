@@ -35,17 +35,17 @@ def trace(fragment: Fragment, issues: Sequence[Issue]) -> str:
     """The text of the trace: the instructions of the fragment in its last call."""
     at: defaultdict[int, list[str]] = defaultdict(list)
     number, pair, refill = 0, None, 0
-    for one, following in pairwise(issues):
-        if not fragment.contains(one.address):
+    for issue, following in pairwise(issues):
+        if not fragment.contains(issue.address):
             continue
-        waits = pipes.stalls(one.counts)
-        if one.counts.get(pipes.IN_V) and pair:
+        waits = pipes.stalls(issue.counts)
+        if issue.counts.get(pipes.IN_V) and pair:
             end = max(following.clock, pair.execute + 1)
             pair = _Pair(pair.fetch, pair.decode, pair.address, pair.execute, end)
         else:
-            pair = _issued(one, following.clock, waits, pair, refill)
+            pair = _issued(issue, following.clock, waits, pair, refill)
         refill = int(waits.get("branches", 0))
-        for line, clock in _lines(fragment, number, one, waits, pair):
+        for line, clock in _lines(fragment, number, issue, waits, pair):
             at[clock].append(line)
         number += 1
     lines, before = [HEADER], None
@@ -57,13 +57,13 @@ def trace(fragment: Fragment, issues: Sequence[Issue]) -> str:
 
 
 def _issued(
-    one: Issue, end: int, waits: dict[str, float], before: _Pair | None, refill: int
+    issue: Issue, end: int, waits: dict[str, float], before: _Pair | None, refill: int
 ) -> _Pair:
     """The stages of an instruction that goes into U. `end`: the clock at which the next instruction
     begins. `refill`: the clocks in which the stages were filled again before it."""
     code = sum(int(value) for name, value in waits.items() if name.startswith(("code.", "itlb")))
     prefixes, interlock = int(waits.get("prefixes", 0)), int(waits.get("agi", 0))
-    execute = one.clock + code + prefixes + interlock
+    execute = issue.clock + code + prefixes + interlock
     address = execute - interlock - 1
     decode = address - prefixes - 1
     fetch = decode - code - 1
@@ -72,23 +72,23 @@ def _issued(
         if not code:
             decode, address = min(decode, before.address), min(address, before.execute)
     elif before:
-        fetch = min(fetch, one.clock - refill)
+        fetch = min(fetch, issue.clock - refill)
     return _Pair(fetch, decode, address, execute, max(end, execute + 1))
 
 
 def _lines(
-    fragment: Fragment, number: int, one: Issue, waits: dict[str, float], pair: _Pair
+    fragment: Fragment, number: int, issue: Issue, waits: dict[str, float], pair: _Pair
 ) -> list[tuple[str, int]]:
-    pipe = "V" if one.counts.get(pipes.IN_V) else "U"
-    said = [f"pipe {pipe}", *pipes.reasons(one.counts)]
+    pipe = "V" if issue.counts.get(pipes.IN_V) else "U"
+    said = [f"pipe {pipe}", *pipes.reasons(issue.counts)]
     said += [f"{name} {pipes.amount(value)}" for name, value in waits.items()]
     begins = (pair.fetch, pair.decode, pair.address, pair.execute, pair.end)
-    found = [
+    lines = [
         (f"I\t{number}\t{number}\t0", pair.fetch),
-        (f"L\t{number}\t0\t{one.address:x}: {fragment.text(one.address)}", pair.fetch),
+        (f"L\t{number}\t0\t{issue.address:x}: {fragment.text(issue.address)}", pair.fetch),
         (f"L\t{number}\t1\t{'; '.join(said)}", pair.fetch),
     ]
-    found += [
+    lines += [
         (f"S\t{number}\t0\t{stage}", clock) for stage, clock in zip(STAGES, begins, strict=True)
     ]
-    return [*found, (f"R\t{number}\t{number}\t0", pair.end + 1)]
+    return [*lines, (f"R\t{number}\t{number}\t0", pair.end + 1)]

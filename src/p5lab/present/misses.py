@@ -2,7 +2,7 @@
 """Prints the misses of a call, for `./p5lab show RUN --misses`. The run needs --trace misses."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from rich.console import Console
@@ -36,7 +36,7 @@ def show(console: Console, stored: Stored, form: str, *, more: bool = False) -> 
     names = phase_names.of(stored.record)
     read = misses.read(path)
     every = {names.get(phase, f"phase {phase}"): brackets for phase, brackets in read.items()}
-    found = {phase: misses.typical(brackets) for phase, brackets in every.items()}
+    typical = {phase: misses.typical(brackets) for phase, brackets in every.items()}
     if form == "json":
         listed = [
             {
@@ -46,14 +46,14 @@ def show(console: Console, stored: Stored, form: str, *, more: bool = False) -> 
                 "beyond": bracket.beyond,
                 "misses": list(misses.rows(bracket)),
             }
-            for name, bracket in found.items()
+            for name, bracket in typical.items()
         ]
         console.file.write(tables.as_json(run=stored.id, phases=listed))
         return
     most = None if more else ROWS
-    grids = [_grid(name, every[name], found[name], most) for name in found]
-    plain = [{"phase": name, **row} for name in found for row in misses.rows(found[name])]
-    longer = not more and any(len(bracket.misses) > ROWS for bracket in found.values())
+    grids = [_grid(name, every[name], typical[name], most) for name in typical]
+    plain = [{"phase": name, **row} for name in typical for row in misses.rows(typical[name])]
+    longer = not more and any(len(bracket.misses) > ROWS for bracket in typical.values())
     tables.show(console, form, grids, list(_notes(every, longer=longer)), plain)
 
 
@@ -104,7 +104,8 @@ def _notes(every: Mapping[str, Sequence[misses.Bracket]], *, longer: bool) -> It
                 f"The trace has the first {MOST_MISSES:,} misses of each phase; {left:,} further"
                 f" ones of {phase} are only counted (show RUN --evictions)."
             )
-    if any(miss.lost is None for own in every.values() for one in own for miss in one.misses):
+    traced = chain.from_iterable(every.values())
+    if any(miss.lost is None for bracket in traced for miss in bracket.misses):
         yield (
             f"{MISSING}: the line or page was never there, or an access that loads nothing has"
             " missed it before."

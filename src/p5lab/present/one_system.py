@@ -42,21 +42,22 @@ def rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
     cycles, these two rows follow the row of the time. Without a cell of several iterations, the two
     rows would repeat the row above, so they are left out.
     """
-    found = []
+    rows = []
     several = any(cell.iterations != 1 for cell in cells)
     spreads = [name for name in (CYCLES, NOMINAL) if any(cell.has(name) for cell in cells)]
     for name in METRICS:
         if any(cell.has(name) for cell in cells):
-            found.append((name, name))
+            rows.append((name, name))
             if name in (spreads or [TIME]) and several:
-                found += [("  lowest", name + LOWEST), ("  highest", name + HIGHEST)]
-    return found
+                rows += [("  lowest", name + LOWEST), ("  highest", name + HIGHEST)]
+    return rows
 
 
-def benchmarks(found: Comparison, view: View, most: int | None = None) -> Grid:
+def benchmarks(compared: Comparison, view: View, most: int | None = None) -> Grid:
     """Returns a table with a row for each benchmark and a column for each metric of a view, at most
     `most`. Leaves out metrics that no benchmark has."""
-    cells = {found.label(question): found.any_cell(question) for question in found.last_points}
+    points = compared.last_points
+    cells = {compared.label(question): compared.any_cell(question) for question in points}
     heads = shown_in(view)
     shown = [name for name in heads if any(cell.has(name) for cell in cells.values())][:most]
     grid = Grid("Means of one operation", ["", *(heads[name] for name in shown)])

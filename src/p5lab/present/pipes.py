@@ -76,12 +76,12 @@ def reasons(counts: Mapping[str, float]) -> list[str]:
 def stalls(counts: Mapping[str, float]) -> dict[str, float]:
     """The clocks beyond the first one by component, the largest first. The names are those of the
     components without `cpi.`."""
-    found = {
+    clocks = {
         name.removeprefix(cpi.PREFIX): value
         for name, value in counts.items()
         if name.startswith(cpi.PREFIX) and name not in _ISSUE and value
     }
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    return dict(sorted(clocks.items(), key=lambda item: -item[1]))
 
 
 def amount(value: float) -> str:

@@ -49,16 +49,16 @@ def several(runs: Sequence[tuple[Stored, str]]) -> str:
     Equal output of several runs appears once. A line above each output names the program. Empty if
     no run executed a program of the user. A run from media, and one that failed, appears only if it
     gave a text."""
-    found: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
     for stored, place in runs:
         if not is_program(stored.record) and "media" not in stored.record:
             continue
         printed = text(stored, place)
         if printed or (is_program(stored.record) and stored.status == "ok"):
             key = name(stored.record) or stored.record["label"], printed
-            found[key] = found.get(key, 0) + 1
+            counts[key] = counts.get(key, 0) + 1
     parts = []
-    for (program, printed), count in found.items():
+    for (program, printed), count in counts.items():
         times = f" ({count} runs)" if count > 1 else ""
         head = "printed:" if printed else "printed nothing."
         parts.append(f"{for_terminal(program)}{times} {head}\n{printed}")

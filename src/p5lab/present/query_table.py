@@ -36,7 +36,8 @@ def show(
         rows = [[row[place] for place in kept] for row in rows]
     shown = rows if all_rows else rows[:ROWS]
     whole = grid(columns, shown)
-    kept = _fitting(whole, console.width, [columns.index(one) for one in wanted if one in columns])
+    first = [columns.index(name) for name in wanted if name in columns]
+    kept = _fitting(whole, console.width, first)
     (whole if len(kept) == len(columns) else _without_others(whole, kept)).print(console)
     if len(shown) < len(rows):
         remarks.append(f"{len(shown)} of {len(rows):,} rows; --all-rows prints all rows.")
@@ -94,7 +95,7 @@ def _fitting(whole: Grid, width: int, wanted: Sequence[int] = ()) -> list[int]:
     """Returns the numbers of the columns that fit into `width` characters beside the dots for the
     others: first those of `wanted`, then in turn one from the beginning and one from the end. The
     result has at least one column."""
-    widths = [min(one, LONG) for one in whole.widths()]
+    widths = [min(natural, LONG) for natural in whole.widths()]
     every = list(range(len(widths)))
     if total(widths) <= width:
         return every

@@ -55,8 +55,8 @@ class Limit:
         """Reads NAME=0.5%, NAME=+0.5% (only an increase is a move), NAME=10 or NAME=0. Raises
         UserError for anything else."""
         name, _, text = option.rpartition("=")
-        found = re.fullmatch(r"(\+?)([0-9]+(?:\.[0-9]+)?)(%?)", text.strip())
-        if not name or not found:
+        match = re.fullmatch(r"(\+?)([0-9]+(?:\.[0-9]+)?)(%?)", text.strip())
+        if not name or not match:
             raise UserError(
                 f"--limit {option}: expected NAME=NUMBER or NAME=NUMBER%, such as cycles=0.5% or"
                 " cycles=+0.5% (only an increase)"
@@ -68,8 +68,8 @@ class Limit:
         except UserError as error:
             reason = str(error).removeprefix(f"{column.OPTION}: ")
             raise UserError(f"--limit {option}: {reason}") from None
-        allowed = float(found[2]) / (100 if found[3] else 1)
-        return cls(what, allowed, bool(found[3]), bool(found[1]), text.strip())
+        allowed = float(match[2]) / (100 if match[3] else 1)
+        return cls(what, allowed, bool(match[3]), bool(match[1]), text.strip())
 
     def is_passed(self, before: float, after: float) -> bool:
         """Whether a number moved further. A number that only one side has also did."""
@@ -146,19 +146,19 @@ def load(lab: Lab, word: str) -> Side:
         except StatsError as error:
             raise UserError(str(error)) from None
         records = {
-            one.parent.name: store.stored(one.parent) for one in path.glob(f"**/{store.RECORD}")
+            file.parent.name: store.stored(file.parent) for file in path.glob(f"**/{store.RECORD}")
         }
         return Side(
             word, table, {run: records[run] for run in table["run"].unique() if run in records}
         )
     chosen = [same[0] for same in selection.groups(lab, [word])]
-    good = {one.id: one for one in chosen if one.status == "ok"}
+    good = {run.id: run for run in chosen if run.status == "ok"}
     failed = [
-        f"{one.record['label']}: {one.record['reason']}" for one in chosen if one.id not in good
+        f"{run.record['label']}: {run.record['reason']}" for run in chosen if run.id not in good
     ]
     if not good:
         raise UserError(f"{word}: no run has status ok: {failed[0]}")
-    return Side(word, tidy.of_runs([one.directory for one in good.values()]), good, failed)
+    return Side(word, tidy.of_runs([run.directory for run in good.values()]), good, failed)
 
 
 def check(baseline: Side, new: Side, limits: Sequence[Limit]) -> Checked:
@@ -177,19 +177,19 @@ def check(baseline: Side, new: Side, limits: Sequence[Limit]) -> Checked:
     for place, limit in enumerate(limits):
         counted = 0
         for key in common:
-            one, other = before[key], after[key]
-            a, b = one.values[place], other.values[place]
+            old, own = before[key], after[key]
+            a, b = old.values[place], own.values[place]
             if math.isnan(a) and math.isnan(b):
                 continue
             counted += 1
             side = moved if limit.is_passed(a, b) else within
-            side.append(Moved(_both(one, other), one.phase, limit, a, b, (one.run, other.run)))
+            side.append(Moved(_both(old, own), old.phase, limit, a, b, (old.run, own.run)))
         if not counted:
             raise UserError(f"--limit {limit.what.name}: none of these runs has this number")
         compared += counted
     for numbers in (moved, within):
-        numbers.sort(key=lambda one: -_far(one))
-    explained = [_explained(one, baseline, new, key) for key, one in enumerate(moved)]
+        numbers.sort(key=lambda move: -_far(move))
+    explained = [_explained(move, baseline, new, place) for place, move in enumerate(moved)]
     return Checked(
         compared,
         explained,
@@ -201,15 +201,15 @@ def check(baseline: Side, new: Side, limits: Sequence[Limit]) -> Checked:
     )
 
 
-def _both(one: Operation, other: Operation) -> str:
+def _both(before: Operation, after: Operation) -> str:
     """The name of an operation of the new results, and that of the baseline if it differs."""
-    return other.name if one.name == other.name else f"{other.name}, against {one.name}"
+    return after.name if before.name == after.name else f"{after.name}, against {before.name}"
 
 
-def _far(one: Moved) -> float:
+def _far(move: Moved) -> float:
     """How far a number moved, as a part of itself."""
-    change = abs(one.after - one.before)
-    return math.inf if math.isnan(change) or not one.before else change / abs(one.before)
+    change = abs(move.after - move.before)
+    return math.inf if math.isnan(change) or not move.before else change / abs(move.before)
 
 
 def _operations(side: Side, other: Side, limits: Sequence[Limit]) -> dict[Key, Operation]:
@@ -230,7 +230,7 @@ def _operations(side: Side, other: Side, limits: Sequence[Limit]) -> dict[Key, O
     parametrised = {experiment.PROGRAM, *variants[variants > 1].index}
     terms = run_terms.of_table(table)
     counts = compare.without_empty(compare.counts(table))
-    found: dict[Key, Operation] = {}
+    operations: dict[Key, Operation] = {}
     for values, brackets in counts.groupby(level=KEYS, sort=False):
         where = {name: str(value) for name, value in zip(KEYS, values, strict=True)}
         key = tuple(where[name] for name in names)
@@ -240,34 +240,34 @@ def _operations(side: Side, other: Side, limits: Sequence[Limit]) -> dict[Key, O
         ]
         parts = (where["workload"], shown, where["phase"], *systems)
         title = for_terminal(", ".join(filter(None, parts)))
-        if key in found:
+        if key in operations:
             raise UserError(
-                f"{side.word}: runs {found[key].run[:8]} and {where['run'][:8]} measure the same"
-                f" operation, {title}; expected one of them"
+                f"{side.word}: runs {operations[key].run[:8]} and {where['run'][:8]} measure the"
+                f" same operation, {title}; expected one of them"
             )
         means = {str(event): float(mean) for event, mean in brackets.mean().items()}
         each = tuple(_value(limit.what, means, terms[where["run"]]) for limit in limits)
-        found[key] = Operation(title, where["phase"], where["run"], each)
-    return found
+        operations[key] = Operation(title, where["phase"], where["run"], each)
+    return operations
 
 
 def _value(what: Column, means: Mapping[str, float], of: run_terms.Terms) -> float:
     if what.is_event:
         return means.get(what.name, math.nan) / of.operations
-    found = compare.evaluate(
+    values = compare.evaluate(
         means, of.operations, of.clock_hz, of.clock_vector, of.operation_bytes, {what.name}
     )
-    return found.get(what.name, math.nan)
+    return values.get(what.name, math.nan)
 
 
-def _explained(one: Moved, baseline: Side, new: Side, place: int) -> Moved:
+def _explained(move: Moved, baseline: Side, new: Side, place: int) -> Moved:
     """Adds the causes of one of the first EXPLAINED moves."""
-    first, second = baseline.runs.get(one.runs[0]), new.runs.get(one.runs[1])
+    first, second = baseline.runs.get(move.runs[0]), new.runs.get(move.runs[1])
     if place >= EXPLAINED or first is None or second is None:
-        return one
-    question = Question((), {"phase": (glob.escape(one.phase),)}, (one.limit.what,))
-    found = {by: list(_causes(first, second, replace(question, by=(by,)))) for by in DIVIDED_BY}
-    return replace(one, causes={by: parts for by, parts in found.items() if parts})
+        return move
+    question = Question((), {"phase": (glob.escape(move.phase),)}, (move.limit.what,))
+    causes = {by: list(_causes(first, second, replace(question, by=(by,)))) for by in DIVIDED_BY}
+    return replace(move, causes={by: parts for by, parts in causes.items() if parts})
 
 
 def _causes(first: Stored, second: Stored, question: Question) -> Iterator[tuple[str, float, str]]:

@@ -134,14 +134,14 @@ def _what_ran(record: dict[str, Any]) -> tuple[str, str]:
     if program := program_output.name(record):
         return "program", program
     if media := record.get("media"):
-        return "media", ", ".join(_medium(role, one) for role, one in media.items())
+        return "media", ", ".join(_medium(role, medium) for role, medium in media.items())
     return "job", _job(record["identity"]["settings"])
 
 
-def _medium(role: str, one: dict[str, str]) -> str:
+def _medium(role: str, medium: dict[str, str]) -> str:
     """Returns a medium with its name, its form and the beginning of its digest."""
-    name = " ".join(filter(None, (one["file"], one["form"], one["known_as"])))
-    return f"{role} {name} (sha256 {one['sha256'][:DIGEST]}...)"
+    name = " ".join(filter(None, (medium["file"], medium["form"], medium["known_as"])))
+    return f"{role} {name} (sha256 {medium['sha256'][:DIGEST]}...)"
 
 
 def _job(settings: dict[str, Any]) -> str:

@@ -22,8 +22,8 @@ Texts = Mapping[str, Sequence[str]]  # the lines of each file, by the file's nam
 def blocks(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[range, range]]:
     """Pairs of places of two texts that belong to each other: equal lines, or lines of the first
     text in whose place the second one has others, fewer or none."""
-    found = SequenceMatcher(None, first, second, autojunk=len(second) > LONG)
-    for _, a, b, c, d in found.get_opcodes():
+    matcher = SequenceMatcher(None, first, second, autojunk=len(second) > LONG)
+    for _, a, b, c, d in matcher.get_opcodes():
         yield range(a, b), range(c, d)
 
 
@@ -42,16 +42,16 @@ def names(
     alone = [[name for name in own if name not in pairs] for own in (before, after)]
     if [len(own) for own in alone] == [1, 1]:
         pairs[alone[1][0]] = alone[0][0]
-    found = {}
+    renamed = {}
     for file, partner in pairs.items():
         for old, new in blocks(before[partner], after[file]):
             for place, line in enumerate(new):
                 if len(old) == len(new):
-                    found[f"{file}:{line + 1}"] = f"{partner}:{old[place] + 1}"
+                    renamed[f"{file}:{line + 1}"] = f"{partner}:{old[place] + 1}"
                 elif file == partner:
                     version = selection.called(other.record)
-                    found[f"{file}:{line + 1}"] = f"{file}:{line + 1} of {version}"
-    return found
+                    renamed[f"{file}:{line + 1}"] = f"{file}:{line + 1} of {version}"
+    return renamed
 
 
 def note(runs: Sequence[Stored]) -> str:
@@ -60,7 +60,7 @@ def note(runs: Sequence[Stored]) -> str:
         f"Lines have the places of {selection.called(runs[0].record)}; equal lines, and changed"
         " lines in the same place, share a row."
     )
-    files = dict.fromkeys(file for one in runs for file in by_source.sources(one) or ())
+    files = dict.fromkeys(file for run in runs for file in by_source.sources(run) or ())
     if len(files) == PAIR and len(runs) == PAIR:
         both = " ".join(shown(Path(own)) for own in files)
         said += f" `./p5lab annotate {both}` shows the two sources beside each other."
@@ -70,9 +70,9 @@ def note(runs: Sequence[Stored]) -> str:
 def _texts(stored: Stored, places: Iterable[str]) -> Texts:
     """The source files of a run by the name that they have in its lines."""
     sources = by_source.sources(stored) or {}
-    found = {}
+    texts = {}
     for name in dict.fromkeys(place.rpartition(":")[0] for place in places):
         paths = [path for path in sources if name and f"/{path}".endswith(f"/{name}")]
         if len(paths) == 1:
-            found[name] = [line.strip() for line in sources[paths[0]].split("\n")]
-    return found
+            texts[name] = [line.strip() for line in sources[paths[0]].split("\n")]
+    return texts

@@ -105,5 +105,5 @@ def several(runs: Sequence[Stored]) -> str:
     """The screens of several runs, each below the name of its run. Empty if no run left a
     screen."""
     return "".join(
-        f"{for_terminal(one.record['label'])}: {shown}" for one in runs if (shown := text(one))
+        f"{for_terminal(run.record['label'])}: {shown}" for run in runs if (shown := text(run))
     )

@@ -34,13 +34,13 @@ class Shown:
     system: int
     head: str = ""
 
-    def text(self, found: Comparison, question: Question) -> str:
+    def text(self, compared: Comparison, question: Question) -> str:
         """Returns the cell in the row of a question."""
-        cell = found.cell(question, found.systems[self.system])
+        cell = compared.cell(question, compared.systems[self.system])
         if cell is None and self.kind == VALUE:
-            return found.why_missing(question, found.systems[self.system])
+            return compared.why_missing(question, compared.systems[self.system])
         if self.kind == RATIO:
-            first = found.cell(question, found.systems[0])
+            first = compared.cell(question, compared.systems[0])
             own = (cell.mean(self.metric), first.mean(self.metric)) if cell and first else None
             return times(ratio(*own)) if own else MISSING
         if cell is None or self.kind != SPREAD:
@@ -48,74 +48,75 @@ class Shown:
         return spread(*cell.spread(self.metric))
 
 
-def summary(found: Comparison, width: int) -> list[Grid]:
+def summary(compared: Comparison, width: int) -> list[Grid]:
     """Returns tables with a row for each benchmark. A table is at most `width` characters wide.
 
     For each system, a row contains the time, the busy cycles and a ratio. The ratio is the system's
     time divided by the first system's time. If no system has a time, the tables show
     Comparison.cost and its ratio. Returns no table if all runs have failed.
     """
-    if not found.questions:
+    if not compared.questions:
         return []
-    cost = 2 * COLUMN_WIDTH + (SPREAD_WIDTH if len(found.seeds) > 1 else RATIO_WIDTH)
+    cost = 2 * COLUMN_WIDTH + (SPREAD_WIDTH if len(compared.seeds) > 1 else RATIO_WIDTH)
     result = []
-    for chosen in _chunks(len(found.systems), (width - LABEL_WIDTH) // cost):
-        is_timed = found.cost == TIME
-        grid = _summary(found, chosen, cycles=is_timed)
+    for chosen in _chunks(len(compared.systems), (width - LABEL_WIDTH) // cost):
+        is_timed = compared.cost == TIME
+        grid = _summary(compared, chosen, cycles=is_timed)
         if is_timed and grid.width > width:  # the ratios matter more than the cycles
-            grid = _summary(found, chosen, cycles=False)
+            grid = _summary(compared, chosen, cycles=False)
         result.append(grid)
     return result
 
 
-def _summary(found: Comparison, chosen: Sequence[int], *, cycles: bool) -> Grid:
+def _summary(compared: Comparison, chosen: Sequence[int], *, cycles: bool) -> Grid:
     """Returns the summary of the chosen systems."""
-    cost, (title, unit) = found.cost, COSTS[found.cost]
+    cost, (title, unit) = compared.cost, COSTS[compared.cost]
     columns = [Shown(cost, VALUE, i, unit) for i in chosen]
-    columns += [Shown(cost, SPREAD, i, SPREAD) for i in chosen if len(found.seeds) > 1]
+    columns += [Shown(cost, SPREAD, i, SPREAD) for i in chosen if len(compared.seeds) > 1]
     columns += [Shown(CYCLES, MEAN, i, "cycles") for i in chosen if cycles]
     columns += [Shown(cost, RATIO, i, RATIO) for i in chosen[1:]]
-    grid = by_benchmark(found, f"{title} of one operation", columns)
-    for what in dict.fromkeys(selection.subject(one.record) for one in found.failed):
-        if not found.phases(what):
+    grid = by_benchmark(compared, f"{title} of one operation", columns)
+    for what in dict.fromkeys(selection.subject(run.record) for run in compared.failed):
+        if not compared.phases(what):
             grid.add(what, *["failed"] * len(chosen))
     return grid
 
 
-def by_benchmark(found: Comparison, title: str, columns: Sequence[Shown]) -> Grid:
+def by_benchmark(compared: Comparison, title: str, columns: Sequence[Shown]) -> Grid:
     """Returns a table with a row for each benchmark, the last point of a curve."""
-    names = list(found.names().values())
-    grid = Grid(title, ["", *(f"{names[one.system]}\n{one.head}".strip() for one in columns)])
-    for question in found.last_points:
-        grid.add(found.label(question), *(one.text(found, question) for one in columns))
+    names = list(compared.names().values())
+    heads = [f"{names[column.system]}\n{column.head}".strip() for column in columns]
+    grid = Grid(title, ["", *heads])
+    for question in compared.last_points:
+        grid.add(compared.label(question), *(column.text(compared, question) for column in columns))
     return grid
 
 
-def events(found: Comparison, width: int) -> list[Grid]:
+def events(compared: Comparison, width: int) -> list[Grid]:
     """Returns a table for each metric of View.OWN_TABLE. A table has a row for each benchmark and a
     column for each system."""
     result = []
     for metric, title in shown_in(View.OWN_TABLE).items():
         room = (width - LABEL_WIDTH) // (COLUMN_WIDTH + RATIO_WIDTH)
-        for chosen in _chunks(len(found.systems), room):
+        for chosen in _chunks(len(compared.systems), room):
             columns = [Shown(metric, VALUE, i) for i in chosen]
             columns += [Shown(metric, RATIO, i, RATIO) for i in chosen[1:]]
-            grid = by_benchmark(found, title, columns)
+            grid = by_benchmark(compared, title, columns)
             if grid.rows:
                 result.append(grid)
     return result
 
 
-def side_by_side(found: Comparison, question: Question, width: int) -> list[Grid]:
+def side_by_side(compared: Comparison, question: Question, width: int) -> list[Grid]:
     """Returns tables of all metrics of one question. Each system has a column of values, and a
     column of ratios to the values of the first system."""
-    workload = found.any_cell(question).record["workload"]
-    names, cells = list(found.names().values()), found.cells(question)
-    seeds = len(found.seeds) > 1
+    workload = compared.any_cell(question).record["workload"]
+    title = f"{compared.label(question)}: {workload['bracket']} (of one {workload['operation']})"
+    names, cells = list(compared.names().values()), compared.cells(question)
+    seeds = len(compared.seeds) > 1
     cost = COLUMN_WIDTH + RATIO_WIDTH + (SPREAD_WIDTH if seeds else 0)
     result = []
     for chosen in _chunks(len(cells), (width - LABEL_WIDTH) // cost):
-        title = f"{found.label(question)}: {workload['bracket']} (of one {workload['operation']})"
         kinds = [(i, kind) for i in chosen for kind in (MEAN, SPREAD)[: 1 + seeds]]
         kinds += [(i, RATIO) for i in chosen[1:]]
         heads = [names[i] if kind == MEAN else f"{names[i]}\n{kind}" for i, kind in kinds]
@@ -123,32 +124,32 @@ def side_by_side(found: Comparison, question: Question, width: int) -> list[Grid
         iterations = [str(cell.iterations) if cell else MISSING for cell in cells]
         grid.add("iterations", *(iterations[i] if kind == MEAN else "" for i, kind in kinds))
         for label, metric in rows([cell for cell in cells if cell]):
-            row = (Shown(metric, kind, i).text(found, question) for i, kind in kinds)
+            row = (Shown(metric, kind, i).text(compared, question) for i, kind in kinds)
             grid.add(label, *row, dim=label.startswith(" "))
         result.append(grid)
     return result
 
 
-def curves(found: Comparison, what: str, width: int) -> list[Grid]:
+def curves(compared: Comparison, what: str, width: int) -> list[Grid]:
     """Returns a table with a row for each point of a curve.
 
     Each metric has a column for each system. For cycles, the table also contains the ratios to the
     first system.
     """
-    questions = found.phases(what)
-    workload = found.any_cell(questions[0]).record["workload"]
-    names = [name.replace("\n", " ") for name in found.names().values()]
-    points = [cell for question in questions for cell in found.cells(question) if cell]
+    questions = compared.phases(what)
+    workload = compared.any_cell(questions[0]).record["workload"]
+    names = [name.replace("\n", " ") for name in compared.names().values()]
+    points = [cell for question in questions for cell in compared.cells(question) if cell]
     metrics = [
         metric
         for metric in shown_in(View.CURVES_COMPARED)
         if any(cell.has(metric) for cell in points)
     ]
-    columns = _curve_columns(metrics, names, width, seeds=len(found.seeds) > 1)
-    heads = [workload["curve"], *(f"{names[one.system]}\n{one.head}" for one in columns)]
+    columns = _curve_columns(metrics, names, width, seeds=len(compared.seeds) > 1)
+    heads = [workload["curve"], *(f"{names[column.system]}\n{column.head}" for column in columns)]
     grid = Grid(f"{what}: counts of one {workload['operation']}", heads, points=True)
     for question in questions:
-        grid.add(question.phase, *(one.text(found, question) for one in columns))
+        grid.add(question.phase, *(column.text(compared, question) for column in columns))
     return [grid]
 
 
@@ -168,10 +169,10 @@ def _curve_columns(
         used += sum(
             max(
                 POINT_WIDTH,
-                len(names[one.system]) + 3,
-                SPREAD_WIDTH if one.kind == SPREAD else 0,
+                len(names[column.system]) + 3,
+                SPREAD_WIDTH if column.kind == SPREAD else 0,
             )
-            for one in group
+            for column in group
         )
         if columns and used > width:
             break
@@ -179,20 +180,20 @@ def _curve_columns(
     return columns
 
 
-def misses(found: Comparison, question: Question) -> Grid:
+def misses(compared: Comparison, question: Question) -> Grid:
     """Returns a table of misses with a row for each geometry."""
-    workload = found.any_cell(question).record["workload"]
+    workload = compared.any_cell(question).record["workload"]
     grid = Grid(
-        f"{found.label(question)}: misses of one {workload['operation']}",
+        f"{compared.label(question)}: misses of one {workload['operation']}",
         ["", *shown_in(View.MISSES).values()],
     )
     several = [
         field
         for field in ("guest", "machine")
-        if len({getattr(system, field) for system in found.systems}) > 1
+        if len({getattr(system, field) for system in compared.systems}) > 1
     ]
-    for system in found.systems:
-        cell = found.cell(question, system)
+    for system in compared.systems:
+        cell = compared.cell(question, system)
         parts = [getattr(system, field) for field in several]
         parts += [readable(system.geometry) or ("" if "machine" in several else system.machine)]
         grid.add(

@@ -4,6 +4,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from rich.console import Console
 
@@ -67,11 +68,11 @@ class Display:
             )
 
 
-def applies(found: Comparison, wanted: Display, form: str) -> bool:
+def applies(compared: Comparison, wanted: Display, form: str) -> bool:
     """Whether the runs get the tables of this module: the runs are a sweep, or the user has chosen
     columns. The shadows of a run have a table of their own."""
-    chosen = bool(found.keys) or bool(wanted.columns)
-    return form in FORMS and chosen and bool(found.questions) and not found.has_shadows
+    chosen = bool(compared.keys) or bool(wanted.columns)
+    return form in FORMS and chosen and bool(compared.questions) and not compared.has_shadows
 
 
 def show(
@@ -88,35 +89,35 @@ def show(
     `keys`: the swept keys. Raises UserError if the choices do not fit the format.
     """
     wanted.check(form)
-    found = Comparison(runs, cannot, keys)
-    if not applies(found, wanted, form):
+    compared = Comparison(runs, cannot, keys)
+    if not applies(compared, wanted, form):
         more, failures = wanted.all_tables, wanted.failures
-        counts.of(console, found, form, all_tables=more, failures=failures)
+        counts.of(console, compared, form, all_tables=more, failures=failures)
         return
     is_screen = form == "table"
     width = console.width if is_screen else counts.NO_LIMIT
-    made = grids(found, wanted.columns, width, broken=is_screen)
+    made = grids(compared, wanted.columns, width, broken=is_screen)
     if wanted.all_tables:
-        made += counts.grids(found, width)
+        made += counts.grids(compared, width)
     elif is_screen and sum(grid.height(width) for grid in made) > LINES:
-        made = grids(found, wanted.columns, width, together=True)
-    tables.show(console, form, made, notes(found, wanted) + counts.about(made, found))
+        made = grids(compared, wanted.columns, width, together=True)
+    tables.show(console, form, made, notes(compared, wanted) + counts.about(made, compared))
 
 
-def notes(found: Comparison, wanted: Display) -> list[str]:
+def notes(compared: Comparison, wanted: Display) -> list[str]:
     """Returns the notes below the tables."""
     lines = counts.notes(
-        found, reference=REFERENCE if found.keys else PLAIN, failures=wanted.failures
+        compared, reference=REFERENCE if compared.keys else PLAIN, failures=wanted.failures
     )
-    if len(found.last_points) < len(found.questions):
+    if len(compared.last_points) < len(compared.questions):
         lines.append(CURVES)
     if not wanted.all_tables and not wanted.columns:
         lines.append(MORE)
-    return lines + counts.footers(found, lines)
+    return lines + counts.footers(compared, lines)
 
 
 def grids(
-    found: Comparison,
+    compared: Comparison,
     chosen: Sequence[Column],
     width: int,
     *,
@@ -130,35 +131,35 @@ def grids(
     do not fit, they continue in further tables. `broken`: whether the heads have line breaks.
     `together`: one table contains the rows of all benchmarks, and names the benchmarks.
     """
-    columns = list(chosen) or _default(found)
-    subjects = _subjects(found)
+    columns = list(chosen) or _default(compared)
+    subjects = _subjects(compared)
     if together:
         subjects = [[row for subject in subjects for row in subject]]
     result = []
     for subject in subjects:
-        table = _Table(found, subject, broken=broken, named=together or not found.keys)
+        table = _Table(compared, subject, broken=broken, named=together or not compared.keys)
         for part in table.parts(columns, width, all_parts=bool(chosen)):
             result.append(table.grid(part))
     return result
 
 
-def _default(found: Comparison) -> list[Column]:
+def _default(compared: Comparison) -> list[Column]:
     """Returns the default columns that have values, the columns that differ between points
     first."""
-    cells = [cell for one in found.last_points for cell in found.cells(one) if cell]
+    cells = [cell for question in compared.last_points for cell in compared.cells(question) if cell]
     having = [
-        one
-        for one in map(column.of_metric, shown_in(View.SWEEP))
-        if any(not math.isnan(one.of(c)) for c in cells)
+        metric
+        for metric in map(column.of_metric, shown_in(View.SWEEP))
+        if any(not math.isnan(metric.of(cell)) for cell in cells)
     ]
     first, others = having[:ALWAYS], having[ALWAYS:]
-    return [*first, *sorted(others, key=lambda one: not _differs(found, one))]
+    return [*first, *sorted(others, key=lambda metric: not _differs(compared, metric))]
 
 
-def _differs(found: Comparison, one: Column) -> bool:
-    for subject in _subjects(found):
-        cells = [cell for row in subject if (cell := found.cell(*row))]
-        if len({number(one.of(cell)) for cell in cells}) > 1:
+def _differs(compared: Comparison, metric: Column) -> bool:
+    for subject in _subjects(compared):
+        cells = [cell for row in subject if (cell := compared.cell(*row))]
+        if len({number(metric.of(cell)) for cell in cells}) > 1:
             return True
     return False
 
@@ -166,25 +167,25 @@ def _differs(found: Comparison, one: Column) -> bool:
 Subject = list[tuple[Question, System]]  # the rows of a table
 
 
-def _subjects(found: Comparison) -> list[Subject]:
+def _subjects(compared: Comparison) -> list[Subject]:
     """Returns the rows of each table. The rows of one system are together, in the order of the
     points."""
-    if not found.keys:
-        return [[(one, system) for one in found.last_points for system in found.systems]]
+    if not compared.keys:
+        return [list(product(compared.last_points, compared.systems))]
     subjects: dict[tuple[str, str], list[Question]] = {}
-    for question in found.last_points:
-        subjects.setdefault((_title(found, question), question.phase), []).append(question)
-    return [_rows(found, questions) for questions in subjects.values()]
+    for question in compared.last_points:
+        subjects.setdefault((_title(compared, question), question.phase), []).append(question)
+    return [_rows(compared, questions) for questions in subjects.values()]
 
 
-def _rows(found: Comparison, questions: Sequence[Question]) -> Subject:
+def _rows(compared: Comparison, questions: Sequence[Question]) -> Subject:
     groups: dict[tuple[str, ...], Subject] = {}
-    for system in found.systems:
+    for system in compared.systems:
         for question in questions:
             group = groups.setdefault(_system_names(system), [])
             # Not every point has a run: a swept parameter belongs to some benchmarks only, and not
             # all points of a sweep may be stored.
-            if found.cell(question, system) or found.why_missing(question, system) != MISSING:
+            if compared.cell(question, system) or compared.why_missing(question, system) != MISSING:
                 group.append((question, system))
     return [row for group in groups.values() for row in group]
 
@@ -193,26 +194,26 @@ def _system_names(system: System) -> tuple[str, ...]:
     return tuple(getattr(system, field) for field in FIELDS)
 
 
-def _title(found: Comparison, question: Question) -> str:
+def _title(compared: Comparison, question: Question) -> str:
     """Returns the name of a benchmark without the swept parameters."""
-    record = found.any_cell(question).record
+    record = compared.any_cell(question).record
     words = question.what.split(" ")
-    for key in found.keys:
+    for key in compared.keys:
         name = key.removeprefix(PARAMETERS)
         text = str(record["parameters"].get(name, ""))
         for word in (f"{name}={text}", text):
             if name != key and word in words[1:]:
                 words.remove(word)
                 break
-    return " ".join(words) + found.phase_of(question)
+    return " ".join(words) + compared.phase_of(question)
 
 
 class _Table:
     """One table of a sweep, before the columns are divided."""
 
-    def __init__(self, found: Comparison, rows: Subject, *, broken: bool, named: bool) -> None:
+    def __init__(self, compared: Comparison, rows: Subject, *, broken: bool, named: bool) -> None:
         """`broken`: whether heads have line breaks. `named`: whether the rows name benchmarks."""
-        self._found, self._rows, self._broken, self._named = found, rows, broken, named
+        self._compared, self._rows, self._broken, self._named = compared, rows, broken, named
         self._leading = self._leading_columns()
 
     def parts(
@@ -224,16 +225,16 @@ class _Table:
         room = width - EDGE - min(names, int(width * MOST_KEYS))
         parts: list[list[Column]] = [[]]
         used = 0
-        for one in columns:
-            needed = _width(self._cells(one)) + BORDER
+        for metric in columns:
+            needed = _width(self._cells(metric)) + BORDER
             if parts[-1] and used + needed > room:
                 if not all_parts:
                     continue  # a narrower column may still fit
                 parts.append([])
                 used = 0
             if not parts[-1]:
-                needed += sum(_width(cells) + BORDER for cells in self._beside(one))
-            parts[-1].append(one)
+                needed += sum(_width(cells) + BORDER for cells in self._beside(metric))
+            parts[-1].append(metric)
             used += needed
         return parts
 
@@ -242,46 +243,47 @@ class _Table:
         title = "Means of one operation"
         if not self._named:
             question = self._rows[0][0]
-            workload = self._found.any_cell(question).record["workload"]
-            title = f"{_title(self._found, question)}: counts of one {workload['operation']}"
+            workload = self._compared.any_cell(question).record["workload"]
+            title = f"{_title(self._compared, question)}: counts of one {workload['operation']}"
         body = list(self._leading)
-        for place, one in enumerate(columns):
-            body.append(self._cells(one))
+        for place, metric in enumerate(columns):
+            body.append(self._cells(metric))
             if place == 0:
-                body += self._beside(one)
+                body += self._beside(metric)
         keys = max(len(self._leading), 1)
         grid = Grid(title, [cells[0] for cells in body], keys=keys)
         for cells in zip(*(cells[1:] for cells in body), strict=True):
             grid.add(*cells)
         return grid
 
-    def _beside(self, one: Column) -> list[list[str]]:
+    def _beside(self, metric: Column) -> list[list[str]]:
         """Returns the columns beside the first: the ranges of several seeds, and in a sweep the
         ratios."""
-        ranges = [self._ranges(one)] if len(self._found.seeds) > 1 else []
-        return ranges + ([self._ratios(one)] if self._found.keys and len(self._rows) > 1 else [])
+        ranges = [self._ranges(metric)] if len(self._compared.seeds) > 1 else []
+        is_sweep = self._compared.keys and len(self._rows) > 1
+        return [*ranges, *([self._ratios(metric)] if is_sweep else [])]
 
-    def _ranges(self, one: Column) -> list[str]:
-        cells = [self._found.cell(*row) for row in self._rows]
-        return [SPREAD, *(spread(*one.spread(cell)) if cell else MISSING for cell in cells)]
+    def _ranges(self, metric: Column) -> list[str]:
+        cells = [self._compared.cell(*row) for row in self._rows]
+        return [SPREAD, *(spread(*metric.spread(cell)) if cell else MISSING for cell in cells)]
 
     def _leading_columns(self) -> list[list[str]]:
         """Returns the columns that name a row. Each column begins with its head. A column with the
         same text in all rows is left out, except for the points of the sweep."""
-        found = self._found
+        compared = self._compared
         names: dict[str, list[str]] = {}
         if self._named:
-            titles = [_title(found, question) for question, _ in self._rows]
+            titles = [_title(compared, question) for question, _ in self._rows]
             # With a sweep, only the first row of a benchmark has its name.
             names["benchmark"] = [
-                "" if found.keys and place and titles[place - 1] == title else title
+                "" if compared.keys and place and titles[place - 1] == title else title
                 for place, title in enumerate(titles)
             ]
         for field in FIELDS:
             texts = [getattr(system, field) for _, system in self._rows]
-            if len({getattr(system, field) for system in found.systems}) > 1:
+            if len({getattr(system, field) for system in compared.systems}) > 1:
                 names[field] = texts
-        points = [[self._point(key, *row) for row in self._rows] for key in found.keys]
+        points = [[self._point(key, *row) for row in self._rows] for key in compared.keys]
         points = [texts for texts in points if any(texts)]
         if len(points) > LEADING:
             points = [[" ".join(filter(None, texts)) for texts in zip(*points, strict=True)]]
@@ -289,29 +291,30 @@ class _Table:
         return columns + [["", *(text or MISSING for text in texts)] for texts in points]
 
     def _point(self, key: str, question: Question, system: System) -> str:
-        cell = self._found.cell(question, system)
+        cell = self._compared.cell(question, system)
         if cell:
             return swept_keys.shown(cell.record, key)
         words = overlay_of(system.geometry)
         return readable(f"{key}={words[key]}") if key in words else ""
 
-    def _cells(self, one: Column) -> list[str]:
-        head = one.head if self._broken else one.name
+    def _cells(self, metric: Column) -> list[str]:
+        head = metric.head if self._broken else metric.name
         texts = []
         for question, system in self._rows:
-            cell = self._found.cell(question, system)
-            why = "" if cell else self._found.why_missing(question, system)
-            texts.append(number(one.of(cell)) if cell else why)
+            cell = self._compared.cell(question, system)
+            why = "" if cell else self._compared.why_missing(question, system)
+            texts.append(number(metric.of(cell)) if cell else why)
         return [head, *texts]
 
-    def _ratios(self, one: Column) -> list[str]:
+    def _ratios(self, metric: Column) -> list[str]:
         firsts: dict[tuple[str, ...], Cell | None] = {}
         texts = []
         for question, system in self._rows:
-            cell = self._found.cell(question, system)
-            benchmark = _title(self._found, question), question.phase
+            cell = self._compared.cell(question, system)
+            benchmark = _title(self._compared, question), question.phase
             first = firsts.setdefault((*benchmark, *_system_names(system)), cell)
-            texts.append(times(ratio(one.of(cell), one.of(first))) if cell and first else MISSING)
+            values = (metric.of(cell), metric.of(first)) if cell and first else None
+            texts.append(times(ratio(*values)) if values else MISSING)
         return [RATIO, *texts]
 
 

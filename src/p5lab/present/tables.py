@@ -147,7 +147,7 @@ class Grid:
         """The table as a terminal of `width` characters shows it: if the columns that name the row
         leave no space for numbers, their texts continue in further rows. If this is enough for all
         texts, the table has one part."""
-        widths = [min(one, LONG) for one in self.widths()]
+        widths = [min(natural, LONG) for natural in self.widths()]
         names = widths[: self.keys]
         most = int(width * MOST_KEYS)
         if len(names) < 2 or self.width <= width or total(names) <= most:
@@ -178,12 +178,12 @@ class Grid:
     def _parts(self, width: int) -> list[list[int]]:
         """Divides the columns into tables of at most `width` characters. Returns the numbers of the
         columns in each table."""
-        widths = [min(one, LONG) for one in self.widths()]
+        widths = [min(natural, LONG) for natural in self.widths()]
         keys = min(self.keys, len(widths))
         names = list(range(keys))
         parts: list[list[int]] = [names.copy()] if widths else []
         for place in range(keys, len(widths)):
-            wide = total([widths[one] for one in (*parts[-1], place)]) > width
+            wide = total([widths[column] for column in (*parts[-1], place)]) > width
             if wide and len(parts[-1]) > keys:
                 parts.append(names.copy())
             parts[-1].append(place)
@@ -193,7 +193,7 @@ class Grid:
             [*names, *range(first, min(first + each, len(widths)))]
             for first in range(keys, len(widths), max(each, 1))
         ]
-        fits = all(total([widths[one] for one in part]) <= width for part in even)
+        fits = all(total([widths[column] for column in part]) <= width for part in even)
         return even if even and fits else parts
 
     def markdown(self) -> str:
@@ -275,7 +275,7 @@ def _level(widths: Sequence[int], width: int) -> int:
     can be limited. `widths`: those of their texts."""
     room = width - total([0] * len(widths))
     level = max(widths, default=0)
-    while level > 0 and sum(min(one, level) for one in widths) > room:
+    while level > 0 and sum(min(natural, level) for natural in widths) > room:
         level -= 1
     return level
 

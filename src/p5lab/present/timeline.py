@@ -76,7 +76,7 @@ def _clocks(counts: Mapping[str, int]) -> dict[str, int]:
     if not cpi.is_in(counts):
         return {}
     groups = {
-        column: sum(counts.get(one, 0) for one in cpi.GROUPS[group])
+        column: sum(counts.get(component, 0) for component in cpi.GROUPS[group])
         for column, group in CLOCKS.items()
     }
     return {**groups, IDLE: counts[cpi.IDLE]}
@@ -94,18 +94,18 @@ def show(console: Console, stored: Stored, form: str) -> None:
     Raises UserError if the run was executed without --trace crossings.
     """
     check(stored)
-    found = phases(stored)
+    typical = phases(stored)
     if form == "json":
-        listed = [{"phase": phase, "steps": steps} for phase, steps in found.items()]
+        listed = [{"phase": phase, "steps": steps} for phase, steps in typical.items()]
         console.file.write(tables.as_json(run=stored.id, phases=listed))
         return
     names = phase_names.of(stored.record)
     grids = [
         grid
-        for phase, steps in found.items()
+        for phase, steps in typical.items()
         for grid in _grids(names.get(phase, f"phase {phase}"), steps)
     ]
-    every = [{"phase": phase, **step} for phase, steps in found.items() for step in steps]
+    every = [{"phase": phase, **step} for phase, steps in typical.items() for step in steps]
     tables.show(console, form, grids, [], every)
 
 

@@ -39,20 +39,20 @@ def of(
     not name two systems with CPI stacks.
     """
     first, second, names = _systems(lab, words, only, single=single)
-    found = list(explanation.between(first, second, names, _with_ring(asked), top))
-    if not found:
+    explanations = list(explanation.between(first, second, names, _with_ring(asked), top))
+    if not explanations:
         a, b = (few(dict.fromkeys(explanation.measured(own))) for own in (first, second))
         raise UserError(
             f"{names[0]} and {names[1]} have no operation in common: {a}, and {b}; expected two"
             " runs of one workload, or of programs"
         )
-    fewest = min(min(one.seeds) for one in found)
+    fewest = min(min(explained.seeds) for explained in explanations)
     if fewest < SEEDS and not single:
         raise UserError(
             f"expected {SEEDS} or more placement seeds for each system, found {fewest}; make the"
             f" runs with --cpi --seed 0-{SEEDS - 1}, or use --single"
         )
-    return found
+    return explanations
 
 
 def _with_ring(asked: Question | None) -> Question | None:
@@ -62,7 +62,7 @@ def _with_ring(asked: Question | None) -> Question | None:
     if COMPONENT in asked.dimensions:
         raise UserError(f"explain --by {COMPONENT}: every explanation is by component already")
     for name in asked.dimensions:
-        if not any(one.has((name, COMPONENT)) for one in OBSERVERS):
+        if not any(observer.has((name, COMPONENT)) for observer in OBSERVERS):
             raise UserError(
                 f"explain --by {name}: clocks are not divided by {name}; expected a dimension of"
                 f" clocks, such as function, or `compare RUN RUN --by {name}`"
@@ -82,14 +82,14 @@ def _systems(
             selection.find(lab, what, "--cpi")  # the message says what is wrong with this word
         return _two_runs(lab, words, only)
     groups = selection.groups(lab, [what], only)
-    runs = [one for same in groups if (one := cpi_stack.first_in(same))]
+    runs = [run for same in groups if (run := cpi_stack.first_in(same))]
     if not runs:
         _check_names(lab, what, names, {word for same in groups for word in _words(same[0])})
         raise UserError(
             f"{what} has no run with a CPI stack: run `{_command(lab, what, names, single)}` first"
         )
     if not names:
-        names = list(dict.fromkeys(_name(one) for one in runs))
+        names = list(dict.fromkeys(_name(run) for run in runs))
         if len(names) != PAIR:
             raise UserError(
                 f"{what} has {len(names)} systems with a CPI stack: expected the names of two:"
@@ -100,12 +100,12 @@ def _systems(
         raise UserError(
             f"{' '.join(names)}: expected the names of two different systems of {what}: {every}"
         )
-    chosen = [[one for one in runs if name in _words(one)] for name in names]
-    for name, found in zip(names, chosen, strict=True):
-        if not found:
-            known = {word for one in runs for word in _words(one)}
+    chosen = [[run for run in runs if name in _words(run)] for name in names]
+    for name, own in zip(names, chosen, strict=True):
+        if not own:
+            known = {word for run in runs for word in _words(run)}
             raise unknown("system", name, known, where=what)
-        if len(systems := dict.fromkeys(_name(one) for one in found)) > 1:
+        if len(systems := dict.fromkeys(_name(run) for run in own)) > 1:
             raise UserError(f"{name}: several systems have this name: {', '.join(systems)}")
     return chosen[0], chosen[1], (names[0], names[1])
 
@@ -152,11 +152,11 @@ def _two_runs(
                 f"{word} is an experiment: expected two runs or labels, or an experiment before"
                 " two of its systems"
             )
-    one, other = (_of_word(lab, word, only) for word in words)
-    if {own.id for own in one} == {own.id for own in other}:
+    ours, theirs = (_of_word(lab, word, only) for word in words)
+    if {own.id for own in ours} == {own.id for own in theirs}:
         raise UserError(f"{' '.join(words)}: expected two different runs, found one run twice")
-    versions = selection.as_versions([*one, *other])
-    first, second = versions[: len(one)], versions[len(one) :]
+    versions = selection.as_versions([*ours, *theirs])
+    first, second = versions[: len(ours)], versions[len(ours) :]
     for word, own in zip(words, (first, second), strict=True):
         _check_one_system(word, own)
     return first, second, _names(first[0], second[0])
@@ -166,14 +166,14 @@ def _of_word(lab: Lab, word: str, only: str) -> list[Stored]:
     """The runs that an id or a label names, those with a CPI stack. Without any, the newest runs,
     which the message about the missing stack then names."""
     groups = selection.groups(lab, [word], only)
-    stacks = [one for same in groups if (one := cpi_stack.first_in(same))]
+    stacks = [run for same in groups if (run := cpi_stack.first_in(same))]
     return stacks or [selection.finished(same[0]) for same in groups]
 
 
 def _check_one_system(word: str, runs: Sequence[Stored]) -> None:
     """Raises UserError if a label names runs of several systems, versions or operations with one
     seed, whose mean would be a number of none of them."""
-    systems = {System.of(one.record): one for one in runs}
+    systems = {System.of(run.record): run for run in runs}
     same = [own[:2] for own in repeated(runs)]
     if len(systems) > 1 or same:
         listed = selection.listed_runs(systems.values() if len(systems) > 1 else same[0])
@@ -185,7 +185,7 @@ def _check_one_system(word: str, runs: Sequence[Stored]) -> None:
 
 def _names(first: Stored, second: Stored) -> tuple[str, str]:
     """The names of two systems: the versions and parts that differ, or their order in time."""
-    whole = [(selection.called(one.record), *system_of(one.record)) for one in (first, second)]
+    whole = [(selection.called(run.record), *system_of(run.record)) for run in (first, second)]
     a, b = (" ".join(filter(None, own)) for own in differing(whole))
     if not a or not b:
         a, b = (" ".join(filter(None, own)) for own in whole)

@@ -102,21 +102,20 @@ class Effects:
 def changes(board: Machine) -> list[Change]:
     """The changes to try on a machine: each ideal part, and each key of the tables above that the
     machine has and that can have the other value."""
-    found: list[tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]] = [
+    candidates: list[tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]] = [
         ({f"{ideal.PREFIX}{part}": "true"}, components, ())
         for part in ideal.PARTS
         for components in (NEW_CODE if part == "l1i" else COMPONENTS.get(part, (cpi.IDLE,)),)
     ]
     for key, (components, misses) in DOUBLED.items():
-        found.append(({key: str(2 * int(board.values[key]))}, components, misses))
+        candidates.append(({key: str(2 * int(board.values[key]))}, components, misses))
     for key, (value, components) in CHANGED.items():
-        found.append(({key: value}, components, ()))
-    first, *others = (int(one) for one in str(board.canonical("engine")[DRAM_READ]).split("-"))
-    if any(one > BEAT for one in others):
+        candidates.append(({key: value}, components, ()))
+    first, *others = map(int, str(board.canonical("engine")[DRAM_READ]).split("-"))
+    if max(others, default=0) > BEAT:
         text = "-".join([str(first), *[str(BEAT)] * len(others)])
-        found.append(({DRAM_READ: text}, L2_WAITS, ()))
-    kept = (_change(board, *one) for one in found)
-    return [one for one in kept if one]
+        candidates.append(({DRAM_READ: text}, L2_WAITS, ()))
+    return [change for wanted in candidates if (change := _change(board, *wanted))]
 
 
 def _change(
@@ -137,12 +136,12 @@ def _change(
     return Change({key: changed.overlay[key] for key in settings}, components, misses)
 
 
-def shadows(found: Iterable[Change]) -> tuple[Shadow, ...]:
+def shadows(changes: Iterable[Change]) -> tuple[Shadow, ...]:
     """The geometries whose misses the run of the unchanged machine counts, too."""
-    return tuple(Shadow(one.name, dict(one.settings)) for one in found if one.misses)
+    return tuple(Shadow(change.name, dict(change.settings)) for change in changes if change.misses)
 
 
-def effects(plain: Sequence[Stored], found: Sequence[Change]) -> list[Effects]:
+def effects(plain: Sequence[Stored], changes: Sequence[Change]) -> list[Effects]:
     """What each change could gain, from the runs of the unchanged machine, which counted the CPI
     stack and the shadows."""
     compared = Comparison(plain)
@@ -153,17 +152,17 @@ def effects(plain: Sequence[Stored], found: Sequence[Change]) -> list[Effects]:
             for other in compared.systems
             if other.guest == system.guest
         }
-        every = tuple(_effect(one, cell, beside.get(one.name)) for one in found)
+        every = tuple(_effect(change, cell, beside.get(change.name)) for change in changes)
         name = " ".join(filter(None, (system.guest, system.machine, system.geometry)))
         result.append(Effects(compared.label(question), name, _elapsed(cell), every))
     return result
 
 
-def _measured(found: Comparison) -> Iterator[tuple[Question, System, Cell]]:
+def _measured(compared: Comparison) -> Iterator[tuple[Question, System, Cell]]:
     """The cells that are not those of shadows."""
-    for question in found.questions:
-        for system in found.systems:
-            cell = found.cell(question, system)
+    for question in compared.questions:
+        for system in compared.systems:
+            cell = compared.cell(question, system)
             if cell and cell.record["machine"]["geometry"] == system.geometry:
                 yield question, system, cell
 
@@ -172,7 +171,7 @@ def _effect(change: Change, cell: Cell, shadow: Cell | None) -> Effect:
     waits = sum(_count(cell, name) for name in change.components)
     if not (change.misses and shadow):
         return Effect(change, waits, None)
-    own, other = (sum(_count(one, name) for name in change.misses) for one in (cell, shadow))
+    own, other = (sum(_count(side, name) for name in change.misses) for side in (cell, shadow))
     avoided = (own - other) / own if own else 0.0
     return Effect(change, waits * max(avoided, 0), avoided)
 
@@ -186,19 +185,19 @@ def _elapsed(cell: Cell) -> float:
     return cell.mean(CYCLES) + _count(cell, cpi.IDLE)
 
 
-def worth_trying(found: Sequence[Effects]) -> list[Change]:
+def worth_trying(effects: Sequence[Effects]) -> list[Change]:
     """The changes that could gain at least LEAST for one of the benchmarks."""
     tried = {
         effect.change.name: effect.change
-        for one in found
-        for effect in one.every
-        if effect.most >= LEAST * one.cycles
+        for benchmark in effects
+        for effect in benchmark.every
+        if effect.most >= LEAST * benchmark.cycles
     }
     return list(tried.values())
 
 
 def with_gains(
-    found: Sequence[Effects], plain: Sequence[Stored], tried: Sequence[Stored]
+    effects: Sequence[Effects], plain: Sequence[Stored], tried: Sequence[Stored]
 ) -> list[Effects]:
     """The effects with the measured gains. `tried`: the runs with the changes."""
     compared = Comparison([*plain, *tried])
@@ -209,54 +208,58 @@ def with_gains(
         name = " ".join(f"{k}={v}" for k, v in overlay.items() if base.get(k) != v)
         gains[compared.label(question), system.guest, name] = _elapsed(cell)
 
-    def gained(one: Effects, effect: Effect) -> Effect:
-        cycles = gains.get((one.label, one.system.split(" ")[0], effect.change.name))
-        return effect if cycles is None else replace(effect, gain=one.cycles - cycles)
+    def gained(benchmark: Effects, effect: Effect) -> Effect:
+        cycles = gains.get((benchmark.label, benchmark.system.split(" ")[0], effect.change.name))
+        return effect if cycles is None else replace(effect, gain=benchmark.cycles - cycles)
 
-    return [replace(one, every=tuple(gained(one, x) for x in one.every)) for one in found]
+    return [
+        replace(benchmark, every=tuple(gained(benchmark, effect) for effect in benchmark.every))
+        for benchmark in effects
+    ]
 
 
-def show(console: Console, found: Sequence[Effects], form: str) -> None:
+def show(console: Console, effects: Sequence[Effects], form: str) -> None:
     """Prints the gains as table, markdown, csv or json, the largest first."""
     said = []
-    for one in found:
-        if rest := [effect.change.shown for effect in one.every if effect.gain is None]:
-            where = f"{one.label} on {one.system}: not" if len(found) > 1 else "Not"
+    for benchmark in effects:
+        if rest := [effect.change.shown for effect in benchmark.every if effect.gain is None]:
+            where = f"{benchmark.label} on {benchmark.system}: not" if len(effects) > 1 else "Not"
             said.append(f"{where} tried, because they can gain less: {', '.join(rest)}.")
-    tables.show(console, form, list(map(_grid, found)), [*said, NOTE], rows(found))
+    tables.show(console, form, list(map(_grid, effects)), [*said, NOTE], rows(effects))
 
 
-def _sorted(one: Effects) -> list[Effect]:
+def _sorted(benchmark: Effects) -> list[Effect]:
     return sorted(
-        (effect for effect in one.every if effect.gain is not None),
+        (effect for effect in benchmark.every if effect.gain is not None),
         key=lambda effect: -(effect.gain or 0),
     )
 
 
-def _grid(one: Effects) -> Grid:
+def _grid(benchmark: Effects) -> Grid:
     grid = Grid(
-        f"{one.label} on {one.system}: what would help, of {clocks(one.cycles)} cycles",
+        f"{benchmark.label} on {benchmark.system}: what would help,"
+        f" of {clocks(benchmark.cycles)} cycles",
         ["change", "gain", "%", "misses avoided"],
     )
-    for effect in _sorted(one):
+    for effect in _sorted(benchmark):
         gain = effect.gain or 0
         avoided = MISSING if effect.avoided is None else f"{effect.avoided:.0%}"
-        grid.add(effect.change.shown, clocks(gain), percent(gain, one.cycles), avoided)
+        grid.add(effect.change.shown, clocks(gain), percent(gain, benchmark.cycles), avoided)
     return grid
 
 
-def rows(found: Sequence[Effects]) -> list[dict[str, object]]:
+def rows(effects: Sequence[Effects]) -> list[dict[str, object]]:
     """A row for each change, those with the largest gain first; then those that were not tried."""
     return [
         {
-            "benchmark": one.label,
-            "system": one.system,
+            "benchmark": benchmark.label,
+            "system": benchmark.system,
             "change": effect.change.shown,
-            "cycles": one.cycles,
+            "cycles": benchmark.cycles,
             "gain": effect.gain,
             "at_most": effect.most,
             "misses_avoided": effect.avoided,
         }
-        for one in found
-        for effect in [*_sorted(one), *(e for e in one.every if e.gain is None)]
+        for benchmark in effects
+        for effect in [*_sorted(benchmark), *(e for e in benchmark.every if e.gain is None)]
     ]
