@@ -10,12 +10,18 @@
 #include "devices/device.hh"
 #include "session/session.hh"
 
+class bx_cpuid_t;
+
 extern bool p5_flawed_divider;  // (patch 0020, x87.cc)
 
 namespace bochs {
 
 // The only run of this process.
 session::Session& run();
+
+// Returns what Bochs asks about the processor's identity and its model-specific registers
+// (processor.cc).
+bx_cpuid_t* make_processor();
 
 // Counts an event of a device in the current ring and address space.
 void count_event(p5::Event event, uint64_t number);
