@@ -9,6 +9,7 @@ scripts, so a browser executes no code from the page.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -103,16 +104,7 @@ class Page:
 def render(page: Page) -> str:
     """Returns the HTML of a page. The same page always gives the same HTML."""
     style = (HERE / "page.css").read_text(encoding="utf-8")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_printable,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template("page.html")
-    return template.render(
+    return _template().render(
         page=page,
         run_heads=RUN_HEADS,
         version=__version__,
@@ -121,6 +113,20 @@ def render(page: Page) -> str:
         lines=_lines,
         capital=_capital,
     )
+
+
+@cache
+def _template() -> jinja2.Template:
+    """The template of a page, which is compiled once in a process."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html")
 
 
 def make(
