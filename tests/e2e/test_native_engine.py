@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """`--engine native`: the workloads run directly on this host."""
 
+import contextlib
+import io
 import json
 import os
 import re
 import subprocess
-import sys
 
 import pytest
 
+from p5lab.cli import main as cli
 from p5lab.lab import Lab
 from p5stats import events
 
@@ -176,22 +178,20 @@ def test_the_programs_of_the_guests_know_nothing_of_it():
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory):
-    """Returns a function that runs the command line, with its own results directory."""
-    results = tmp_path_factory.mktemp("native") / "results"
-    code = (
-        "import sys; from pathlib import Path; from p5lab.cli import main as cli; "
-        "from p5lab.lab import Lab;"
-        " sys.exit(cli.main(sys.argv[2:], Lab(Lab.here().root, Path(sys.argv[1]))))"
-    )
+    """Returns a function that runs a command line, with its own results directory. The function
+    returns the exit status, the output and the messages."""
+    lab = Lab(ROOT, tmp_path_factory.mktemp("native") / "results")
 
     def run(*arguments):
-        return subprocess.run(
-            [sys.executable, "-c", code, str(results), *arguments, "--no-build"],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "PYTHONPATH": f"{ROOT}/src:{ROOT}/stats-parsers", "COLUMNS": "200"},
-        )
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            patch.setenv("COLUMNS", "200")
+            status = cli.main([*arguments, "--no-build"], lab)
+        return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
     return run
 

@@ -2,11 +2,11 @@
 """`run --program FILE.c --stdin FILE` and a pipe: the program reads the same bytes as with `< FILE`
 in a shell."""
 
+import contextlib
 import json
 import os
 import random
 import subprocess
-import sys
 
 import hostcc
 import pytest
@@ -88,23 +88,39 @@ def test_the_program_reads_what_it_reads_on_this_host(guest, own_lab, source, tm
         assert printed(capsys.readouterr().err) == wanted.splitlines()
 
 
-def test_a_pipe_is_the_standard_input(source, tmp_path):
-    command = [sys.executable, "-m", "p5lab", "run", "--program", str(source), "--json"]
+@contextlib.contextmanager
+def piped(content):
+    """A pipe with this content is the standard input of this process."""
+    kept, (end, begin) = os.dup(0), os.pipe()
+    os.write(begin, content)
+    os.close(begin)
+    os.dup2(end, 0)
+    os.close(end)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+
+
+def test_a_pipe_is_the_standard_input(own_lab, source, tmp_path, capsys):
     content = b"3 4\n\0\xff"
 
-    def the_run(words, **given):
-        done = subprocess.run([*command, *words], capture_output=True, check=True, **given)
-        (run,) = {row["runs"] for row in json.loads(done.stdout)["rows"]}
-        return run, done.stderr.decode()
+    def the_run(*words):
+        assert cli.main(["run", "--program", str(source), "--json", *words], own_lab) == 0
+        said = capsys.readouterr()
+        (run,) = {row["runs"] for row in json.loads(said.out)["rows"]}
+        return run, said.err
 
-    piped, said = the_run([], input=content)
+    with piped(content):
+        run, said = the_run()
     assert "6 bytes, " in said
     # The same bytes from a file are the same run, and other bytes are another run.
     same = tmp_path / "file"
     same.write_bytes(content)
-    assert the_run(["--stdin", same])[0] == piped
+    assert the_run("--stdin", str(same))[0] == run
     same.write_bytes(content + b"!")
-    assert the_run(["--stdin", same])[0] != piped
+    assert the_run("--stdin", str(same))[0] != run
 
 
 def test_programs_of_other_languages(own_lab, tmp_path, capsys):
