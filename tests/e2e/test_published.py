@@ -12,22 +12,25 @@ from p5lab.lab import Lab
 from p5lab.progress import Progress
 from p5stats.claims import FAILS, HOLDS
 
-# These workloads take minutes. In the fast set, test_memory_workloads.py checks the plateaus of the
-# first two workloads. test_ipc_workloads.py, test_file_workloads.py and test_net_workloads.py check
-# smaller versions of the other workloads.
+# These workloads take long. In the fast set, test_memory_workloads.py checks the plateaus of the
+# first two workloads. test_ipc_workloads.py, test_file_workloads.py, test_disk.py and
+# test_net_workloads.py check smaller versions of the other workloads.
 LONG = (
     "mem-bandwidth",
     "hbench-bandwidth",
     "copy-routines",
     "ctx",
     "pipe-bandwidth",
+    "tcp-bandwidth",
     "udp-bandwidth",
     "bonnie",
     "create-delete",
     "small-files",
+    "raw-seek",
     "disk-read",
     "disk-write",
     "parallel-read",
+    "bcopy",
     "bitblt",
     "andrew",
     "netbw",

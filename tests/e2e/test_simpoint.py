@@ -103,7 +103,7 @@ def test_events_of_the_intervals_are_those_of_the_brackets(boot):
 
 
 def test_misses_stand_beside_the_blocks(aside, capsys):
-    words = "getpid --parameter iterations=400 --interval 5000 --features blocks+misses"
+    words = "getpid --parameter iterations=200 --interval 5000 --features blocks+misses"
     (row,) = estimates(capsys, aside, *words.split())
     assert row["features"] == "blocks+misses"
     made = aside.results / command.BLOCKS / row["runs"][command.BLOCKS]
