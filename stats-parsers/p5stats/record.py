@@ -62,19 +62,24 @@ def plain(value: object) -> int | float | bool | str | None:
     return float(text) if re.fullmatch(r"-?[0-9]+\.[0-9]+", text) else text
 
 
+def inner(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """A table inside a record. Empty if the record does not contain the table."""
+    table: Any = record
+    for name in names:
+        table = table.get(name) if isinstance(table, dict) else None
+    return table if isinstance(table, dict) else {}
+
+
 def program_digest(record: Mapping[str, Any]) -> str:
     """Returns the digest of the user's program from a record. Empty for a workload, for a program
     of the guest, and if the record has no digest."""
-    workload, identity = record.get("workload"), record.get("identity")
-    if not (isinstance(workload, dict) and workload.get("name") == "program"):
+    if inner(record, "workload").get("name") != "program":
         return ""
-    digests = identity.get("digests") if isinstance(identity, dict) else None
-    return str(digests.get("program", "")) if isinstance(digests, dict) else ""
+    return str(inner(record, "identity", "digests").get("program", ""))
 
 
 def counts_digest(record: Mapping[str, Any]) -> str | None:
     """Returns the SHA-256 of counts.parquet from a record, or None if the record does not contain
     it."""
-    digests = record.get("digests")
-    digest = digests.get("counts.parquet") if isinstance(digests, dict) else None
+    digest = inner(record, "digests").get("counts.parquet")
     return digest if isinstance(digest, str) else None

@@ -353,8 +353,9 @@ def miss_clocks(parsed: Events, empty: int, intervals: int) -> np.ndarray:
     (intervals, kinds). StatsError if the run has no counts of an interval."""
     if missing := set(range(intervals)) - parsed.intervals.keys():
         raise StatsError(f"the run has no counts of interval {min(missing)}")
-    counts = [counted(parsed, empty, interval) for interval in range(intervals)]
-    return np.array([[own.get(kind, 0) * MISSES[kind] for kind in MISSES] for own in counts], float)
+    counts = (counted(parsed, empty, interval) for interval in range(intervals))
+    clocks = [[events.get(kind, 0) * cost for kind, cost in MISSES.items()] for events in counts]
+    return np.array(clocks, float)
 
 
 def elapsed(parsed: Events, empty: int) -> int:

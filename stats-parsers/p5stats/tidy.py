@@ -242,10 +242,10 @@ def save(path: str | Path, table: pd.DataFrame) -> None:
     keys = [*settings(table), *([LABEL] if LABEL in table else [])]
     values = table.drop_duplicates(["run", "geometry"])[["run", "geometry", *keys]]
     about: dict[str, Any] = {
-        "runs": {run: asdict(own) for run, own in terms.items()},
+        "runs": {run: asdict(numbers) for run, numbers in terms.items()},
         "settings": json.loads(values.to_json(orient="split", index=False)),
     }
-    clocks = {own.clock_hz for own in terms.values()}
+    clocks = {numbers.clock_hz for numbers in terms.values()}
     if len(clocks) == 1:
         about["clock_hz"] = min(clocks)
     # The file is written once and read often, so a slow and strong compression is useful.
@@ -372,8 +372,7 @@ def check_run(directory: Path) -> None:
 
 def _digest(directory: Path) -> str | None:
     """The digest of the table in a run's record."""
-    path = directory / RECORD
-    return record.counts_digest(record.read(path)) if path.exists() else None
+    return record.counts_digest(_facts(directory / RECORD))
 
 
 def load(
@@ -472,7 +471,7 @@ def _joined(
 
 def _label(facts: Mapping[str, Any]) -> str:
     """What the user calls a run. Empty if the run has no label."""
-    return str(_inner(facts, "user").get("label") or "")
+    return str(record.inner(facts, "user").get("label") or "")
 
 
 def _keep_apart(runs: Sequence[tuple[pd.DataFrame, Mapping[str, Any]]]) -> None:
@@ -481,9 +480,9 @@ def _keep_apart(runs: Sequence[tuple[pd.DataFrame, Mapping[str, Any]]]) -> None:
     digests: dict[object, set[str]] = {}
     for _, facts in runs:
         if program := record.program_digest(facts):
-            digests.setdefault(_inner(facts, "parameters").get("file"), set()).add(program)
+            digests.setdefault(record.inner(facts, "parameters").get("file"), set()).add(program)
     for frame, facts in runs:
-        name = _inner(facts, "parameters").get("file")
+        name = record.inner(facts, "parameters").get("file")
         if len(digests.get(name, ())) > 1 and (program := record.program_digest(facts)):
             apart = f"file={name}[{program[:4]}]"
             texts = frame["parameters"].str
@@ -494,17 +493,10 @@ def _setting(facts: Mapping[str, Any], key: str, geometry: str) -> int | float |
     """The value of a machine key or of a parameter in the record of a run. `geometry`: the name of
     a shadow, or the machine's own overlay. None if the run does not have the key."""
     if key.startswith(PARAMETERS):
-        return record.plain(_inner(facts, "parameters").get(key.removeprefix(PARAMETERS)))
-    values = _inner(facts, "machine", "values") | _inner(facts, "machine", "shadows", geometry)
+        return record.plain(record.inner(facts, "parameters").get(key.removeprefix(PARAMETERS)))
+    machine = record.inner(facts, "machine")
+    values = record.inner(machine, "values") | record.inner(machine, "shadows", geometry)
     return record.plain(values.get(key))
-
-
-def _inner(facts: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """A table inside a record. Empty if the record does not contain the table."""
-    table: Any = facts
-    for name in names:
-        table = table.get(name) if isinstance(table, dict) else None
-    return table if isinstance(table, dict) else {}
 
 
 def _saved(path: Path, keys: Sequence[str] | None) -> pd.DataFrame:
