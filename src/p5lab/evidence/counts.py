@@ -94,7 +94,7 @@ def grid(known: Record) -> Grid:
     several = len({name.partition(SEPARATOR)[0] for name in counts}) > 1
     table = Grid("", ["", *(name if several else name.partition(SEPARATOR)[2] for name in counts)])
     for metric in METRICS:
-        if any(metric in own for own in counts.values()):
-            values = (own.get(metric) for own in counts.values())
+        if any(metric in workload for workload in counts.values()):
+            values = (workload.get(metric) for workload in counts.values())
             table.add(metric, *(MISSING if value is None else number(value) for value in values))
     return table

@@ -43,8 +43,8 @@ def cells(lab: Lab) -> list[Cell]:
     everything = (guests.load(lab, name) for name in guests.names(lab))
     systems = [guest for guest in everything if isinstance(guest, guests.ImageGuest)]
     result = []
-    benchmarks = (known for known in workloads.load(lab).values() if _is_of_a_paper(known.source))
-    for benchmark in sorted(benchmarks, key=lambda known: (known.source.split()[0], known.name)):
+    benchmarks = filter(_is_of_a_paper, workloads.load(lab).values())
+    for benchmark in sorted(benchmarks, key=lambda work: (work.source.split()[0], work.name)):
         runs_of = asked.get(benchmark.name, {})
         most = sum(max(runs.values()) for runs in runs_of.values())
         for system in systems:
@@ -61,8 +61,8 @@ def cells(lab: Lab) -> list[Cell]:
     return result
 
 
-def _is_of_a_paper(source: str) -> bool:
-    return source.split()[0] in papers.here()
+def _is_of_a_paper(workload: workloads.Workload) -> bool:
+    return workload.source.split()[0] in papers.here()
 
 
 def _asked(lab: Lab) -> dict[str, dict[str, Counter[str]]]:

@@ -222,8 +222,8 @@ def _check_swept(table: Table, workload: Workload, by: str) -> None:
     """Raises UserError if the parameter over which the curve of a measure goes (`by`; empty for the
     phases of the workload) does not count KB, or if there is not one phase."""
     if by and (by not in workload.parameters or workload.parameters[by].unit != "KB"):
-        counted_in_kb = [name for name, own in workload.parameters.items() if own.unit == "KB"]
-        raise unknown("parameter that counts KB", by, counted_in_kb, where=f"{table.where}: by")
+        in_kb = [key for key, parameter in workload.parameters.items() if parameter.unit == "KB"]
+        raise unknown("parameter that counts KB", by, in_kb, where=f"{table.where}: by")
     if by and len(table.texts("phases", [])) != 1:
         raise UserError(f"{table.where}: phases: expected one phase, because `by` is given")
 

@@ -201,7 +201,7 @@ def _drawn(
     shown = subject.results.shown
     if counter_method.applies(shown):
         return [method_figure.of(counter_method.rows(shown), [stored.id for stored in shown])]
-    sources = {name: known.source for name, known in workload.load(lab).items()}
+    sources = {name: described.source for name, described in workload.load(lab).items()}
     drawn = figures.of(compared, subject.claims, sources, columns, stacked)
     if subject.name.startswith(RELATIVE):
         drawn = [*relative_figure.of(compared, published.load(lab)), *drawn]

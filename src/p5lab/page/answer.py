@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from statistics import geometric_mean
 
@@ -108,11 +109,11 @@ def explained(
     asked = breakdown.Question((*by, cpi_stack.RING)) if by else None
     if not all(runs) or (asked and not all(breakdown.has(run, asked) for run in chain(*runs))):
         return None
-    try:
-        differences = explanation.between(runs[0], runs[1], names, asked)
-        return next((own for own in differences if own.first[0].phase == question.phase), None)
-    except UserError:  # other clocks, or no counts by these dimensions
-        return None
+    with suppress(UserError):  # other clocks, or no counts by these dimensions
+        for difference in explanation.between(runs[0], runs[1], names, asked):
+            if difference.first[0].phase == question.phase:
+                return difference
+    return None
 
 
 def _cause(

@@ -80,7 +80,8 @@ def _parts(
 ) -> Iterator[dict[str, object]]:
     """The largest places of a component, and the sum of the others."""
     least = LISTED * abs(_change(causes))
-    named = [own for own in causes if own.is_certain and abs(own.difference) >= least][:PARTS]
+    certain = [cause for cause in causes if cause.is_certain and abs(cause.difference) >= least]
+    named = certain[:PARTS]
     if not named:
         return
     for cause in named:

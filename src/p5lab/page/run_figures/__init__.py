@@ -18,10 +18,7 @@ from p5lab.keep.store import Stored
 from p5lab.page.figure import Figure
 
 _MODULES = sorted(
-    (
-        importlib.import_module(f"{__name__}.{found.name}")
-        for found in pkgutil.iter_modules(__path__)
-    ),
+    (importlib.import_module(f"{__name__}.{kind.name}") for kind in pkgutil.iter_modules(__path__)),
     key=lambda module: int(module.PLACE),
 )
 
