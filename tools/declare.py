@@ -7,18 +7,15 @@ declares keys, the script also writes declared_NAME.cc.
 Usage: declare.py ENGINE OUTPUT_DIRECTORY
 """
 
-import ast
 import json
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "stats-parsers")]
 
 from p5lab.describe import declarations  # noqa: E402
-from p5lab.describe.declarations import Part, Policy, Rule  # noqa: E402
-from p5lab.describe.expressions import Expression, key_of  # noqa: E402
+from p5lab.describe.declarations import Part, Policy  # noqa: E402
 from p5lab.describe.kinds import Key  # noqa: E402
 from p5lab.errors import UserError  # noqa: E402
 from p5stats import StatsError, declared  # noqa: E402
@@ -28,30 +25,7 @@ HEAD = """\
 // SPDX-License-Identifier: MIT
 // Made by tools/declare.py from {sources}; do not edit.
 """
-OPERATORS = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.FloorDiv: "/",
-    ast.Mod: "%",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
 FORMS = {"integer": "kInteger", "real": "kReal", "flag": "kFlag", "text": "kText"}
-# The C++ name of each function, and the type of its value. All other functions are in the header of
-# a device.
-FUNCTIONS = {
-    "abs": ("std::fabs", "real"),
-    "round": ("std::nearbyint", "real"),
-    "power_of_two": ("power_of_two", "flag"),
-    "beats": ("beats", "integer"),
-}
-OWN = {"cylinders": "integer", "mean_seek": "real"}
-Known = Mapping[str, Key]
 
 
 def quoted(text: str) -> str:
@@ -62,70 +36,6 @@ def quoted(text: str) -> str:
 def class_name(directory: str) -> str:
     """The C++ name for a directory: plru -> Plru."""
     return directory[:1].upper() + directory[1:]
-
-
-class Translator:
-    """Translates the expressions of a part to C++. `keys`: the keys of all parts. `namespace`: the
-    namespace of the part's own functions."""
-
-    def __init__(self, keys: Known, namespace: str) -> None:
-        self.keys = keys
-        self.namespace = namespace
-
-    def cpp(self, expression: Expression) -> tuple[str, str]:
-        """The C++ text of an expression, and its type: integer, real, flag or text. Raises
-        UserError for types that cannot be combined."""
-        return self._node(expression.tree, expression)
-
-    def _node(self, node: ast.expr, whole: Expression) -> tuple[str, str]:
-        match node:
-            case ast.BoolOp(op=op, values=inner):
-                sign = " && " if isinstance(op, ast.And) else " || "
-                return f"({sign.join(self._node(child, whole)[0] for child in inner)})", "flag"
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return f"!{self._node(operand, whole)[0]}", "flag"
-            case ast.UnaryOp(operand=operand):
-                text, form = self._node(operand, whole)
-                return f"-{text}", form
-            case ast.BinOp(left=left, op=op, right=right):
-                return self._arithmetic(self._node(left, whole), op, self._node(right, whole))
-            case ast.Compare(left=left, ops=[op], comparators=[right]):
-                pair = self._node(left, whole), self._node(right, whole)
-                (a, first), (b, second) = pair
-                if (first == "text") != (second == "text"):
-                    raise UserError(
-                        f"{whole.where}: {ast.unparse(node)!r} compares a text with another type"
-                    )
-                return f"({a} {OPERATORS[type(op)]} {b})", "flag"
-            case ast.Call(func=ast.Name(id=name), args=arguments):
-                called, form = FUNCTIONS.get(name) or (f"{self.namespace}::{name}", OWN[name])
-                texts = (self._node(argument, whole)[0] for argument in arguments)
-                return f"{called}({', '.join(texts)})", form
-            case ast.Constant(value=value):
-                return self._constant(value)
-        name = key_of(node)
-        form = self.keys[name].form
-        return f"values.{form}({quoted(name)})", form
-
-    @staticmethod
-    def _constant(value: object) -> tuple[str, str]:
-        if isinstance(value, bool):
-            return ("true" if value else "false"), "flag"
-        if isinstance(value, str):
-            return f"std::string({quoted(value)})", "text"
-        return repr(value), "integer" if isinstance(value, int) else "real"
-
-    @staticmethod
-    def _arithmetic(
-        left: tuple[str, str], op: ast.operator, right: tuple[str, str]
-    ) -> tuple[str, str]:
-        (a, first), (b, second) = left, right
-        if isinstance(op, ast.Div):
-            return f"(double({a}) / double({b}))", "real"
-        form = "integer" if first == second == "integer" else "real"
-        if form == "real" and isinstance(op, ast.FloorDiv | ast.Mod):
-            raise UserError(f"{a}, {b}: // and % are for whole numbers")
-        return f"({a} {OPERATORS[type(op)]} {b})", form
 
 
 def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) -> str:
@@ -252,44 +162,34 @@ def declared_source(parts: list[Part]) -> str:
     )
 
 
-def part_source(part: Part, keys: Known) -> str:
-    """declared_NAME.cc: the keys of a part that the engine checks, and the rules of the part."""
-    header, namespace = part.functions
+def part_source(part: Part) -> str:
+    """declared_NAME.cc: the keys of a part that the engine checks."""
+    own = [key for key in part.keys if key.target == "engine"]
     lines = [
         HEAD.format(sources=f"the {part.path.name} of {part.name}"),
-        "#include <cmath>\n",
-        '#include "base/declared.hh"',
-        *([f'#include "{header}"'] if header else []),
-        "\nnamespace base {\nnamespace {\n",
+        '#include "base/declared.hh"\n',
+        "namespace base {",
     ]
-    own = [key for key in part.keys if key.target == "engine"]
-    translator = Translator(keys, namespace)
-    if own:
-        lines += ["const DeclaredKey kKeys[] = {", *map(_key, own), "};\n"]
-    if part.rules:
-        lines.append("const DeclaredRule kRules[] = {")
-        lines += [*(_rule(rule, translator) for rule in part.rules), "};\n"]
-    present = "nullptr"
-    if part.present:
-        text, _ = translator.cpp(part.present)
-        present = f"[](const Values& values) -> bool {{ return {text}; }}"
-    counts = f"{_count('kKeys', own)}, {_count('kRules', part.rules)}"
+    if own:  # C++ has no array of length 0
+        keys = (_key(key, decides=key.name in part.present) for key in own)
+        lines += [
+            "namespace {\n",
+            "const DeclaredKey kKeys[] = {",
+            *keys,
+            "};\n",
+            "}  // namespace",
+        ]
+    keys_and_count = f"kKeys, {len(own)}" if own else "nullptr, 0"
     lines += [
-        "}  // namespace\n",
-        "namespace declared {\n",
-        f"const Declaration {part.name} = {{{counts},\n    {present}}};\n",
+        "\nnamespace declared {\n",
+        f"const Declaration {part.name} = {{{keys_and_count}}};\n",
         "}  // namespace declared",
         "}  // namespace base",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _count(array: str, content: Sequence[object]) -> str:
-    """The name of an array and its length. C++ has no array of length 0."""
-    return f"{array}, {len(content)}" if content else "nullptr, 0"
-
-
-def _key(key: Key) -> str:
+def _key(key: Key, *, decides: bool) -> str:
     form = "kRanges" if key.kind == "ranges" else FORMS[key.form]
     fallback = "nullptr" if key.default is None else quoted(key.canonical(key.default))
     # Drives may be added after the build, so the engine does not check their names.
@@ -298,27 +198,8 @@ def _key(key: Key) -> str:
     return (
         f"    {{{quoted(key.name)}, DeclaredKey::{form}, {key.low!r}, {key.high!r},"
         f" {quoted(choices)}, {quoted(pattern)}, {fallback},"
-        f"\n     {quoted(key.expected)}, {_flag(key.geometry)}}},"
-    )
-
-
-def _rule(rule: Rule, translator: Translator) -> str:
-    holds, _ = translator.cpp(rule.holds)
-    pieces = []
-    for piece in rule.expected.parts:
-        if isinstance(piece, str):
-            pieces += [quoted(piece)] if piece else []
-        elif name := key_of(piece.tree):
-            pieces.append(f"values.text({quoted(name)})")
-        else:
-            pieces.append(f"shown({translator.cpp(piece)[0]})")
-    text = " + ".join(["std::string()", *pieces])
-    values = "values" if "values." in holds else ""
-    shown = "values" if "values." in text else ""
-    return (
-        f"    {{{quoted(rule.key)},\n"
-        f"     [](const Values& {values}) -> bool {{ return {holds}; }},\n"
-        f"     [](const Values& {shown}) -> std::string {{ return {text}; }}}},"
+        f"\n     {quoted(key.expected)}, {_flag(key.geometry)},"
+        f" {_flag(decides)}}},"
     )
 
 
@@ -326,7 +207,6 @@ def main(engine: Path, output: Path) -> None:
     """Writes all files to a directory."""
     parts = list(declarations.parts(engine))
     events = list(declared.events(engine).values())
-    keys = {key.name: key for part in parts for key in part.keys}
     names = [part.name for part in parts]
     if strangers := {event.part for event in events} - set(names):
         raise UserError(f"{engine}: events of {', '.join(sorted(strangers))}, which has no keys")
@@ -335,7 +215,7 @@ def main(engine: Path, output: Path) -> None:
         "p5/policies.hh": policies_header(list(declarations.policies(engine).values())),
         "base/declared.hh": declared_header(parts),
         "declared.cc": declared_source(parts),
-        **{f"declared_{part.name}.cc": part_source(part, keys) for part in parts},
+        **{f"declared_{part.name}.cc": part_source(part) for part in parts},
     }
     for name, text in files.items():
         (output / name).parent.mkdir(parents=True, exist_ok=True)

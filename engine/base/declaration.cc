@@ -28,6 +28,8 @@ bool is_choice(const std::string& choices, const std::string& text) {
          text.find(',') == std::string::npos;
 }
 
+bool is_on(const std::string& text) { return text == "true" || text == "on"; }
+
 // Each pattern is compiled only once, because a run may check the settings of many geometries.
 bool matches(const std::string& text, const std::string& pattern) {
   static std::map<std::string, regex_t> compiled;
@@ -64,15 +66,20 @@ void check(Settings& settings, const Declaration& declared) {
       settings.fail(key.name, std::string("expected ") + key.expected + "; found `" + text + "`");
     }
   }
-  const Values values(settings);
-  for (size_t i = 0; i < declared.rule_count && settings.error().empty(); i++) {
-    const DeclaredRule& rule = declared.rules[i];
-    if (!rule.holds(values)) settings.fail(rule.key, "expected " + rule.expected(values));
-  }
 }
 
 bool present(Settings& settings, const Declaration& declared) {
-  return !declared.present || declared.present(Values(settings));
+  const auto has_default = [&](const DeclaredKey& key) {
+    if (key.form == DeclaredKey::kFlag) return settings.flag(key.name) == is_on(key.fallback);
+    return settings.text(key.name) == key.fallback;
+  };
+  bool is_decided = false;
+  for (size_t i = 0; i < declared.key_count; i++) {
+    const DeclaredKey& key = declared.keys[i];
+    if (key.decides && !has_default(key)) return true;
+    is_decided |= key.decides;
+  }
+  return !is_decided;
 }
 
 bool is_geometry(const Declaration& declared, const std::string& name) {
@@ -92,16 +99,6 @@ bool parse_ranges(const std::string& text, std::vector<std::pair<uint32_t, uint3
     if (at < text.size() && text[at++] != ',') return false;
   }
   return true;
-}
-
-int64_t beats(const std::string& burst) { return std::count(burst.begin(), burst.end(), '-') + 1; }
-
-std::string shown(int64_t number) { return std::to_string(number); }
-
-std::string shown(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", number);
-  return text;
 }
 
 }  // namespace base

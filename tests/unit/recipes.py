@@ -246,9 +246,6 @@ def check_device(lab):
         *(engine / "base").glob("*.cc"),
         *(engine / "devices").glob("*.cc"),
         *(engine / "devices/alarm").glob("*.cc"),
-        # The declared rules of the disks use these two files.
-        engine / "devices/scsi/seek.cc",
-        engine / "devices/scsi/geometry.cc",
         DOCTEST_MAIN,
     ]
     folders = ("base", "measure", "devices", "devices/scsi", "devices/alarm")

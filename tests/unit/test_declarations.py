@@ -99,7 +99,7 @@ def test_texts_with_expressions():
 
 
 def test_a_mean_seek_is_the_engines():
-    """tests/engine/config_test.cc has the same numbers."""
+    """tests/engine/config_test.cc has the same numbers as limits of the seek curve."""
     assert mean_seek("300x100,300x80", 200, 1, 18, 1) == pytest.approx(3.5290299)
     assert mean_seek("300x100,300x80", 200, 1, 18, 18) == pytest.approx(14.364825)
 
@@ -135,6 +135,28 @@ def test_a_mean_seek_is_the_engines():
             "--set: l2.read = 4-2-2-2: expected 8 transfers of 8 bytes for a line of 64 bytes",
         ),
         (
+            ["itlb.entries=33"],
+            "--set: itlb.entries = 33: expected 4 ways x a power of two; for example 32 or 64 with"
+            " itlb.ways = 4",
+        ),
+        (
+            ["l1d.line=24"],
+            "--set: l1d.line = 24: expected a power of two; for example 16 or 32",
+        ),
+        (
+            ["disk.count=16"],
+            "--set: disk.count = 16: expected at most 15 disks for each adapter of disk.adapters",
+        ),
+        (
+            ["disk.segments=16", "disk.buffer=4K"],
+            "--set: disk.segments = 16: expected at most one segment for each sector of 512 bytes"
+            " in disk.buffer",
+        ),
+        (
+            ["disk.write_seek_single_ms=0.5"],
+            "--set: disk.write_seek_single_ms = 0.5: expected at least disk.read_seek_single_ms",
+        ),
+        (
             ["disk.seek_knee=3509"],
             "--set: disk.seek_knee = 3509: expected at most the number of cylinders minus 2, 3508",
         ),
@@ -145,7 +167,7 @@ def test_a_mean_seek_is_the_engines():
         ),
     ],
 )
-def test_what_the_engine_refuses_is_refused_before(settings, message):
+def test_a_rule_between_keys_says_what_fits(settings, message):
     p90 = machine.load(REPO / "configs/machines", "p90-premiere2")
     with pytest.raises(UserError) as caught:
         p90.with_set(machine.parse_settings(settings), "--set")
@@ -203,7 +225,7 @@ def test_a_policy_is_a_directory(engine):
 def test_a_device_is_a_directory(engine):
     (engine / "devices/clock").mkdir()
     (engine / "devices/clock/device.toml").write_text(
-        'schema_version = 1\ntitle = "A clock"\npresent = "clock.on"\n[keys]\n'
+        'schema_version = 1\ntitle = "A clock"\npresent = ["clock.on"]\n[keys]\n'
         '"clock.on" = { kind = "flag", default = false, doc = "whether there is one" }\n[events]\n'
         '"clock.ticks" = { enum = "ClockTicks", depends = "clocks", counts = "ticks" }\n'
     )
@@ -225,6 +247,7 @@ def test_a_device_is_a_directory(engine):
         ("p5/keys.toml", 'key = "l1i.line"', 'key = "l1i.lime"', "unknown machine key 'l1i.lime'"),
         ("p5/keys.toml", "{l1d.line // 8}", "{l1d.line ** 8}", "not allowed in an expression"),
         ("p5/keys.toml", '"btb.ways" = {', '"btb.ways" = { colour = 1,', "unknown key 'colour'"),
+        ("devices/scsi/device.toml", '["disk.count",', '["disk.heads",', "a default 'disk.heads'"),
         ("devices/scsi/device.toml", "default = 0", "default = 99", "default: expected a whole"),
         ("devices/scsi/device.toml", '"disk.heads"', '"l2.ways"', "l2.ways is also declared in"),
         ("p5/replacement/plru/policy.toml", "source", "sauce", "unknown key 'sauce'"),

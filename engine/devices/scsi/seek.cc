@@ -32,23 +32,6 @@ struct Curve {
 
 }  // namespace
 
-int64_t cylinders(const std::string& zones) {
-  std::vector<Zone> found;
-  int64_t sum = 0;
-  if (parse_zones(zones, &found)) {
-    for (const Zone& zone : found) sum += zone.cylinders;
-  }
-  return sum;
-}
-
-double mean_seek(const std::string& zones, double knee, double single, double full,
-                 double at_knee) {
-  const double n = double(cylinders(zones));
-  Curve curve{n, knee, single, full};
-  curve.set((full - at_knee) / (n - 1 - knee));
-  return curve.average();
-}
-
 SeekCurve::SeekCurve(uint32_t cylinders, uint32_t knee, Time single, Time average, Time full,
                      std::string* problem)
     : times_(cylinders) {

@@ -12,13 +12,6 @@
 
 namespace device::scsi {
 
-// Returns the number of cylinders in a list of zones: 702 for "351x130,351x126".
-int64_t cylinders(const std::string& zones);
-
-// Returns the mean seek time between two random cylinders. The given times are for one cylinder,
-// for all cylinders and for `knee` cylinders. The result has the unit of these times.
-double mean_seek(const std::string& zones, double knee, double single, double full, double at_knee);
-
 class SeekCurve {
  public:
   // Makes the curve from the published times: for one cylinder, for all cylinders, and the average

@@ -8,23 +8,24 @@ This module reads these files for the Python code. `tools/declare.py` translates
 for the engine. `p5stats.declared` reads the events in the same files.
 
 A file of keys has a `title` and an `order` (its place among the files). The file of a device also
-has `present`, an expression over keys. This expression is true if a machine has the device. A key
-has a `kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. A key may also have
-`target`, `geometry`, `default` and `from`. `from` is the name of a second key. The value of the
-second key names a file, and this file contains the value of the first key. A `[[rule]]` has a
-`key`, an expression `holds` and a text `expected`. If `holds` is false, the error message contains
-the text `expected`.
+has `present`, a list of its keys: a machine has the device if one of them does not have its
+default. A key has a `kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. A key
+may also have `target`, `geometry`, `default` and `from`. `from` is the name of a second key. The
+value of the second key names a file, and this file contains the value of the first key. A
+`[[rule]]` has a `key`, an expression `holds` and a text `expected`. If `holds` is false, the error
+message contains the text `expected`. The rules are checked here alone: the engine, which reads only
+what this code has checked, checks types and ranges.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 from p5lab.describe import tomlfile
-from p5lab.describe.expressions import Expression, Text, Values
+from p5lab.describe.expressions import Expression, Text, Value, Values
 from p5lab.describe.kinds import KINDS, BadValue, Key, Target
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import UserError, unknown
@@ -71,21 +72,20 @@ class Rule:
 
 @dataclass(frozen=True)
 class Part:
-    """A file of keys, which describes one part of the machine. `present`: a condition
-    that is true if a machine has this part; None if every machine has the part. `functions`: the
-    C++ header and the namespace of the functions that only the rules of this part call."""
+    """A file of keys, which describes one part of the machine. `present`: the keys with their
+    defaults, of which one has another value in a machine with this part; empty if every machine
+    has the part."""
 
     name: str
     path: Path
     title: str
-    present: Expression | None
+    present: Mapping[str, Value | None]
     keys: tuple[Key, ...]
     rules: tuple[Rule, ...]
-    functions: tuple[str, str] = ("", "")
 
     def in_machine(self, values: Values) -> bool:
         """Whether a machine with these values has this part."""
-        return self.present is None or bool(self.present.value(values))
+        return not self.present or any(values[name] != self.present[name] for name in self.present)
 
 
 @cache
@@ -123,7 +123,7 @@ def parts(engine: Path) -> tuple[Part, ...]:
                 raise UserError(f"{part.path}: {key.name} is also declared in {known[key.name]}")
             known[key.name] = str(part.path)
     for part in declared:
-        used = [part.present] if part.present else []
+        used: list[Expression] = []
         for rule in part.rules:
             used += [rule.holds, Expression.parse(rule.key, str(part.path))]
             used += [piece for piece in rule.expected.parts if isinstance(piece, Expression)]
@@ -136,10 +136,8 @@ def parts(engine: Path) -> tuple[Part, ...]:
 
 def _part(engine: Path, path: Path, table: Table) -> Part:
     table.only(
-        ("title", "order", "present", "functions", "what", "keys", "rule", "events"),
+        ("title", "order", "present", "what", "keys", "rule", "events"),
     )
-    present = table.text("present", "")
-    functions = table.table("functions", {"header": "", "namespace": ""})
     keys = [
         _key(engine, name, own, table.table("what", {}).data)
         for pattern in table.table("keys", {}).data
@@ -153,14 +151,17 @@ def _part(engine: Path, path: Path, table: Table) -> Part:
     keys.sort(key=lambda key: places[key.name.rpartition(".")[0]])
     rules = [rule for rule_table in table.tables("rule") for rule in _rules(rule_table)]
     rules += _policy_rules(engine, keys)
+    defaults = {key.name: key.default for key in keys if key.default is not None}
+    for name in table.texts("present", []):
+        if name not in defaults:
+            raise unknown("key with a default", name, defaults, where=table.at("present"))
     return Part(
         path.parent.name,
         path,
         table.text("title"),
-        Expression.parse(present, f"{path}: present") if present else None,
+        {name: defaults[name] for name in table.texts("present", [])},
         tuple(keys),
         tuple(rules),
-        (functions.text("header"), functions.text("namespace")),
     )
 
 

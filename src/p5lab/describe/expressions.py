@@ -3,8 +3,7 @@
 
 An expression is written once, in a subset of Python. The subset has keys such as `l1i.size`,
 numbers, texts, `+ - * / // %`, comparisons of two values, `and`, `or`, `not`, and the functions of
-FUNCTIONS. All other syntax of Python is refused. This module evaluates an expression in Python. The
-build translates the expression to C++ (`tools/declare.py`), so the engine makes the same check.
+FUNCTIONS. All other syntax of Python is refused.
 """
 
 import ast
@@ -60,8 +59,8 @@ def mean_seek(zones: str, knee: int, single: float, full: float, at_knee: float)
 
     A seek by one cylinder takes the time `single`. A seek by `knee` cylinders takes `at_knee`. A
     seek over all cylinders takes `full`. For distances up to `knee`, the time grows with the square
-    root of the distance. For longer distances the time grows linearly.
-    (`engine/devices/scsi/seek.hh` contains the same function for the engine.)
+    root of the distance. For longer distances the time grows linearly, as in
+    `engine/devices/scsi/seek.hh`.
     """
     count = cylinders(zones)
     root = (at_knee - single) / (math.sqrt(knee) - 1)
