@@ -64,7 +64,7 @@ def test_the_plan_has_each_step_once(build):
         *(ENGINE, CACHE, GETPID, NULL, KERNEL, UML, PACK)
     ]
     assert build.begun == 0
-    assert build.long == ["kernel linux", "kernel linux-uml", "Bochs"]
+    assert [step.name for step in build.long] == ["kernel linux", "kernel linux-uml", "Bochs"]
 
 
 def test_steps_are_counted_when_they_begin(build):

@@ -113,11 +113,6 @@ def floppy(path: Path, where: str, *, was_packed: bool = False) -> str:
     return FLOPPIES[size][0]
 
 
-def has_size_of_floppy(path: Path) -> bool:
-    """Whether an image has the size of a floppy."""
-    return path.stat().st_size in FLOPPIES
-
-
 def drive(sizes: Collection[int]) -> str:
     """The emulator's name of the smallest drive that takes all floppies of these sizes in bytes;
     empty if there is none."""

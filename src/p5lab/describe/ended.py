@@ -60,7 +60,8 @@ def _where(number: int, note: Mapping[str, Any], program: programs.Program | Non
     words = [int(word, 16) for word in values.pop("stack").split(",") if word]
     error = int(values.pop("error"))
     value = {name: int(text, 16) for name, text in values.items()}
-    callers = _from(_callers(program, words))
+    places = _callers(program, words)
+    callers = f"; called from {', from '.join(places)}" if places else ""
     if vector == CALL:
         # The call may be one of a child, which the engine does not tell apart.
         name = known_calls.read().system_call(CALL, value["ax"])
@@ -145,7 +146,3 @@ def _is_after_call(elf: Elf, address: int) -> bool:
                 form[0] == 0xFF and form[1] >> 3 & 7 == 2 for form in forms if len(form) > 1
             )
     return False
-
-
-def _from(callers: Sequence[str]) -> str:
-    return f"; called from {', from '.join(callers)}" if callers else ""

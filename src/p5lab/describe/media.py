@@ -123,7 +123,7 @@ def check_format(wanted: MediumFile, path: Path) -> None:
     both, with a boot sector before its volumes; as a floppy it also has the size of one."""
     if wanted.role == CDROM or not image_format.is_iso(path):
         return
-    fits = wanted.role not in FLOPPIES or disk_image.has_size_of_floppy(path)
+    fits = wanted.role not in FLOPPIES or path.stat().st_size in disk_image.FLOPPIES
     if not fits or not disk_image.has_signature(path):
         raise UserError(
             f"{wanted.where}: {path}: this is an image of a CD-ROM (ISO 9660); expected with"

@@ -77,13 +77,9 @@ def reference() -> str:
         " the names in the headings.",
     ]
     for paper in here().values():
-        lines += ["", f"## {paper.name}", "", _linked(paper.citation)]
+        linked = re.sub(r"doi:(10\.[\w./]*\w)", r"[doi:\1](https://doi.org/\1)", paper.citation)
+        lines += ["", f"## {paper.name}", "", linked]
     return "\n".join(lines) + "\n"
-
-
-def _linked(citation: str) -> str:
-    """Returns a citation in Markdown, with each DOI as a link."""
-    return re.sub(r"doi:(10\.[\w./]*\w)", r"[doi:\1](https://doi.org/\1)", citation)
 
 
 def _closed(title: str, mark: str) -> str:

@@ -104,11 +104,6 @@ class UserMedia:
     save_state: bool = False
     state: Path | None = None
 
-    @property
-    def names_media(self) -> bool:
-        """Whether the user names a medium."""
-        return bool(self.floppies or self.disks or self.cdrom)
-
 
 FIRST = "first"  # UserMedia.keep
 

@@ -99,7 +99,7 @@ def _build(
         number = () if jobs is None else (f"-j{jobs}",)
         # SCons begins with the first target. If a long step began last, only one core would be
         # busy at the end. `.` stands for everything.
-        ordered = (*steps.long_products, *(targets or (".",)))
+        ordered = (*(step.product for step in steps.long), *(targets or (".",)))
         arguments = ("--debug=time", *number, *ordered)
         with progress.activity("build", steps.text):
             for line in _scons(lab, arguments, steps):
@@ -264,7 +264,8 @@ def _forecast(progress: Progress, steps: Steps) -> bool:
             status=STATUS_FAILED,
         )
     to_download = f"at most {download} MB to download" if download else "nothing to download"
-    longest = f" The longest steps: {', '.join(steps.long)}." if steps.long else ""
+    names = ", ".join(step.name for step in steps.long)
+    longest = f" The longest steps: {names}." if names else ""
     progress.milestone(
         f"To build: {count}, about {roughly(seconds)} on {steps.cores}"
         f" cores; {to_download}; {disk:.0f} MB of disk during the build"

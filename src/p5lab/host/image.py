@@ -269,7 +269,9 @@ def command(suite: str, source: str, image: Image, packages: tuple[str, ...] = (
     produce the same bytes. mmdebstrap writes the archive to standard output, because some methods
     have no permission to write to our directories.
     """
-    settings = [f"--aptopt={line}" for line in apt.host_settings() if _is_about_access(line)]
+    # mmdebstrap's own apt needs the host's settings about proxies, certificates and time-outs.
+    access = re.compile(r"Acquire::(https?|ftp)::|Acquire::Retries")
+    settings = [f"--aptopt={line}" for line in apt.host_settings() if access.match(line)]
     return [
         "mmdebstrap",
         "--variant=essential",
@@ -282,12 +284,6 @@ def command(suite: str, source: str, image: Image, packages: tuple[str, ...] = (
         "-",
         source,
     ]
-
-
-def _is_about_access(setting: str) -> bool:
-    """Whether a setting of apt is about proxies, certificates or time-outs. mmdebstrap's own apt
-    needs these settings of the host."""
-    return bool(re.match(r"Acquire::(https?|ftp)::|Acquire::Retries", setting))
 
 
 def _run(words: list[str], output: Path, log: Path, step: Callable[[str], None]) -> None:

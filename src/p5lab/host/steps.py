@@ -173,16 +173,8 @@ class Steps:
         return tuple(step.product for step in self.plan if step.kind == "unpack")
 
     @property
-    def long(self) -> list[str]:
-        """The names of the long steps, the longest first."""
-        return [step.name for step in self._long_steps()]
-
-    @property
-    def long_products(self) -> list[str]:
-        """The first products of the long steps, the longest first."""
-        return [step.product for step in self._long_steps()]
-
-    def _long_steps(self) -> list[Step]:
+    def long(self) -> list[Step]:
+        """The long steps, the longest first."""
         steps = [step for step in self.plan if step.cost.cpu_seconds >= LONG_SECONDS]
         return sorted(steps, key=lambda step: -step.cost.cpu_seconds)
 

@@ -75,7 +75,7 @@ def typed(data: str) -> Iterator[Typed]:
             data = data[match.end() :]
             continue
         first, data = data[0], data[1:]
-        if first == "\x1b" and data and _is_plain(data[0]):
+        if first == "\x1b" and data[:1].isascii() and data[:1].isalnum():
             yield Typed("press", f"alt-{_name(data[0])}")
             data = data[1:]
         elif first == "\x1b":
@@ -84,10 +84,6 @@ def typed(data: str) -> Iterator[Typed]:
             yield Typed("type", _TYPED.get(first, first))
         elif "\x01" <= first <= "\x1a":
             yield Typed("press", f"ctrl-{chr(ord(first) + 96)}")
-
-
-def _is_plain(character: str) -> bool:
-    return character.isascii() and character.isalnum()
 
 
 def _name(character: str) -> str:

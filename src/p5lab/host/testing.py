@@ -120,7 +120,9 @@ def run(lab: Lab, choice: Choice = EVERYTHING, *, full: bool = False) -> int:
         total = _Pytest(lab, _selection(lab, choice), environment).finish()
     else:
         places = [f"tests/{choice.part}"] if choice.part else list(TESTS)
-        tests = _Pytest(lab, _side_by_side(places), environment, held=not choice.part)
+        number = f"--numprocesses={min(cores(), MOST)}"
+        words = [*_DISTRIBUTED, number, "-m", "not alone", *places]
+        tests = _Pytest(lab, words, environment, held=not choice.part)
         total = Tally()
         if not choice.part:
             failed = failed_checks(lab, environment)
@@ -132,10 +134,6 @@ def run(lab: Lab, choice: Choice = EVERYTHING, *, full: bool = False) -> int:
         print(f"p5lab: failed: {', '.join(failed)}", file=sys.stderr, flush=True)
     print(f"p5lab: {total}", flush=True)
     return STATUS_FAILED if failed or total.failed else 0
-
-
-def _side_by_side(places: Sequence[str]) -> list[str]:
-    return [*_DISTRIBUTED, f"--numprocesses={min(cores(), MOST)}", "-m", "not alone", *places]
 
 
 def _selection(lab: Lab, choice: Choice) -> list[str]:

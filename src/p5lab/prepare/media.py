@@ -44,7 +44,7 @@ def runs(lab: Lab, asked: UserMedia, choice: Filter) -> Expansion:
     """The runs: one for each machine, guest and script. Raises UserError for media that
     cannot be used, and for options that have no meaning for such runs."""
     _check(choice)
-    if asked.names_media:
+    if asked.floppies or asked.disks or asked.cdrom:
         if choice.guests:
             raise UserError("--guest: expected without --floppy, --disk and --cdrom")
         systems = [_first_look(asked)]

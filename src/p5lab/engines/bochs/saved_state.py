@@ -140,12 +140,7 @@ def _difference(saved: object, now: object, where: str = "") -> str:
             if difference := _difference(saved.get(key), now.get(key), f"{where}{key} "):
                 return difference
         return ""
-    return "" if saved == _plain(now) else where.strip()
-
-
-def _plain(value: object) -> object:
-    """A value as JSON gives it back."""
-    return json.loads(json.dumps(value))
+    return "" if saved == json.loads(json.dumps(now)) else where.strip()
 
 
 def _features() -> frozenset[str]:

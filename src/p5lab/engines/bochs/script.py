@@ -68,14 +68,11 @@ def _step(script: Script, step: Step, boot: Boot | None = None) -> dict[str, str
     elif step.action == "pause":
         lines["pause_us"] = str(step.microseconds)
     elif step.action in ("begin", "end"):
-        lines[step.action] = str(_phase(script, step.value))
+        is_boot = step.value == BOOT
+        number = BOOT_PHASE if is_boot else WINDOW_PHASE + script.windows.index(step.value)
+        lines[step.action] = str(number)
     else:
         lines[step.action] = step.value
     if step.within:
         lines["within_us"] = str(step.within)
     return lines
-
-
-def _phase(script: Script, window: str) -> int:
-    """The number of a window's bracket."""
-    return BOOT_PHASE if window == BOOT else WINDOW_PHASE + script.windows.index(window)
