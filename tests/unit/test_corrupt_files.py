@@ -18,6 +18,7 @@ import tarfile
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import fakelab
 import pandas as pd
@@ -55,8 +56,7 @@ from p5lab.files import digest_of
 from p5lab.host import rootfs, sources
 from p5lab.keep import index, store
 from p5lab.lab import Lab
-from p5lab.prepare import rerun
-from p5lab.prepare.raw_image import RawImages
+from p5lab.prepare import raw_image, rerun
 from p5lab.present import runs
 from p5stats import (
     StatsError,
@@ -309,7 +309,7 @@ def of_image(role, *seeds, named=False):
     names its format and the command that converts it (`named`)."""
 
     def reader(tmp_path):
-        images = RawImages(Lab(tmp_path / "lab"), convert=False)
+        images = partial(raw_image.raw, Lab(tmp_path / "lab"), False)
 
         def read(data):
             path = put(tmp_path / "user.img", data)

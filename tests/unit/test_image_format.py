@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import zipfile
+from functools import partial
 
 import pytest
 from fakelab import REPO
@@ -17,12 +18,11 @@ from p5lab.describe import boot, disk_image, image_format, media
 from p5lab.describe.media import MediumFile
 from p5lab.errors import UserError
 from p5lab.lab import Lab
-from p5lab.prepare import imd
-from p5lab.prepare.raw_image import RawImages
+from p5lab.prepare import imd, raw_image
 
 SMALL, USUAL = 163_840, 1_474_560
 BOOT = (b"\xeb\xfe" + bytes(508) + b"\x55\xaa").ljust(SMALL, b"\xf6")
-RAW = RawImages(Lab(REPO), convert=False)  # of images that are raw already
+RAW = partial(raw_image.raw, Lab(REPO), False)  # of images that are raw already
 CODE = b"\x31\xc0\x8e\xd8\xbe\x1a\x7c\xac\x84\xc0\x74\x09\xb4\x0e\xbb\x07\x00\xcd\x10"
 
 
@@ -33,7 +33,7 @@ def raw(tmp_path):
     def raw(content, name="my.img", role="floppy_a", convert=False):
         path = tmp_path / name
         path.write_bytes(content)
-        images = RawImages(Lab(tmp_path / "lab"), convert)
+        images = partial(raw_image.raw, Lab(tmp_path / "lab"), convert)
         wanted = MediumFile(role, str(path), "--floppy" if "floppy" in role else "--disk")
         try:
             made, done = images(wanted, path)
@@ -113,7 +113,7 @@ def test_a_medium_has_the_digest_of_its_raw_image(tmp_path):
     plain, packed = tmp_path / "a.img", tmp_path / "a.img.gz"
     plain.write_bytes(BOOT)
     packed.write_bytes(gzip.compress(BOOT))
-    images = RawImages(Lab(tmp_path / "lab"), False)
+    images = partial(raw_image.raw, Lab(tmp_path / "lab"), False)
     (one,) = media.found([MediumFile("floppy_a", str(plain), "--floppy")], images)
     (other,) = media.found([MediumFile("floppy_a", str(packed), "--floppy")], images)
     assert (one.sha256, one.form, one.packed) == (other.sha256, "160k", "")
@@ -251,7 +251,8 @@ def test_an_imagedisk_file_that_is_no_floppy_of_a_pc_gets_no_advice_to_lengthen_
         UserError, match=r"ImageDisk.* 4,608 bytes is not the size of a floppy"
     ) as error:
         media.found(
-            [MediumFile("floppy_a", str(path), "--floppy")], RawImages(Lab(tmp_path), False)
+            [MediumFile("floppy_a", str(path), "--floppy")],
+            partial(raw_image.raw, Lab(tmp_path), False),
         )
     assert "truncate" not in str(error.value)
 

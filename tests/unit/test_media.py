@@ -4,6 +4,7 @@
 import hashlib
 import os
 import struct
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,11 @@ from p5lab.describe.request import Filter, Request, UserMedia
 from p5lab.errors import UserError
 from p5lab.execute import viewers
 from p5lab.lab import Lab
-from p5lab.prepare import prepare
-from p5lab.prepare.raw_image import RawImages
+from p5lab.prepare import prepare, raw_image
 
 FLOPPY, CYLINDER = 1_474_560, 16 * 63 * 512
 BOOT = b"\0" * 510 + b"\x55\xaa"
-RAW = RawImages(Lab(REPO), convert=False)  # of images that are raw already
+RAW = partial(raw_image.raw, Lab(REPO), False)  # of images that are raw already
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from p5lab.describe import disk_image, experiment, media, sweep
@@ -26,8 +27,7 @@ from p5lab.errors import UserError, refuse, unknown
 from p5lab.files import digest_of
 from p5lab.host.supplied_programs import SYSTEMS, check_job
 from p5lab.lab import Lab
-from p5lab.prepare import files_floppy
-from p5lab.prepare.raw_image import RawImages
+from p5lab.prepare import files_floppy, raw_image
 
 NAME = experiment.MEDIA  # of the experiment in the record
 WORKLOAD = Workload(
@@ -208,7 +208,7 @@ def _boot(lab: Lab, system: MediaGuest, script: Script | None, asked: UserMedia)
     """The media and the end of a run. A script of the command line replaces the text of the
     guest."""
     until = asked.until or ("" if asked.scripts else system.until)
-    raw = RawImages(lab, asked.convert)
+    raw = partial(raw_image.raw, lab, asked.convert)
     present = media.found(system.media, raw)
     more = media.inserted(script.floppies, present, raw) if script else ()
     boot = Boot(

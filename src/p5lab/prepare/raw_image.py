@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import zipfile
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO, cast
 
@@ -33,99 +32,77 @@ DOSEMU_SIZE_AT, DOSEMU_HEADER = 19, 128  # DOSEMU's src/include/disks.h, struct 
 CONVERTER = "qemu-img"
 
 
-class RawImages:
-    """Makes raw images. `convert`: whether the user asks for qemu-img (--convert)."""
-
-    def __init__(self, lab: Lab, convert: bool) -> None:
-        self._place = lab.root / "build/raw"
-        self._convert = convert
-
-    def __call__(self, wanted: MediumFile, path: Path) -> tuple[Path, str]:
-        """The raw image of a medium, and what was done to it; empty for a raw image. Raises
-        UserError for a format that p5lab does not turn into a raw image, and for a damaged file."""
-        made = path
-        done: list[str] = []
-        for _ in range(MOST_LAYERS):
-            form = image_format.of(made)
-            if not form:
-                check_format(wanted, made)
-                return made, ", ".join(done)
-            if form.qemu and not self._convert and not done:
-                raise refusal(wanted, path, form)
-            made = self._made(wanted, made, form)
-            done.append(form.name)
-        raise UserError(f"{wanted.where}: {path}: packed more than {MOST_LAYERS} times")
-
-    def _made(self, wanted: MediumFile, path: Path, form: Format) -> Path:
-        made = self._place / f"{digest_of(path)[:16]}.img"
-        if made.is_file():
-            return made
-        where = f"{wanted.where}: {path}"
-        if form.qemu:
-            write = self._by_qemu(form, path, where)
-        elif form.unpack:
-            write = _by_library(form, path, where)
-        else:
+def raw(lab: Lab, convert: bool, wanted: MediumFile, path: Path) -> tuple[Path, str]:
+    """The raw image of a medium, and what was done to it; empty for a raw image. `convert`: whether
+    the user asks for qemu-img (--convert). Raises UserError for a format that p5lab does not turn
+    into a raw image, and for a damaged file."""
+    made = path
+    done: list[str] = []
+    for _ in range(MOST_LAYERS):
+        form = image_format.of(made)
+        if not form:
+            check_format(wanted, made)
+            return made, ", ".join(done)
+        if form.qemu and not convert and not done:
             raise refusal(wanted, path, form)
-        temporary = made.with_name(f"{made.name}.{os.getpid()}.tmp")
-        try:
-            self._place.mkdir(parents=True, exist_ok=True)
-            write(temporary)
-            temporary.replace(made)
-        except (
-            EOFError,
-            zlib.error,
-            lzma.LZMAError,
-            gzip.BadGzipFile,
-            zipfile.BadZipFile,
-        ) as error:
-            raise UserError(f"{where}: {form.name}: damaged or cut short: {error}") from None
-        except (NotImplementedError, RuntimeError) as error:  # of zipfile: a method, a password
-            raise UserError(f"{where}: {form.name}: {error}") from None
-        except OSError as error:
-            if error.errno is None:  # of bz2: the data are wrong
-                raise UserError(f"{where}: {form.name}: damaged: {error}") from None
-            raise disk_error(error, made) from None
-        finally:
-            temporary.unlink(missing_ok=True)
+        made = _made(lab.root / "build/raw", wanted, made, form)
+        done.append(form.name)
+    raise UserError(f"{wanted.where}: {path}: packed more than {MOST_LAYERS} times")
+
+
+def _made(place: Path, wanted: MediumFile, path: Path, form: Format) -> Path:
+    made = place / f"{digest_of(path)[:16]}.img"
+    if made.is_file():
         return made
+    where = f"{wanted.where}: {path}"
+    if not form.qemu and not form.unpack:
+        raise refusal(wanted, path, form)
+    temporary = made.with_name(f"{made.name}.{os.getpid()}.tmp")
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        if form.qemu:
+            _by_qemu(form, path, where, temporary)
+        else:
+            _by_library(form, path, where, temporary)
+        temporary.replace(made)
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile) as error:
+        raise UserError(f"{where}: {form.name}: damaged or cut short: {error}") from None
+    except (NotImplementedError, RuntimeError) as error:  # of zipfile: a method, a password
+        raise UserError(f"{where}: {form.name}: {error}") from None
+    except OSError as error:
+        if error.errno is None:  # of bz2: the data are wrong
+            raise UserError(f"{where}: {form.name}: damaged: {error}") from None
+        raise disk_error(error, made) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    return made
 
-    def _by_qemu(self, form: Format, path: Path, where: str) -> Callable[[Path], None]:
-        program = shutil.which(CONVERTER)
-        if not program:
-            raise UserError(
-                f"{where}: --convert needs {CONVERTER} for {form.name};"
-                " `apt-get install qemu-utils` installs it"
-            )
 
-        def write(place: Path) -> None:
-            words = [program, "convert", "-f", form.qemu, "-O", "raw", str(path), str(place)]
-            done = subprocess.run(words, capture_output=True, text=True, errors="replace")
-            if done.returncode:
-                said = (done.stderr.strip().splitlines() or ["no message"])[-1]
-                raise UserError(f"{where}: {CONVERTER}: {said}")
-
-        return write
+def _by_qemu(form: Format, path: Path, where: str, to: Path) -> None:
+    program = shutil.which(CONVERTER)
+    if not program:
+        raise UserError(
+            f"{where}: --convert needs {CONVERTER} for {form.name};"
+            " `apt-get install qemu-utils` installs it"
+        )
+    words = [program, "convert", "-f", form.qemu, "-O", "raw", str(path), str(to)]
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise UserError(f"{where}: {CONVERTER}: {said}")
 
 
-def _by_library(form: Format, path: Path, where: str) -> Callable[[Path], None]:
-    """A function that writes the raw image."""
-
-    def write(place: Path) -> None:
-        if form.unpack == image_format.IMD:
-            place.write_bytes(imd.raw(path.read_bytes(), where))
-            return
-        with _opened(form.unpack, path, where) as source, place.open("wb") as target:
-            written = 0
-            while piece := source.read(PIECE):
-                written += len(piece)
-                if written > MAX_DISK:
-                    raise UserError(
-                        f"{where}: {form.name}: unpacks to more than {MAX_DISK:,} bytes"
-                    )
-                target.write(piece)
-
-    return write
+def _by_library(form: Format, path: Path, where: str, to: Path) -> None:
+    if form.unpack == image_format.IMD:
+        to.write_bytes(imd.raw(path.read_bytes(), where))
+        return
+    with _opened(form.unpack, path, where) as source, to.open("wb") as target:
+        written = 0
+        while piece := source.read(PIECE):
+            written += len(piece)
+            if written > MAX_DISK:
+                raise UserError(f"{where}: {form.name}: unpacks to more than {MAX_DISK:,} bytes")
+            target.write(piece)
 
 
 def _opened(unpack: str, path: Path, where: str) -> IO[bytes]:
