@@ -12,7 +12,7 @@ from p5lab.describe.boot import Boot
 from p5lab.describe.guest import Guest, ImageGuest, MediaGuest
 from p5lab.describe.keys import readable
 from p5lab.describe.machine import Machine
-from p5lab.describe.observation import NOTHING, Clocks, Observation, Region, Sample, Shadow, Shadows
+from p5lab.describe.observation import NOTHING, Clocks, Observation, Sample, Shadow, Shadows
 from p5lab.describe.program import Program
 from p5lab.describe.workload import Workload
 
@@ -102,11 +102,6 @@ class Run(ABC):
         """The intervals that the run simulates in detail; None if the whole run is simulated in
         detail."""
         return self.observation.get(Sample)
-
-    @property
-    def region(self) -> Region | None:
-        """The function of the user's program that the run measures; None without --region."""
-        return self.observation.get(Region)
 
     @property
     def recorded_request(self) -> dict[str, Any]:

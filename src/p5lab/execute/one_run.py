@@ -15,6 +15,7 @@ from typing import Any
 
 from p5lab import engines
 from p5lab.describe import ended, refused
+from p5lab.describe.observation import Region
 from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.engines.bochs import saved_state
@@ -167,8 +168,8 @@ def phases(run: Run) -> dict[int, str]:
     """Returns the name of each phase in the table of counts. The keys are the phases' numbers."""
     if sample := run.sample:
         return {interval.number: f"interval {interval.number}" for interval in sample.intervals}
-    named = run.workload.phases
-    return named | {region.phase: region.function} if (region := run.region) else named
+    region = run.observation.get(Region)
+    return run.workload.phases | ({region.phase: region.function} if region else {})
 
 
 def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict[str, Any]]:
