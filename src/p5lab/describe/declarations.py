@@ -135,9 +135,7 @@ def parts(engine: Path) -> tuple[Part, ...]:
 
 
 def _part(engine: Path, path: Path, table: Table) -> Part:
-    table.only(
-        ("title", "order", "present", "what", "keys", "rule", "events"),
-    )
+    table.only(("title", "order", "present", "what", "keys", "rule", "events"))
     keys = [
         _key(engine, name, own, table.table("what", {}).data)
         for pattern in table.table("keys", {}).data

@@ -95,7 +95,7 @@ def integer(name: str, unit: str, doc: str, table: Table) -> Key:
     low, high = table.items("range")
     show: Callable[[Value], str] = hex if table.flag("hexadecimal", False) else str  # type: ignore[assignment]
     of = f" of {unit}" if unit else ""
-    expected = f"a whole number{of}, {_hex(low, show)} to {_hex(high, show)}"
+    expected = f"a whole number{of}, {show(low)} to {show(high)}"
 
     def parse(value: object) -> Value:
         number = _whole(value)
@@ -106,10 +106,6 @@ def integer(name: str, unit: str, doc: str, table: Table) -> Key:
     return Key(
         name, "integer", unit, doc, expected, parse, "integer", show=show, low=low, high=high
     )
-
-
-def _hex(number: int, show: Callable[[Value], str]) -> str:
-    return f"0x{number:x}" if show is hex else str(number)
 
 
 def _real(name: str, unit: str, doc: str, low: float, high: float, what: str) -> Key:
