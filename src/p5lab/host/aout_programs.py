@@ -7,12 +7,10 @@ They are workloads of our own guests, compiled from the same files as those for 
 (guest-images/parts/musl-bsd). They are made only when a command asks for them.
 """
 
-import hashlib
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 from p5lab.describe.supplied import TAR, System
@@ -86,12 +84,8 @@ def _inputs(lab: Lab, kind: Kind) -> str:
     files = {lab.root / path for path, _ in linux_programs.sources(lab, kind.place).values()}
     files |= {lab.root / name for name in CONVERTER}
     for folder in (linux_programs.PLACE, kind.place, kind.libc, *INCLUDED):
-        files |= {path for path in (lab.root / folder).iterdir() if path.is_file()}
-    options = (version("ziglang"), kind.form or "", *FLAGS, *kind.flags)
-    digest = hashlib.sha256("\0".join(options).encode())
-    for path in sorted(files):
-        digest.update(f"\0{lab.short(path)}\0".encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
+        files |= {*(lab.root / folder).iterdir()}
+    return compiler.key_of(lab, (kind.form or "", *FLAGS, *kind.flags), files)
 
 
 def programs(lab: Lab, kind: Kind) -> Iterator[tuple[str, bytes]]:

@@ -151,6 +151,16 @@ def _key(command: list[str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def key_of(lab: Lab, options: Iterable[str], files: Iterable[Path]) -> str:
+    """A name for what the compiler makes of those of these files that exist, with these
+    options."""
+    digest = hashlib.sha256("\0".join((version("ziglang"), *options)).encode())
+    for path in sorted(files):
+        if path.is_file():
+            digest.update(f"\0{lab.short(path)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def _made_before(program: Path) -> str | None:
     """The compiler's messages about a program that is up to date. None if the program must be
     compiled."""

@@ -6,9 +6,7 @@ of it. The programs are in build/dos and contain no code from other projects. Th
 when a command asks for them.
 """
 
-import hashlib
 import tempfile
-from importlib.metadata import version
 from pathlib import Path
 
 from p5lab.describe import markers, supplied
@@ -37,20 +35,17 @@ def made(lab: Lab) -> list[Path]:
     """The files for the floppy: the programs, and run.bat with the line ends of DOS. Compiles the
     programs that are out of date. Raises UserError with the compiler's messages if that fails."""
     place, programs = lab.root / PLACE, load(lab)
-    headers = (*place.glob("*.h"), markers.HEADER)
-    parts = [(place / LINKED).read_bytes(), *(header.read_bytes() for header in headers)]
+    parts = [place / LINKED, *place.glob("*.h"), markers.HEADER]
     files = [_program(lab, program, parts) for program in programs.values()]
     batch = (place / START).read_bytes().replace(b"\n", b"\r\n")
     return [store_bytes(lab.root / "build/dos" / START, batch), *files]
 
 
-def _program(lab: Lab, program: Program, parts: list[bytes]) -> Path:
+def _program(lab: Lab, program: Program, parts: list[Path]) -> Path:
     source = lab.root / PLACE / f"{program.name}.c"
     defaults = [f"-DDEFAULT_{key}={value}" for key, value in program.parameters.items()]
-    said = "\0".join((version("ziglang"), *FLAGS, *defaults)).encode()
-    inputs = b"\0".join((said, source.read_bytes(), *sorted(parts)))
-    place = lab.root / "build/dos" / hashlib.sha256(inputs).hexdigest()[:16]
-    path = place / f"{program.name}.com"
+    key = compiler.key_of(lab, (*FLAGS, *defaults), (source, *parts))
+    path = lab.root / "build/dos" / key / f"{program.name}.com"
     if path.is_file():
         return path
     Progress().note(f"Compiling {source.name} for DOS")

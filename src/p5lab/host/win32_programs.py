@@ -7,11 +7,9 @@ for Win32 of version 3.10 and keep their relocations. They contain no code from 
 programs are in build/win32, and are made only when a command asks for them.
 """
 
-import hashlib
 import tempfile
 from collections.abc import Iterator
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 from p5lab.describe.supplied import FAT, System
@@ -79,11 +77,7 @@ def _inputs(lab: Lab) -> str:
     folders = (PLACE, linux_programs.PLACE, "workloads/lib")
     files = {path for folder in folders for path in (lab.root / folder).rglob("*")}
     files |= {path for path, _ in workload_programs.sources(lab, PLACE).values()}
-    digest = hashlib.sha256("\0".join((version("ziglang"), *FLAGS, *LINK)).encode())
-    for path in sorted(files):
-        if path.is_file():
-            digest.update(f"\0{lab.short(path)}\0".encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
+    return compiler.key_of(lab, (*FLAGS, *LINK), files)
 
 
 def _programs(lab: Lab) -> Iterator[tuple[str, bytes]]:
