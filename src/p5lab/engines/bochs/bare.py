@@ -10,16 +10,7 @@ from p5lab.describe.guest import X86_64
 from p5lab.describe.machine import Machine
 from p5lab.describe.plan import Part, Plan
 from p5lab.engines import EVENTS, check_inputs
-from p5lab.engines.bochs import bochsrc
-from p5lab.engines.bochs.engine import (
-    BOOT_CONF,
-    CONF,
-    ENVIRONMENT,
-    JOB,
-    JOB_CONF,
-    OUTPUT,
-    conf_text,
-)
+from p5lab.engines.bochs import bochsrc, engine
 from p5lab.errors import UserError
 from p5lab.lab import Lab, relative
 
@@ -51,7 +42,7 @@ def plan(lab: Lab, machine: Machine, fragment: Fragment, directory: Path) -> Pla
     conf = {
         **machine.engine_conf(),
         "run.events": EVENTS,
-        "run.output": OUTPUT,
+        "run.output": engine.OUTPUT,
         "run.limit_cycles": str(round(SECONDS * machine.clock_hz)),
         "run.timing": "on",
         "run.timing_table": "timing",
@@ -70,12 +61,12 @@ def plan(lab: Lab, machine: Machine, fragment: Fragment, directory: Path) -> Pla
         write[f"blob{number}"] = content
         conf[f"boot.blob.{number}"] = f"{address:#x} 0 - blob{number}"
     emulator = bochsrc.make(lab, machine, paths)
-    write |= {BOOT_CONF: conf_text(conf, paths), "bochsrc": emulator.text.encode()}
+    write |= {engine.BOOT_CONF: engine.conf_text(conf, paths), "bochsrc": emulator.text.encode()}
     return Plan(
-        boot=Part(inputs, {CONF: conf, "bochsrc": emulator.values}, write),
-        job=Part({}, {JOB: job}, {JOB_CONF: conf_text(job, paths)}),
+        boot=Part(inputs, {engine.CONF: conf, "bochsrc": emulator.values}, write),
+        job=Part({}, {engine.JOB: job}, {engine.JOB_CONF: engine.conf_text(job, paths)}),
         command=(paths["engine"], "-q", "-f", "bochsrc"),
-        environment=ENVIRONMENT,
+        environment=engine.ENVIRONMENT,
         versions={},
         built_from={},
     )
