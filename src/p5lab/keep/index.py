@@ -55,6 +55,13 @@ _KEPT = (
     store.ASKED,
     named.KEY,
 )
+# The columns of the index in their order, and those with whole numbers.
+_COLUMNS = (
+    *("experiment", "run", "status", "reason", "label", "named", "note", "tags", "engine"),
+    *("machine", "geometry", "guest", "workload", "parameters", "seed", "feedback", "shadows"),
+    *("started", "wall_seconds", "inode", "size", "changed", "record"),
+)
+_WHOLE = ("seed", "shadows", "inode", "size", "changed")
 
 
 @dataclass(frozen=True)
@@ -279,32 +286,8 @@ def _name(path: Path) -> str:
 def _table(rows: Iterable[_Row]) -> "pa.Table":
     import pyarrow as pa
 
-    text, whole = pa.string(), pa.int64()
-    types = {
-        "experiment": text,
-        "run": text,
-        "status": text,
-        "reason": text,
-        "label": text,
-        "named": text,
-        "note": text,
-        "tags": text,
-        "engine": text,
-        "machine": text,
-        "geometry": text,
-        "guest": text,
-        "workload": text,
-        "parameters": text,
-        "seed": whole,
-        "feedback": text,
-        "shadows": whole,
-        "started": text,
-        "wall_seconds": pa.float64(),
-        "inode": whole,
-        "size": whole,
-        "changed": whole,
-        "record": text,
-    }
+    types = dict.fromkeys(_COLUMNS, pa.string()) | dict.fromkeys(_WHOLE, pa.int64())
+    types["wall_seconds"] = pa.float64()
     schema = pa.schema(list(types.items()), metadata={_METADATA: str(SCHEMA_VERSION).encode()})
     return pa.Table.from_pylist([_columns(row) for row in rows], schema=schema)
 
