@@ -190,7 +190,7 @@ def output(run: str | pd.DataFrame) -> str:
     has no output.
     """
     try:
-        path = _one("output", run).directory / outputs.file("output")
+        path = _only_run("output", run).directory / outputs.file("output")
     except UserError:
         names = arguments.runs("output", run)
         if len(names) == 1:
@@ -212,7 +212,7 @@ def screen(run: str | pd.DataFrame) -> Screen:
     the result. UserError if there is no such run, if the table has several runs, or if the run has
     no screen.
     """
-    stored = _one("screen", run)
+    stored = _only_run("screen", run)
     screen = screens.of(stored)
     if screen is None:
         raise UserError(
@@ -231,7 +231,7 @@ def intervals(run: str | pd.DataFrame) -> pd.DataFrame:
     reset), `ring`, `event` and `count`. UserError if there is no such run, if the table has several
     runs, if the run has no intervals, and for a damaged file.
     """
-    counts = by_interval.read(_one("intervals", run))
+    counts = by_interval.read(_only_run("intervals", run))
     frame = counts.frame()
     frame.insert(3, "ms", frame["end"] * (1000 / counts.clock_hz))
     return frame
@@ -345,7 +345,7 @@ def _listed(value: Any) -> list[Any]:  # noqa: ANN401
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
-def _one(what: str, run: str | pd.DataFrame) -> store.Stored:
+def _only_run(what: str, run: str | pd.DataFrame) -> store.Stored:
     """The stored run with this id, or the only run of a table. `what`: the function that asks."""
     names = arguments.runs(what, run)
     if len(names) != 1:

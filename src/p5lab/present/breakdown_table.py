@@ -112,11 +112,11 @@ def state(row: Row, place: int, values: Sequence[float]) -> str:
 
 def _grids(table: Table, top: int) -> list[Grid]:
     if len(table.systems) == 1:
-        return [_one(table, top)]
+        return [_single(table, top)]
     return [_several(table.ordered((wanted,)), wanted, top) for wanted in table.columns]
 
 
-def _one(table: Table, top: int) -> Grid:
+def _single(table: Table, top: int) -> Grid:
     first, *more = table.columns
     shares = [] if first.is_ratio else ["%"]
     grid = _empty(table, table.divided, [first.head, *shares, *(column.head for column in more)])
@@ -124,7 +124,7 @@ def _one(table: Table, top: int) -> Grid:
     for row in (*table.top(top), table.total):
         value = table.value(row, 0, first)
         own = [number(value), *([percent(value, total)] if shares else [])]
-        grid.add(*row.key, *own, *(number(table.value(row, 0, c)) for c in more))
+        grid.add(*row.key, *own, *(number(table.value(row, 0, column)) for column in more))
     return grid
 
 
