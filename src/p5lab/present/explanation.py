@@ -11,7 +11,6 @@ not named as a cause.
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from rich.console import Console
 
@@ -109,16 +108,8 @@ class Explanation:
     def rest(self) -> list[Cause]:
         """The causes that are not named, also those without a difference: all causes add up to
         the busy cycles."""
-        others = (cause for cause in self.causes if not self.is_named(cause))
+        others = (cause for cause in self.causes if cause not in self.named)
         return [cause for cause in others if cause.first or cause.second]
-
-    def is_named(self, cause: Cause) -> bool:
-        """Whether a cause is one of those that are named."""
-        return (cause.component, cause.place) in self._named_keys
-
-    @cached_property
-    def _named_keys(self) -> set[tuple[str, str]]:
-        return {(cause.component, cause.place) for cause in self.named}
 
     @property
     def largest(self) -> Cause | None:
@@ -546,7 +537,7 @@ def _rows(explanation: Explanation, rings: Sequence[int]) -> list[dict[str, obje
     for cause in explanation.causes:
         rows.append(_row(what, prefix + cause.component, cause.place, cause.first, cause.second))
         low, high = (cause.low, cause.high) if explanation.is_ranged else (None, None)
-        rows[-1] |= {"lowest": low, "highest": high, "named": explanation.is_named(cause)}
+        rows[-1] |= {"lowest": low, "highest": high, "named": cause in explanation.named}
         rows[-1] |= {f"ring {ring}": cause.rings.get(ring, 0.0) for ring in rings}
         rows[-1] |= {"state": cause.state}
     empty = dict.fromkeys(["lowest", "highest", "named", *(f"ring {at}" for at in rings)], "")

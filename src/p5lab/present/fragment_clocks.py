@@ -175,7 +175,8 @@ def headline(timing: Clocks, machine: str) -> str:
     )
     if len(timing.measured) > 1:
         last = len(timing.measured)
-        text += f", in the last {last} of {timing.iterations} {_plural(timing.unit)}"
+        plural = "copies" if timing.unit == COPY else f"{timing.unit}s"
+        text += f", in the last {last} of {timing.iterations} {plural}"
     if min(timing.measured) != max(timing.measured):
         text += f" (from {min(timing.measured)} to {max(timing.measured)} clocks)"
     return text + "."
@@ -183,10 +184,6 @@ def headline(timing: Clocks, machine: str) -> str:
 
 def _counted(value: float, what: str) -> str:
     return f"{pipes.amount(value)} {what}{'' if value == 1 else 's'}"
-
-
-def _plural(unit: str) -> str:
-    return {COPY: "copies"}.get(unit, f"{unit}s")
 
 
 def as_rows(timing: Clocks) -> list[dict[str, object]]:

@@ -84,16 +84,12 @@ def _facts(stored: Stored) -> Table:
     record = stored.record
     own = named.of(record)
     guest, *machine = comparison.system_of(record)
+    called = {"label": ", ".join(own.labels), "note": own.note, "tags": " ".join(own.tags)}
     facts = _pairs()
     rows = [
         ("run", stored.id),
         ("status", " ".join(filter(None, (record["status"], record["reason"])))),
-        *[
-            (name, text)
-            for name, text in (("label", ", ".join(own.labels)), ("note", own.note))
-            if text
-        ],
-        *([("tags", " ".join(own.tags))] if own.tags else []),
+        *((name, text) for name, text in called.items() if text),
         ("experiment", record["experiment"]),
         ("engine", record["engine"]),
         ("machine", " ".join(filter(None, machine))),
@@ -170,25 +166,25 @@ def each(console: Console, stored: Sequence[Stored]) -> None:
     for head in ("run", "experiment", "status", "wall s"):
         table.add_column(head, no_wrap=True)
     table.add_column("what", overflow="fold")
-    for item in stored:
-        record = item.record
+    for run in stored:
+        record = run.record
         table.add_row(
-            item.id[:SHORT_ID],
+            run.id[:SHORT_ID],
             markup(record["experiment"]),
             record["status"],
             str(record.get("wall_seconds", "-")),
             markup(named.shown(record)),
         )
     console.print(table)
-    _reasons(console, [item for item in stored if item.record["reason"]])
+    _reasons(console, [run for run in stored if run.record["reason"]])
 
 
 def _reasons(console: Console, failed: Sequence[Stored]) -> None:
     """Prints a line for each of these runs with the reason of its failure."""
     is_cut = False
-    for item in failed:
-        name = f"  {item.id[:SHORT_ID]}   "
-        reason = for_terminal(" ".join(item.record["reason"].split()))
+    for run in failed:
+        name = f"  {run.id[:SHORT_ID]}   "
+        reason = for_terminal(" ".join(run.record["reason"].split()))
         room = max(console.width - len(name), LEAST)
         if cell_len(reason) > room:
             reason, is_cut = cut(reason, room - len(CUT)) + CUT, True

@@ -102,16 +102,20 @@ class Grid:
             console.print(markup(self.title), style="italic")
         self._with_room(console.width)._print_parts(console)
 
+    def _are_texts(self) -> list[bool]:
+        """Whether each column contains texts, which begin at the left."""
+        first = set() if self.points else {0}
+        return [place in self.left | first for place in range(len(self.heads))]
+
     def _print_parts(self, console: Console) -> None:
-        widths = self.widths()
+        widths, texts = self.widths(), self._are_texts()
         for part in self._parts(console.width):
             fits = total([widths[place] for place in part]) <= console.width
             table = Table(box=box.SIMPLE_HEAD)
             for place in part:
-                right = (place > 0 or self.points) and widths[place] <= LONG
                 table.add_column(
                     markup(self.heads[place], lines=True),
-                    justify="right" if right and place not in self.left else "left",
+                    justify="left" if texts[place] or widths[place] > LONG else "right",
                     no_wrap=fits or widths[place] <= LONG,
                     overflow="fold",
                 )
@@ -200,14 +204,7 @@ class Grid:
         """Returns the table in Markdown, with the title in bold above it."""
         lines = [f"**{safe(self.title)}**", ""] if self.title else []
         lines.append(_pipes([head.replace("-\n", "").replace("\n", " ") for head in self.heads]))
-        lines.append(
-            _pipes(
-                [
-                    "---" if number in self.left or not (number or self.points) else "---:"
-                    for number in range(len(self.heads))
-                ]
-            )
-        )
+        lines.append(_pipes(["---" if text else "---:" for text in self._are_texts()]))
         lines += [_pipes([cell.strip() for cell in row]) for row in self.rows]
         return "\n".join(lines)
 
@@ -216,10 +213,7 @@ class Grid:
         is a comment, because a paper has a caption of its own."""
         if not self.heads:
             return ""
-        is_text = [place == 0 and not self.points for place, _ in enumerate(self.heads)]
-        columns = "".join(
-            "l" if text or place in self.left else "r" for place, text in enumerate(is_text)
-        )
+        columns = "".join("l" if text else "r" for text in self._are_texts())
         heads = [head.split("\n") for head in self.heads]
         height = max(map(len, heads))
         above = [[*[""] * (height - len(head)), *head] for head in heads]

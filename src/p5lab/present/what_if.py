@@ -228,11 +228,9 @@ def show(console: Console, effects: Sequence[Effects], form: str) -> None:
     tables.show(console, form, list(map(_grid, effects)), [*said, NOTE], rows(effects))
 
 
-def _sorted(benchmark: Effects) -> list[Effect]:
-    return sorted(
-        (effect for effect in benchmark.every if effect.gain is not None),
-        key=lambda effect: -(effect.gain or 0),
-    )
+def _sorted(every: Sequence[Effect]) -> list[Effect]:
+    """Those with the largest gain first; then those that were not tried."""
+    return sorted(every, key=lambda effect: math.inf if effect.gain is None else -effect.gain)
 
 
 def _grid(benchmark: Effects) -> Grid:
@@ -241,8 +239,9 @@ def _grid(benchmark: Effects) -> Grid:
         f" of {clocks(benchmark.cycles)} cycles",
         ["change", "gain", "%", "misses avoided"],
     )
-    for effect in _sorted(benchmark):
-        gain = effect.gain or 0
+    for effect in _sorted(benchmark.every):
+        if (gain := effect.gain) is None:
+            break  # this one and those after it were not tried
         avoided = MISSING if effect.avoided is None else f"{effect.avoided:.0%}"
         grid.add(effect.change.shown, clocks(gain), percent(gain, benchmark.cycles), avoided)
     return grid
@@ -261,5 +260,5 @@ def rows(effects: Sequence[Effects]) -> list[dict[str, object]]:
             "misses_avoided": effect.avoided,
         }
         for benchmark in effects
-        for effect in [*_sorted(benchmark), *(e for e in benchmark.every if e.gain is None)]
+        for effect in _sorted(benchmark.every)
     ]
