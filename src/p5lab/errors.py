@@ -100,10 +100,10 @@ def nearest(name: str, names: Iterable[str]) -> list[str]:
     """
     wanted = name.lower()
     names = list(dict.fromkeys(names))
-    whole = [(known, known.lower()) for known in names]
-    parts = [(known, part) for known, form in whole for part in _parts(form)]
+    whole = [(candidate, candidate.lower()) for candidate in names]
+    parts = [(candidate, part) for candidate, form in whole for part in _parts(form)]
     begun = _begun(wanted, whole) or _begun(wanted, parts)
-    groups = [(known, form.partition(".")[0]) for known, form in whole]
+    groups = [(candidate, form.partition(".")[0]) for candidate, form in whole]
     close = begun or _spelt(wanted, whole) or _spelt(wanted, parts) or _spelt(wanted, groups)
     return list(dict.fromkeys(close))[:NAMED]
 

@@ -216,15 +216,15 @@ def _values(table: tomlfile.Table, known: Mapping[str, Key], what: str = "") -> 
     return values
 
 
-def _given_by(key: Key, name: str) -> tuple[dict[str, Value], dict[str, str]]:
+def _given_by(file_key: Key, name: str) -> tuple[dict[str, Value], dict[str, str]]:
     """The values and sources in the file that a key names, such as a drive of configs/disks."""
-    path = Lab.here().root / key.files / f"{name}.toml"
-    known = {given.name: given for given in KEYS if given.given_by == key.name}
-    what = f"key of a {key.name.partition('.')[0]}"
+    path = Lab.here().root / file_key.files / f"{name}.toml"
+    known = {key.name: key for key in KEYS if key.given_by == file_key.name}
+    what = f"key of a {file_key.name.partition('.')[0]}"
     values = _values(tomlfile.load(path), known, what)
-    for given in known.values():
-        if given.name not in values:
-            raise UserError(f"{path}: missing key {given.name}: expected {given.expected}")
+    for key in known.values():
+        if key.name not in values:
+            raise UserError(f"{path}: missing key {key.name}: expected {key.expected}")
     return values, _sources(path)
 
 

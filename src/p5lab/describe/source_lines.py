@@ -37,13 +37,13 @@ def ranges(image: bytes, segments: Sequence[Segment]) -> list[Range]:
 
 @lru_cache(maxsize=4)  # several parts of one run need the lines of the same program
 def _ranges(image: bytes, segments: tuple[Segment, ...]) -> tuple[Range, ...]:
-    known = sorted(
+    spans = sorted(
         span
         for span in _all(image)
         if any(place.address <= span.first < place.address + place.size for place in segments)
     )
     result: list[Range] = []
-    for span in known:
+    for span in spans:
         last = result[-1] if result else None
         if last and span.first < last.end:
             continue  # a second description of the same code

@@ -63,10 +63,10 @@ def remember(lab: Lab, targets: Sequence[str], now: str) -> None:
 
 def _read(lab: Lab) -> dict[str, str]:
     try:
-        known = json.loads((lab.root / FILE).read_bytes())
+        digests = json.loads((lab.root / FILE).read_bytes())
     except (OSError, ValueError):
         return {}
-    return known if isinstance(known, dict) else {}
+    return digests if isinstance(digests, dict) else {}
 
 
 def _files(lab: Lab) -> Iterator[Stamp]:

@@ -126,10 +126,10 @@ def repack(archive: Path, output: Path, architecture: str = "amd64") -> Contents
     """
     where = str(archive)
     with tempfile.TemporaryFile() as spool:
-        given = _read(archive, where, spool)
-        kept = {place for path in given if _kept(path) for place in (path, *_parents(path))}
+        packed = _read(archive, where, spool)
+        kept = {place for path in packed if _kept(path) for place in (path, *_parents(path))}
         members = {
-            path: member for path, member in given.items() if path in kept or not _left_out(path)
+            path: member for path, member in packed.items() if path in kept or not _left_out(path)
         }
         contents = _contents(members, where, spool, architecture)
         with tarfile.open(output, "w", format=tarfile.GNU_FORMAT) as tar:

@@ -107,6 +107,6 @@ def sources(lab: Lab, place: str) -> dict[str, tuple[Path, int]]:
         return here if here.is_file() else files[of]
 
     listed = entries(lab, place)
-    own = {name: (file(name, entry.workload), entry.first) for name, entry in listed.items()}
+    compiled = {name: (file(name, entry.workload), entry.first) for name, entry in listed.items()}
     needed = sorted({name for entry in listed.values() for name in entry.needs})
-    return own | {name: (file(name, name), 0) for name in needed}
+    return compiled | {name: (file(name, name), 0) for name in needed}
