@@ -339,3 +339,12 @@ def test_a_later_run_supersedes_an_earlier_one(lab):
     assert [one.id for one in results.choose(runs, [*failed, *stored]).shown] == [
         one.id for one in first
     ]
+
+
+def test_the_page_has_the_papers_that_it_names(hostile_page):
+    text = hostile_page[1].read_text(encoding="utf-8")
+    section = text[text.index('<section id="papers">') :]
+    section = section[: section.index("</section>")]
+    assert "chen95: J. Bradley Chen" in section
+    assert "wpi92" not in text.replace(section, "")
+    assert "wpi92" not in section
