@@ -77,7 +77,7 @@ def ran_on_host(directory, header):
     "script",
     [
         script
-        if script in ("sha1_586", "aes_586")
+        if script == "sha1_586"
         else pytest.param(script, marks=pytest.mark.full)
         for script in ROUTINES
     ],
