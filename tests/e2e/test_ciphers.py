@@ -76,9 +76,7 @@ def ran_on_host(directory, header):
 @pytest.mark.parametrize(
     "script",
     [
-        script
-        if script == "sha1_586"
-        else pytest.param(script, marks=pytest.mark.full)
+        script if script == "sha1_586" else pytest.param(script, marks=pytest.mark.full)
         for script in ROUTINES
     ],
 )

@@ -123,16 +123,7 @@ def test_zig_compiles_for_a_pentium(tmp_path):
         assert header[18] == 3  # EM_386
 
 
-@pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl")
-def test_openssl_makes_the_certificates(tmp_path):
-    lines = [one.text for one in printed.commands() if one.text.startswith("openssl ")]
-    assert len(lines) == 3
-    for text in lines:
-        subprocess.run(shlex.split(text), cwd=tmp_path, check=True, capture_output=True)
-    verified = ["openssl", "verify", "-CAfile", "ca.pem", "p5lab.pem"]
-    subprocess.run(verified, cwd=tmp_path, check=True, capture_output=True)
-
-
 def test_each_command_of_the_host_has_a_test():
+    """unit/test_cluster.py makes certificates with openssl and uses them."""
     host = {one.text for one in printed.commands() if printed.classes(one) == ["host"]}
     assert {text.split()[0] for text in host} == {"cc", "./getpid", "openssl"}
