@@ -130,7 +130,7 @@ def installed(lab: Lab) -> Iterator[Peer | str]:
 
     def without_model(run: experiment.Run, directory: Path) -> tuple[float, int]:
         off = experiment.load(lab, "bench", Filter(model=False))
-        return ours(next(one for one in off if one.workload == run.workload), directory)
+        return ours(next(plain for plain in off if plain.workload == run.workload), directory)
 
     yield Peer("bochs, model on", "this checkout", ours)
     yield Peer("bochs, model off", "this checkout", without_model)
@@ -188,12 +188,12 @@ def main() -> None:
         parser.error("-n: expected at least 1")
     lab = Lab.here()
     build.ensure(lab, Progress(), engines.targets(lab, experiment.load(lab, "bench")))
-    found = list(installed(lab))
-    peers = [one for one in found if isinstance(one, Peer)]
+    listed = list(installed(lab))
+    peers = [peer for peer in listed if isinstance(peer, Peer)]
     host = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     print(f"{datetime.now(UTC):%Y-%m-%d}, {host}")
-    for one in found:
-        print(f"{one.name}: {one.version}" if isinstance(one, Peer) else one)
+    for peer in listed:
+        print(f"{peer.name}: {peer.version}" if isinstance(peer, Peer) else peer)
     print("\n| Peer | Load | M instructions | user s | range | guest MIPS |")
     print("|---|---|---:|---:|---:|---:|")
     for line in compare(lab, peers, options.n):

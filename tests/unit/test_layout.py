@@ -377,6 +377,47 @@ def test_an_empty_docstring_would_be_found(docstring, empty):
     assert says_nothing("run_id", docstring) == empty
 
 
+EMPTY_NAMES = {"one", "found"}
+
+
+def empty_names(text: str) -> list[str]:
+    """The variables and parameters of a module whose names say nothing about what they hold."""
+    names = (
+        (getattr(node, "id", "") if is_stored(node) else getattr(node, "arg", ""), node)
+        for node in ast.walk(ast.parse(text))
+    )
+    return [f"{node.lineno}: {name}" for name, node in names if name in EMPTY_NAMES]
+
+
+def is_stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def test_local_names_say_what_they_hold():
+    assert {
+        str(path.relative_to(REPO)): names
+        for place in (*PYTHON, REPO / "tools", REPO / "configs", REPO / "bench")
+        for path in sorted(place.rglob("*.py"))
+        if (names := empty_names(path.read_text()))
+    } == {}
+
+
+def test_an_empty_name_would_be_found():
+    text = "found = 1\ndef f(one, run): return [one for one in run] + one_of(found=run)\n"
+    assert sorted(empty_names(text)) == ["1: found", "2: found", "2: one", "2: one"]
+
+
+def test_a_class_name_means_one_thing():
+    """A public class of the product has a name of its own."""
+    classes = Counter(
+        node.name
+        for path in modules().values()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, number in classes.items() if number > 1] == []
+
+
 def test_no_two_files_of_tests_have_the_same_name():
     """pytest imports a file of tests by its name alone, so it would refuse the second file."""
     names = [path.name for path in (REPO / "tests").rglob("test_*.py")]
