@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "stats-parsers")]
 
 from p5lab.describe import declarations  # noqa: E402
-from p5lab.describe.declarations import Part, Policy  # noqa: E402
+from p5lab.describe.declarations import KeyFile, Policy  # noqa: E402
 from p5lab.describe.kinds import Key  # noqa: E402
 from p5lab.errors import UserError  # noqa: E402
 from p5stats import StatsError, declared  # noqa: E402
@@ -135,7 +135,7 @@ def policies_header(policies: list[Policy]) -> str:
     return "\n".join([*lines, "}  // namespace p5"]) + "\n"
 
 
-def declared_header(parts: list[Part]) -> str:
+def declared_header(parts: list[KeyFile]) -> str:
     """declared.hh: the declaration of each part."""
     lines = [HEAD.format(sources="keys.toml and device.toml below engine/"), "#pragma once\n"]
     lines += [
@@ -150,7 +150,7 @@ def declared_header(parts: list[Part]) -> str:
     return "\n".join([*lines, "}  // namespace base"]) + "\n"
 
 
-def declared_source(parts: list[Part]) -> str:
+def declared_source(parts: list[KeyFile]) -> str:
     """declared.cc: a function that returns the declaration of a part."""
     names = ", ".join(f"&declared::{part.name}" for part in parts)
     return (
@@ -162,7 +162,7 @@ def declared_source(parts: list[Part]) -> str:
     )
 
 
-def part_source(part: Part) -> str:
+def part_source(part: KeyFile) -> str:
     """declared_NAME.cc: the keys of a part that the engine checks."""
     own = [key for key in part.keys if key.target == "engine"]
     lines = [

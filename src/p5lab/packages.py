@@ -40,7 +40,7 @@ OPTIONS = ("--no-compile", "--progress-bar=off", "--require-hashes", "--only-bin
 
 
 @dataclass(frozen=True)
-class Group:
+class PackageGroup:
     """`purpose`: what the packages are for. `megabytes`: their size on disk, rounded up."""
 
     purpose: str
@@ -48,14 +48,14 @@ class Group:
 
 
 GROUPS = {
-    BASE: Group("the commands run, show and list", 690),
-    "query": Group("SQL queries", 70),
-    "report": Group("the pages of `report`", 110),
-    "notebook": Group("notebooks", 200),
-    "cluster": Group("runs on several processes and machines", 25),
-    "simpoint": Group("the command `simpoint`", 180),
-    "gem5": Group("HDF5 statistics of gem5", 20),
-    "test": Group("the tests", 200),
+    BASE: PackageGroup("the commands run, show and list", 690),
+    "query": PackageGroup("SQL queries", 70),
+    "report": PackageGroup("the pages of `report`", 110),
+    "notebook": PackageGroup("notebooks", 200),
+    "cluster": PackageGroup("runs on several processes and machines", 25),
+    "simpoint": PackageGroup("the command `simpoint`", 180),
+    "gem5": PackageGroup("HDF5 statistics of gem5", 20),
+    "test": PackageGroup("the tests", 200),
 }
 
 
@@ -217,7 +217,7 @@ def _only(lock: str, names: dict[str, str]) -> str:
     )
 
 
-def _failure(environment: Environment, about: Group, said: list[str]) -> str:
+def _failure(environment: Environment, about: PackageGroup, said: list[str]) -> str:
     if any("No space left on device" in line for line in said):
         return f"disk full while installing the Python packages into {environment.prefix}"
     reasons = [line.removeprefix("ERROR: ") for line in said if line.startswith("ERROR: ")]

@@ -120,7 +120,7 @@ class Service:
 
 
 @dataclass(frozen=True)
-class Bracket:
+class CrossingsBracket:
     """The steps between a begin and an end marker. `begin`: the clock at the begin marker."""
 
     steps: list[Step]
@@ -162,9 +162,9 @@ class Bracket:
         return services
 
 
-def read(path: Path) -> dict[int, list[Bracket]]:
+def read(path: Path) -> dict[int, list[CrossingsBracket]]:
     """Brackets by phase. StatsError if the file is malformed or incomplete."""
-    brackets: dict[int, list[Bracket]] = {}
+    brackets: dict[int, list[CrossingsBracket]] = {}
     begin: _Line | None = None
     inside: list[Crossing] = []
     now = 0
@@ -182,7 +182,9 @@ def read(path: Path) -> dict[int, list[Bracket]]:
             steps = list(_steps(begin, inside, line))
             for number, step in enumerate(steps, 1):
                 cpi.check_clocks(f"{where}: step {number}", step.clocks, step.counts)
-            brackets.setdefault(line.count("phase"), []).append(Bracket(steps, begin.count("tsc")))
+            brackets.setdefault(line.count("phase"), []).append(
+                CrossingsBracket(steps, begin.count("tsc"))
+            )
             begin = None
         else:
             inside.append(_crossing(line))
@@ -210,7 +212,7 @@ class _Line(jsonl.Line):
         return {event: self.whole(event, count) for event, count in value.items()}
 
 
-def typical(brackets: Iterable[Bracket]) -> Bracket:
+def typical(brackets: Iterable[CrossingsBracket]) -> CrossingsBracket:
     """Of the brackets with the fewest interrupts, the first that has the most frequent shape.
 
     StatsError if there is no bracket.
@@ -219,7 +221,7 @@ def typical(brackets: Iterable[Bracket]) -> Bracket:
     if not brackets:
         raise StatsError("the trace has no bracket")
 
-    def struck(bracket: Bracket) -> int:
+    def struck(bracket: CrossingsBracket) -> int:
         return sum(step.is_interrupt for step in bracket.steps)
 
     fewest = min(map(struck, brackets))

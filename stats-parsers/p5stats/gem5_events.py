@@ -40,7 +40,7 @@ RINGS = 4
 
 
 @dataclass(frozen=True)
-class Rule:
+class EventRule:
     """How to compute an event: add the matching numbers of a component, except `::total`.
 
     If no number matches, the gem5 program of the run does not count the event. nozero: gem5 omits
@@ -68,31 +68,31 @@ _LINE_READS = r"(?:ReadReq|ReadExReq|ReadSharedReq|ReadCleanReq)"
 _LINE_WRITES = r"(?:WriteReq|WritebackDirty|WriteClean)"
 _PASSED = r"tags\.passedFetches"  # of NoWriteAllocateTags (configs/gem5/extras)
 RULES = (
-    Rule("cycles.busy", _CORE, r"exec_context\.thread_0\.numBusyCycles", False, "cycles"),
-    Rule("cycles.idle", _CORE, r"exec_context\.thread_0\.numIdleCycles", False, "cycles"),
-    Rule("instructions", _CORE, r"commitStats0\.numInsts", False),
-    Rule("data_reads", _L1D, rf"{_READS}\.accesses", True),
-    Rule("data_writes", _L1D, rf"{_WRITES}\.accesses", True),
-    Rule("data_read_misses", _L1D, rf"{_READS}\.misses", True),
-    Rule("data_write_misses", _L1D, rf"{_WRITES}\.misses", True),
-    Rule("l1d_writebacks", _L1D, "writebacks", True),
-    Rule("code_misses", _L1I, r"ReadReq\.misses", True),
-    Rule("itlb_misses", rf"{_CORE}\.mmu\.itb", "(?:rd|wr)Misses", False),
-    Rule("dtlb_misses", rf"{_CORE}\.mmu\.dtb", "(?:rd|wr)Misses", False),
-    Rule("walk_reads", _L2, r"ReadReq\.accesses", True, element=r".*\.walker"),
-    Rule("l2_reads", _L2, rf"{_LINE_READS}\.accesses", True),
-    Rule("l2_read_misses", _L2, rf"{_LINE_READS}\.misses", True),
-    Rule("l2_writes", _L2, rf"{_LINE_WRITES}\.accesses", True),
-    Rule("l2_write_misses", _L2, rf"{_LINE_WRITES}\.misses", True),
-    Rule("dram_reads", _MEMORY, "numReads", True),
-    Rule("dram_writes", _MEMORY, "numWrites", True),
+    EventRule("cycles.busy", _CORE, r"exec_context\.thread_0\.numBusyCycles", False, "cycles"),
+    EventRule("cycles.idle", _CORE, r"exec_context\.thread_0\.numIdleCycles", False, "cycles"),
+    EventRule("instructions", _CORE, r"commitStats0\.numInsts", False),
+    EventRule("data_reads", _L1D, rf"{_READS}\.accesses", True),
+    EventRule("data_writes", _L1D, rf"{_WRITES}\.accesses", True),
+    EventRule("data_read_misses", _L1D, rf"{_READS}\.misses", True),
+    EventRule("data_write_misses", _L1D, rf"{_WRITES}\.misses", True),
+    EventRule("l1d_writebacks", _L1D, "writebacks", True),
+    EventRule("code_misses", _L1I, r"ReadReq\.misses", True),
+    EventRule("itlb_misses", rf"{_CORE}\.mmu\.itb", "(?:rd|wr)Misses", False),
+    EventRule("dtlb_misses", rf"{_CORE}\.mmu\.dtb", "(?:rd|wr)Misses", False),
+    EventRule("walk_reads", _L2, r"ReadReq\.accesses", True, element=r".*\.walker"),
+    EventRule("l2_reads", _L2, rf"{_LINE_READS}\.accesses", True),
+    EventRule("l2_read_misses", _L2, rf"{_LINE_READS}\.misses", True),
+    EventRule("l2_writes", _L2, rf"{_LINE_WRITES}\.accesses", True),
+    EventRule("l2_write_misses", _L2, rf"{_LINE_WRITES}\.misses", True),
+    EventRule("dram_reads", _MEMORY, "numReads", True),
+    EventRule("dram_writes", _MEMORY, "numWrites", True),
     # Without write allocation, gem5 fetches the line of a write miss and writes this line back.
     # The chip makes one write [INTEL-DM table 2-5]. So the fetch does not count as a read, and the
     # write-back counts as the write of the next level, but not as a write-back of L1D.
-    Rule("l1d_writebacks", _L1D, _PASSED, False, sign=-1),
-    Rule("l2_reads", _L1D, _PASSED, False, sign=-1),
-    Rule("l2_read_misses", _L2, _PASSED, False, sign=-1),
-    Rule("dram_reads", _L2, _PASSED, False, sign=-1),
+    EventRule("l1d_writebacks", _L1D, _PASSED, False, sign=-1),
+    EventRule("l2_reads", _L1D, _PASSED, False, sign=-1),
+    EventRule("l2_read_misses", _L2, _PASSED, False, sign=-1),
+    EventRule("dram_reads", _L2, _PASSED, False, sign=-1),
 )
 # The events that P5Tracer counts by ring. gem5's names contain an underscore instead of the dot.
 TRACED = (

@@ -39,7 +39,7 @@ class Interrupt:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownCalls:
     """All declared calls. `interrupts`: by vector. `exceptions`: the names, by vector."""
 
     interrupts: Mapping[int, Interrupt]
@@ -100,7 +100,7 @@ def _words(place: str, interrupt: Interrupt) -> list[str]:
 
 
 @cache
-def read(path: Path = FILE) -> Known:
+def read(path: Path = FILE) -> KnownCalls:
     """The declared calls. Raises StatsError with the file and the entry of the first mistake."""
     data = declared.checked(str(path), declared.load(path), dict.fromkeys(TABLES, dict))
     interrupts = {}
@@ -112,7 +112,7 @@ def read(path: Path = FILE) -> Known:
         interrupts[vector] = _interrupt(where, table)
     where = f"{path}: exception"
     exceptions = _names(where, data.get(EXCEPTION, {}), HEX)
-    return Known(interrupts, _interrupt(f"{path}: gate", data.get(GATE, {})), exceptions)
+    return KnownCalls(interrupts, _interrupt(f"{path}: gate", data.get(GATE, {})), exceptions)
 
 
 def _interrupt(where: str, value: object) -> Interrupt:

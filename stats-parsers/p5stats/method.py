@@ -45,7 +45,7 @@ OPERATION, WITH_COUNTERS = "operation", "with the counters"  # phases
 
 
 @dataclass(frozen=True)
-class Row:
+class MethodRow:
     """The mean values of one event for one operation. `left` = miscounts + first + interrupts +
     access."""
 
@@ -76,7 +76,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Measured:
+class CounterRun:
     """A run with counters: one row for each iteration of all passes.
 
     readings: the numbers that the guest printed. A reading is NaN for an event of another pass.
@@ -103,7 +103,7 @@ class Measured:
         return (self.readings[event] - self.operation[event]).dropna()
 
 
-def measured(output: str, table: pd.DataFrame) -> Measured:
+def measured(output: str, table: pd.DataFrame) -> CounterRun:
     """Returns the data of a run, from the output of the program and from the tidy table. StatsError
     if the output does not match the table."""
     readings, per_pass = _readings(output)
@@ -114,7 +114,7 @@ def measured(output: str, table: pd.DataFrame) -> Measured:
             f"counted: {len(readings)} lines of output for {len(operation)} and {len(around)}"
             " brackets"
         )
-    return Measured(readings, operation, around, per_pass)
+    return CounterRun(readings, operation, around, per_pass)
 
 
 def engine_counts(table: pd.DataFrame) -> pd.DataFrame:
@@ -129,13 +129,13 @@ def _of_phase(counts: pd.DataFrame, phase: str) -> pd.DataFrame:
 
 
 def rows(
-    operation: Measured,
-    null: Measured,
+    operation: CounterRun,
+    null: CounterRun,
     undisturbed: pd.DataFrame,
     undisturbed_null: pd.DataFrame,
-    exact: Measured | None = None,
-    exact_null: Measured | None = None,
-) -> list[Row]:
+    exact: CounterRun | None = None,
+    exact_null: CounterRun | None = None,
+) -> list[MethodRow]:
     """A row for each event.
 
     undisturbed, undisturbed_null: `engine_counts` of runs that do not use the counters. exact,
@@ -147,7 +147,7 @@ def rows(
         split = _parts(operation, event, exact) - _parts(null, event, exact_null)
         miscounts, first, interrupts, access = split.tolist()
         result.append(
-            Row(
+            MethodRow(
                 event,
                 operation.readings[event].mean(),
                 null.readings[event].mean(),
@@ -162,13 +162,13 @@ def rows(
     return result
 
 
-def _bracket(run: Measured, event: str) -> float:
+def _bracket(run: CounterRun, event: str) -> float:
     """The engine's mean count. The mean includes only those iterations in which the guest reads a
     counter of this event."""
     return float(run.operation[event][run.readings[event].notna()].mean())
 
 
-def _parts(run: Measured, event: str, exact: Measured | None) -> np.ndarray:
+def _parts(run: CounterRun, event: str, exact: CounterRun | None) -> np.ndarray:
     """The four parts of the mean access: miscounts, first, interrupts, access."""
     access = run.access(event)
     miscounts = 0.0

@@ -79,7 +79,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Event:
+class EventMetric:
     """The metric that an event declares (`report` in its events.toml)."""
 
     name: str
@@ -142,7 +142,7 @@ def at(**places: int | tuple[int, str]) -> Mapping[View, int | tuple[int, str]]:
 # Rows in the order of the report. In these tuples, the name of an event means the row that the
 # event declares, which no view singles out.
 _CYCLES = (
-    Event(
+    EventMetric(
         "cycles.busy",
         Shown(
             head="cycles",
@@ -165,7 +165,7 @@ _CYCLES = (
         ),
     ),
     "cycles.idle",
-    Event(
+    EventMetric(
         NOMINAL + "cycles.busy",
         Shown(
             head="nominal\ncycles",
@@ -206,7 +206,7 @@ _INSTRUCTIONS = (
         "time of the program and its children, as the host reports it",
         lambda c, hz: c["time.cpu"] / 1e3,
     ),
-    Event(
+    EventMetric(
         "instructions",
         Shown(
             head="instruc-\ntions",
@@ -238,8 +238,10 @@ _INSTRUCTIONS = (
     ),
 )
 _MEMORY = (
-    Event("data_reads", Shown(places=at(curve=(12, "reads"), bars=4, key_panels=5, overview=5))),
-    Event("data_writes", Shown(places=at(bars=5, key_panels=6, overview=6))),
+    EventMetric(
+        "data_reads", Shown(places=at(curve=(12, "reads"), bars=4, key_panels=5, overview=5))
+    ),
+    EventMetric("data_writes", Shown(places=at(bars=5, key_panels=6, overview=6))),
     Metric(
         "read misses/reference",
         "misses/access",
@@ -276,7 +278,7 @@ _MEMORY = (
             ),
         ),
     ),
-    Event(
+    EventMetric(
         "code_misses",
         Shown(
             head="I-cache\nmisses",
@@ -294,14 +296,14 @@ _MEMORY = (
             places=at(misses=(5, "L1I\n/instr"), bars=8, miss_bars=3, key_panels=9, rates=5),
         ),
     ),
-    Event(
+    EventMetric(
         "itlb_misses",
         Shown(
             head="ITLB\nmisses",
             places=at(misses=(6, "ITLB"), sweep=13, bars=9, miss_bars=4, key_panels=10),
         ),
     ),
-    Event(
+    EventMetric(
         "dtlb_misses",
         Shown(
             head="DTLB\nmisses",
@@ -338,7 +340,7 @@ _MEMORY = (
             ),
         ),
     ),
-    Event(
+    EventMetric(
         "segment_loads", Shown(places=at(own_table=(2, "Segment register loads (chen95 table 7)")))
     ),
 )
@@ -396,7 +398,7 @@ _PROTECTION = (
         ),
     ),
     "crossings.async",
-    Event("cr3_loads.changed", Shown(places=at(own_table=(4, "Address space switches")))),
+    EventMetric("cr3_loads.changed", Shown(places=at(own_table=(4, "Address space switches")))),
     "cr3_loads.unchanged",
     Metric(
         "mode changes",
@@ -457,7 +459,7 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
     clock_vector: interrupt vector of the guest's clock. operation_bytes: bytes that one operation
     moves. If the tuples above do not contain the row of an event, this row comes last.
     """
-    order: tuple[str | Event | Metric, ...] = (
+    order: tuple[str | EventMetric | Metric, ...] = (
         *_CYCLES,
         _bandwidth(operation_bytes),
         *_INSTRUCTIONS,
@@ -511,7 +513,7 @@ def ratios() -> frozenset[str]:
     return frozenset(names)
 
 
-def _row_of(row: str | Event) -> Metric:
+def _row_of(row: str | EventMetric) -> Metric:
     """The row that an event declares."""
     name, shown = (row, Shown()) if isinstance(row, str) else (row.name, row.shown)
     event = (declared.nominal() if name.startswith(NOMINAL) else events())[name]

@@ -72,7 +72,7 @@ class Miss:
 
 
 @dataclass
-class Bracket:
+class MissesBracket:
     """The misses between a begin and an end marker, also those of brackets inside, and the clocks
     of both markers. `beyond`: the number of misses that the engine left out."""
 
@@ -87,7 +87,7 @@ class Bracket:
         return tuple((miss.event, miss.cause, miss.site) for miss in self.misses)
 
 
-def read(path: Path | str) -> dict[int, list[Bracket]]:
+def read(path: Path | str) -> dict[int, list[MissesBracket]]:
     """Brackets by phase. StatsError if the file is malformed or incomplete."""
     return _Reader().read(Path(path))
 
@@ -95,10 +95,10 @@ def read(path: Path | str) -> dict[int, list[Bracket]]:
 class _Reader:
     def __init__(self) -> None:
         self._sites: dict[int, Site] = {}
-        self._open: list[tuple[int, Bracket]] = []
-        self._found: dict[int, list[Bracket]] = {}
+        self._open: list[tuple[int, MissesBracket]] = []
+        self._found: dict[int, list[MissesBracket]] = {}
 
-    def read(self, path: Path) -> dict[int, list[Bracket]]:
+    def read(self, path: Path) -> dict[int, list[MissesBracket]]:
         jsonl.between(path, "a trace of misses", SCHEMA_VERSION, lambda _: None, self._line)
         if self._open:
             raise StatsError(f"{path}: ends inside a bracket: the run did not finish")
@@ -110,7 +110,7 @@ class _Reader:
                 texts = str(record["function"]).partition("\t")[0], str(record["module"])
                 self._sites[record["id"]] = Site(*texts, jsonl.whole(record["instruction"]))
             case "begin":
-                self._open.append((record["phase"], Bracket(jsonl.whole(record["tsc"]))))
+                self._open.append((record["phase"], MissesBracket(jsonl.whole(record["tsc"]))))
             case "leave":
                 self._leave(record)
             case "miss" if self._open:
@@ -123,7 +123,7 @@ class _Reader:
                 raise ValueError(f"unknown type {other!r}")
 
     def _leave(self, record: dict[str, Any]) -> None:
-        phase, bracket = self._open.pop() if self._open else (None, Bracket(0))
+        phase, bracket = self._open.pop() if self._open else (None, MissesBracket(0))
         if phase != record["phase"]:
             raise ValueError("an end without its begin")
         bracket.end = jsonl.whole(record["tsc"])
@@ -160,7 +160,7 @@ class _Reader:
         return Past(self._sites[site], jsonl.whole(tsc, now + 1), jsonl.whole(address))
 
 
-def typical(brackets: Sequence[Bracket]) -> Bracket:
+def typical(brackets: Sequence[MissesBracket]) -> MissesBracket:
     """Of the complete brackets, the middle one of those with the shape that most of them have; if
     no shape is that frequent, the one with the median clocks. If none is complete, the first
     bracket. StatsError if there is no bracket."""
@@ -173,7 +173,7 @@ def typical(brackets: Sequence[Bracket]) -> Bracket:
     return sorted(whole, key=lambda bracket: bracket.end - bracket.begin)[(len(whole) - 1) // 2]
 
 
-def rows(bracket: Bracket) -> Iterator[dict[str, Any]]:
+def rows(bracket: MissesBracket) -> Iterator[dict[str, Any]]:
     """A row for each miss of a bracket, in the order of time.
 
     `at`: clocks from the begin marker. `clocks`, `event`, `cause`, `address`, `use`, `by`: as in
@@ -199,7 +199,7 @@ def rows(bracket: Bracket) -> Iterator[dict[str, Any]]:
         }
 
 
-def frame(brackets: dict[int, list[Bracket]]) -> "pd.DataFrame":
+def frame(brackets: dict[int, list[MissesBracket]]) -> "pd.DataFrame":
     """A row for each miss of a bracket: `phase`, `iteration` (the number of the bracket in its
     phase), and the columns of `rows`."""
     table = pd.DataFrame(

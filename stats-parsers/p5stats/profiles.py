@@ -16,7 +16,7 @@ from p5stats import cpi, misses
 from p5stats.attribution import Attribution, Function, Node
 
 if TYPE_CHECKING:
-    from p5stats.crossings import Bracket
+    from p5stats.crossings import CrossingsBracket
     from p5stats.intervals import Intervals
 
 CPI = cpi.PREFIX.rstrip(".")  # all components of the CPI stack, as one event of `speedscope`
@@ -174,10 +174,10 @@ def _numbers(counts: Iterable[int]) -> str:
 
 
 def trace(
-    brackets: Mapping[str, Sequence[Bracket]],
+    brackets: Mapping[str, Sequence[CrossingsBracket]],
     intervals: Intervals | None,
     clock_hz: int,
-    missed: Mapping[str, Sequence[misses.Bracket]] | None = None,
+    missed: Mapping[str, Sequence[misses.MissesBracket]] | None = None,
 ) -> dict[str, Any]:
     """A trace in Chrome's format. `brackets`: the traced brackets of each phase; each part of the
     system is a thread, and each step a slice with its counts. `intervals`: the counts of each
@@ -204,7 +204,7 @@ def trace(
 
 
 def _slices(
-    phase: str, brackets: Sequence[Bracket], parts: dict[str, int]
+    phase: str, brackets: Sequence[CrossingsBracket], parts: dict[str, int]
 ) -> Iterator[dict[str, Any]]:
     """The slices of a phase, in clocks. `parts`: the thread of each part, which grows."""
     for bracket in brackets:
@@ -223,17 +223,17 @@ def _bracket(phase: str, begin: int, end: int, parts: dict[str, int]) -> dict[st
     return {"name": phase, **shape, "args": {}}
 
 
-def _outermost(missed: Mapping[str, Sequence[misses.Bracket]]) -> list[misses.Bracket]:
+def _outermost(missed: Mapping[str, Sequence[misses.MissesBracket]]) -> list[misses.MissesBracket]:
     """The brackets that are not inside another one, which has their misses, too."""
     every = (bracket for own in missed.values() for bracket in own)
-    kept: list[misses.Bracket] = []
+    kept: list[misses.MissesBracket] = []
     for bracket in sorted(every, key=lambda bracket: (bracket.begin, -bracket.end)):
         if not kept or bracket.begin >= kept[-1].end:
             kept.append(bracket)
     return kept
 
 
-def _missed(bracket: misses.Bracket, parts: dict[str, int]) -> Iterator[dict[str, Any]]:
+def _missed(bracket: misses.MissesBracket, parts: dict[str, int]) -> Iterator[dict[str, Any]]:
     slices: dict[tuple[str, int], dict[str, Any]] = {}
     for miss, row in zip(bracket.misses, misses.rows(bracket), strict=True):
         place = f"{miss.array} misses", miss.tsc

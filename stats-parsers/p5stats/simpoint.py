@@ -75,7 +75,7 @@ class Vectors:
 
 
 @dataclass(frozen=True)
-class Point:
+class SimPoint:
     """A chosen interval (from 0), its cluster, and the share of the run that it represents."""
 
     interval: int
@@ -92,7 +92,7 @@ class Clustering:
     scores: scores[k - 1] is the BIC score of k clusters.
     """
 
-    points: tuple[Point, ...]
+    points: tuple[SimPoint, ...]
     labels: tuple[int, ...]
     scores: tuple[float, ...]
 
@@ -143,7 +143,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
         raise StatsError(f"cannot read {path}: {error.strerror}") from None
 
 
-def write_points(points: Sequence[Point]) -> tuple[str, str]:
+def write_points(points: Sequence[SimPoint]) -> tuple[str, str]:
     """Returns the texts of a .simpoints file and of a .weights file."""
     return (
         "".join(f"{point.interval} {point.cluster}\n" for point in points),
@@ -151,7 +151,9 @@ def write_points(points: Sequence[Point]) -> tuple[str, str]:
     )
 
 
-def read_points(simpoints: Path, weights: Path, intervals: float = math.inf) -> tuple[Point, ...]:
+def read_points(
+    simpoints: Path, weights: Path, intervals: float = math.inf
+) -> tuple[SimPoint, ...]:
     """Reads the chosen intervals of a run from a .simpoints and a .weights file. The weights of the
     result add up to 1; `coverage` is their sum in the file.
 
@@ -165,7 +167,7 @@ def read_points(simpoints: Path, weights: Path, intervals: float = math.inf) -> 
         if not 0 <= interval < intervals:
             raise StatsError(f"{simpoints}: interval {interval}: expected 0 to {intervals - 1}")
     total = coverage(weights)
-    points = [Point(int(chosen[c]), c, shares[c] / total) for c in chosen]
+    points = [SimPoint(int(chosen[c]), c, shares[c] / total) for c in chosen]
     return tuple(sorted(points, key=lambda point: point.interval))
 
 
@@ -247,7 +249,7 @@ def cluster(
         members = np.flatnonzero(chosen.labels_ == label)
         nearest = members[np.argmin(distances[members])]
         share = weights[members].sum() / weights.sum()
-        picked.append(Point(busy[nearest], number[label], float(share)))
+        picked.append(SimPoint(busy[nearest], number[label], float(share)))
     labels = dict(zip(busy, chosen.labels_, strict=True))
     return Clustering(
         tuple(sorted(picked, key=lambda point: point.interval)),
@@ -316,7 +318,7 @@ def _smallest(scores: Sequence[float], threshold: float) -> int:
 INSTRUCTIONS, BUSY, IDLE = "instructions", "cycles.busy", "cycles.idle"
 
 
-def bounds(vectors: Vectors, points: Sequence[Point]) -> dict[int, tuple[int, int]]:
+def bounds(vectors: Vectors, points: Sequence[SimPoint]) -> dict[int, tuple[int, int]]:
     """The begin and end of each chosen interval, as numbers of instructions since the run began."""
     ends = list(accumulate(vectors.lengths))
     return {
@@ -368,7 +370,7 @@ def elapsed(parsed: Events, empty: int) -> int:
     return max(bracket.end.tsc for bracket in brackets) - begin
 
 
-def estimate(parsed: Events, empty: int, points: Sequence[Point]) -> dict[str, float]:
+def estimate(parsed: Events, empty: int, points: Sequence[SimPoint]) -> dict[str, float]:
     """Estimates the events per instruction of the whole run from the counts of its chosen
     intervals.
 

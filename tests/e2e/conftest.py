@@ -20,13 +20,13 @@ import pytest
 from p5lab.describe import delivery, experiment, guest, machine, workload
 from p5lab.describe import program as programs
 from p5lab.describe.observation import (
-    Attribution,
-    Clocks,
+    Attribute,
+    BlockVectors,
+    Geometries,
+    NominalClocks,
     Observation,
     PowerCut,
-    Shadows,
     Trace,
-    Vectors,
 )
 from p5lab.describe.run import ImageRun
 from p5lab.engines import Outcome
@@ -386,13 +386,13 @@ def boot(lab, workloads, directories):
             feedback=feedback,
             limit_seconds=limit_seconds,
             observation=Observation.of(
-                Shadows(tuple(shadows)) if shadows else None,
+                Geometries(tuple(shadows)) if shadows else None,
                 Trace(tuple(trace), accesses) if trace else None,
-                Vectors(vectors, vector_events) if vectors else None,
-                Attribution(tuple(attribute)) if attribute else None,
+                BlockVectors(vectors, vector_events) if vectors else None,
+                Attribute(tuple(attribute)) if attribute else None,
                 sample,
                 PowerCut(power_cut) if power_cut else None,
-                Clocks.of(clocks),
+                NominalClocks.of(clocks),
             ),
             program=programs.load(program, "", 32 << 20) if program else None,
         )

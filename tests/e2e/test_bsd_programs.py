@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hostcc import ROOT, compiled
 
-from p5lab.describe.supplied import System
+from p5lab.describe.supplied import SuppliedSystem
 from p5lab.host import aout_programs, linux_programs
 from p5lab.host.aout_programs import BSD, OPENBSD
 from p5lab.host.compiler import pentium_programs, run_zig
@@ -107,7 +107,7 @@ def test_a_program_makes_its_calls_on_bsd(name, made, traced, tmp_path):
 
 def test_the_list_is_complete(lab):
     system = next(one for one in aout_programs.SYSTEMS if one.name == BSD.name)
-    assert isinstance(system, System)
+    assert isinstance(system, SuppliedSystem)
     assert list(system.load(lab)) == list(WORDS)
     assert linux_programs.names(lab, BSD.place) == [*WORDS, "true-static", linux_programs.DONE]
 

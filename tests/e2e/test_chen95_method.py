@@ -15,7 +15,7 @@ from p5lab.keep import store
 from p5lab.keep.store import COUNTS, Stored
 from p5lab.lab import Lab
 from p5stats import compare, tidy
-from p5stats.method import CYCLES, OPERATION, WITH_COUNTERS, Row
+from p5stats.method import CYCLES, OPERATION, WITH_COUNTERS, MethodRow
 
 OPERATIONS = ("getpid", "dup", "pipe", "exec", "misaligned-load", "misaligned-store", "rep-stos")
 SHORT = tuple(name for name in OPERATIONS if name != "exec")
@@ -155,7 +155,7 @@ def test_the_command_prints_every_operation(lab, runs, capsys):
 def test_the_rows_are_the_recorded_ones(rows):
     known = records.load(Lab.here().root, records.RUNS)["method"]
     assert set(known) == set(OPERATIONS)
-    names = [one.name for one in fields(Row)][1:]
+    names = [one.name for one in fields(MethodRow)][1:]
     for operation, found in rows.items():
         assert set(known[operation]) == set(found)
         for event, row in found.items():

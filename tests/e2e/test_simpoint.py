@@ -6,7 +6,7 @@ import json
 import pytest
 
 from p5lab.cli.main import main
-from p5lab.describe.observation import Interval, Sample
+from p5lab.describe.observation import Sample, SampledInterval
 from p5lab.describe.observation.vectors import VECTORS
 from p5lab.engines import EVENTS
 from p5lab.execute import sampling as command
@@ -116,7 +116,7 @@ def test_misses_stand_beside_the_blocks(aside, capsys):
 def test_a_sample_of_everything_is_the_full_run(boot):
     """One interval covers the whole run. There is no warming, and the results are the same."""
     plain = boot(GETPID)
-    everything = Sample((Interval(0, 0, 1 << 40, 1),), 1, "0 0\n", "1 0\n")
+    everything = Sample((SampledInterval(0, 0, 1 << 40, 1),), 1, "0 0\n", "1 0\n")
     booted = boot(GETPID, sample=everything)
     assert counts(booted) == counts(plain)
     assert simpoint.counted(booted.events, EMPTY, 0) == simpoint.counted(plain.events, EMPTY)
@@ -129,7 +129,7 @@ def test_warming_keeps_what_caches_and_tlbs_would_hold(boot):
     job = "exec-static iterations=3 warmup=1"
     settings = {"fetch.ahead": "false"}  # warming takes no time, so it fetches nothing ahead
     plain = boot(job, settings=settings)
-    nothing = Sample((Interval(0, 1 << 40, 1 << 41, 1),), 1 << 40, "0 0\n", "1 0\n")
+    nothing = Sample((SampledInterval(0, 1 << 40, 1 << 41, 1),), 1 << 40, "0 0\n", "1 0\n")
     booted = boot(job, sample=nothing, settings=settings)
     full, warmed = (simpoint.counted(one.events, EMPTY) for one in (plain, booted))
     assert full["stall.fetch"] > 0 == warmed["stall.fetch"]

@@ -8,13 +8,13 @@ from rich.console import Console
 
 from p5lab.page import annotation
 from p5lab.present import annotated
-from p5lab.present.annotated import NO_LINE, Annotated, Block, Code, Instruction
+from p5lab.present.annotated import NO_LINE, Annotated, Block, Code, CountedInstruction
 
 
 def instruction(times, in_v=0, **single):
     counts = {f"cpi.single.{name}": count for name, count in single.items()}
     counts |= {"instructions": times, "instructions.v": in_v, "cycles.busy": times - in_v}
-    return Instruction(0x1000, "t.c", 9, "mov %ebx,(%edi)", times, counts)
+    return CountedInstruction(0x1000, "t.c", 9, "mov %ebx,(%edi)", times, counts)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from p5lab.describe import experiment, guest
 from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.host import build, checkout_state
-from p5lab.host.steps import COSTS, Cost
+from p5lab.host.steps import COSTS, StepCost
 from p5lab.lab import Lab
 from p5lab.progress import Progress
 
@@ -78,7 +78,7 @@ def test_a_long_build_is_forecast_and_a_second_call_says_nothing(lab, progress, 
 
 def test_a_log_gets_the_forecast_without_being_asked(lab, progress, output, monkeypatch):
     monkeypatch.delenv("P5LAB_PROGRESS")
-    monkeypatch.setitem(COSTS, "kernel", Cost(300, is_parallel=True))
+    monkeypatch.setitem(COSTS, "kernel", StepCost(300, is_parallel=True))
     graph(lab, ("kernel", "build/guests/linux-uml/linux", "mkdir -p build; touch $TARGET"))
     build.ensure(lab, progress)
     said = output.getvalue().splitlines()

@@ -12,11 +12,11 @@ import pytest
 from fakelab import END, HEADER, snapshot
 
 from p5lab.cli.main import main
-from p5lab.describe.observation import Interval
+from p5lab.describe.observation import SampledInterval
 from p5lab.errors import UserError
 from p5lab.execute import sampling as command
 from p5stats import StatsError, events, simpoint
-from p5stats.simpoint import Point, Vectors
+from p5stats.simpoint import SimPoint, Vectors
 
 EMPTY = 0xFFFFFFFF
 
@@ -102,7 +102,7 @@ def test_a_compressed_file_cut_short_is_named(tmp_path):
 
 
 def test_points_are_written_and_read(tmp_path):
-    points = (Point(3, 0, 1 / 3), Point(7, 1, 2 / 3))
+    points = (SimPoint(3, 0, 1 / 3), SimPoint(7, 1, 2 / 3))
     texts = simpoint.write_points(points)
     assert texts[0] == "3 0\n7 1\n"
     paths = tmp_path / "a.simpoints", tmp_path / "a.weights"
@@ -182,7 +182,7 @@ def test_one_kind_is_one_cluster():
     same = Vectors(mixture([0]).intervals * 20)
     found = simpoint.cluster(same, 10)
     assert found.labels == (0,) * 20
-    assert found.points == (Point(0, 0, 1.0),)
+    assert found.points == (SimPoint(0, 0, 1.0),)
 
 
 def test_bic_has_its_best_score_at_the_true_number():
@@ -202,7 +202,7 @@ def test_threshold_decides():
 def test_k_is_at_most_what_is_asked_and_what_is_there():
     assert len(simpoint.cluster(mixture([0, 1, 2, 3]), 2).scores) == 2
     assert len(simpoint.cluster(mixture([0, 1]), 30).scores) == 2
-    assert simpoint.cluster(mixture([0]), 30).points == (Point(0, 0, 1.0),)
+    assert simpoint.cluster(mixture([0]), 30).points == (SimPoint(0, 0, 1.0),)
 
 
 def test_misses_tell_intervals_of_equal_blocks_apart():
@@ -267,11 +267,11 @@ def test_counts_are_those_inside_the_brackets(tmp_path):
 
 def test_the_estimate_is_the_weighted_mean(tmp_path):
     parsed = sampled(tmp_path)
-    rates = simpoint.estimate(parsed, EMPTY, [Point(4, 0, 0.25), Point(9, 1, 0.75)])
+    rates = simpoint.estimate(parsed, EMPTY, [SimPoint(4, 0, 0.25), SimPoint(9, 1, 0.75)])
     assert rates["cycles.busy"] == pytest.approx(0.25 * 3 + 0.75 * 1)
     assert rates["instructions"] == pytest.approx(1)
     with pytest.raises(StatsError, match="interval 5 was not simulated"):
-        simpoint.estimate(parsed, EMPTY, [Point(5, 0, 1.0)])
+        simpoint.estimate(parsed, EMPTY, [SimPoint(5, 0, 1.0)])
 
 
 def test_misses_of_an_interval_that_was_not_counted_are_named(tmp_path):
@@ -297,10 +297,13 @@ def test_intervals_need_begin_and_end(tmp_path):
 
 def test_bounds_are_instructions_from_the_beginning():
     given = Vectors(({1: 100}, {1: 120}, {2: 90}))
-    found = simpoint.bounds(given, [Point(2, 0, 0.5), Point(0, 1, 0.5)])
+    found = simpoint.bounds(given, [SimPoint(2, 0, 0.5), SimPoint(0, 1, 0.5)])
     assert found == {2: (220, 310), 0: (0, 100)}
-    chosen = command.Chosen(given, (Point(0, 1, 0.4), Point(2, 0, 0.6)), ())
-    assert chosen.sample(7).intervals == (Interval(0, 0, 100, 124), Interval(2, 220, 310, 186))
+    chosen = command.Chosen(given, (SimPoint(0, 1, 0.4), SimPoint(2, 0, 0.6)), ())
+    assert chosen.sample(7).intervals == (
+        SampledInterval(0, 0, 100, 124),
+        SampledInterval(2, 220, 310, 186),
+    )
 
 
 def test_vectors_from_anywhere_are_clustered(tmp_path, capsys):
@@ -310,7 +313,7 @@ def test_vectors_from_anywhere_are_clustered(tmp_path, capsys):
     assert main(["simpoint", "--vectors", str(file)]) == 0
     assert "2 of 12 intervals" in capsys.readouterr().out
     paths = tmp_path / "simpoint.simpoints", tmp_path / "simpoint.weights"
-    assert simpoint.read_points(*paths, 12) == (Point(0, 0, 0.5), Point(1, 1, 0.5))
+    assert simpoint.read_points(*paths, 12) == (SimPoint(0, 0, 0.5), SimPoint(1, 1, 0.5))
     for words in ([], ["phases", "--vectors", str(file)]):
         assert main(["simpoint", *words]) == 2
         assert "expected workloads or --vectors FILE" in capsys.readouterr().err

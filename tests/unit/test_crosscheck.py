@@ -16,7 +16,7 @@ from p5lab.cli import main as cli
 from p5lab.cli import options
 from p5lab.describe import experiment, machine
 from p5lab.describe.markers import EMPTY_PHASE
-from p5lab.describe.observation import Clocks
+from p5lab.describe.observation import NominalClocks
 from p5lab.describe.request import Filter
 from p5lab.engines import gem5_chip
 from p5lab.engines.gem5 import parameters
@@ -220,7 +220,7 @@ def test_the_same_chip_on_both_has_nominal_clocks(lab):
     found = agreement.expansions(lab, replace(ASK, chip=True))
     runs = [run for expansion in found for run in expansion.runs]
     assert [run.engine for run in runs] == ["bochs", "gem5_chip"]
-    assert all(Clocks() in run.observation for run in runs)
+    assert all(NominalClocks() in run.observation for run in runs)
 
 
 def test_the_same_on_both(lab, engines):

@@ -10,7 +10,7 @@ import pytest
 from fakelab import REPO
 
 from p5lab.describe import declarations, keys, machine, media, observation, outputs
-from p5lab.describe.expressions import Expression, Text, mean_seek
+from p5lab.describe.expressions import Expression, Template, mean_seek
 from p5lab.engines.bochs.engine import Bochs
 from p5lab.errors import UserError
 from p5lab.lab import Lab
@@ -92,7 +92,7 @@ def test_expressions_have_nothing_else_of_python(text):
 
 
 def test_texts_with_expressions():
-    text = Text.parse("{l1d.ways} ways of {l1d.size // 2} bytes, {l1d.ways / 3}", "test")
+    text = Template.parse("{l1d.ways} ways of {l1d.size // 2} bytes, {l1d.ways / 3}", "test")
     values = {"l1d.ways": 2, "l1d.size": 8192}
     shown = text.fill(values, lambda name, value: f"{name}={value}")
     assert shown == "l1d.ways=2 ways of 4096 bytes, 0.667"

@@ -15,7 +15,7 @@ from test_runner import CALL, execute
 
 from p5lab.describe import experiment
 from p5lab.describe.machine import parse_settings
-from p5lab.describe.observation import Interval, Observation, Sample, Trace, Vectors
+from p5lab.describe.observation import BlockVectors, Observation, Sample, SampledInterval, Trace
 from p5lab.describe.request import Filter
 from p5lab.execute.runner import Runner
 from p5lab.files import digest_of
@@ -107,7 +107,7 @@ ORDER = [
 
 def counted(phase, event, values):
     ratios = tuple(value / values[0] for value in values)
-    return diff.Counted(phase, "all", event, "events", values, ratios, values)
+    return diff.EventDifference(phase, "all", event, "events", values, ratios, values)
 
 
 def difference(runs=2, phases=("exec",), inputs=3, further=0):
@@ -118,10 +118,12 @@ def difference(runs=2, phases=("exec",), inputs=3, further=0):
         for number, name in enumerate(NAMES[:runs])
     )
     made = [
-        diff.Made(f"dram.page_miss_{number}", tuple(str(one) for one in range(runs)))
+        diff.InputDifference(f"dram.page_miss_{number}", tuple(str(one) for one in range(runs)))
         for number in range(inputs)
     ]
-    made.append(diff.Made(LONG_FILE, tuple("0123456789ab" for _ in stored), chosen=False))
+    made.append(
+        diff.InputDifference(LONG_FILE, tuple("0123456789ab" for _ in stored), chosen=False)
+    )
     events = {**COUNTS, **{f"vector.irq.{number}": (100, 99) for number in range(further)}}
     counts = [
         counted(phase, event, (first, *([second] * (runs - 1))))
@@ -251,7 +253,7 @@ def test_runs_without_counts_and_too_few_runs(lab, p5lab):
             observation=Observation.of(Trace(("crossings",))),
         ),
         Filter(workloads=("call",), model=False),
-        Filter(workloads=("call",), observation=Observation.of(Vectors(5000))),
+        Filter(workloads=("call",), observation=Observation.of(BlockVectors(5000))),
     ],
 )
 def test_a_record_gives_its_run_again(lab, choice):
@@ -261,7 +263,7 @@ def test_a_record_gives_its_run_again(lab, choice):
 
 def test_a_sample_is_run_again_too(lab):
     (run,) = experiment.load(lab, "tests", CALL)
-    sample = Sample((Interval(3, 30, 40, 100),), 5, "3 0\n", "1 0\n")
+    sample = Sample((SampledInterval(3, 30, 40, 100),), 5, "3 0\n", "1 0\n")
     asked = replace(run, observation=Observation.of(sample))
     (result,) = Runner(lab).run_all([asked])
     assert (result.status, result.reason) == (

@@ -14,7 +14,7 @@ from p5lab.keep import store
 from p5lab.keep.store import Stored
 from p5lab.page import charts, divided_figure, svg
 from p5lab.page.run_figures import functions
-from p5lab.present.breakdown import Question, Row, System, Table
+from p5lab.present.breakdown import Breakdown, BreakdownRow, BreakdownTable, SeedGroup
 from p5lab.present.column import Column
 
 CYCLES = Column("busy cycles", "cycles", False)
@@ -28,14 +28,14 @@ RECORD = {
 def table(by, rows, systems=1):
     """A table with these busy cycles of each row, or None for a row that a system lacks."""
     named = [
-        System(name, (Stored(Path(name), RECORD | {"run": name}),))
+        SeedGroup(name, (Stored(Path(name), RECORD | {"run": name}),))
         for name in ("before", "after", "other")[:systems]
     ]
     counts = [
-        Row(key, tuple(None if n is None else {"cycles.busy": float(n)} for n in own))
+        BreakdownRow(key, tuple(None if n is None else {"cycles.busy": float(n)} for n in own))
         for key, own in rows.items()
     ]
-    return Table("dup", "dup", Question(by), tuple(named), (CYCLES,), tuple(counts))
+    return BreakdownTable("dup", "dup", Breakdown(by), tuple(named), (CYCLES,), tuple(counts))
 
 
 def test_functions_of_one_run_are_bars():
@@ -81,10 +81,10 @@ def test_the_caption_says_only_what_is_true():
     (said,) = divided_figure._figure(chosen, None).caption
     assert "add up" not in said and "ring=0" in said
     ratio = Column("CPI (busy)", "cycles/instruction", False)
-    asked = Question(("function",), metrics=(ratio,))
+    asked = Breakdown(("function",), metrics=(ratio,))
     rows = {("tiny",): (9, 1), ("hot",): (30, 10)}
     counts = [
-        Row(key, ({"cycles.busy": float(a), "instructions": float(b)},))
+        BreakdownRow(key, ({"cycles.busy": float(a), "instructions": float(b)},))
         for key, (a, b) in rows.items()
     ]
     of_ratio = replace(table(("function",), {}), question=asked, rows=tuple(counts))

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from p5lab.keep.store import Stored
 from p5lab.present import breakdown_table, column
-from p5lab.present.breakdown import Question, Row, System, Table
+from p5lab.present.breakdown import Breakdown, BreakdownRow, BreakdownTable, SeedGroup
 from p5stats.dimensions import WHOLE_RUN
 
 RECORD = {
@@ -22,18 +22,18 @@ CYCLES, INSTRUCTIONS = "cycles.busy", "instructions"
 def table(rows, metrics, systems=2, phase="dup", by=("function",), **question):
     """A table with the busy cycles and instructions of each function, for each system."""
     named = tuple(
-        System(name, (Stored(Path(name), RECORD | {"run": name}),))
+        SeedGroup(name, (Stored(Path(name), RECORD | {"run": name}),))
         for name in ("before", "after")[:systems]
     )
     counts = tuple(
-        Row(
+        BreakdownRow(
             (name,), tuple(own and dict(zip((CYCLES, INSTRUCTIONS), own, strict=True)) for own in n)
         )
         for name, n in rows.items()
     )
     columns = column.parse([metrics])
-    asked = Question(by, metrics=columns, **question)
-    return Table("dup", phase, asked, named, (), counts).ordered(columns)
+    asked = Breakdown(by, metrics=columns, **question)
+    return BreakdownTable("dup", phase, asked, named, (), counts).ordered(columns)
 
 
 def printed(one, top=9):

@@ -10,7 +10,7 @@ import test_gem5_events as sample
 
 from p5lab import engines
 from p5lab.describe import experiment
-from p5lab.describe.observation import Clocks, Cpi, Observation, Shadow, Shadows, Trace
+from p5lab.describe.observation import Cpi, Geometries, NominalClocks, Observation, Shadow, Trace
 from p5lab.engines.gem5 import engine as gem5
 from p5lab.engines.gem5.setup import Setup
 from p5lab.errors import UserError
@@ -174,7 +174,7 @@ def test_what_is_no_gem5_is_refused(lab, run, fake, monkeypatch, tmp_path):
         ),
         ({"model": False}, "--model off: expected"),
         (
-            {"observation": Observation.of(Shadows((Shadow("a", {}),)))},
+            {"observation": Observation.of(Geometries((Shadow("a", {}),)))},
             'events = "misses": expected',
         ),
     ],
@@ -206,7 +206,7 @@ def test_a_gem5_with_p5cpu_uses_it(lab, run, fake, cpus, chosen):
 @pytest.mark.parametrize("nominal", [False, True])
 def test_the_chip_has_the_clocks_that_the_run_asks_for(lab, run, fake, nominal):
     fake(cpus=[*CPUS, "P5CPU"])
-    observation = Observation.of(Clocks(), Cpi()) if nominal else Observation()
+    observation = Observation.of(NominalClocks(), Cpi()) if nominal else Observation()
     own = replace(run, engine="gem5_chip", observation=observation)
     engines.get("gem5_chip").examine(lab, [own])
     plan = engines.get("gem5_chip").prepare(lab, own, lab.results / "tests/run")

@@ -82,7 +82,7 @@ def mmdebstrap(tmp_path, monkeypatch):
 
 
 def made(lab, distribution="debian", **request):
-    return image.make(lab, image.Request(distribution, **request), lambda step: None)
+    return image.make(lab, image.ImageRequest(distribution, **request), lambda step: None)
 
 
 def ubuntu_tarball(tmp_path):
@@ -176,7 +176,7 @@ def test_what_mmdebstrap_writes_is_taken(lab, tmp_path, mmdebstrap, monkeypatch)
     archive = packed(tmp_path / "made.tar")
     mmdebstrap(f"cat '{archive}'")
     steps = []
-    request = image.Request("debian", mirror="http://m.example.org/debian")
+    request = image.ImageRequest("debian", mirror="http://m.example.org/debian")
     result = image.make(lab, request, steps.append)
     assert "downloading packages with apt..." in steps
     arguments = (tmp_path / "arguments").read_text().splitlines()

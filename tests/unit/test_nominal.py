@@ -9,7 +9,7 @@ from fakelab import END, EVENTS, GUEST, HEADER, call_events, snapshot
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
-from p5lab.describe.observation import Clocks, Observation
+from p5lab.describe.observation import NominalClocks, Observation
 from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.keep import store
@@ -95,7 +95,7 @@ def test_the_run_asks_the_engine_for_nominal_clocks(lab):
     assert conf["run.timing_table"] == "timing"
     assert one.record["request"]["clocks"] == "nominal"
     assert "nominal clocks" in one.record["label"]
-    assert Observation.of_record(one.record).get(Clocks) == Clocks()
+    assert Observation.of_record(one.record).get(NominalClocks) == NominalClocks()
     assert cli.main([*RUN, "--guest", "wide"], lab) == 0
     plain = next(one for one in stored(lab, "wide") if not one.record["request"]["clocks"])
     conf = plain.record["identity"]["settings"]["engine.conf"]
@@ -128,7 +128,7 @@ def test_unknown_clocks_are_refused(lab, capsys):
     assert cli.main([*RUN, "--clocks", "real"], lab) == 2
     assert "unknown --clocks value 'real'; known: nominal" in capsys.readouterr().err
     with pytest.raises(UserError, match="--clocks: unknown clocks 'real'"):
-        Clocks.of("real")
+        NominalClocks.of("real")
 
 
 def test_a_comparison_has_no_ratio_of_both_kinds(lab):
@@ -244,7 +244,9 @@ def test_python_has_the_option(lab):
         lab,
         "tests",
         Filter(
-            workloads=("call",), guests=("wide",), observation=Observation.of(Clocks.of("nominal"))
+            workloads=("call",),
+            guests=("wide",),
+            observation=Observation.of(NominalClocks.of("nominal")),
         ),
     )
     assert run.has_clocks

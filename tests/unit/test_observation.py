@@ -11,37 +11,39 @@ from p5lab.cli import main as cli
 from p5lab.describe import experiment, observation
 from p5lab.describe.observation import (
     KINDS,
-    Attribution,
+    Attribute,
+    BlockVectors,
     Capture,
-    Clocks,
     Cpi,
-    Interval,
-    Intervals,
+    Geometries,
+    IntervalCounts,
     Joint,
+    NominalClocks,
     Observation,
     PowerCut,
     Region,
     Sample,
+    SampledInterval,
     Shadow,
-    Shadows,
     Trace,
-    Vectors,
     plugged,
 )
 from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 
-SAMPLE = Sample((Interval(0, 0, 100, 250), Interval(4, 400, 500, 250)), 7, "0 0\n", "1 0\n")
+SAMPLE = Sample(
+    (SampledInterval(0, 0, 100, 250), SampledInterval(4, 400, 500, 250)), 7, "0 0\n", "1 0\n"
+)
 WISHES = [
-    Shadows((Shadow("large", {"l2.size": "512K"}),)),
+    Geometries((Shadow("large", {"l2.size": "512K"}),)),
     Trace(("crossings", "accesses"), 5),
-    Vectors(1000),
-    Attribution(("functions", "stacks")),
+    BlockVectors(1000),
+    Attribute(("functions", "stacks")),
     *(kind() for kind in plugged.KINDS.values()),
     Joint(("attribute", "calls", "modes")),
     Cpi(),
-    Clocks(),
-    Intervals(1000),
+    NominalClocks(),
+    IntervalCounts(1000),
     Region("main"),
     SAMPLE,
     PowerCut(1_250_000),
@@ -84,12 +86,12 @@ def test_options():
         Trace(("accesses", "crossings"), 5),
     )
     assert parsed("--pcap", "--power-cut", "1.25", "--bbv", "1000").wishes == (
-        Vectors(1000),
+        BlockVectors(1000),
         PowerCut(1_250_000),
         Capture(),
     )
     wanted = parsed("--attribute", "stacks", "--attribute", "functions", "--attribute", "stacks")
-    assert wanted.get(Attribution) == Attribution(("functions", "stacks"))
+    assert wanted.get(Attribute) == Attribute(("functions", "stacks"))
     assert wanted.get(Trace) is None
     with pytest.raises(UserError, match="--accesses: expected a whole number, at least 1"):
         parsed("--accesses", "0")
@@ -120,7 +122,7 @@ def test_records_of_before_are_read():
 
 def test_wishes_stand_in_one_order():
     assert Observation.of(*reversed(WISHES), None).wishes == tuple(WISHES)
-    assert Observation.of(Capture()).with_(Vectors(5)).wishes == (Vectors(5), Capture())
+    assert Observation.of(Capture()).with_(BlockVectors(5)).wishes == (BlockVectors(5), Capture())
 
 
 def test_a_wish_that_sets_a_run_apart_does_so_by_its_lines(lab):
@@ -128,7 +130,7 @@ def test_a_wish_that_sets_a_run_apart_does_so_by_its_lines(lab):
     for wish in WISHES:
         lines = wish.boot() | wish.job()
         # These have a key only for what they record.
-        assert lines.keys() >= set(wish.apart) or isinstance(wish, Trace | Attribution | Joint)
+        assert lines.keys() >= set(wish.apart) or isinstance(wish, Trace | Attribute | Joint)
         record = {"identity": {"settings": {"engine.conf": wish.boot(), "job": wish.job()}}}
         assert bool(observation.apart(record)) == bool(wish.apart)
     assert (
@@ -137,7 +139,7 @@ def test_a_wish_that_sets_a_run_apart_does_so_by_its_lines(lab):
 
 
 @pytest.mark.parametrize(
-    "wish", [plugged.KINDS["calls"](), Cpi(), Intervals(1000)], ids=lambda one: one.option
+    "wish", [plugged.KINDS["calls"](), Cpi(), IntervalCounts(1000)], ids=lambda one: one.option
 )
 def test_some_kinds_are_not_possible_in_a_sampled_run(lab, wish):
     """Such a run simulates only some intervals in detail (`./p5lab simpoint`)."""
@@ -150,8 +152,8 @@ def test_some_kinds_are_not_possible_in_a_sampled_run(lab, wish):
 def test_one_kind_at_a_time_hears_of_every_access():
     error = "here: --trace accesses and --attribute misses.* cannot share one run"
     with pytest.raises(UserError, match=error):
-        Observation.of(Trace(("accesses",)), Attribution(("misses",))).check_together("here")
-    Observation.of(Trace(("crossings",)), Attribution(("misses",))).check_together("here")
+        Observation.of(Trace(("accesses",)), Attribute(("misses",))).check_together("here")
+    Observation.of(Trace(("crossings",)), Attribute(("misses",))).check_together("here")
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_the_page_of_the_experiment_shows_every_table_of_the_record(monkeypatch,
 
 def test_a_page_shows_texts_as_texts():
     (_, core, *_) = period_sections.of(LAB)
-    page = document.Page("period", "t", "l", [], [], [], [], [], [core], [])
+    page = document.PageContents("period", "t", "l", [], [], [], [], [], [core], [])
     html = document.render(page)
     assert "<h2>The core</h2>" in html
     assert ">174</td>" in html  # getpid of Linux 2.2

@@ -9,13 +9,13 @@ from test_runner import execute
 from p5lab.describe import experiment
 from p5lab.describe.request import Filter
 from p5lab.execute import plan
-from p5lab.execute.plan import Plan, Row
+from p5lab.execute.plan import ExperimentPlan, PlanRow
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 
 
 def rows(status, *seconds):
-    return [Row(str(number), "run", status, one) for number, one in enumerate(seconds)]
+    return [PlanRow(str(number), "run", status, one) for number, one in enumerate(seconds)]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def rows(status, *seconds):
     ],
 )
 def test_time_of_what_is_left(given, jobs, seconds):
-    assert Plan(given, jobs).seconds == seconds
+    assert ExperimentPlan(given, jobs).seconds == seconds
 
 
 def test_estimates_by_likeness(lab):

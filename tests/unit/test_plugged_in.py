@@ -82,7 +82,7 @@ def test_what_an_engine_does_not_declare_is_refused(lab, counter, capsys):
     assert cli.main([*words, "--feedback", "off"], lab) == 2
     assert "--feedback off: expected with the engine bochs or gem5" in capsys.readouterr().err
     with pytest.raises(UserError, match="--bbv: expected with the engine bochs or counter"):
-        engine.check("gem5", Observation.of(observation.Vectors(5)))
+        engine.check("gem5", Observation.of(observation.BlockVectors(5)))
 
 
 def test_a_record_of_an_engine_that_is_gone_is_still_read(lab, counter, monkeypatch, capsys):

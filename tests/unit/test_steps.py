@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from p5lab.host import steps
-from p5lab.host.steps import Step, Steps, planned
+from p5lab.host.steps import BuildStep, Steps, planned
 
 REPO = Path(__file__).resolve().parents[2]
 PLAN = """\
@@ -100,7 +100,7 @@ def test_the_long_step_that_runs_is_named_even_if_scons_prints_other_lines(build
     ],
 )
 def test_steps_of_one_kind_have_different_names(product, name):
-    assert Step(name.split()[0], product).name == name
+    assert BuildStep(name.split()[0], product).name == name
 
 
 def test_a_step_with_several_products_ends_under_another_name(build, clock):
@@ -267,19 +267,19 @@ def test_the_forecast_of_a_build_from_nothing(clock, monkeypatch):
     # When this log was written, each program was linked twice, and Zig's C library was compiled
     # for the programs, and twice for busybox.
     # There were no precompiled headers.
-    monkeypatch.setitem(steps.COSTS, "zig", steps.Cost(2.2))
-    monkeypatch.setitem(steps.COSTS, "C++", steps.Cost(1.0))
-    monkeypatch.setitem(steps.COSTS, "busybox", steps.Cost(95, is_parallel=True))
-    monkeypatch.setitem(steps.COSTS, "musl", steps.Cost(95, is_parallel=True))
-    monkeypatch.setitem(steps.COSTS, "kernel", steps.Cost(415, is_parallel=True))
+    monkeypatch.setitem(steps.COSTS, "zig", steps.StepCost(2.2))
+    monkeypatch.setitem(steps.COSTS, "C++", steps.StepCost(1.0))
+    monkeypatch.setitem(steps.COSTS, "busybox", steps.StepCost(95, is_parallel=True))
+    monkeypatch.setitem(steps.COSTS, "musl", steps.StepCost(95, is_parallel=True))
+    monkeypatch.setitem(steps.COSTS, "kernel", steps.StepCost(415, is_parallel=True))
     plan = [
-        Step("Bochs", ENGINE),
-        *(Step("C++" if n > 15 else "declare", f"step-{n}") for n in range(2, 109)),
-        Step("kernel", KERNEL),
-        Step("zig", "step-110", steps.ZIG_FIRST_SECONDS),
-        *(Step("zig", f"step-{n}") for n in range(111, 173)),
-        Step("musl", "musl"),
-        Step("busybox", "busybox"),
+        BuildStep("Bochs", ENGINE),
+        *(BuildStep("C++" if n > 15 else "declare", f"step-{n}") for n in range(2, 109)),
+        BuildStep("kernel", KERNEL),
+        BuildStep("zig", "step-110", steps.ZIG_FIRST_SECONDS),
+        *(BuildStep("zig", f"step-{n}") for n in range(111, 173)),
+        BuildStep("musl", "musl"),
+        BuildStep("busybox", "busybox"),
     ]
     forecasts = list(replayed(Steps(plan, cores=2, clock=clock), clock))
     assert len(forecasts) == 16

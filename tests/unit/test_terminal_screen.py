@@ -13,7 +13,7 @@ from p5lab.errors import UserError
 from p5lab.execute import screen
 from p5lab.execute.recorder import Recorder
 from p5lab.execute.viewers import Viewers
-from p5lab.host.painter import CLEAR, Painter, Text, sequence
+from p5lab.host.painter import CLEAR, Painter, TextScreen, sequence
 from p5lab.host.terminal_keys import Typed, typed
 
 SECOND = 1_000_000
@@ -23,7 +23,7 @@ SECOND = 1_000_000
 
 
 def text(*rows, columns=10, attributes=b"\x07", cursor=None):
-    return Text(columns, rows, attributes * (columns * len(rows)), cursor)
+    return TextScreen(columns, rows, attributes * (columns * len(rows)), cursor)
 
 
 class Terminal:
@@ -41,9 +41,9 @@ def test_colours_are_those_of_the_card():
     assert sequence(0x07) == "\x1b[0;37;40m"
     assert sequence(0x1E) == "\x1b[0;93;44m"  # bright yellow on blue
     assert sequence(0x41) == "\x1b[0;34;41m"  # blue on red
-    row = Text(4, ["abc"], b"\x07\x07\x1e\x1e", None).row(0, 80)
+    row = TextScreen(4, ["abc"], b"\x07\x07\x1e\x1e", None).row(0, 80)
     assert row == "\x1b[0;37;40mab\x1b[0;93;44mc \x1b[0m"
-    assert "c" not in Text(4, ["abc"], b"\x07" * 4, None).row(0, 2)
+    assert "c" not in TextScreen(4, ["abc"], b"\x07" * 4, None).row(0, 2)
 
 
 def test_only_changed_rows_are_painted():

@@ -14,7 +14,7 @@ from p5lab.api.arguments import keyed, plain, texts
 from p5lab.describe import engine as engine_names
 from p5lab.describe import experiment, observation, sweep
 from p5lab.describe.engine import capabilities
-from p5lab.describe.observation import Clocks, Observation
+from p5lab.describe.observation import NominalClocks, Observation
 from p5lab.describe.program import IN_GUEST
 from p5lab.describe.program_files import ProgramFiles
 from p5lab.describe.request import Filter, Request, UserProgram, What
@@ -244,7 +244,7 @@ def _observation(by: Iterable[str], cpi: bool, interval: int, clocks: str) -> Ob
     args = observation.unasked()
     args.cpi, args.interval = cpi, interval
     observation.count_by(args, by, "by")
-    return Observation.parse(args).with_(Clocks.of(clocks))
+    return Observation.parse(args).with_(NominalClocks.of(clocks))
 
 
 def _what(lab: Lab, several: tuple[str | Path, ...], arguments: str, stdin: Path | None) -> What:

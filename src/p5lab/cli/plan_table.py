@@ -7,14 +7,14 @@ from dataclasses import asdict
 from rich.console import Console
 
 from p5lab.duration import duration
-from p5lab.execute.plan import Plan, summary
+from p5lab.execute.plan import ExperimentPlan, summary
 from p5lab.present import tables
 from p5lab.present.tables import MISSING, Grid
 
 SCHEMA_VERSION = 1
 
 
-def show(console: Console, plan: Plan, form: str) -> None:
+def show(console: Console, plan: ExperimentPlan, form: str) -> None:
     """Prints a plan as table, markdown, csv or json."""
     if form == "json":
         document = {

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from p5lab.describe import tomlfile
-from p5lab.describe.expressions import Expression, Text, Value, Values
+from p5lab.describe.expressions import Expression, Template, Value, Values
 from p5lab.describe.kinds import KINDS, BadValue, Key, Target
-from p5lab.describe.tomlfile import Table
+from p5lab.describe.tomlfile import TomlTable
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
@@ -61,17 +61,17 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Rule:
+class KeyRule:
     """A condition on several keys. If the condition is false, the error message is about
     `key`."""
 
     key: str
     holds: Expression
-    expected: Text
+    expected: Template
 
 
 @dataclass(frozen=True)
-class Part:
+class KeyFile:
     """A file of keys, which describes one part of the machine. `present`: the keys with their
     defaults, of which one has another value in a machine with this part; empty if every machine
     has the part."""
@@ -81,7 +81,7 @@ class Part:
     title: str
     present: Mapping[str, Value | None]
     keys: tuple[Key, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[KeyRule, ...]
 
     def in_machine(self, values: Values) -> bool:
         """Whether a machine with these values has this part."""
@@ -110,7 +110,7 @@ def policies(engine: Path) -> dict[str, Policy]:
 
 
 @cache
-def parts(engine: Path) -> tuple[Part, ...]:
+def parts(engine: Path) -> tuple[KeyFile, ...]:
     """The files of keys below a directory `engine`, sorted by `order`."""
     paths = [path for pattern in FILES for path in sorted(engine.glob(pattern))]
     tables = {path: tomlfile.load(path) for path in paths}
@@ -134,7 +134,7 @@ def parts(engine: Path) -> tuple[Part, ...]:
     return declared
 
 
-def _part(engine: Path, path: Path, table: Table) -> Part:
+def _part(engine: Path, path: Path, table: TomlTable) -> KeyFile:
     table.only(("title", "order", "present", "what", "keys", "rule", "events"))
     keys = [
         _key(engine, name, own, table.table("what", {}).data)
@@ -153,7 +153,7 @@ def _part(engine: Path, path: Path, table: Table) -> Part:
     for name in table.texts("present", []):
         if name not in defaults:
             raise unknown("key with a default", name, defaults, where=table.at("present"))
-    return Part(
+    return KeyFile(
         path.parent.name,
         path,
         table.text("title"),
@@ -163,7 +163,7 @@ def _part(engine: Path, path: Path, table: Table) -> Part:
     )
 
 
-def _expanded(keys: Table, pattern: str) -> Iterator[tuple[str, Table]]:
+def _expanded(keys: TomlTable, pattern: str) -> Iterator[tuple[str, TomlTable]]:
     """The names in a pattern such as "{l1i,l1d}.ways", each with the table of the key."""
     table = keys.table(pattern)
     before, brace, rest = pattern.partition("{")
@@ -172,7 +172,7 @@ def _expanded(keys: Table, pattern: str) -> Iterator[tuple[str, Table]]:
         yield f"{before}{name}{after}", table
 
 
-def _key(engine: Path, name: str, table: Table, what: dict[str, Any]) -> Key:
+def _key(engine: Path, name: str, table: TomlTable, what: dict[str, Any]) -> Key:
     kind = table.choice("kind", tuple(KINDS))
     table.only((*_COMMON, *_OF_KIND.get(kind, ())))
     made = table
@@ -198,7 +198,7 @@ def _key(engine: Path, name: str, table: Table, what: dict[str, Any]) -> Key:
         raise UserError(f"{table.at('default')}: expected {error}") from None
 
 
-def _rules(table: Table) -> Iterator[Rule]:
+def _rules(table: TomlTable) -> Iterator[KeyRule]:
     """Yields one rule, or one rule for each word of the list `each`. In the texts of this rule, the
     word replaces $."""
     table.only(("each", "key", "holds", "expected"))
@@ -207,10 +207,10 @@ def _rules(table: Table) -> Iterator[Rule]:
             table.text(name).replace("$", word) for name in ("key", "holds", "expected")
         )
         where = f"{table.label}: {key}"
-        yield Rule(key, Expression.parse(holds, where), Text.parse(expected, where))
+        yield KeyRule(key, Expression.parse(holds, where), Template.parse(expected, where))
 
 
-def _policy_rules(engine: Path, keys: list[Key]) -> Iterator[Rule]:
+def _policy_rules(engine: Path, keys: list[Key]) -> Iterator[KeyRule]:
     """Yields the rules on the number of ways. If an array has a key for its replacement policy,
     the rules of all policies apply to this array."""
     for key in keys:
@@ -221,13 +221,13 @@ def _policy_rules(engine: Path, keys: list[Key]) -> Iterator[Rule]:
             if policy.holds:
                 needs = re.sub(r"\bways\b", ways, policy.holds.text)
                 holds = f"{key.name} != '{policy.name}' or ({needs})"
-                yield Rule(
+                yield KeyRule(
                     ways,
                     Expression.parse(holds, policy.holds.where),
-                    Text.parse(policy.expected, policy.holds.where),
+                    Template.parse(policy.expected, policy.holds.where),
                 )
 
 
-def of(lab: Lab) -> tuple[Part, ...]:
+def of(lab: Lab) -> tuple[KeyFile, ...]:
     """The parts of the machine that a checkout declares."""
     return parts(lab.root / "engine")

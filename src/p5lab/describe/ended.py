@@ -10,7 +10,7 @@ from typing import Any
 from p5lab.describe import program as programs
 from p5lab.describe import refused
 from p5lab.describe.elf import Elf
-from p5lab.describe.refused import Instruction
+from p5lab.describe.refused import RefusedInstruction
 from p5lab.logs import signal_name
 from p5stats import known_calls
 
@@ -92,7 +92,9 @@ def at_limit(said: str, program: programs.Program | None) -> str:
     return said
 
 
-def _why(vector: int, error: int, value: Mapping[str, int], instruction: Instruction | None) -> str:
+def _why(
+    vector: int, error: int, value: Mapping[str, int], instruction: RefusedInstruction | None
+) -> str:
     """What was wrong: the address of a page fault, or the registers of the instruction."""
     names = dict.fromkeys(_REGISTER.findall(instruction.text)) if instruction else {}
     registers = ", ".join(f"e{name} = {value[name]:#x}" for name in names)
@@ -107,7 +109,7 @@ def _why(vector: int, error: int, value: Mapping[str, int], instruction: Instruc
     return f" divides by zero or overflows{registers}" if vector == DIVIDE else registers
 
 
-def _instruction(program: programs.Program | None, address: int) -> Instruction | None:
+def _instruction(program: programs.Program | None, address: int) -> RefusedInstruction | None:
     if not isinstance(program, programs.OwnProgram):
         return None
     try:

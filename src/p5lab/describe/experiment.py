@@ -12,15 +12,15 @@ from p5lab.describe import experiment_file as files
 from p5lab.describe import guest as guests
 from p5lab.describe import machine as machines
 from p5lab.describe import sweep, this_host
-from p5lab.describe.experiment_file import Entry, File, Job, Variant
+from p5lab.describe.experiment_file import ExperimentFile, Job, RunEntry, Variant
 from p5lab.describe.experiment_file import names as names
 from p5lab.describe.experiment_file import title as title
 from p5lab.describe.guest import CMOV, X86_64, Guest, built
 from p5lab.describe.machine import Machine
-from p5lab.describe.observation import Shadow, Shadows
+from p5lab.describe.observation import Geometries, Shadow
 from p5lab.describe.request import Filter as Filter
 from p5lab.describe.run import ImageRun, Run
-from p5lab.describe.sweep import Axis, Point
+from p5lab.describe.sweep import Axis, SweepPoint
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
@@ -100,18 +100,18 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
 class _Asked:
     """An experiment's file and the changes of the command line, with all names resolved."""
 
-    file: File
+    file: ExperimentFile
     choice: Filter
     simulates: bool
     feedback: bool
     boards: list[Machine]
     variants: list[Variant]
     axes: list[Axis]
-    points: list[Point]
+    points: list[SweepPoint]
     geometries: list[tuple[str, str, dict[str, object]]]
     systems: list[Guest]
     seeds: tuple[int, ...]
-    entries: list[Entry]
+    entries: list[RunEntry]
 
     @property
     def where(self) -> str:
@@ -168,7 +168,7 @@ def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
     engines.check(choice.engine, choice.observation)
     # With `misses`, a single run counts the misses of all geometries of the sweep. These geometries
     # are the shadows of the run (p5lab.describe.observation.shadows).
-    shadows = Shadows(()) if file.misses else None
+    shadows = Geometries(()) if file.misses else None
     choice.observation.with_(shadows).check_together(asked.where)
     return asked
 
@@ -207,7 +207,7 @@ def _parts(asked: _Asked) -> Iterator[_Part]:
                 yield _Part(own, system, seed, job, shadows)
 
 
-def _board(asked: _Asked, board: Machine, variant: Variant, point: Point, job: Job) -> Machine:
+def _board(asked: _Asked, board: Machine, variant: Variant, point: SweepPoint, job: Job) -> Machine:
     """A machine with the changes of the overlay, the [[run]], the sweep and --set, in this
     order."""
     own = variant.of(board)
@@ -216,7 +216,7 @@ def _board(asked: _Asked, board: Machine, variant: Variant, point: Point, job: J
     return _at_point(own, point, asked.axes, asked.choice)
 
 
-def _at_point(board: Machine, point: Point, axes: Iterable[Axis], choice: Filter) -> Machine:
+def _at_point(board: Machine, point: SweepPoint, axes: Iterable[Axis], choice: Filter) -> Machine:
     """A machine with the changes of a point of the sweeps and of --set. The machine leaves out the
     optional keys of parts that it does not have then, and those that --set sets."""
     settings, where = dict(choice.settings), partial(sweep.where, axes)
@@ -246,7 +246,7 @@ def _run(name: str, asked: _Asked, part: _Part) -> Run:
         choice.limit or asked.file.limit_seconds,
         choice.engine,
         model=choice.model,
-        observation=choice.observation.with_(Shadows(part.shadows) if part.shadows else None),
+        observation=choice.observation.with_(Geometries(part.shadows) if part.shadows else None),
     )
 
 

@@ -14,7 +14,7 @@ from p5lab.describe import workload as workloads
 from p5lab.describe.keys import BY_NAME, GEOMETRY
 from p5lab.describe.machine import Machine
 from p5lab.describe.observation import Shadow
-from p5lab.describe.sweep import Axis, Point
+from p5lab.describe.sweep import Axis, SweepPoint
 from p5lab.describe.workload import Workload
 from p5lab.errors import UserError, unknown
 from p5lab.lab import VARIABLE, Lab
@@ -53,7 +53,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Entry:
+class RunEntry:
     """A [[run]] of the experiment's file. `where` returns the place of a parameter for messages."""
 
     where: tomlfile.Where
@@ -82,13 +82,13 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class File:
+class ExperimentFile:
     """An experiment's file. `misses`: each run counts the misses of many geometries. `machines`,
     `guests`: the names of machines and guests. `variants`: the overlays, at least one. With
     `misses`, there is exactly one overlay: the table `set`."""
 
     where: str
-    table: tomlfile.Table
+    table: tomlfile.TomlTable
     limit_seconds: int
     feedback: bool
     misses: bool
@@ -97,14 +97,14 @@ class File:
     machines: list[str]
     guests: list[str]
     variants: list[Variant]
-    entries: list[Entry]
+    entries: list[RunEntry]
 
     @property
     def workloads(self) -> set[str]:
         """The names of the workloads in the [[run]] tables of the experiment."""
         return {entry.workload.name for entry in self.entries}
 
-    def geometries(self, points: list[Point]) -> list[tuple[str, str, dict[str, Any]]]:
+    def geometries(self, points: list[SweepPoint]) -> list[tuple[str, str, dict[str, Any]]]:
         """With `misses`: one geometry for each overlay and each point of a sweep. A geometry
         consists of its name, its position in the file (for messages), and the machine keys that the
         geometry sets."""
@@ -147,7 +147,7 @@ def title(lab: Lab, name: str) -> str:
     return _load(lab, name).text("title")
 
 
-def read(lab: Lab, name: str) -> File:
+def read(lab: Lab, name: str) -> ExperimentFile:
     """Reads and checks a file. Raises UserError for an unknown name and for a wrong value."""
     if name not in names(lab):
         if name.endswith(".toml"):
@@ -162,7 +162,7 @@ def read(lab: Lab, name: str) -> File:
     table.text("title")
     misses = table.choice("events", EVENTS, "all") == "misses"
     guests = table.texts("guests")
-    return File(
+    return ExperimentFile(
         where,
         table,
         table.number("limit_seconds", LIMIT_SECONDS, least=1),
@@ -184,19 +184,19 @@ def check_workload(lab: Lab, name: str) -> None:
         raise workloads.unknown_workload(lab, name, known)
 
 
-def _load(lab: Lab, name: str) -> tomlfile.Table:
+def _load(lab: Lab, name: str) -> tomlfile.TomlTable:
     return tomlfile.load(lab.files("experiment")[name])
 
 
-def _settings(table: tomlfile.Table) -> tomlfile.Table:
+def _settings(table: tomlfile.TomlTable) -> tomlfile.TomlTable:
     return table.table("set", {})
 
 
-def _common(table: tomlfile.Table) -> dict[str, Any]:
+def _common(table: tomlfile.TomlTable) -> dict[str, Any]:
     return tomlfile.flatten(_settings(table).data)
 
 
-def _variants(table: tomlfile.Table) -> list[Variant]:
+def _variants(table: tomlfile.TomlTable) -> list[Variant]:
     """The overlays: each [[overlay]], combined with `set`, which applies to all runs."""
     common = _common(table)
     variants = []
@@ -209,7 +209,7 @@ def _variants(table: tomlfile.Table) -> list[Variant]:
 
 
 def _place(
-    common: tomlfile.Table, own: tomlfile.Table, settings: Mapping[str, Any], key: str
+    common: tomlfile.TomlTable, own: tomlfile.TomlTable, settings: Mapping[str, Any], key: str
 ) -> str:
     """The place of a key in an overlay, or in the `set` of the experiment if the overlay does not
     set the key."""
@@ -217,8 +217,8 @@ def _place(
 
 
 def _entries(
-    table: tomlfile.Table, known: dict[str, Workload], guest_names: list[str]
-) -> list[Entry]:
+    table: tomlfile.TomlTable, known: dict[str, Workload], guest_names: list[str]
+) -> list[RunEntry]:
     entries = []
     for run in table.tables("run"):
         run.only(["workload", "parameters", "guests", "set"])
@@ -232,11 +232,11 @@ def _entries(
         given = run.table("parameters", {})
         known[name].resolve(given.data, given.near)
         variant = Variant(_settings(run).near, _common(run))
-        entries.append(Entry(given.near, known[name], given.data, only, variant))
+        entries.append(RunEntry(given.near, known[name], given.data, only, variant))
     return entries
 
 
-def check_parameters(axes: Sequence[Axis], entries: Sequence[Entry]) -> None:
+def check_parameters(axes: Sequence[Axis], entries: Sequence[RunEntry]) -> None:
     """Raises UserError for a swept parameter that no workload of the experiment has."""
     known = dict.fromkeys(name for entry in entries for name in entry.workload.parameters)
     for axis in axes:

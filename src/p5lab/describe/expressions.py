@@ -173,14 +173,14 @@ def _value(node: ast.expr, values: Values) -> Value:
 
 
 @dataclass(frozen=True)
-class Text:
+class Template:
     """A text with expressions in braces, such as "{l1d.ways} ways". `parts` contains texts and
     expressions alternately."""
 
     parts: tuple[str | Expression, ...]
 
     @classmethod
-    def parse(cls, text: str, where: str) -> "Text":
+    def parse(cls, text: str, where: str) -> "Template":
         """Reads a text. Raises UserError with the wrong expression in braces."""
         pieces = re.split(r"\{([^{}]*)\}", text)
         return cls(

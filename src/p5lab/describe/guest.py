@@ -20,7 +20,7 @@ from typing import Any
 from p5lab.describe import media, script, tomlfile
 from p5lab.describe.media import MediumFile
 from p5lab.describe.script import Script
-from p5lab.describe.tomlfile import Table, Where, begin
+from p5lab.describe.tomlfile import TomlTable, Where, begin
 from p5lab.describe.workload import Workload, capabilities
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
@@ -219,7 +219,7 @@ def media_guest(lab: Lab, name: str) -> MediaGuest:
     return guest
 
 
-def _guest(lab: Lab, table: Table) -> Guest:
+def _guest(lab: Lab, table: TomlTable) -> Guest:
     boot = table.table("boot")
     if boot.choice("protocol", PROTOCOLS) == BIOS or "media" in table.data:
         return _from_media(lab, table, boot)
@@ -262,7 +262,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
 
 
 def _check_boot(
-    boot: Table, protocol: str, initramfs: str, disk: str, modules: Sequence[str]
+    boot: TomlTable, protocol: str, initramfs: str, disk: str, modules: Sequence[str]
 ) -> None:
     """Raises UserError if the boot protocol does not fit the files of [boot], or if a file for the
     root file system is missing."""
@@ -276,7 +276,7 @@ def _check_boot(
         raise UserError(f"{boot.where}: expected initramfs or disk, for the root file system")
 
 
-def _from_media(lab: Lab, table: Table, boot: Table) -> MediaGuest:
+def _from_media(lab: Lab, table: TomlTable, boot: TomlTable) -> MediaGuest:
     """A guest that the BIOS boots from floppies, IDE disks or a CD-ROM."""
     if boot.text("protocol") != BIOS or "media" not in table.data:
         raise UserError(f'{boot.where}: expected protocol = "{BIOS}" and a table [media] together')
@@ -298,7 +298,7 @@ def _from_media(lab: Lab, table: Table, boot: Table) -> MediaGuest:
     )
 
 
-def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str]]:
+def _capabilities(lab: Lab, table: TomlTable) -> tuple[frozenset[str], dict[str, str]]:
     """The capabilities that the guest has, and the capabilities in its table [lacks] with their
     reasons."""
     has, lacks = set(table.texts("has", [])), table.table("lacks", {}).pairs()
@@ -312,7 +312,7 @@ def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str
     return frozenset(has - lacks.keys()), lacks
 
 
-def _calls(table: Table) -> dict[str, Call]:
+def _calls(table: TomlTable) -> dict[str, Call]:
     calls = {}
     for name, described in table.inner().items():
         calls[name] = call = described.record(Call)
@@ -330,7 +330,7 @@ def _module(lab: Lab, text: str) -> tuple[Path, str]:
     return lab.root / file, f"{Path(file).name} {rest.strip()}".rstrip()
 
 
-def _beside(table: Table, directory: Path) -> None:
+def _beside(table: TomlTable, directory: Path) -> None:
     """Replaces ./ at the beginning of a file name with the directory of guest.toml. All other names
     are relative to the checkout."""
     table.table("boot", {}).beside(directory, "kernel", "initramfs", "disk", "modules")
@@ -339,12 +339,12 @@ def _beside(table: Table, directory: Path) -> None:
     script.place(table, directory)
 
 
-def _image(table: Table) -> Image:
+def _image(table: TomlTable) -> Image:
     table.choice("architecture", ARCHITECTURES, AMD64)
     return table.record(Image)
 
 
-def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
+def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> TomlTable:
     """The table of a guest, with the keys of its base filled in. `variants`: the guests that have
     this guest as a base, directly or through other bases. If a base is one of these guests, the
     bases form a cycle."""
@@ -382,7 +382,7 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     return table.with_data(merged)
 
 
-def _cmdline(boot: Table, base: ImageGuest) -> str:
+def _cmdline(boot: TomlTable, base: ImageGuest) -> str:
     """The kernel command line of a variant."""
     changes = [key for key in CMDLINE_CHANGES if key in boot.data]
     if "cmdline" in boot.data:

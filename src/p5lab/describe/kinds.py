@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from p5lab.describe.tomlfile import Table
+from p5lab.describe.tomlfile import TomlTable
 from p5lab.errors import UserError
 
 Value = int | float | bool | str
@@ -90,7 +90,7 @@ def _bytes(text: object) -> int | None:
     return _whole(text)
 
 
-def integer(name: str, unit: str, doc: str, table: Table) -> Key:
+def integer(name: str, unit: str, doc: str, table: TomlTable) -> Key:
     """A whole number of `unit` in `range`. With `hexadecimal`, the canonical form is 0x..."""
     low, high = table.items("range")
     show: Callable[[Value], str] = hex if table.flag("hexadecimal", False) else str  # type: ignore[assignment]
@@ -123,19 +123,19 @@ def _real(name: str, unit: str, doc: str, low: float, high: float, what: str) ->
     return Key(name, "number", unit, doc, expected, parse, "real", low=low, high=high)
 
 
-def number(name: str, unit: str, doc: str, table: Table) -> Key:
+def number(name: str, unit: str, doc: str, table: TomlTable) -> Key:
     """A number of `unit` in `range`."""
     low, high = table.items("range")
     return _real(name, unit, doc, low, high, f"a number of {unit}")
 
 
-def probability(name: str, unit: str, doc: str, table: Table) -> Key:
+def probability(name: str, unit: str, doc: str, table: TomlTable) -> Key:
     """A probability from 0 to 0.9. If network frames were lost with probability 1, no frame would
     ever arrive."""
     return _real(name, unit, doc, 0, 0.9, "a probability")
 
 
-def size(name: str, unit: str, doc: str, table: Table) -> Key:
+def size(name: str, unit: str, doc: str, table: TomlTable) -> Key:
     """A number of bytes in `range`."""
     low, high = (_bytes(text) or 0 for text in table.texts("range"))
     limits = f"bytes, {size_text(low)} to {size_text(high)}"
@@ -152,7 +152,7 @@ def size(name: str, unit: str, doc: str, table: Table) -> Key:
     return Key(name, "size", "bytes", doc, expected, parse, "integer", low=low, high=high)
 
 
-def flag(name: str, unit: str, doc: str, table: Table) -> Key:
+def flag(name: str, unit: str, doc: str, table: TomlTable) -> Key:
     """true or false. The command line also accepts on and off."""
     expected = "true or false"
 
@@ -166,7 +166,7 @@ def flag(name: str, unit: str, doc: str, table: Table) -> Key:
     return Key(name, "flag", unit, doc, expected, parse, "flag")
 
 
-def choice(name: str, unit: str, doc: str, table: Table) -> Key:
+def choice(name: str, unit: str, doc: str, table: TomlTable) -> Key:
     """One of `choices`. For the kinds `policy` and `file`, the choices are names of files or
     directories."""
     choices = tuple(table.texts("choices"))
@@ -180,7 +180,7 @@ def choice(name: str, unit: str, doc: str, table: Table) -> Key:
     return Key(name, "choice", unit, doc, expected, parse, choices=choices)
 
 
-def text(name: str, unit: str, doc: str, table: Table) -> Key:
+def text(name: str, unit: str, doc: str, table: TomlTable) -> Key:
     """A text that matches the regular expression `pattern`; `expected` describes this form in
     messages. The engine reads the pattern as an extended regular expression of POSIX."""
     pattern = table.text("pattern")
@@ -189,7 +189,7 @@ def text(name: str, unit: str, doc: str, table: Table) -> Key:
     return _matching(name, unit, doc, pattern, table.text("expected"))
 
 
-def label(name: str, unit: str, doc: str, table: Table) -> Key:
+def label(name: str, unit: str, doc: str, table: TomlTable) -> Key:
     """A text in capitals of at most `length` characters. Devices report such texts about
     themselves."""
     length = table.number("length")
@@ -197,7 +197,7 @@ def label(name: str, unit: str, doc: str, table: Table) -> Key:
     return _matching(name, unit, doc, f"[A-Z0-9][A-Z0-9 -]{{0,{length - 1}}}", expected)
 
 
-def burst(name: str, unit: str, doc: str, table: Table) -> Key:
+def burst(name: str, unit: str, doc: str, table: TomlTable) -> Key:
     """The bus clocks of each transfer of a line."""
     expected = 'bus clocks of each 8-byte transfer of a line, such as "3-2-2-2"'
     return _matching(name, "bus clocks", doc, _BURST, expected)
@@ -220,7 +220,7 @@ def _words(value: object, expected: str) -> list[str]:
     return [part.strip() if isinstance(part, str) else "" for part in parts]
 
 
-def ranges(name: str, unit: str, doc: str, table: Table) -> Key:
+def ranges(name: str, unit: str, doc: str, table: TomlTable) -> Key:
     """Ranges of physical addresses, sorted."""
     expected = 'a list of physical address ranges, such as ["0xA0000-0xFFFFF"]'
 
@@ -237,7 +237,7 @@ def ranges(name: str, unit: str, doc: str, table: Table) -> Key:
     return Key(name, "ranges", "physical addresses", doc, expected, parse, pattern=pattern)
 
 
-def zones(name: str, unit: str, doc: str, table: Table) -> Key:
+def zones(name: str, unit: str, doc: str, table: TomlTable) -> Key:
     """The zones of a disk. A zone has a number of cylinders and a number of sectors in each
     track."""
     expected = 'a list of CYLINDERSxSECTORS from the outside in, such as ["351x130", "351x126"]'
@@ -252,7 +252,7 @@ def zones(name: str, unit: str, doc: str, table: Table) -> Key:
     return Key(name, "zones", "cylinders x sectors", doc, expected, parse, pattern=pattern)
 
 
-KINDS: dict[str, Callable[[str, str, str, Table], Key]] = {
+KINDS: dict[str, Callable[[str, str, str, TomlTable], Key]] = {
     "integer": integer,
     "number": number,
     "probability": probability,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.describe import keys, tomlfile
-from p5lab.describe.declarations import Rule
+from p5lab.describe.declarations import KeyRule
 from p5lab.describe.keys import BY_NAME, KEYS, PARTS, BadValue, Key, Value, bad_value, unknown_key
 from p5lab.describe.kinds import size_text
 from p5lab.describe.tomlfile import Where, begin
@@ -191,7 +191,7 @@ def _resolved(
     return values | _values(table, BY_NAME), sources | _sources(path)
 
 
-def _base(path: Path, table: tomlfile.Table) -> Path:
+def _base(path: Path, table: tomlfile.TomlTable) -> Path:
     """The file of a base, which lies beside the variant or among the machines of the checkout."""
     name = table.text("base")
     known = {
@@ -204,7 +204,9 @@ def _base(path: Path, table: tomlfile.Table) -> Path:
     return known[name]
 
 
-def _values(table: tomlfile.Table, known: Mapping[str, Key], what: str = "") -> dict[str, Value]:
+def _values(
+    table: tomlfile.TomlTable, known: Mapping[str, Key], what: str = ""
+) -> dict[str, Value]:
     """The values in a file. Raises UserError for an unknown key, a wrong type, and a value out of
     range."""
     values = {}
@@ -259,7 +261,7 @@ def check(values: dict[str, Value], where: Where) -> None:
                 )
 
 
-def _possible(rule: Rule, values: dict[str, Value]) -> str:
+def _possible(rule: KeyRule, values: dict[str, Value]) -> str:
     """The end of a message: the nearest possible values of the rule's key below and above the
     wrong value, and the other keys of the rule, which may be the wrong ones. Empty if there is no
     possible value on one of the two sides, or if the rule has more than two other keys."""

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from p5lab.describe import disk_image, image_format, outputs
 from p5lab.describe.disk_image import Geometry
 from p5lab.describe.image_format import Format
-from p5lab.describe.tomlfile import Table
+from p5lab.describe.tomlfile import TomlTable
 from p5lab.errors import UserError
 from p5lab.files import digest_of
 
@@ -79,7 +79,7 @@ def in_boot_order(media: Sequence[Medium]) -> tuple[Medium, ...]:
     return tuple(medium for role in BOOT_ORDER for medium in media if medium.role == role)
 
 
-def read(table: Table) -> tuple[MediumFile, ...]:
+def read(table: TomlTable) -> tuple[MediumFile, ...]:
     """The media in the table [media] of a guest. Raises UserError for an unknown key or a wrong
     value. Does not search the files."""
     table.only(ROLES)
@@ -97,7 +97,7 @@ def read(table: Table) -> tuple[MediumFile, ...]:
     return tuple(wanted)
 
 
-def _known(table: Table) -> dict[str, str]:
+def _known(table: TomlTable) -> dict[str, str]:
     """The names of the known contents, by SHA-256."""
     known = table.table("known", {})
     for digest in known.data:

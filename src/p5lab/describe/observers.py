@@ -13,7 +13,7 @@ from p5lab.lab import Lab
 
 
 @dataclass(frozen=True)
-class Observer:
+class DeclaredObserver:
     """An observer that divides counts. `name`: its directory; --NAME requests it. `help`: explains
     this option. `cost`: what makes a run with it slower, or empty. `label`: for the names of runs.
     `title`: of its counts. `doc`: the content of its file. `symbols`: those of the guest's kernel
@@ -37,7 +37,7 @@ class Observer:
 
 
 @cache
-def read(lab: Lab) -> tuple[Observer, ...]:
+def read(lab: Lab) -> tuple[DeclaredObserver, ...]:
     """The observers of a checkout and of its directories of P5LAB_PATH, by name. Raises UserError
     for a wrong declaration, and for a declaration without a class."""
     declared = []
@@ -51,10 +51,10 @@ def read(lab: Lab) -> tuple[Observer, ...]:
                 f"{path}: expected also a class, and in a .cc file of this directory the line"
                 f' `const observe::Registered<CLASS> registered("{name}");`'
             )
-        declared.append(table.record(Observer, ["dimensions"], name=name, sources=sources))
+        declared.append(table.record(DeclaredObserver, ["dimensions"], name=name, sources=sources))
     return tuple(declared)
 
 
-def here() -> tuple[Observer, ...]:
+def here() -> tuple[DeclaredObserver, ...]:
     """The observers of this checkout and of P5LAB_PATH."""
     return read(Lab.here())

@@ -9,7 +9,7 @@ from p5lab.describe import outputs as files
 
 
 @dataclass(frozen=True)
-class Part:
+class PlanPart:
     """What a part of a run is made of.
 
     `inputs`: every file with an effect on the result, by role.
@@ -42,13 +42,13 @@ class Plan:
     `state`: the role of the input with a saved state that the command continues; empty for none.
     """
 
-    boot: Part
+    boot: PlanPart
     command: tuple[str, ...]
     environment: Mapping[str, str]
     versions: Mapping[str, str]
     built_from: Mapping[str, Path]
     console: str = files.file("console")
-    job: Part = Part()
+    job: PlanPart = PlanPart()
     server: Mapping[str, bytes] = field(default_factory=dict)
     shared: Mapping[str, object] = field(default_factory=dict)
     state: str = ""

@@ -16,7 +16,7 @@ LONGEST = 15  # bytes of an x86 instruction
 
 
 @dataclass(frozen=True)
-class Instruction:
+class RefusedInstruction:
     """An instruction of a program: its bytes, its text in the notation of Intel (empty if the host
     has no objdump), the function, and the place in the source (each empty if not known).
     `locks`: it is CMPXCHG8B with LOCK and a register (F0 0F C7 C8 to CF)."""
@@ -54,7 +54,7 @@ def explained(said: str, program: programs.Program, isa: str) -> str:
     return f"{said}: {what}{refused.where}; {_remedy(refused, isa, program)}"
 
 
-def _remedy(refused: Instruction, isa: str, program: programs.OwnProgram) -> str:
+def _remedy(refused: RefusedInstruction, isa: str, program: programs.OwnProgram) -> str:
     if refused.text.startswith("ud"):
         return (
             "a compiler puts this instruction where the program must not continue, for example"
@@ -79,7 +79,7 @@ def _remedy(refused: Instruction, isa: str, program: programs.OwnProgram) -> str
     )
 
 
-def instruction(program: Path, address: int) -> Instruction | None:
+def instruction(program: Path, address: int) -> RefusedInstruction | None:
     """The instruction at an address of a program. None if the program's code does not contain the
     address. Raises OSError if the file cannot be read, and ValueError if it is damaged."""
     elf = Elf(program.read_bytes())
@@ -92,7 +92,7 @@ def instruction(program: Path, address: int) -> Instruction | None:
     first = segment.offset + at
     code = elf.image[first : first + min(LONGEST, segment.size - at)]
     decoded = disassembly.instructions(program, "-M", "intel", first=address, end=address + LONGEST)
-    return Instruction(
+    return RefusedInstruction(
         *decoded.get(address, (code[:8], "")),
         function_at(elf, address),
         place_at(elf, address),

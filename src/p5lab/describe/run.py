@@ -12,7 +12,14 @@ from p5lab.describe.boot import Boot
 from p5lab.describe.guest import Guest, ImageGuest, MediaGuest
 from p5lab.describe.keys import readable
 from p5lab.describe.machine import Machine
-from p5lab.describe.observation import NOTHING, Clocks, Observation, Sample, Shadow, Shadows
+from p5lab.describe.observation import (
+    NOTHING,
+    Geometries,
+    NominalClocks,
+    Observation,
+    Sample,
+    Shadow,
+)
 from p5lab.describe.program import Program
 from p5lab.describe.workload import Workload
 
@@ -84,7 +91,7 @@ class Run(ABC):
     @property
     def has_nominal_clocks(self) -> bool:
         """Whether the run counts nominal cycles (--clocks nominal)."""
-        return self.observation.get(Clocks) is not None
+        return self.observation.get(NominalClocks) is not None
 
     @property
     def has_feedback(self) -> bool:
@@ -94,7 +101,7 @@ class Run(ABC):
     @property
     def shadows(self) -> tuple[Shadow, ...]:
         """The additional geometries for which the run counts misses."""
-        shadows = self.observation.get(Shadows)
+        shadows = self.observation.get(Geometries)
         return shadows.geometries if shadows else ()
 
     @property

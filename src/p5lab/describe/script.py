@@ -19,7 +19,7 @@ from p5lab.describe import keyboard, media, pattern, tomlfile
 from p5lab.describe.keyboard import Chord
 from p5lab.describe.markers import WINDOW_PHASE
 from p5lab.describe.media import MediumFile
-from p5lab.describe.tomlfile import Table
+from p5lab.describe.tomlfile import TomlTable
 from p5lab.describe.workload import EMPTY_NAME
 from p5lab.errors import UserError, unknown
 
@@ -48,7 +48,7 @@ MICROSECONDS = 1_000_000  # in a second
 
 
 @dataclass(frozen=True)
-class Step:
+class ScriptStep:
     """One step. `action`: one of ACTIONS. `value`: what the file says, as text. `title`: the step
     in messages, with its file and line. `microseconds`: the length of a pause. `within`: the
     longest time of a wait in microseconds, 0 without a limit. `chords`: the keys. `floppy`: the
@@ -71,7 +71,7 @@ class Script:
     """The steps of a script. `name`: the name of its file."""
 
     name: str
-    steps: tuple[Step, ...]
+    steps: tuple[ScriptStep, ...]
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ class Script:
         return tuple(f"step {number}{step.title}" for number, step in enumerate(self.steps, 1))
 
     @property
-    def boot(self) -> tuple[Step, ...]:
+    def boot(self) -> tuple[ScriptStep, ...]:
         """The steps up to the ready point. Empty if the script has no ready point."""
         actions = [step.action for step in self.steps]
         return self.steps[: actions.index(READY) + 1] if READY in actions else ()
@@ -139,19 +139,19 @@ def load(path: Path) -> Script:
     return script
 
 
-def place(table: Table, directory: Path) -> None:
+def place(table: TomlTable, directory: Path) -> None:
     """Replaces ./ at the beginning of an inserted floppy's file with the directory of the
     script."""
     for floppies in _inserted(table):
         floppies.beside(directory.absolute(), *floppies.data)
 
 
-def _inserted(table: Table) -> list[Table]:
+def _inserted(table: TomlTable) -> list[TomlTable]:
     """The tables `insert` of all steps, each with the files of its roles."""
     return [step.table("insert", {}) for step in table.tables(KEY)]
 
 
-def read(table: Table) -> Script | None:
+def read(table: TomlTable) -> Script | None:
     """The script in a table of TOML; None if it has none. Raises UserError for a wrong step. Does
     not search the files of floppies."""
     steps = table.tables(KEY)
@@ -170,7 +170,7 @@ def check_text(text: str, where: str) -> None:
         )
 
 
-def _step(table: Table) -> Step:
+def _step(table: TomlTable) -> ScriptStep:
     table.only(KEYS)
     actions = [key for key in ACTIONS if key in table.data]
     if len(actions) != 1:
@@ -190,7 +190,7 @@ def _step(table: Table) -> Step:
         chords = keyboard.typed(value, table.at(action))
     elif action == "press":
         chords = tuple(keyboard.pressed(keys, table.at(action)) for keys in _several(table, action))
-    return Step(
+    return ScriptStep(
         action,
         value,
         _title(table, action, value),
@@ -203,7 +203,7 @@ def _step(table: Table) -> Step:
     )
 
 
-def _value(table: Table, action: str) -> str:
+def _value(table: TomlTable, action: str) -> str:
     """The value of the action as a text. Raises UserError for a value of another type."""
     if action == "pause":
         return f"{_microseconds(table, action) / MICROSECONDS:g}"
@@ -231,7 +231,7 @@ def _value(table: Table, action: str) -> str:
     return text
 
 
-def _several(table: Table, action: str) -> list[str]:
+def _several(table: TomlTable, action: str) -> list[str]:
     """The names of keys or buttons: one text or a list."""
     value = table.data[action]
     names = [value] if isinstance(value, str) else table.texts(action)
@@ -241,7 +241,7 @@ def _several(table: Table, action: str) -> list[str]:
     return names
 
 
-def _buttons(table: Table, key: str) -> tuple[int, ...]:
+def _buttons(table: TomlTable, key: str) -> tuple[int, ...]:
     """The numbers of the buttons of a mouse."""
     if key not in ("click", "holding") or key not in table.data:
         return ()
@@ -252,7 +252,7 @@ def _buttons(table: Table, key: str) -> tuple[int, ...]:
     return tuple(BUTTONS[name] for name in names)
 
 
-def _way(table: Table) -> tuple[int, int]:
+def _way(table: TomlTable) -> tuple[int, int]:
     """The motion of a mouse in counts: to the right, and down."""
     value = table.data["move"]
     numbers = [number for number in value if type(number) is int] if isinstance(value, list) else []
@@ -264,7 +264,7 @@ def _way(table: Table) -> tuple[int, int]:
     return numbers[0], numbers[1]
 
 
-def _microseconds(table: Table, key: str) -> int:
+def _microseconds(table: TomlTable, key: str) -> int:
     value = table.data[key]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UserError(
@@ -279,7 +279,7 @@ def _microseconds(table: Table, key: str) -> int:
     return round(value * MICROSECONDS)
 
 
-def _floppy(table: Table) -> MediumFile:
+def _floppy(table: TomlTable) -> MediumFile:
     inner = table.table("insert")
     inner.only(media.FLOPPIES)
     if len(inner.data) != 1:
@@ -291,7 +291,7 @@ def _floppy(table: Table) -> MediumFile:
     return MediumFile(role, inner.text(role), table.at("insert"))
 
 
-def _title(table: Table, action: str, value: str) -> str:
+def _title(table: TomlTable, action: str, value: str) -> str:
     name = table.text("name", "")
     if not name.isprintable():
         raise UserError(f"{table.at('name')}: expected printable text in one line")
@@ -301,10 +301,10 @@ def _title(table: Table, action: str, value: str) -> str:
     return f"{named}, {action} {shown}, {place.rpartition('/')[2]}"
 
 
-def _check_windows(steps: Sequence[Table]) -> None:
+def _check_windows(steps: Sequence[TomlTable]) -> None:
     """Raises UserError if the windows do not nest: a window ends before the window around it."""
     opened = [BOOT]
-    ready: Table | None = None
+    ready: TomlTable | None = None
     for step in steps:
         if "begin" in step.data:
             name = step.text("begin")
@@ -333,7 +333,7 @@ def _check_windows(steps: Sequence[Table]) -> None:
             raise UserError(f"{last.at('begin')}: {name!r} begins and does not end")
 
 
-def _check_ready(step: Table, opened: Sequence[str], *, is_first: bool) -> None:
+def _check_ready(step: TomlTable, opened: Sequence[str], *, is_first: bool) -> None:
     """Raises UserError for a second ready point, and for one inside of a window of the script."""
     if not is_first:
         raise UserError(f"{step.at(READY)}: expected once in a script")

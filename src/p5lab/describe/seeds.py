@@ -12,7 +12,7 @@ TICK = 0.01  # seconds between two ticks of the clock of p5lab's guests (HZ = 10
 GOLDEN, WORD = 0x9E3779B9, 0xFFFFFFFF  # 2^32 divided by the golden ratio
 
 
-def of_table(table: tomlfile.Table) -> tuple[int, ...]:
+def of_table(table: tomlfile.TomlTable) -> tuple[int, ...]:
     """`seeds` of an experiment's file: a list of numbers, or a text in the form of --seed. Raises
     UserError for anything else."""
     if isinstance(table.data.get("seeds"), str):

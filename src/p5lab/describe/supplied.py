@@ -16,7 +16,7 @@ LIST = "programs.toml"
 
 
 @dataclass(frozen=True)
-class Program:
+class SuppliedProgram:
     """`parameters`: the numbers of the job (`run --args`) that the program reads, with their
     defaults."""
 
@@ -27,7 +27,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class System:
+class SuppliedSystem:
     """The programs for one system.
 
     `name`: the value of --programs.
@@ -44,17 +44,17 @@ class System:
 
     name: str
     form: str
-    load: Callable[[Lab], dict[str, Program]]
+    load: Callable[[Lab], dict[str, SuppliedProgram]]
     made: Callable[[Lab], list[Path]]
     phases: Callable[[Lab], dict[int, str]] = lambda lab: {}
     largest: int = 0x7FFFFFFF
     brought: Callable[[Lab], list[Path]] | None = None
 
 
-def read(place: Path) -> dict[str, Program]:
+def read(place: Path) -> dict[str, SuppliedProgram]:
     """The programs that the list in a directory describes, by name; none if there is no list.
     Raises UserError for a wrong description."""
     if not (place / LIST).is_file():
         return {}
     described = tomlfile.load(place / LIST).inner()
-    return {name: table.record(Program, name=name) for name, table in described.items()}
+    return {name: table.record(SuppliedProgram, name=name) for name, table in described.items()}

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from p5lab.describe import tomlfile
-from p5lab.describe.tomlfile import Table, Where, begin, type_name
+from p5lab.describe.tomlfile import TomlTable, Where, begin, type_name
 from p5lab.errors import UserError
 
 PARAMETERS = "parameters."
@@ -26,7 +26,7 @@ OPTION = "--sweep"
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """One combination of values. `machine`: the values of machine keys. `parameters`: the values of
     parameters, for the workloads that have these parameters. `optional`: the values of machine keys
     for the machines that have the part of the key."""
@@ -47,7 +47,7 @@ class Axis:
     optional: bool = False
 
 
-def axes(table: Table) -> list[Axis]:
+def axes(table: TomlTable) -> list[Axis]:
     """The [[sweep]] tables of an experiment."""
     return [_axis(sweep) for sweep in table.tables("sweep")]
 
@@ -66,7 +66,7 @@ def parse(options: Iterable[str]) -> tuple[Axis, ...]:
     return tuple(axes)
 
 
-def points(axes: Iterable[Axis]) -> list[Point]:
+def points(axes: Iterable[Axis]) -> list[SweepPoint]:
     """Every combination of steps, with one step of each axis. Without axes, the result is one empty
     point. Raises UserError for too many points and for a key that two axes set."""
     axes = list(axes)
@@ -89,7 +89,7 @@ def points(axes: Iterable[Axis]) -> list[Point]:
             for wanted in (False, True)
         )
         result.append(
-            Point(
+            SweepPoint(
                 {key: value for key, value in values.items() if not key.startswith(PARAMETERS)},
                 {
                     key.removeprefix(PARAMETERS): value
@@ -118,13 +118,13 @@ def keys(axes: Iterable[Axis]) -> tuple[str, ...]:
     return tuple(key for key, different in values.items() if len(different) > 1)
 
 
-def without_machine(points: Iterable[Point]) -> list[Point]:
+def without_machine(points: Iterable[SweepPoint]) -> list[SweepPoint]:
     """The distinct combinations of parameters, without machine keys."""
     different = {str(point.parameters): point.parameters for point in points}
-    return [Point({}, parameters) for parameters in different.values()]
+    return [SweepPoint({}, parameters) for parameters in different.values()]
 
 
-def _axis(table: Table) -> Axis:
+def _axis(table: TomlTable) -> Axis:
     table.only(["grid", "zip", "list"])
     if len(table.data) != 1:
         raise UserError(f"{table.where}: expected one of grid, zip and list")
@@ -146,7 +146,7 @@ def _axis(table: Table) -> Axis:
     return Axis(where, tuple(steps))
 
 
-def _lists(table: Table) -> dict[str, list[Any]]:
+def _lists(table: TomlTable) -> dict[str, list[Any]]:
     lists = tomlfile.flatten(table.data)
     for key, values in lists.items():
         if not isinstance(values, list) or not values:

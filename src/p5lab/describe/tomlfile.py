@@ -47,7 +47,7 @@ def begin(where: Where, key: str) -> str:
 
 
 @dataclass(frozen=True)
-class File:
+class TomlFile:
     """A TOML file and its text. The lines of the keys are searched only for an error message."""
 
     name: str
@@ -68,11 +68,11 @@ class File:
 
 
 @dataclass(frozen=True)
-class Table:
+class TomlTable:
     """One table of a TOML file. Each getter raises UserError for a value of another type, and for a
     missing key if the caller gives no default. `only` refuses unknown keys."""
 
-    file: File
+    file: TomlFile
     data: dict[str, Any]
     place: Place = ()
 
@@ -110,7 +110,7 @@ class Table:
         """The file, the line and the name of a key of this table, for messages."""
         return f"{self.near(key)}: {key}"
 
-    def with_data(self, data: dict[str, Any]) -> "Table":
+    def with_data(self, data: dict[str, Any]) -> "TomlTable":
         """A table at the same place of the file with other content."""
         return replace(self, data=data)
 
@@ -183,11 +183,11 @@ class Table:
                 )
         return values
 
-    def table(self, key: str, default: Any = ...) -> "Table":  # noqa: ANN401
+    def table(self, key: str, default: Any = ...) -> "TomlTable":  # noqa: ANN401
         """The value of a key: a table."""
-        return Table(self.file, self._get(key, dict, default), (*self.place, key))
+        return TomlTable(self.file, self._get(key, dict, default), (*self.place, key))
 
-    def inner(self) -> dict[str, "Table"]:
+    def inner(self) -> dict[str, "TomlTable"]:
         """The values of all keys, which must be tables."""
         return {key: self.table(key) for key in self.data}
 
@@ -199,12 +199,12 @@ class Table:
         """The values of all keys, which must be whole numbers."""
         return {key: self.number(key) for key in self.data}
 
-    def tables(self, key: str) -> list["Table"]:
+    def tables(self, key: str) -> list["TomlTable"]:
         """The value of a key: an array of tables ([[key]]). The list is empty if the file has no
         such array."""
         result = []
         for number, value in enumerate(self.items(key, [])):
-            table = Table(self.file, value, (*self.place, key, number))
+            table = TomlTable(self.file, value, (*self.place, key, number))
             if not isinstance(value, dict):
                 raise UserError(f"{table.where}: expected a table, found {type_name(value)}")
             result.append(table)
@@ -245,7 +245,7 @@ class Table:
                 raise unknown("key", key, known, where=self.near(key))
 
 
-def load(path: Path, keys: Iterable[str] | None = None) -> Table:
+def load(path: Path, keys: Iterable[str] | None = None) -> TomlTable:
     """Parses a file and checks its schema_version. `keys`: all keys that the file may have; without
     them, the caller checks the keys.
 
@@ -273,7 +273,7 @@ def load(path: Path, keys: Iterable[str] | None = None) -> Table:
     except (RecursionError, ValueError):  # deep nesting, or a number with thousands of digits
         raise UserError(f"{path}: not valid TOML") from None
     data = pickle.loads(parsed)
-    table = Table(File(str(path), text), data)
+    table = TomlTable(TomlFile(str(path), text), data)
     if unsound is not None:
         raise UserError(
             f"{table.file.where(unsound)}: not valid TOML: expected whole numbers of at most 64"

@@ -10,7 +10,7 @@ from typing import Any
 
 from p5lab.describe import tomlfile
 from p5lab.describe.markers import EMPTY_PHASE
-from p5lab.describe.tomlfile import Table, Where, begin, type_name
+from p5lab.describe.tomlfile import TomlTable, Where, begin, type_name
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
@@ -221,9 +221,9 @@ class _Shelf:
     """The tables that the descriptions of all workloads use."""
 
     capabilities: dict[str, str]
-    parameters: Table
+    parameters: TomlTable
 
-    def needs(self, table: Table, key: str) -> Needs:
+    def needs(self, table: TomlTable, key: str) -> Needs:
         """The capabilities in a list of the table, each with its reason."""
         reasons = {}
         for name in table.texts(key, []):
@@ -232,7 +232,7 @@ class _Shelf:
             reasons[name] = self.capabilities[name]
         return reasons
 
-    def merged(self, table: Table) -> Table:
+    def merged(self, table: TomlTable) -> TomlTable:
         """The table of a parameter. The field `like` names a shared parameter. A table that
         does not set a field inherits this field from the shared parameter."""
         if "like" not in table.data:
@@ -280,7 +280,7 @@ def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
     )
 
 
-def _parameter(name: str, own: Table, shelf: _Shelf) -> Parameter:
+def _parameter(name: str, own: TomlTable, shelf: _Shelf) -> Parameter:
     own.only(PARAMETER_KEYS)
     table = shelf.merged(own)
     choices = tuple(table.texts("choices", []))

@@ -25,8 +25,8 @@ from p5lab.describe import delivery, engine
 from p5lab.describe import outputs as files
 from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import Guest, ImageGuest
-from p5lab.describe.plan import Part as Part
 from p5lab.describe.plan import Plan as Plan
+from p5lab.describe.plan import PlanPart as PlanPart
 from p5lab.describe.program import Shell
 from p5lab.describe.run import ImageRun, Run
 from p5lab.errors import UserError

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from p5lab.describe.guest import X86_64
-from p5lab.describe.observation import Clocks, Cpi
+from p5lab.describe.observation import Cpi, NominalClocks
 from p5lab.describe.run import Run
 from p5lab.engines.gem5 import versions
 from p5lab.engines.gem5.engine import VARIABLE, Classic, binary, has_chip
@@ -18,7 +18,9 @@ class Chip(Classic):
     """A gem5 binary whose processor is P5CPU."""
 
     # Without nominal clocks, no access takes time, so `--feedback off` changes nothing.
-    can = replace(Classic.can, without_clocks=(X86_64,), rings=True, observations=(Clocks, Cpi))
+    can = replace(
+        Classic.can, without_clocks=(X86_64,), rings=True, observations=(NominalClocks, Cpi)
+    )
 
     def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
         """Raises UserError for a gem5 without P5CPU, and as the base class."""

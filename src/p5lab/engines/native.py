@@ -20,7 +20,7 @@ from p5lab.describe import this_host
 from p5lab.describe.engine import UNCOUNTED, Capabilities
 from p5lab.describe.guest import Guest, built
 from p5lab.describe.run import Run
-from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan, check_inputs
+from p5lab.engines import EVENTS, Engine, Outcome, Plan, PlanPart, check_inputs
 from p5lab.lab import Lab
 from p5lab.logs import last_line
 from p5stats import events
@@ -61,7 +61,7 @@ class Native(Engine):
         # Uses the last processor, because the first processor gets most interrupts of a host.
         processor = max(os.sched_getaffinity(0))
         return Plan(
-            boot=Part(
+            boot=PlanPart(
                 inputs,
                 {
                     "job": {"run.job": run.job},

@@ -21,7 +21,7 @@ from rich.console import Console
 from p5lab import engines
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Cannot, Expansion, Filter, Run
-from p5lab.describe.observation import Clocks, Observation
+from p5lab.describe.observation import NominalClocks, Observation
 from p5lab.engines import EVENTS
 from p5lab.engines.gem5.engine import STATS
 from p5lab.errors import unknown
@@ -47,7 +47,7 @@ COUNT = [*ASKED, "quantity"]  # the columns that name a count
 
 
 @dataclass(frozen=True)
-class Explanation:
+class EngineTrial:
     """An experiment on both engines.
 
     `settings`: the machine keys that the experiment changes. `quantities`: the counts whose
@@ -74,45 +74,45 @@ NO_TICKS, NO_HISTORY = "no-ticks", "no-history"
 # With one chip on both engines, these experiments run all workloads: every event is compared.
 ON_ONE_CHIP = (NO_TICKS, NO_HISTORY)
 EXPLANATIONS = (
-    Explanation(
+    EngineTrial(
         NO_TICKS,
         "almost no bracket contains a clock tick, as in all experiments; nothing else changes",
         {},
         tuple(quantity.name for quantity in crosscheck.QUANTITIES),
     ),
-    Explanation(
+    EngineTrial(
         NO_HISTORY,
         "a branch target buffer of one way, in which no way is chosen, and DRAM without refresh, so"
         " that neither depends on the time or on what ran before",
         {"btb.ways": "1", "dram.refresh_us": "0"},
         ("nominal cycles",),
     ),
-    Explanation(
+    EngineTrial(
         "no-read-ahead",
         "the processor does not fetch the line of code behind the executed one; stock gem5 never"
         " does",
         {"fetch.ahead": "false"},
         ("L1I misses", "L2 reads", "L2 read misses"),
     ),
-    Explanation(
+    EngineTrial(
         "write-allocate",
         "a write miss in L1D fills the line, as in stock gem5",
         {"l1d.write_allocate": "true"},
         ("L1D read misses", "L1D write misses", *_BEHIND_L1),
     ),
-    Explanation(
+    EngineTrial(
         "direct-mapped",
         "L1 caches with one way, so that the replacement policy has no effect",
         {"l1i.ways": "1", "l1d.ways": "1"},
         (*_L1, *_BEHIND_L1),
     ),
-    Explanation(
+    EngineTrial(
         "large-l1",
         "L1 caches of 64 KB, in which only the first access to a line misses",
         {"l1i.size": "64K", "l1d.size": "64K"},
         (*_L1, *_BEHIND_L1),
     ),
-    Explanation(
+    EngineTrial(
         "associative-tlbs",
         "fully associative TLBs with true LRU, as in stock gem5",
         {
@@ -125,13 +125,13 @@ EXPLANATIONS = (
         },
         _TLBS,
     ),
-    Explanation(
+    EngineTrial(
         "associative-l1",
         "L1 caches of 32 ways, so that the set of an address has almost no effect",
         {"l1i.ways": "32", "l1i.replacement": "lru", "l1d.ways": "32", "l1d.replacement": "lru"},
         (*_L1, *_BEHIND_L1),
     ),
-    Explanation(
+    EngineTrial(
         "no-l2",
         "no board cache (gem5's board cache passes a modified line to L1D, which then writes the"
         " line back)",
@@ -186,7 +186,7 @@ class Check:
         return own[(own["verdict"] == DIFFERS) & (own["explained_by"] == "")]
 
 
-def expansions(lab: Lab, ask: Ask, trial: Explanation | None = None) -> list[Expansion]:
+def expansions(lab: Lab, ask: Ask, trial: EngineTrial | None = None) -> list[Expansion]:
     """The runs of both engines, in the order of ENGINES. Raises UserError for a bad setting or
     name.
 
@@ -204,7 +204,7 @@ def expansions(lab: Lab, ask: Ask, trial: Explanation | None = None) -> list[Exp
                 seeds=ask.seeds,
                 settings=tuple(settings.items()),
                 feedback=False if trial and not ask.chip else None,
-                observation=Observation.of(Clocks()) if ask.chip else Observation(),
+                observation=Observation.of(NominalClocks()) if ask.chip else Observation(),
                 engine=engine,
             ),
         )
@@ -227,7 +227,7 @@ def _shortened(lab: Lab, run: Run) -> Run:
     )
 
 
-def choose(names: Sequence[str]) -> list[Explanation]:
+def choose(names: Sequence[str]) -> list[EngineTrial]:
     """The explanations with these names. Raises UserError for an unknown name."""
     known = {trial.name: trial for trial in EXPLANATIONS}
     for name in names:
@@ -237,7 +237,7 @@ def choose(names: Sequence[str]) -> list[Explanation]:
 
 
 def check(
-    lab: Lab, ask: Ask, execute: Execute, explanations: Sequence[Explanation] | None = ()
+    lab: Lab, ask: Ask, execute: Execute, explanations: Sequence[EngineTrial] | None = ()
 ) -> Check:
     """Compares the counts of both engines, and runs experiments that can explain the differences.
 
@@ -268,7 +268,7 @@ def check(
     return checked
 
 
-def _compare(lab: Lab, ask: Ask, execute: Execute, trial: Explanation | None = None) -> Check:
+def _compare(lab: Lab, ask: Ask, execute: Execute, trial: EngineTrial | None = None) -> Check:
     """The comparison in an experiment, or on the unchanged machine. The rows of an experiment have
     the parameters of the unchanged runs."""
     expanded = expansions(lab, ask, trial)
@@ -350,7 +350,7 @@ def _deviations(result: Result) -> list[str]:
     ]
 
 
-def _open(rows: pd.DataFrame, trial: Explanation) -> pd.DataFrame:
+def _open(rows: pd.DataFrame, trial: EngineTrial) -> pd.DataFrame:
     """The unexplained differences above the limit that this experiment may explain."""
     own = _beyond(_own(rows))
     return own[own["quantity"].isin(trial.quantities) & (own["explained_by"] == "")]
@@ -366,7 +366,7 @@ def _beyond(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["difference"].abs() > rows["allowed"].fillna(crosscheck.ALLOWED[L1])]
 
 
-def _explain(rows: pd.DataFrame, trial: Explanation) -> None:
+def _explain(rows: pd.DataFrame, trial: EngineTrial) -> None:
     """Marks differences as explained if they are not above the limit in the experiment."""
     again = rows[(rows["explanation"] == trial.name) & rows["difference"].notna()]
     removed = again.drop(_beyond(again).index).set_index(COUNT).index

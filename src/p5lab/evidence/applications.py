@@ -16,9 +16,9 @@ from typing import Any
 from p5lab.describe import experiment, tomlfile
 from p5lab.describe.experiment import Filter
 from p5lab.describe.guest import ImageGuest
-from p5lab.describe.observation import Attribution as Observed
+from p5lab.describe.observation import Attribute as Observed
 from p5lab.describe.observation import Observation
-from p5lab.describe.tomlfile import Table
+from p5lab.describe.tomlfile import TomlTable
 from p5lab.evidence.period import verdicts
 from p5lab.evidence.records import Record, short
 from p5lab.keep.result import Execute, succeeded
@@ -99,11 +99,11 @@ def tables(lab: Lab, record: Record) -> dict[str, Grid]:
     }
 
 
-def _load(lab: Lab) -> Table:
+def _load(lab: Lab) -> TomlTable:
     return tomlfile.load(lab.root / FILE, ("experiment", "column", "claim", "untestable"))
 
 
-def experiments(table: Table) -> Iterable[tuple[str, Table]]:
+def experiments(table: TomlTable) -> Iterable[tuple[str, TomlTable]]:
     """The experiments, each with its PARTS."""
     for name, described in table.table("experiment").inner().items():
         described.only(("parts",))
@@ -113,7 +113,7 @@ def experiments(table: Table) -> Iterable[tuple[str, Table]]:
 # --- runs -----------------------------------------------------------------------------------------
 
 
-def _measured(lab: Lab, table: Table, name: str, execute: Execute) -> Record:
+def _measured(lab: Lab, table: TomlTable, name: str, execute: Execute) -> Record:
     """The columns of new runs of an experiment. Raises UserError if a run fails."""
     functions = Filter(observation=Observation.of(Observed(("functions",))))
     stored = succeeded(execute(experiment.load(lab, name, functions)))
@@ -124,7 +124,7 @@ def _measured(lab: Lab, table: Table, name: str, execute: Execute) -> Record:
     }
 
 
-def _columns(table: Table, name: str) -> Iterable[tuple[str, Table]]:
+def _columns(table: TomlTable, name: str) -> Iterable[tuple[str, TomlTable]]:
     """The columns of an experiment."""
     for key, column in table.table("column").inner().items():
         column.only(("title", "experiment", "workload", "parameters", "phase"))
@@ -132,7 +132,7 @@ def _columns(table: Table, name: str) -> Iterable[tuple[str, Table]]:
             yield key, column
 
 
-def _find(stored: Iterable[Stored], column: Table) -> Stored:
+def _find(stored: Iterable[Stored], column: TomlTable) -> Stored:
     wanted = column.table("parameters", {}).data
     (chosen,) = (
         run
@@ -185,7 +185,7 @@ def _plain(value: Any) -> str | int:  # noqa: ANN401
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _rows(table: Table, name: str, record: Record) -> Grid:
+def _rows(table: TomlTable, name: str, record: Record) -> Grid:
     columns = list(_columns(table, name))
     grid = Grid("", ["", *(column.text("title") for _, column in columns)])
     for metric in ROWS:
@@ -200,7 +200,7 @@ def _file(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _phases(table: Table, record: Record) -> Grid:
+def _phases(table: TomlTable, record: Record) -> Grid:
     """The time of each phase of the Andrew benchmark in seconds, in the order of the phases."""
     columns = list(_columns(table, ANDREW))
     grid = Grid("", ["seconds", *(column.text("title") for _, column in columns)])
@@ -210,7 +210,7 @@ def _phases(table: Table, record: Record) -> Grid:
     return grid
 
 
-def _shares(table: Table, wanted: str, record: Record, part: str) -> Grid:
+def _shares(table: TomlTable, wanted: str, record: Record, part: str) -> Grid:
     name = NAMES[part]
     counts_of = ("Instructions", "Segment loads", "ITLB misses", "DTLB misses")
     grid = Grid("", ["", "Busy cycles", "Share", *counts_of])
@@ -224,7 +224,7 @@ def _shares(table: Table, wanted: str, record: Record, part: str) -> Grid:
     return grid
 
 
-def _untestable(table: Table) -> Grid:
+def _untestable(table: TomlTable) -> Grid:
     grid = Grid("", ["Published", "Why there is no verdict", "Source"], left={1, 2})
     for claim in table.tables("untestable"):
         claim.only(("source", "quantity", "reason"))

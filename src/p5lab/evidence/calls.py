@@ -12,7 +12,7 @@ from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Observation, Trace
 from p5lab.describe.observation.trace import CROSSINGS
-from p5lab.evidence.calls_picture import Panel, draw
+from p5lab.evidence.calls_picture import BracketPanel, draw
 from p5lab.evidence.records import Record
 from p5lab.keep.result import Execute, succeeded
 from p5lab.keep.store import Stored
@@ -20,7 +20,7 @@ from p5lab.lab import Lab
 from p5lab.present import timeline
 from p5lab.present.tables import Grid
 from p5stats import crossings, phase_names
-from p5stats.crossings import Bracket, Service, Step
+from p5stats.crossings import CrossingsBracket, Service, Step
 
 MACH = ("mach", "mach-split")
 SHOWN = ("linux", "linux-uml", *MACH)
@@ -57,7 +57,7 @@ def of_run(stored: Stored) -> list[Grid]:
     return grids
 
 
-def steps(bracket: Bracket) -> Grid:
+def steps(bracket: CrossingsBracket) -> Grid:
     """All steps of a bracket, with their clocks and the sums."""
     grid = Grid("", ["Runs", "Clocks", "until"], left={2})
     for step in bracket.steps:
@@ -82,7 +82,7 @@ class Served:
     stub_calls: dict[str, int]
 
 
-def served(bracket: Bracket) -> list[Served]:
+def served(bracket: CrossingsBracket) -> list[Served]:
     """The services that a bracket's programs use, in order of first use. The last one is the
     programs themselves."""
     merged: dict[tuple[str, bool], list[Service]] = {}
@@ -147,9 +147,9 @@ def measured(lab: Lab, execute: Execute) -> Record:
     }
 
 
-def recorded_steps(known: Record) -> Bracket:
+def recorded_steps(known: Record) -> CrossingsBracket:
     """The bracket of one call in a record."""
-    return Bracket([Step(**dict(zip(STEP, values, strict=True))) for values in known])
+    return CrossingsBracket([Step(**dict(zip(STEP, values, strict=True))) for values in known])
 
 
 def recorded_services(known: Record) -> list[Served]:
@@ -159,12 +159,14 @@ def recorded_services(known: Record) -> list[Served]:
 
 def picture(known: Record) -> str:
     """The picture of a dup() on the systems of SHOWN, as SVG. `known`: the result of `measured`."""
-    return draw([Panel(guest, recorded_steps(known["steps"][f"dup {guest}"])) for guest in SHOWN])
+    return draw(
+        [BracketPanel(guest, recorded_steps(known["steps"][f"dup {guest}"])) for guest in SHOWN]
+    )
 
 
 def _brackets(
     lab: Lab, name: str, calls: Sequence[tuple[str, str]], execute: Execute
-) -> dict[str, Bracket]:
+) -> dict[str, CrossingsBracket]:
     """Executes traced runs of an experiment. Returns a typical bracket for each call, by "WORKLOAD
     GUEST"."""
     choice = Filter(
@@ -184,7 +186,7 @@ def _brackets(
         traced = crossings.read(result.directory / CROSSINGS)
         bracket = crossings.typical(traced[min(traced)])  # phase 0 is the operation itself
         if result.run.guest.structure == "microkernel":
-            bracket = Bracket([_named(step) for step in bracket.steps])
+            bracket = CrossingsBracket([_named(step) for step in bracket.steps])
         brackets[f"{result.run.workload.name} {result.run.guest.name}"] = bracket
     return brackets
 

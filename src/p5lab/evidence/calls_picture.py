@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from html import escape
 
-from p5stats.crossings import Bracket, Step
+from p5stats.crossings import CrossingsBracket, Step
 
 LABELS, STEP, LANE, TITLE, GAP, MARGIN = 108, 26, 34, 30, 22, 12  # pixels
 KERNELS = ("kernel", "host kernel")
@@ -20,11 +20,11 @@ LEGEND = (
 
 
 @dataclass(frozen=True)
-class Panel:
+class BracketPanel:
     """One system's bracket."""
 
     name: str
-    bracket: Bracket
+    bracket: CrossingsBracket
 
     @property
     def lanes(self) -> list[str]:
@@ -43,7 +43,7 @@ class Panel:
         return TITLE + LANE * len(self.lanes) + GAP
 
 
-def draw(panels: list[Panel]) -> str:
+def draw(panels: list[BracketPanel]) -> str:
     """The picture as the text of an SVG file."""
     steps = max(len(panel.bracket.steps) for panel in panels)
     width = 2 * MARGIN + LABELS + STEP * steps
@@ -63,7 +63,7 @@ def draw(panels: list[Panel]) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _panel(panel: Panel, top: int) -> list[str]:
+def _panel(panel: BracketPanel, top: int) -> list[str]:
     lanes, steps = panel.lanes, panel.bracket.steps
     first = top + TITLE
     parts = [_text(MARGIN, top + 18, panel.title, weight="bold")]

@@ -18,7 +18,7 @@ from p5lab.present import tables
 from p5lab.present.tables import Grid, number
 from p5stats import method, tidy
 from p5stats.lazy import pd
-from p5stats.method import Measured, Row
+from p5stats.method import CounterRun, MethodRow
 
 EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
 FORMS = ("table", "markdown")  # other formats show only the engine's counts
@@ -86,11 +86,11 @@ def applies(runs: Sequence[Stored]) -> bool:
     )
 
 
-def rows(runs: Sequence[Stored]) -> dict[str, list[Row]]:
+def rows(runs: Sequence[Stored]) -> dict[str, list[MethodRow]]:
     """The rows of each operation. An operation is omitted if one of its runs is missing."""
     by_key = {_key(stored): stored for stored in runs}
 
-    def counted(operation: str, geometry: str = "") -> Measured | None:
+    def counted(operation: str, geometry: str = "") -> CounterRun | None:
         if not (stored := by_key.get((operation, "used", geometry))):
             return None
         output = (stored.directory / OUTPUT).read_text(encoding="utf-8", errors="replace")
@@ -118,7 +118,7 @@ def _key(stored: Stored) -> tuple[str, str, str]:
     return given["operation"], given["counters"], stored.record["machine"]["geometry"]
 
 
-def grid(operation: str, rows: Sequence[Row]) -> Grid:
+def grid(operation: str, rows: Sequence[MethodRow]) -> Grid:
     """The table of one operation, with a row for each event."""
     title = f"{operation}: by the method of chen95, and by the engine"
     result = Grid(title, ["", *COLUMNS.values()])
@@ -145,5 +145,5 @@ def measured(lab: Lab, execute: Execute) -> Record:
 
 def recorded(operation: str, known: Record) -> str:
     """The table of one operation in Markdown. `known`: the result of `measured`."""
-    of_it = [Row(event, *values) for event, values in known[operation].items()]
+    of_it = [MethodRow(event, *values) for event, values in known[operation].items()]
     return replace(grid(operation, of_it), title="").markdown() + "\n"

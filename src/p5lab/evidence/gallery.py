@@ -15,7 +15,7 @@ from itertools import chain
 
 from p5lab.describe import seeds, sweep, tomlfile
 from p5lab.describe.request import Filter, Request
-from p5lab.describe.tomlfile import Table
+from p5lab.describe.tomlfile import TomlTable
 from p5lab.errors import UserError
 from p5lab.evidence.records import Record, short
 from p5lab.keep.result import Execute, succeeded
@@ -29,7 +29,7 @@ NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
-class Effect:
+class GalleryEffect:
     """An effect of the gallery. `metric`: the number of one operation. `row`: the column with the
     names of bars, or the sizes of a curve. `axis`: the name of a curve's axis; empty for bars.
     `series`: the column with the colours; empty for one colour. `names`: of the values of `series`,
@@ -50,12 +50,12 @@ class Effect:
     only: tuple[str, ...] = ()
 
 
-def effects(lab: Lab) -> list[Effect]:
+def effects(lab: Lab) -> list[GalleryEffect]:
     """The effects of the file, in its order. Raises UserError for a wrong entry."""
     return [*map(_effect, tomlfile.load(lab.root / FILE, ("effect",)).tables("effect"))]
 
 
-def _effect(table: Table) -> Effect:
+def _effect(table: TomlTable) -> GalleryEffect:
     table.only(("name", "title", "text", "run", "figure"))
     run = table.table("run")
     run.only(("experiment", *OPTIONS, "seeds"))
@@ -71,7 +71,7 @@ def _effect(table: Table) -> Effect:
         seeds=seeds.parse(chosen) if chosen else (),
     )
     return table.table("figure").record(
-        Effect,
+        GalleryEffect,
         name=table.text("name"),
         title=table.text("title"),
         text=" ".join(table.text("text").split()),
@@ -85,7 +85,7 @@ def measured(lab: Lab, execute: Execute) -> Record:
     return {effect.name: _rows(lab, effect, execute) for effect in effects(lab)}
 
 
-def _rows(lab: Lab, effect: Effect, execute: Execute) -> list[Record]:
+def _rows(lab: Lab, effect: GalleryEffect, execute: Execute) -> list[Record]:
     """The marks of a figure: row, series, mean, lowest and highest value over the seeds."""
     runs = succeeded(execute(prepare(lab, effect.request).runs))
     keys = [name for name in (effect.row, effect.series, *effect.where) if "." in name]

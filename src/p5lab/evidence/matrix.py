@@ -18,7 +18,7 @@ ALL, SOME, ABLE, NO = "all", "some", "can", "no"
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     """A benchmark on a guest.
 
     `runs`: the number of runs of the benchmark that the papers' experiments define for this guest.
@@ -36,7 +36,7 @@ class Cell:
     experiments: tuple[str, ...]
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(lab: Lab) -> list[MatrixCell]:
     """A cell for each pair of a paper's benchmark and a guest, sorted by paper and benchmark. A
     guest that boots from the user's media runs no workload."""
     asked = _asked(lab)
@@ -57,7 +57,9 @@ def cells(lab: Lab) -> list[Cell]:
             else:
                 state = ALL if number == most else SOME
             source, names = benchmark.source, tuple(sorted(own))
-            result.append(Cell(benchmark.name, source, system.name, state, why, number, names))
+            result.append(
+                MatrixCell(benchmark.name, source, system.name, state, why, number, names)
+            )
     return result
 
 
@@ -82,13 +84,13 @@ def _asked(lab: Lab) -> dict[str, dict[str, Counter[str]]]:
     return counts
 
 
-def grid(cells: Sequence[Cell]) -> tuple[Grid, list[str]]:
+def grid(cells: Sequence[MatrixCell]) -> tuple[Grid, list[str]]:
     """The table and the reasons. The table refers to a reason by its number in parentheses."""
     names = list(dict.fromkeys(cell.guest for cell in cells))
     table = Grid("", ["", *names, "source"])
     reasons: dict[str, int] = {}
 
-    def shown(cell: Cell) -> str:
+    def shown(cell: MatrixCell) -> str:
         if cell.state == NO:
             return f"no ({reasons.setdefault(cell.reason, len(reasons) + 1)})"
         return str(cell.runs) if cell.state in (ALL, SOME) else ABLE
@@ -108,7 +110,7 @@ LEGEND = (
 )
 
 
-def show(console: Console, cells: Sequence[Cell], form: str) -> None:
+def show(console: Console, cells: Sequence[MatrixCell], form: str) -> None:
     """Prints the matrix. `form`: "table", "csv", "json" or "markdown"."""
     if form == "json":
         console.file.write(tables.as_json(cells=[vars(cell) for cell in cells]))
@@ -120,7 +122,7 @@ def show(console: Console, cells: Sequence[Cell], form: str) -> None:
         tables.show(console, form, [table], (LEGEND.replace("`", ""), *reasons), rows)
 
 
-def block(cells: Sequence[Cell]) -> str:
+def block(cells: Sequence[MatrixCell]) -> str:
     """The matrix with legend and reasons in Markdown."""
     table, reasons = grid(cells)
     listed = "\n".join(f"- {reason}" for reason in reasons)

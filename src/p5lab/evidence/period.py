@@ -16,7 +16,7 @@ from p5lab.describe import experiment, guest, media, script, tomlfile
 from p5lab.describe.experiment import Run
 from p5lab.describe.request import Filter, Request, UserMedia
 from p5lab.describe.run import MediaRun
-from p5lab.describe.tomlfile import Table
+from p5lab.describe.tomlfile import TomlTable
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import records
 from p5lab.evidence.records import Record, short
@@ -40,7 +40,7 @@ EVENTS = {
 
 
 @dataclass(frozen=True)
-class System:
+class MediaSystem:
     """A system that boots from media. `put`: further files on the floppy in drive B. `says`:
     patterns of lines in which the system names the processor and its clock."""
 
@@ -53,10 +53,10 @@ class System:
     says: tuple[str, ...] = ()
 
 
-def systems(table: Table) -> list[System]:
+def systems(table: TomlTable) -> list[MediaSystem]:
     """The systems with media, in the order of the file."""
     described = table.table("system").inner()
-    return [system.record(System, name=name) for name, system in described.items()]
+    return [system.record(MediaSystem, name=name) for name, system in described.items()]
 
 
 def missing(lab: Lab) -> list[str]:
@@ -69,7 +69,7 @@ def missing(lab: Lab) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Part:
+class PeriodSection:
     """A section of the comparison: its title, what it says, and its table."""
 
     title: str
@@ -77,12 +77,12 @@ class Part:
     table: Grid
 
 
-def parts(lab: Lab) -> list[Part]:
+def parts(lab: Lab) -> list[PeriodSection]:
     """The sections of the comparison, from the record. Needs no media."""
     shown = tables(lab, records.load(lab.root, EXPERIMENT))
     described = _load(lab).tables("section")
     return [
-        Part(section.text("title"), section.text("text"), shown[section.text("table")])
+        PeriodSection(section.text("title"), section.text("text"), shown[section.text("table")])
         for section in described
     ]
 
@@ -94,7 +94,7 @@ def tables(lab: Lab, record: Record) -> dict[str, Grid]:
     return {name: make(table, record) for name, make in made.items()}
 
 
-def _load(lab: Lab) -> Table:
+def _load(lab: Lab) -> TomlTable:
     return tomlfile.load(lab.root / FILE, ("system", "row", "form", "claim", "section"))
 
 
@@ -127,7 +127,7 @@ def measured(lab: Lab, before: Record, execute: Execute) -> Record:
     return record | {name: column for name, column in before.items() if name not in record}
 
 
-def _run(lab: Lab, system: System) -> Run:
+def _run(lab: Lab, system: MediaSystem) -> Run:
     files = [media.placed(name) for name in system.put]
     asked = UserMedia(
         scripts=(script.load(lab.root / system.script),),
@@ -194,7 +194,7 @@ def _counts(runs: Sequence[Stored], wanted: set[str]) -> dict[str, dict[str, flo
     return counts
 
 
-def _phases(table: Table) -> dict[str, set[str]]:
+def _phases(table: TomlTable) -> dict[str, set[str]]:
     """The phases that the tables show, by system."""
     phases: dict[str, set[str]] = {}
     for row in table.tables("row"):
@@ -210,7 +210,7 @@ def _phases(table: Table) -> dict[str, set[str]]:
     return phases
 
 
-def _systems(table: Table, record: Record) -> Grid:
+def _systems(table: TomlTable, record: Record) -> Grid:
     grid = Grid(
         "", ["System", "Medium, SHA-256", "Ready after", "It names the processor"], left={1, 3}
     )
@@ -222,7 +222,7 @@ def _systems(table: Table, record: Record) -> Grid:
     return grid
 
 
-def _core(table: Table, record: Record) -> Grid:
+def _core(table: TomlTable, record: Record) -> Grid:
     grid = Grid("", ["Cycles of one operation", *(system["title"] for system in record.values())])
     for row in table.tables("row"):
         row.only(("title", "unit", "each", "operations", "of"))
@@ -242,7 +242,7 @@ def _cycles(value: float) -> str:
     return f"{value:.2f}" if value < 100 else clocks(value)
 
 
-def _forms(table: Table, record: Record) -> Grid:
+def _forms(table: TomlTable, record: Record) -> Grid:
     heads = ["Form", "59h: cycles", "mode changes", "crossings"]
     grid = Grid("", [*heads, "35h: cycles", "mode changes", "crossings", "59h / 35h"])
     for form in table.tables("form"):
@@ -261,7 +261,7 @@ def _forms(table: Table, record: Record) -> Grid:
     return grid
 
 
-def verdicts(table: Table, record: Record) -> Grid:
+def verdicts(table: TomlTable, record: Record) -> Grid:
     """The verdicts of a record on the claims that `table` describes."""
     grid = Grid("", ["Published", "Tag", "Paper", "Here", "Verdict", "Source"], left={1, 4, 5})
     for claim in table.tables("claim"):

@@ -16,7 +16,7 @@ from p5lab.describe import machine as machines
 from p5lab.describe import workload as workloads
 from p5lab.describe.keys import BY_NAME
 from p5lab.describe.machine import Machine
-from p5lab.describe.tomlfile import Table, Where
+from p5lab.describe.tomlfile import TomlTable, Where
 from p5lab.describe.workload import EMPTY_NAME, Workload
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
@@ -73,7 +73,7 @@ class _Loader:
             self._boards[name] = machines.load(self._lab, name, where)
         return self._boards[name]
 
-    def claims(self, name: str, table: Table) -> list[Claim]:
+    def claims(self, name: str, table: TomlTable) -> list[Claim]:
         """The claim in a table, or several claims: one for each entry of the table's `values`."""
         source = table.text("source")
         paper, _, place = source.partition(" ")
@@ -102,7 +102,7 @@ class _Loader:
             raise UserError(f"{table.where}: expected a measure: a shape needs a curve")
         return [replace(claim, value=_value(table, tag))]
 
-    def _untestable(self, name: str, table: Table, tag: str) -> list[Claim]:
+    def _untestable(self, name: str, table: TomlTable, tag: str) -> list[Claim]:
         """The claims in a table with the role `untestable`. The table can contain `values`: several
         numbers, each with a name."""
         given = {"machine": table.text("machine", ""), "reason": table.text("reason")}
@@ -122,7 +122,7 @@ class _Loader:
             for what in values.data
         ]
 
-    def _check_keys(self, table: Table, claim: Claim, board: Machine) -> None:
+    def _check_keys(self, table: TomlTable, claim: Claim, board: Machine) -> None:
         """Raises UserError for a wrong key, and for keys that do not fit the role of the claim."""
         where = table.at("keys")
         if claim.keys and claim.role in (PREDICTED, SYSTEM):
@@ -143,7 +143,7 @@ class _Loader:
             rows = csv.reader(line for line in file if not line.startswith("#"))
             return [row[0] for row in rows][1:]
 
-    def _measure(self, table: Table, board: Machine, *, shape: bool) -> Measure:
+    def _measure(self, table: TomlTable, board: Machine, *, shape: bool) -> Measure:
         measure = table.record(
             Measure,
             (*_OF_SELECTION, "guest", "less", "over"),
@@ -178,7 +178,7 @@ class _Loader:
             over=self._other(table, "over", own, board),
         )
 
-    def _where(self, table: Table, asked: str, guest: str, name: str) -> Workload:
+    def _where(self, table: TomlTable, asked: str, guest: str, name: str) -> Workload:
         """The workload. Raises UserError if the workload, the experiment or the guest is
         unknown."""
         for kind, wanted, known in (
@@ -191,7 +191,7 @@ class _Loader:
         return self._workloads[name]
 
     def _other(
-        self, measure: Table, key: str, own: dict[str, Any], board: Machine
+        self, measure: TomlTable, key: str, own: dict[str, Any], board: Machine
     ) -> Selection | None:
         """The selection that a measure contains under `key`, or None if the measure does not
         contain `key`. The selection `less` is subtracted, and the selection `over` is the divisor.
@@ -218,7 +218,7 @@ class _Loader:
         return _selection(workload, board, table.with_data(inherited | given), selection)
 
 
-def _check_swept(table: Table, workload: Workload, by: str) -> None:
+def _check_swept(table: TomlTable, workload: Workload, by: str) -> None:
     """Raises UserError if the parameter over which the curve of a measure goes (`by`; empty for the
     phases of the workload) does not count KB, or if there is not one phase."""
     if by and (by not in workload.parameters or workload.parameters[by].unit != "KB"):
@@ -228,7 +228,7 @@ def _check_swept(table: Table, workload: Workload, by: str) -> None:
         raise UserError(f"{table.where}: phases: expected one phase, because `by` is given")
 
 
-def _check_statistic(table: Table, workload: Workload, measure: Measure) -> None:
+def _check_statistic(table: TomlTable, workload: Workload, measure: Measure) -> None:
     """Raises UserError for an unknown statistic, and for a plateau or a crossing without the keys
     that it needs."""
     where = table.where
@@ -251,7 +251,9 @@ def _check_statistic(table: Table, workload: Workload, measure: Measure) -> None
         _check_phases(workload, [] if measure.by else _points(workload), where, sizes=True)
 
 
-def _selection(workload: Workload, board: Machine, table: Table, selection: Selection) -> Selection:
+def _selection(
+    workload: Workload, board: Machine, table: TomlTable, selection: Selection
+) -> Selection:
     """A selection with the parameters, phases and machine settings of the table."""
     given = table.table("parameters", {})
     resolved = workload.resolve(given.data, given.near)
@@ -283,7 +285,7 @@ def _points(workload: Workload) -> list[str]:
     return [name for name in workload.phases.values() if name != EMPTY_NAME]
 
 
-def _value(table: Table, tag: str) -> float:
+def _value(table: TomlTable, tag: str) -> float:
     """The published number of a claim. The result is NaN for a claim about a shape, which has no
     number."""
     if tag not in SHAPES:

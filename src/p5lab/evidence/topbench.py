@@ -12,7 +12,7 @@ from pathlib import Path
 from p5lab.describe import guest, media, script, tomlfile
 from p5lab.describe.experiment import Run
 from p5lab.describe.request import Filter, Request, UserMedia
-from p5lab.describe.tomlfile import Table
+from p5lab.describe.tomlfile import TomlTable
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence.records import Record
 from p5lab.files import digest_of
@@ -35,7 +35,7 @@ ROUNDED = 0.5  # us; a printed time may be this far from the measured one
 WITHIN = 0.10  # of a published time: the bound of rounded numbers (claims.md)
 
 
-def _load(lab: Lab) -> Table:
+def _load(lab: Lab) -> TomlTable:
     return tomlfile.load(lab.root / FILE, ("source", "program", "system"))
 
 
@@ -53,7 +53,7 @@ def measured(lab: Lab, execute: Execute) -> Record:
     }
 
 
-def _program(table: Table) -> Path:
+def _program(table: TomlTable) -> Path:
     table.only(("file", "what", "sha256", "guest", "script"))
     name, expected = table.text("file"), table.text("sha256")
     path = media.placed(name)
@@ -65,7 +65,7 @@ def _program(table: Table) -> Path:
     return path
 
 
-def _run(lab: Lab, table: Table, program: Path, machine: str) -> Run:
+def _run(lab: Lab, table: TomlTable, program: Path, machine: str) -> Run:
     name = table.text("guest")
     files = [medium.file for medium in guest.media_guest(lab, name).media]
     if absent := [file for file in files if media.placed(file) is None]:

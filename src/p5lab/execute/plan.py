@@ -12,7 +12,7 @@ from typing import Any
 
 from p5lab.describe.run import Run
 from p5lab.duration import duration
-from p5lab.execute.runner import TO_RUN, Known
+from p5lab.execute.runner import TO_RUN, KnownRun
 from p5lab.keep import index
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
@@ -68,7 +68,7 @@ def _of(run: Run) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Row:
+class PlanRow:
     """One run. `run` is the run's id, or empty if an input is not built yet. `status` is the status
     of the run's record, or `to run`. `seconds` is the estimated host time if the run has no good
     result."""
@@ -80,14 +80,14 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExperimentPlan:
     """The runs of an experiment. `jobs`: the number of runs that are executed at the same time."""
 
-    rows: list[Row]
+    rows: list[PlanRow]
     jobs: int
 
     @property
-    def left(self) -> list[Row]:
+    def left(self) -> list[PlanRow]:
         """The runs without a good result."""
         return [row for row in self.rows if row.status != "ok"]
 
@@ -147,21 +147,23 @@ class Countdown:
         return duration(seconds) if seconds else ""
 
 
-def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jobs: int) -> Plan:
+def make(
+    lab: Lab, runs: Sequence[Run], known: Callable[[Run], KnownRun] | None, jobs: int
+) -> ExperimentPlan:
     """Returns the plan of these runs. `known` returns the id and status of a run. The caller passes
     None for `known` if an input is not built yet."""
     estimate = Estimate(lambda: index.runs(lab))
-    rows: dict[str, Row] = {}
+    rows: dict[str, PlanRow] = {}
     for run in runs:
         recorded = known(run) if known else None
         status = recorded.status if recorded else TO_RUN
         seconds = None if status == "ok" else estimate(run)
-        row = Row(recorded.id if recorded else "", run.label, status, seconds)
+        row = PlanRow(recorded.id if recorded else "", run.label, status, seconds)
         rows.setdefault(row.run or row.label, row)
-    return Plan(list(rows.values()), jobs)
+    return ExperimentPlan(list(rows.values()), jobs)
 
 
-def summary(plan: Plan) -> str:
+def summary(plan: ExperimentPlan) -> str:
     """Returns a text about a plan: the number of all runs, the number of runs with results, the
     number of runs to execute, and the estimated time."""
     there = len(plan.rows) - len(plan.left)

@@ -46,7 +46,7 @@ KEPT = "; the earlier result is kept"
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownRun:
     """The id of a run and the status of its record. The status is `to run` if there is no record,
     or if the files of the run do not match the record."""
 
@@ -144,15 +144,15 @@ class Runner:
     def _is_there(self, job: _Job) -> bool:
         return not self.force and store.complete(job.directory, store.read(job.directory))
 
-    def known(self, run: Run) -> Known:
+    def known(self, run: Run) -> KnownRun:
         """The id and status of a run. Raises UserError if an input of the run is not built."""
         job = self._identify(run)
         record = store.read(job.directory) if job.directory.is_dir() else None
         if record is None or record["status"] == "queued":
-            return Known(job.id, TO_RUN)
+            return KnownRun(job.id, TO_RUN)
         if record["status"] == "ok" and not store.complete(job.directory, record):
-            return Known(job.id, TO_RUN)
-        return Known(job.id, str(store.settle(job.directory, record)["status"]))
+            return KnownRun(job.id, TO_RUN)
+        return KnownRun(job.id, str(store.settle(job.directory, record)["status"]))
 
     def _order(self, jobs: Mapping[str, _Job]) -> list[_Job]:
         """Sorts the longest runs first. Otherwise a long run could begin last, and only this run

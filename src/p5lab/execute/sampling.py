@@ -25,7 +25,7 @@ from p5lab.describe import machine as machines
 from p5lab.describe import workload as workloads
 from p5lab.describe.experiment import Cannot
 from p5lab.describe.markers import EMPTY_PHASE
-from p5lab.describe.observation import Interval, Sample, Vectors
+from p5lab.describe.observation import BlockVectors, Sample, SampledInterval
 from p5lab.describe.observation.vectors import VECTORS
 from p5lab.describe.run import ImageRun, Run
 from p5lab.engines import EVENTS
@@ -34,7 +34,7 @@ from p5lab.files import replace_json
 from p5lab.keep.result import Execute, Result
 from p5lab.lab import Lab
 from p5stats import events, simpoint
-from p5stats.simpoint import BUSY, INSTRUCTIONS, Point
+from p5stats.simpoint import BUSY, INSTRUCTIONS, SimPoint
 
 SCHEMA_VERSION = 1
 # The experiment names of the three runs. The code that reads tables treats equal runs of one
@@ -58,7 +58,7 @@ class Chosen:
     of the run that the clusters represent, less than 1 if the user's SimPoint omits clusters."""
 
     vectors: simpoint.Vectors
-    points: tuple[Point, ...]
+    points: tuple[SimPoint, ...]
     scores: tuple[float, ...]
     coverage: float = 1
 
@@ -79,7 +79,7 @@ class Chosen:
         total = sum(self.vectors.lengths)
         return Sample(
             tuple(
-                Interval(
+                SampledInterval(
                     point.interval, *bounds[point.interval], max(1, round(point.weight * total))
                 )
                 for point in self.points
@@ -148,7 +148,7 @@ def blocks(run: Run, interval: int, features: str) -> Run:
     return replace(
         run,
         experiment=BLOCKS,
-        observation=run.observation.with_(Vectors(interval, events=misses)),
+        observation=run.observation.with_(BlockVectors(interval, events=misses)),
         model=misses,
         feedback=run.feedback and not misses,
     )
@@ -192,7 +192,7 @@ def binary(option: Path | None) -> Path | None:
 
 def _by_binary(
     file: Path, intervals: int, max_k: int, program: Path
-) -> tuple[tuple[Point, ...], float]:
+) -> tuple[tuple[SimPoint, ...], float]:
     packed = ["-inputVectorsGzipped"] if simpoint.is_packed(file) else []
     with tempfile.TemporaryDirectory(prefix="p5lab-simpoint-") as name:
         points, weights = Path(name) / "simpoints", Path(name) / "weights"

@@ -30,7 +30,7 @@ from p5lab.execute.recorder import Recorder
 from p5lab.execute.shell import ESCAPE, LEAVE, raw_terminal, started, status_of
 from p5lab.execute.viewers import Viewers
 from p5lab.files import store_bytes
-from p5lab.host.painter import CLEAR, RESET, SHOW, Painter, Text
+from p5lab.host.painter import CLEAR, RESET, SHOW, Painter, TextScreen
 from p5lab.host.terminal_keys import Typed, typed
 from p5lab.lab import Lab
 
@@ -186,7 +186,7 @@ class Person:
     def _show(self, about: dict[str, Any], attributes: bytes) -> None:
         if about["rows"]:
             cursor = about.get("cursor")
-            self._painter.paint(Text(about["columns"], about["rows"], attributes, cursor))
+            self._painter.paint(TextScreen(about["columns"], about["rows"], attributes, cursor))
             return
         size = f"{about['width']} x {about['height']} dots"
         where = f"a VNC viewer shows it at {self.viewers.address}" if self.viewers else ""

@@ -19,7 +19,7 @@ DYNAMIC = (2, 3)  # PT_DYNAMIC, PT_INTERP
 
 
 @dataclass(frozen=True)
-class Form:
+class AoutForm:
     """A form of a.out. `magic`: the number in the header. `machine`: the id of the processor.
     `swapped`: whether the first word is in network order. `text`: the offset of the text in the
     file. `first`: the address of the first byte after the header, if the header is part of the text
@@ -33,15 +33,15 @@ class Form:
 
 
 FORMS = {
-    "linux-zmagic": Form(0o413, 0, False, 1024, 0),  # the oldest Linux refuses an id
-    "linux-qmagic": Form(0o314, 100, False, 0, PAGE + HEADER),
-    "linux-omagic": Form(0o407, 100, False, HEADER, 0),
-    "netbsd-zmagic": Form(0o413, 134, True, 0, PAGE + HEADER),
-    "freebsd-qmagic": Form(0o314, 134, False, 0, PAGE + HEADER),
+    "linux-zmagic": AoutForm(0o413, 0, False, 1024, 0),  # the oldest Linux refuses an id
+    "linux-qmagic": AoutForm(0o314, 100, False, 0, PAGE + HEADER),
+    "linux-omagic": AoutForm(0o407, 100, False, HEADER, 0),
+    "netbsd-zmagic": AoutForm(0o413, 134, True, 0, PAGE + HEADER),
+    "freebsd-qmagic": AoutForm(0o314, 134, False, 0, PAGE + HEADER),
 }
 
 
-def converted(elf: bytes, form: Form) -> bytes:
+def converted(elf: bytes, form: AoutForm) -> bytes:
     """The program in the format a.out. Raises ValueError for a file that is no static ELF program
     for i386 with the addresses of the form."""
     entry, text, data = _loaded(elf)

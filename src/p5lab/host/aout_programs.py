@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from p5lab.describe.supplied import TAR, System
+from p5lab.describe.supplied import TAR, SuppliedSystem
 from p5lab.files import store_bytes
 from p5lab.host import build, compiler, linux_programs, workload_programs
 from p5lab.host.aout import FORMS, converted
@@ -30,7 +30,7 @@ INCLUDED = ("workloads/lib", "guest-images/linux/p5ctr")
 
 
 @dataclass(frozen=True)
-class Kind:
+class AoutKind:
     """The programs for one kind of systems.
 
     `name`: the value of --programs. `title`: the systems. `place`: the directory with the list of
@@ -52,7 +52,7 @@ class Kind:
         return (f"{linux_programs.PLACE}/{BEGIN}", *more)
 
 
-LINUX = Kind(
+LINUX = AoutKind(
     "linux-aout",
     "Linux before ELF",
     linux_programs.PLACE,
@@ -60,11 +60,11 @@ LINUX = Kind(
     ("-DP5LAB_OLD_LINUX",),
     "linux-zmagic",
 )
-BSD = Kind("bsd", "BSD", "workloads/bsd", "build/libc/musl-bsd/lib", BSD_FLAGS, "netbsd-zmagic")
-OPENBSD = Kind("bsd-elf", "OpenBSD", BSD.place, BSD.libc, (*BSD_FLAGS, "-DP5LAB_ELF"), None)
+BSD = AoutKind("bsd", "BSD", "workloads/bsd", "build/libc/musl-bsd/lib", BSD_FLAGS, "netbsd-zmagic")
+OPENBSD = AoutKind("bsd-elf", "OpenBSD", BSD.place, BSD.libc, (*BSD_FLAGS, "-DP5LAB_ELF"), None)
 
 
-def made(lab: Lab, kind: Kind) -> list[Path]:
+def made(lab: Lab, kind: AoutKind) -> list[Path]:
     """The files for the floppy: the programs and the script that starts them. Builds the C library,
     and compiles what is out of date. Raises UserError if that fails."""
     build.ensure(lab, Progress(), (f"{kind.libc}/libc.a", f"{kind.libc}/libcompiler_rt.a"))
@@ -79,7 +79,7 @@ def made(lab: Lab, kind: Kind) -> list[Path]:
     return [start, *(place / name for name in linux_programs.names(lab, kind.place))]
 
 
-def _inputs(lab: Lab, kind: Kind) -> str:
+def _inputs(lab: Lab, kind: AoutKind) -> str:
     """The digest of everything from which the programs are made."""
     files = {lab.root / path for path, _ in linux_programs.sources(lab, kind.place).values()}
     files |= {lab.root / name for name in CONVERTER}
@@ -88,7 +88,7 @@ def _inputs(lab: Lab, kind: Kind) -> str:
     return compiler.key_of(lab, (kind.form or "", *FLAGS, *kind.flags), files)
 
 
-def programs(lab: Lab, kind: Kind) -> Iterator[tuple[str, bytes]]:
+def programs(lab: Lab, kind: AoutKind) -> Iterator[tuple[str, bytes]]:
     """The names and contents of the programs."""
     place = lab.root / linux_programs.PLACE
     with tempfile.TemporaryDirectory() as directory:
@@ -108,14 +108,14 @@ def programs(lab: Lab, kind: Kind) -> Iterator[tuple[str, bytes]]:
         yield linux_programs.DONE, _linked(lab, kind, work, begin)
 
 
-def _compile(lab: Lab, kind: Kind, source: Path, to: Path, *more: str) -> None:
+def _compile(lab: Lab, kind: AoutKind, source: Path, to: Path, *more: str) -> None:
     options = [*FLAGS, *kind.flags, *(f"-I{lab.root / folder}" for folder in INCLUDED), *more]
     compiler.zig(
         f"--programs {kind.name}", pentium_programs().compiling(str(source), str(to), options)[1:]
     )
 
 
-def _linked(lab: Lab, kind: Kind, work: Path, begin: list[Path]) -> bytes:
+def _linked(lab: Lab, kind: AoutKind, work: Path, begin: list[Path]) -> bytes:
     """The program from the object in `work`. `begin`: the objects of its start, instead of the C
     library's."""
     form = FORMS[kind.form] if kind.form else None
@@ -131,7 +131,7 @@ def _linked(lab: Lab, kind: Kind, work: Path, begin: list[Path]) -> bytes:
 
 
 SYSTEMS = tuple(
-    System(
+    SuppliedSystem(
         kind.name,
         TAR,
         partial(workload_programs.programs, place=kind.place),

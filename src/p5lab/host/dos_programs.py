@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from p5lab.describe import markers, supplied
-from p5lab.describe.supplied import FAT, Program, System
+from p5lab.describe.supplied import FAT, SuppliedProgram, SuppliedSystem
 from p5lab.files import store_bytes
 from p5lab.host import compiler
 from p5lab.lab import Lab
@@ -25,7 +25,7 @@ FLAGS = (
 )
 
 
-def load(lab: Lab) -> dict[str, Program]:
+def load(lab: Lab) -> dict[str, SuppliedProgram]:
     """All programs by name, in the order of their description. Raises UserError for a wrong
     description."""
     return supplied.read(lab.root / PLACE)
@@ -41,7 +41,7 @@ def made(lab: Lab) -> list[Path]:
     return [store_bytes(lab.root / "build/dos" / START, batch), *files]
 
 
-def _program(lab: Lab, program: Program, parts: list[Path]) -> Path:
+def _program(lab: Lab, program: SuppliedProgram, parts: list[Path]) -> Path:
     source = lab.root / PLACE / f"{program.name}.c"
     defaults = [f"-DDEFAULT_{key}={value}" for key, value in program.parameters.items()]
     key = compiler.key_of(lab, (*FLAGS, *defaults), (source, *parts))
@@ -58,4 +58,4 @@ def _program(lab: Lab, program: Program, parts: list[Path]) -> Path:
         return store_bytes(path, linked.read_bytes())
 
 
-SYSTEM = System(NAME, FAT, load, made)
+SYSTEM = SuppliedSystem(NAME, FAT, load, made)

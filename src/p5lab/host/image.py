@@ -39,7 +39,7 @@ _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")  # Debian Policy 5.6.1
 
 
 @dataclass(frozen=True)
-class Request:
+class ImageRequest:
     """The options of the command line. An empty field means that the option was not given."""
 
     distribution: str
@@ -54,7 +54,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Made:
+class RootArchive:
     """The archive of a guest's root file system: its content, its SHA-256, and the disk's size in
     bytes."""
 
@@ -100,7 +100,7 @@ def check(lab: Lab, system: Guest, packages: Iterable[str] = ()) -> None:
         )
 
 
-def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
+def make(lab: Lab, request: ImageRequest, step: Callable[[str], None]) -> RootArchive:
     """Makes the archive and its record. On failure, raises UserError and does not change the old
     archive and record."""
     known = guests(lab, request.architecture)
@@ -128,7 +128,7 @@ def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
                     f" {distribution}"
                 )
             size = request.size or size_for(contents)
-            made = Made(system.name, contents, sha256_of(work / "rootfs.tar"), size)
+            made = RootArchive(system.name, contents, sha256_of(work / "rootfs.tar"), size)
             record = {
                 "schema_version": SCHEMA_VERSION,
                 "origin": origin,
@@ -179,7 +179,7 @@ def parse_size(text: str) -> int:
     return size
 
 
-def _check(request: Request) -> None:
+def _check(request: ImageRequest) -> None:
     """Raises UserError for a wrong option, and for options that contradict each other."""
     if request.suite and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]*", request.suite):
         raise UserError(f"--suite: expected the name of a suite; found {request.suite!r}")
@@ -208,7 +208,12 @@ def _check(request: Request) -> None:
 
 
 def _bootstrap(
-    lab: Lab, request: Request, image: Image, output: Path, log: Path, step: Callable[[str], None]
+    lab: Lab,
+    request: ImageRequest,
+    image: Image,
+    output: Path,
+    log: Path,
+    step: Callable[[str], None],
 ) -> dict[str, Any]:
     """Runs mmdebstrap, which writes the archive. Returns the facts for the archive's record."""
     if not shutil.which("mmdebstrap"):

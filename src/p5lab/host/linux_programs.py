@@ -9,7 +9,7 @@ script starts them.
 from functools import partial
 from pathlib import Path
 
-from p5lab.describe.supplied import TAR, System
+from p5lab.describe.supplied import TAR, SuppliedSystem
 from p5lab.files import store_bytes
 from p5lab.host import build, workload_programs
 from p5lab.lab import Lab
@@ -58,4 +58,4 @@ def script(lab: Lab, place: str = PLACE) -> str:
 
 load = partial(workload_programs.programs, place=PLACE)
 phases = partial(workload_programs.phases, place=PLACE)
-SYSTEM = System(NAME, TAR, load, made, phases)
+SYSTEM = SuppliedSystem(NAME, TAR, load, made, phases)

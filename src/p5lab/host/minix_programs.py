@@ -8,7 +8,7 @@ this host.
 from pathlib import Path
 
 from p5lab.describe import supplied
-from p5lab.describe.supplied import LIST, TAR, Program, System
+from p5lab.describe.supplied import LIST, TAR, SuppliedProgram, SuppliedSystem
 from p5lab.lab import Lab
 
 NAME, PLACE = "minix", "workloads/minix"
@@ -16,7 +16,7 @@ NAME, PLACE = "minix", "workloads/minix"
 LARGEST = 0x7FFF - 2
 
 
-def load(lab: Lab) -> dict[str, Program]:
+def load(lab: Lab) -> dict[str, SuppliedProgram]:
     """All benchmarks by name, in the order in which they run. Raises UserError for a wrong
     description."""
     return supplied.read(lab.root / PLACE)
@@ -27,4 +27,4 @@ def made(lab: Lab) -> list[Path]:
     return [file for file in sorted((lab.root / PLACE).iterdir()) if file.name != LIST]
 
 
-SYSTEM = System(NAME, TAR, load, made, largest=LARGEST)
+SYSTEM = SuppliedSystem(NAME, TAR, load, made, largest=LARGEST)

@@ -12,7 +12,7 @@ HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 
 
 @dataclass(frozen=True)
-class Text:
+class TextScreen:
     """A text screen. `rows`: its characters, without spaces at the ends. `attributes`: one byte for
     each place of all rows, as in the memory of a video card. `cursor`: its place, counted in
     characters; None if the card shows no cursor."""
@@ -53,7 +53,7 @@ class Painter:
     _shown: dict[int, str] = field(default_factory=dict)  # by line of the terminal
     _size: tuple[int, int] = (0, 0)
 
-    def paint(self, text: Text) -> None:
+    def paint(self, text: TextScreen) -> None:
         """Shows a screen. If the terminal has fewer lines, it shows those with the cursor."""
         width, height = self.size()
         at = divmod(text.cursor, text.columns) if text.cursor is not None else None

@@ -70,7 +70,7 @@ def read_sources(path: Path) -> dict[str, Source]:
     return {name: _source(name, entry) for name, entry in tomlfile.load(path).inner().items()}
 
 
-def _source(name: str, entry: tomlfile.Table) -> Source:
+def _source(name: str, entry: tomlfile.TomlTable) -> Source:
     entry.number("size", least=1)
     if "path" not in entry.data:
         moving = entry.record(Moving, ["from"], name=name, first="")

@@ -34,7 +34,7 @@ CHECK = "check ISA"  # a part of the step that makes the same product
 
 
 @dataclass(frozen=True)
-class Cost:
+class StepCost:
     """The cost of one build step: seconds of one core, MB downloaded, MB of disk while it runs.
 
     The numbers were measured on 2 busy cores with Debian 12 and gcc 12
@@ -49,18 +49,18 @@ class Cost:
 
 # The key is the kind of the step (SConstruct). Steps of all other kinds are short.
 COSTS = {
-    "Bochs": Cost(80, 4, 200, is_parallel=True),
-    "kernel": Cost(300, 140, 1500, is_parallel=True),
-    "musl": Cost(50, 1, 60, is_parallel=True),
-    "busybox": Cost(30, 3, 60, is_parallel=True),
-    "lwIP": Cost(6, 1.1, 10),
-    "OpenSSL": Cost(1.5, 15, 20),
-    "C++": Cost(0.7),
-    "zig": Cost(0.5),
-    "unpack": Cost(0.3, 0.2),
-    "rootfs": Cost(6, 0, 400),
+    "Bochs": StepCost(80, 4, 200, is_parallel=True),
+    "kernel": StepCost(300, 140, 1500, is_parallel=True),
+    "musl": StepCost(50, 1, 60, is_parallel=True),
+    "busybox": StepCost(30, 3, 60, is_parallel=True),
+    "lwIP": StepCost(6, 1.1, 10),
+    "OpenSSL": StepCost(1.5, 15, 20),
+    "C++": StepCost(0.7),
+    "zig": StepCost(0.5),
+    "unpack": StepCost(0.3, 0.2),
+    "rootfs": StepCost(6, 0, 400),
 }
-SHORT = Cost(0.2)
+SHORT = StepCost(0.2)
 MAKE_HEADERS = ("Bochs", "lwIP")  # the steps whose archives of headers are unpacked
 # The first program for x86-64 compiles Zig's C library into the p5lab cache, with all cores. The
 # programs are in this directory.
@@ -77,7 +77,7 @@ MOST = 0.95  # of the cost of a step that has not ended
 
 
 @dataclass(frozen=True)
-class Step:
+class BuildStep:
     """One step: its kind, its first product, and the seconds of one core that it needs in addition
     to the cost of its kind."""
 
@@ -98,17 +98,17 @@ class Step:
         return f"{self.kind} {path.name}"
 
     @property
-    def cost(self) -> Cost:
+    def cost(self) -> StepCost:
         """The expected cost."""
         cost = COSTS.get(self.kind, SHORT)
         is_parallel = cost.is_parallel or self.more > 0
         return replace(cost, cpu_seconds=cost.cpu_seconds + self.more, is_parallel=is_parallel)
 
 
-def planned(lines: Iterable[str], *, zig_is_new: bool = False) -> list[Step]:
+def planned(lines: Iterable[str], *, zig_is_new: bool = False) -> list[BuildStep]:
     """The steps in the output of `scons -n`, each once. `zig_is_new`: the first program for x86-64
     also compiles Zig's C library."""
-    by_product: dict[str, Step] = {}
+    by_product: dict[str, BuildStep] = {}
     for line in lines:
         step = _begun(line)
         if step and step.kind != CHECK:
@@ -121,14 +121,14 @@ def planned(lines: Iterable[str], *, zig_is_new: bool = False) -> list[Step]:
     return steps
 
 
-def _begun(line: str) -> Step | None:
+def _begun(line: str) -> BuildStep | None:
     match = BEGINS.match(line.rstrip())
-    return Step(match[1].strip(), match[2]) if match else None
+    return BuildStep(match[1].strip(), match[2]) if match else None
 
 
 @dataclass
 class _Running:
-    step: Step
+    step: BuildStep
     since: float
     share: float = 0.0  # of the work, as the step reports it
     got: float = 0.0  # seconds of one core that the step has used, by the model of _advance
@@ -146,7 +146,7 @@ class Steps:
     processors. `clock`: a monotonic clock in seconds. `used`: the processor seconds that the build
     has used; without it, the build has the processors for itself."""
 
-    plan: list[Step]
+    plan: list[BuildStep]
     cores: int = field(default_factory=cores)
     clock: Callable[[], float] = time.monotonic
     used: Callable[[], float] | None = None
@@ -173,7 +173,7 @@ class Steps:
         return tuple(step.product for step in self.plan if step.kind == "unpack")
 
     @property
-    def long(self) -> list[Step]:
+    def long(self) -> list[BuildStep]:
         """The long steps, the longest first."""
         steps = [step for step in self.plan if step.cost.cpu_seconds >= LONG_SECONDS]
         return sorted(steps, key=lambda step: -step.cost.cpu_seconds)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The systems for which p5lab supplies programs, and the check of the programs' job."""
 
-from p5lab.describe.supplied import System
+from p5lab.describe.supplied import SuppliedSystem
 from p5lab.errors import UserError, unknown
 from p5lab.host import aout_programs, dos_programs, linux_programs, minix_programs, win32_programs
 from p5lab.lab import Lab
@@ -16,7 +16,7 @@ _ALL = (
 SYSTEMS = {system.name: system for system in _ALL}
 
 
-def check_job(lab: Lab, system: System, job: str) -> None:
+def check_job(lab: Lab, system: SuppliedSystem, job: str) -> None:
     """Raises UserError for a word in --args that is not KEY=NUMBER with a parameter of one of the
     programs."""
     known = sorted({key for program in system.load(lab).values() for key in program.parameters})

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from p5lab.describe.supplied import FAT, System
+from p5lab.describe.supplied import FAT, SuppliedSystem
 from p5lab.files import store_bytes
 from p5lab.host import compiler, linux_programs, workload_programs
 from p5lab.lab import Lab
@@ -120,4 +120,4 @@ def _zig(*words: str | Path) -> None:
 
 load = partial(workload_programs.programs, place=PLACE)
 phases = partial(workload_programs.phases, place=PLACE)
-SYSTEM = System(NAME, FAT, load, made, phases, brought=brought)
+SYSTEM = SuppliedSystem(NAME, FAT, load, made, phases, brought=brought)

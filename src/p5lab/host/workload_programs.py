@@ -11,8 +11,8 @@ from pathlib import Path
 
 from p5lab.describe import tomlfile
 from p5lab.describe import workload as workloads
-from p5lab.describe.supplied import LIST, Program
-from p5lab.describe.tomlfile import Table
+from p5lab.describe.supplied import LIST, SuppliedProgram
+from p5lab.describe.tomlfile import TomlTable
 from p5lab.lab import Lab
 
 PHASES = 1 << 24  # more than the largest phase of a workload
@@ -20,13 +20,13 @@ KEYS = ("workload", "arguments", "with", "windowed")
 
 
 @dataclass(frozen=True)
-class Entry:
+class ListedProgram:
     """A program of the list. `workload`: the workload that it is, empty for a program of this
     system only. `arguments`: the words of the command line. `needs`: further programs that it
     needs. `windowed`: whether the system also gets it as a windowed program. `first`: the number
     that is added to its phases. `phases`: their names, by the numbers of the workload."""
 
-    program: Program
+    program: SuppliedProgram
     workload: str
     arguments: str
     needs: tuple[str, ...]
@@ -35,7 +35,7 @@ class Entry:
     phases: Mapping[int, str]
 
 
-def entries(lab: Lab, place: str) -> dict[str, Entry]:
+def entries(lab: Lab, place: str) -> dict[str, ListedProgram]:
     """The list in a directory of the laboratory, by the names of the programs; empty if there is
     none. Raises UserError for a wrong description."""
     if not (lab.root / place / LIST).is_file():
@@ -48,15 +48,17 @@ def entries(lab: Lab, place: str) -> dict[str, Entry]:
     }
 
 
-def _entry(name: str, table: Table, known: Mapping[str, workloads.Workload], first: int) -> Entry:
+def _entry(
+    name: str, table: TomlTable, known: Mapping[str, workloads.Workload], first: int
+) -> ListedProgram:
     if "title" in table.data:  # a program of one system, which the list describes itself
-        program = table.record(Program, (*KEYS, "phases"), name=name)
+        program = table.record(SuppliedProgram, (*KEYS, "phases"), name=name)
         source, phases = "", dict(enumerate(table.texts("phases")))
     else:
         table.only(KEYS)
         source = table.text("workload", name)
         program, phases = _of_workload(name, known[source])
-    return Entry(
+    return ListedProgram(
         program,
         source,
         table.text("arguments", ""),
@@ -67,7 +69,7 @@ def _entry(name: str, table: Table, known: Mapping[str, workloads.Workload], fir
     )
 
 
-def _of_workload(name: str, workload: workloads.Workload) -> tuple[Program, dict[int, str]]:
+def _of_workload(name: str, workload: workloads.Workload) -> tuple[SuppliedProgram, dict[int, str]]:
     parameters = {
         key: parameter.default
         for key, parameter in workload.parameters.items()
@@ -78,10 +80,10 @@ def _of_workload(name: str, workload: workloads.Workload) -> tuple[Program, dict
         phases = {number: f"{workload.name} {text}" for number, text in phases.items()}
     else:
         phases = dict.fromkeys(phases, workload.name)
-    return Program(name, workload.title, workload.source, parameters), phases
+    return SuppliedProgram(name, workload.title, workload.source, parameters), phases
 
 
-def programs(lab: Lab, place: str) -> dict[str, Program]:
+def programs(lab: Lab, place: str) -> dict[str, SuppliedProgram]:
     """The programs of the list by name, in the order in which they run. Raises UserError for a
     wrong description."""
     return {name: entry.program for name, entry in entries(lab, place).items()}

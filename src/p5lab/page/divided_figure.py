@@ -8,7 +8,7 @@ from p5lab.errors import listed
 from p5lab.keep.store import Stored
 from p5lab.page.figure import Figure, mark, of_marks
 from p5lab.present import breakdown
-from p5lab.present.breakdown import ORDERED, Question, Row, Table
+from p5lab.present.breakdown import ORDERED, Breakdown, BreakdownRow, BreakdownTable
 from p5lab.present.breakdown_table import GONE, NEW, NOTHING_IS, sums
 from p5lab.present.column import Column
 from p5lab.present.tables import MISSING, number
@@ -19,7 +19,7 @@ Name = Callable[[str, str], str]  # of a dimension and its value
 
 
 def of(
-    runs: Sequence[Stored], question: Question, top: int | None = None, name: Name | None = None
+    runs: Sequence[Stored], question: Breakdown, top: int | None = None, name: Name | None = None
 ) -> list[Figure]:
     """Returns a figure for each phase of each benchmark; of a curve, only for the last point.
     `top`: the number of rows. `name`: makes the name of a value. Raises UserError as
@@ -33,7 +33,7 @@ def of(
     ]
 
 
-def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
+def _figure(table: BreakdownTable, top: int | None, name: Name | None = None) -> Figure:
     by = table.question.by
     over = by[0] if len(by) == 1 and by[0] in ORDERED else ""
     columns = table.columns if table.question.metrics else table.columns[:1]
@@ -64,7 +64,9 @@ def _figure(table: Table, top: int | None, name: Name | None = None) -> Figure:
     return of_marks(link, table.divided + system, form, marks, caption, axis=over)
 
 
-def _large_rest(table: Table, rows: Sequence[Row], wanted: Column) -> Row | None:
+def _large_rest(
+    table: BreakdownTable, rows: Sequence[BreakdownRow], wanted: Column
+) -> BreakdownRow | None:
     """The sum of the rows that a figure does not show, if its bar would make all others small."""
     if not len(rows) < len(table.rows) or len(rows) < 2:
         return None
@@ -75,14 +77,16 @@ def _large_rest(table: Table, rows: Sequence[Row], wanted: Column) -> Row | None
     return rows[-1] if rest > LARGE * max(largest) else None
 
 
-def _sum(table: Table, row: Row, wanted: Column) -> str:
+def _sum(table: BreakdownTable, row: BreakdownRow, wanted: Column) -> str:
     """A sentence about a row that has no bar."""
     values = zip(table.systems, table.values(row, wanted), strict=True)
     shown = [f"{number(value)} ({_name(system.name)})" for system, value in values]
     return f"The sum of the {row.key[0].strip('()')} is {listed(shown, 'and', str)} {wanted.unit}."
 
 
-def _marks(table: Table, row: Row, wanted: Column, shown: str) -> list[dict[str, Any]]:
+def _marks(
+    table: BreakdownTable, row: BreakdownRow, wanted: Column, shown: str
+) -> list[dict[str, Any]]:
     """The marks of a row: one for each system."""
     return [
         mark(
@@ -104,7 +108,7 @@ def _name(system: str) -> str:
     return system.replace("\n", ", ")
 
 
-def _row(table: Table, row: Row, name: Name) -> str:
+def _row(table: BreakdownTable, row: BreakdownRow, name: Name) -> str:
     """The name of a row, which says whether only the first system has it, or not the first."""
     parts = zip(table.question.by, row.key, strict=True)
     shown = ", ".join(text for by, value in parts if (text := name(by, value)))

@@ -40,7 +40,7 @@ RUN_HEADS = ("run", "what", "engine", "status", "versions", "events, SHA-256")
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A heading with text and tables."""
 
     id: str
@@ -68,7 +68,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Page:
+class PageContents:
     """The contents of a page, in the form that the template needs."""
 
     name: str
@@ -77,9 +77,9 @@ class Page:
     answer: Sequence[str]
     warnings: Sequence[str]
     summary: Sequence[Grid]
-    screens: Sequence[screens.Shown]
+    screens: Sequence[screens.ShownScreen]
     figures: Sequence[Drawn]
-    sections: Sequence[Section]
+    sections: Sequence[PageSection]
     runs: Sequence[tuple[str, Sequence[str]]]
 
     @property
@@ -101,7 +101,7 @@ class Page:
         return [*parts, *((part.id, part.title) for part in self.sections), ("runs", "Runs")]
 
 
-def render(page: Page) -> str:
+def render(page: PageContents) -> str:
     """Returns the HTML of a page. The same page always gives the same HTML."""
     style = (HERE / "page.css").read_text(encoding="utf-8")
     return _template().render(
@@ -138,9 +138,9 @@ def make(
     validation: pd.DataFrame,
     runs: Sequence[Stored],
     command: str = "",
-    own: Sequence[Section] = (),
+    own: Sequence[PageSection] = (),
     stacked: Sequence[Stored] = (),
-) -> Page:
+) -> PageContents:
     """Returns the contents of the page of experiment `name`.
 
     `validation`: the judged claims of `validate.evaluate`. `runs`: the runs that the figures show.
@@ -158,7 +158,7 @@ def make(
         _machines(results),
         _notes(results, compared),
     ]
-    page = Page(
+    page = PageContents(
         name=name,
         title=title,
         lead=_lead(name, results, compared),
@@ -174,7 +174,7 @@ def make(
     return replace(page, sections=[*page.sections, *_papers(cited)])
 
 
-def _texts(page: Page) -> Iterator[str]:
+def _texts(page: PageContents) -> Iterator[str]:
     """Yields the texts of a page that can mention a paper."""
     yield from (page.name, page.title)
     for figure in page.figures:
@@ -187,9 +187,9 @@ def _texts(page: Page) -> Iterator[str]:
             yield from (cell for row in grid.rows for cell in row)
 
 
-def _papers(cited: Sequence[Paper]) -> list[Section]:
+def _papers(cited: Sequence[Paper]) -> list[PageSection]:
     lines = [f"{paper.name}: {paper.citation}" for paper in cited]
-    return [Section("papers", "Papers", notes=lines)] if cited else []
+    return [PageSection("papers", "Papers", notes=lines)] if cited else []
 
 
 def _lead(name: str, results: Results, compared: Comparison) -> str:
@@ -341,29 +341,29 @@ def _steps(marks: pd.DataFrame) -> Grid:
     return grid
 
 
-def _events(compared: Comparison) -> Section | None:
+def _events(compared: Comparison) -> PageSection | None:
     tables = several_systems.events(compared, counts.NO_LIMIT)
     text = ["The counts are for one operation of each benchmark. Ratios refer to the first system."]
     folded = [(grid.title, [replace(grid, title="")]) for grid in tables]
-    return Section("events", "Single events", text, folded=folded) if tables else None
+    return PageSection("events", "Single events", text, folded=folded) if tables else None
 
 
-def _method(runs: Sequence[Stored]) -> Section | None:
+def _method(runs: Sequence[Stored]) -> PageSection | None:
     if not counter_method.applies(runs):
         return None
     grids = [counter_method.grid(name, rows) for name, rows in counter_method.rows(runs).items()]
-    return Section(
+    return PageSection(
         "method", "The method of chen95 and the counts of the engine", counter_method.NOTES, grids
     )
 
 
-def _counts(compared: Comparison) -> Section | None:
+def _counts(compared: Comparison) -> PageSection | None:
     if not compared.questions:
         return None
     grids = counts.grids(compared, counts.NO_LIMIT)
     text = ["These tables contain all metrics of all benchmarks.", counts.explanation(compared)]
     folded = [(_about(grid.title, compared), [replace(grid, title="")]) for grid in grids]
-    return Section("counts", "All counts", text, folded=folded)
+    return PageSection("counts", "All counts", text, folded=folded)
 
 
 def _about(title: str, compared: Comparison) -> str:
@@ -373,7 +373,7 @@ def _about(title: str, compared: Comparison) -> str:
     return f"Benchmark {title}" if is_benchmark else title or "Counts"
 
 
-def _claims(validation: pd.DataFrame) -> Section | None:
+def _claims(validation: pd.DataFrame) -> PageSection | None:
     if validation.empty:
         return None
     is_untestable = validation["role"] == UNTESTABLE
@@ -395,7 +395,7 @@ def _claims(validation: pd.DataFrame) -> Section | None:
         " if the model is within 5 % of an exact number. The limit is 10 % if the paper writes"
         " `about` or `up to` before the number. A bound has no tolerance."
     ]
-    return Section(
+    return PageSection(
         "claims",
         "Published numbers",
         text,
@@ -415,7 +415,7 @@ def _itemized(notes: Sequence[str]) -> list[str]:
     return lines
 
 
-def _machines(results: Results) -> Section:
+def _machines(results: Results) -> PageSection:
     """Returns a section with the value and source of every machine key. The notes of the section
     list the changes that overlays make."""
     by_name: dict[str, Stored] = {}
@@ -442,7 +442,7 @@ def _machines(results: Results) -> Section:
         folded.append((title, [grid]))
         notes += [f"{machine_name} with {readable(overlay)}" for overlay in overlays[machine_name]]
     said = ["These are the parameters of the model. Estimated values are marked in their source."]
-    return Section(
+    return PageSection(
         "machine",
         "The machine" if len(folded) == 1 else "The machines",
         said,
@@ -451,7 +451,7 @@ def _machines(results: Results) -> Section:
     )
 
 
-def _notes(results: Results, compared: Comparison) -> Section:
+def _notes(results: Results, compared: Comparison) -> PageSection:
     notes = counts.notes(compared)
     notes += [
         f"The file of machine {group.shown.record['machine']['name']} has changed since run"
@@ -472,7 +472,7 @@ def _notes(results: Results, compared: Comparison) -> Section:
         "All numbers come from a model. docs/evidence/claims.md compares the model with published"
         " numbers. docs/concepts/limits.md lists what is not modelled."
     )
-    return Section("limits", "Limits and notes", notes=notes)
+    return PageSection("limits", "Limits and notes", notes=notes)
 
 
 def _run(stored: Stored) -> list[str]:

@@ -19,7 +19,7 @@ from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.page import offline, theme
 from p5lab.present import breakdown, breakdown_table
-from p5lab.present.breakdown import ORDERED, Question, Table
+from p5lab.present.breakdown import ORDERED, Breakdown, BreakdownTable
 from p5lab.present.breakdown_table import KINDS_OF_VALUE, ROWS
 from p5lab.terminal import for_terminal
 from p5stats.dimensions import DIMENSIONS
@@ -30,7 +30,7 @@ ID = 10  # characters of a run's id that a line has
 
 
 @dataclass(frozen=True)
-class Shown:
+class ExplorerFigure:
     """One figure. `marks`: row, system, value, difference, ratio and state of each mark. `line`:
     the Python expression that draws the values."""
 
@@ -54,7 +54,7 @@ class Explorer(offline.Page):
     """The figures of stored runs."""
 
     title: str
-    figures: Sequence[Shown]
+    figures: Sequence[ExplorerFigure]
 
     def page(self) -> str:
         """The HTML of the page."""
@@ -84,11 +84,11 @@ def of(groups: Sequence[Sequence[Stored]], title: str) -> Explorer:
     newest = selection.as_versions([same[0] for same in groups])
     for stored, same in zip(newest, groups, strict=True):
         benchmarks.setdefault(selection.subject(stored.record), []).append(same)
-    figures: list[Shown] = []
+    figures: list[ExplorerFigure] = []
     # One benchmark after the other, because the files of its runs are then read once.
     for own in benchmarks.values():
         for dimension in sorted(filter("phase".__ne__, DIMENSIONS), key=ORDERED.__contains__):
-            question = Question((dimension,))
+            question = Breakdown((dimension,))
             counted = (
                 next((run for run in same if breakdown.has(run, question)), None) for same in own
             )
@@ -109,7 +109,7 @@ def title_of(groups: Sequence[Sequence[Stored]]) -> str:
     return f"{what} on {', '.join(guests)}"
 
 
-def _figures(runs: Sequence[Stored], question: Question) -> Iterator[Shown]:
+def _figures(runs: Sequence[Stored], question: Breakdown) -> Iterator[ExplorerFigure]:
     """The figures of a benchmark: of all systems side by side, and of each alone."""
     tables = breakdown.of_runs(runs, question)
     phases = {table.phase for table in tables}
@@ -125,7 +125,9 @@ def _figures(runs: Sequence[Stored], question: Question) -> Iterator[Shown]:
                     yield from _of_table(named, system.name, phases)
 
 
-def _of_table(table: Table, system: str, phases: Collection[str]) -> Iterator[Shown]:
+def _of_table(
+    table: BreakdownTable, system: str, phases: Collection[str]
+) -> Iterator[ExplorerFigure]:
     (dimension,) = table.question.by
     ordered = dimension in ORDERED
     if ordered and len(table.rows) == 1:
@@ -137,7 +139,7 @@ def _of_table(table: Table, system: str, phases: Collection[str]) -> Iterator[Sh
         rows = breakdown_table.rows(own, None if ordered else ROWS)
         asked = {**where, "metric": wanted.name, **({} if ordered else {"top": ROWS})}
         words = ", ".join(f"{name}={value!r}" for name, value in asked.items())
-        yield Shown(
+        yield ExplorerFigure(
             for_terminal(table.title),
             dimension,
             wanted.name,

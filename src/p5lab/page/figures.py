@@ -23,7 +23,7 @@ from p5lab.keep.store import Stored
 from p5lab.page import figure, overview_figure, sweep_figure
 from p5lab.page.figure import WIDE_RANGE, Figure
 from p5lab.page.marks import Marks
-from p5lab.page.sweep_figure import Axis
+from p5lab.page.sweep_figure import SweepAxis
 from p5lab.present.column import Column, of_metric
 from p5lab.present.comparison import CYCLES, Cell, Comparison, Question
 from p5stats import claims
@@ -102,7 +102,7 @@ class _Maker:
 
     # --- forms --------------------------------------------------------------------------------
 
-    def _effect(self, axis: Axis) -> Figure:
+    def _effect(self, axis: SweepAxis) -> Figure:
         """Returns a figure of a sweep with a curve for each benchmark, relative to the first point
         of the sweep."""
         labels = {
@@ -120,7 +120,7 @@ class _Maker:
         made = self._figure(title, title, "curve", rows, said, [*labels], axis.title, axis.log)
         return replace(made, is_size=axis.is_size)
 
-    def _by_key(self, axis: Axis, question: Question) -> Figure:
+    def _by_key(self, axis: SweepAxis, question: Question) -> Figure:
         """Returns a figure of a sweep for one benchmark, with a panel for each metric."""
         shown = self.marks.shown(shown_in(View.KEY_PANELS), [question])
         label, columns = self._label(question), self.columns or [*map(of_metric, shown)]

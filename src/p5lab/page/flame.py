@@ -18,7 +18,7 @@ from p5lab.errors import UserError
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.page import offline
-from p5lab.present.breakdown import System, own_name
+from p5lab.present.breakdown import SeedGroup, own_name
 from p5lab.terminal import for_terminal
 from p5stats import attribution, cpi, declared, phase_names, tidy
 from p5stats.attribution import Attribution, Node
@@ -43,7 +43,7 @@ class Profile(offline.Page):
         return offline.render(*files, self.data, profile=self)
 
 
-def of(systems: Sequence[System]) -> Profile:
+def of(systems: Sequence[SeedGroup]) -> Profile:
     """The profile of one system, or the difference of two, each with one run. Raises UserError for
     a run without counts by function."""
     runs = [_read(system.stored[0]) for system in systems]
@@ -89,7 +89,7 @@ def of(systems: Sequence[System]) -> Profile:
     return Profile(title, _lead(systems, runs), data)
 
 
-def _lead(systems: Sequence[System], runs: Sequence[_Read]) -> str:
+def _lead(systems: Sequence[SeedGroup], runs: Sequence[_Read]) -> str:
     operation = systems[0].stored[0].record["workload"]["operation"]
     ids = " and ".join(system.stored[0].id for system in systems)
     text = f"Counts of one {operation}, run {ids}. Nothing is subtracted."

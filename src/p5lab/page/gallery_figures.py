@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from p5lab.evidence import gallery, records
-from p5lab.evidence.gallery import Effect
+from p5lab.evidence.gallery import GalleryEffect
 from p5lab.evidence.records import Record
 from p5lab.lab import Lab
 from p5lab.page import drawing, svg, theme
@@ -39,7 +39,7 @@ def update(lab: Lab, *, check: bool = False) -> Iterator[tuple[str, bool]]:
         yield place, records.save(Path(lab.root / place), svg.plain(chart), check=check)
 
 
-def _chart(effect: Effect, marks: Record, across: float) -> Chart:
+def _chart(effect: GalleryEffect, marks: Record, across: float) -> Chart:
     """The figure of an effect. `marks`: its part of the record."""
     names = effect.names
     data = pd.DataFrame(marks, columns=MARKS)
@@ -51,13 +51,13 @@ def _chart(effect: Effect, marks: Record, across: float) -> Chart:
     return drawing.drawn(figure, figure.frame, effect.metric, across)
 
 
-def _figure(effect: Effect, marks: Record) -> dict[str, object]:
+def _figure(effect: GalleryEffect, marks: Record) -> dict[str, object]:
     chart = _chart(effect, marks, WIDTH * 0.6)
     legend = alt.LegendConfig(orient="bottom", columns=2)
     return chart.properties(width=WIDTH, autosize=FIT).configure(legend=legend).to_dict()
 
 
-def _overview(effects: list[Effect], record: Record) -> dict[str, object]:
+def _overview(effects: list[GalleryEffect], record: Record) -> dict[str, object]:
     charts = [
         _chart(effect, record[effect.name], SMALL).properties(
             title=effect.title, width=SMALL, height=TALL

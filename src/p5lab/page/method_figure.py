@@ -8,7 +8,7 @@ from p5lab.page.figure import WIDE_RANGE, Figure, mark, of_marks
 from p5stats import method
 
 
-def of(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> Figure:
+def of(rows: Mapping[str, Sequence[method.MethodRow]], runs: Sequence[str]) -> Figure:
     """Returns a figure with a panel for each event and three values for each operation.
 
     The first value is the result of chen95's method. The second value is the engine's count of the

@@ -5,14 +5,14 @@ beside the guests of the page, and chen95's figures."""
 from p5lab.describe import media
 from p5lab.evidence import period, records
 from p5lab.lab import Lab
-from p5lab.page.document import Section
+from p5lab.page.document import PageSection
 
 
-def of(lab: Lab) -> list[Section]:
+def of(lab: Lab) -> list[PageSection]:
     """The sections of the comparison. Their numbers come from the record, so they are complete
     without media. A note names the media that are missing here."""
     return [
-        Section(
+        PageSection(
             f"period-{number}",
             part.title,
             [part.text],

@@ -11,7 +11,7 @@ from p5lab.keep.store import Stored
 
 
 @dataclass(frozen=True)
-class Group:
+class RunGroup:
     """The stored runs of one kind, and the run of the experiment if the page is about an
     experiment.
 
@@ -57,7 +57,7 @@ class Results:
     """The runs of a page, in the order of the experiment. `missing`: the runs of the experiment for
     which no finished run is stored."""
 
-    groups: list[Group]
+    groups: list[RunGroup]
     missing: list[Run]
 
     @property
@@ -85,7 +85,7 @@ def choose(runs: Sequence[Run], stored: Iterable[Stored]) -> Results:
     for run in runs:
         same = ended.get(_asked(run, run.machine.geometry)) or _same_values(run, ended.values())
         if same:
-            groups.append(Group(same, run))
+            groups.append(RunGroup(same, run))
         else:
             missing.append(run)
     return Results(groups, missing)
@@ -94,7 +94,7 @@ def choose(runs: Sequence[Run], stored: Iterable[Stored]) -> Results:
 def of_stored(groups: Iterable[list[Stored]]) -> Results:
     """Returns stored runs as results without an experiment. `groups`: the runs of
     p5lab.keep.selection.groups."""
-    return Results([Group(same) for same in groups], [])
+    return Results([RunGroup(same) for same in groups], [])
 
 
 def _same_values(run: Run, groups: Iterable[list[Stored]]) -> list[Stored]:

@@ -15,7 +15,7 @@ MEDIA_HEADS = ("medium", "file", "form", "known as", "SHA-256")
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownScreen:
     """The screen of one run. `facts`: the system, the machine and the end of the run. `media`: the
     names and digests of the booted media. `image`: the picture as a data URL; empty in a text mode.
     `about`: the text for people who do not see the picture. `text`: the rows of a text mode."""
@@ -29,13 +29,13 @@ class Shown:
     text: str
 
 
-def of(runs: Sequence[Stored]) -> list[Shown]:
+def of(runs: Sequence[Stored]) -> list[ShownScreen]:
     """The screens of those runs that booted from media or on a guest with a graphics screen, in the
     order of `runs`. Raises UserError for a picture that cannot be read."""
     return [_shown(run) for run in runs if run.record.get("media") or screen.of(run)]
 
 
-def _shown(stored: Stored) -> Shown:
+def _shown(stored: Stored) -> ShownScreen:
     record = stored.record
     display = screen.of(stored)
     text = display.text.strip("\n") if display else ""
@@ -44,7 +44,9 @@ def _shown(stored: Stored) -> Shown:
         encoded = base64.b64encode(display.png()).decode("ascii")
         image = f"data:image/png;base64,{encoded}"
         about, text = f"{about}, {text.strip('()')}", ""
-    return Shown(stored.id, record["label"], _facts(record), _media(record), image, about, text)
+    return ShownScreen(
+        stored.id, record["label"], _facts(record), _media(record), image, about, text
+    )
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 
 from p5lab.present import one_system
 from p5lab.present.comparison import CYCLES, TIME, Comparison
-from p5lab.present.several_systems import COSTS, RATIO, VALUE, Shown, by_benchmark
+from p5lab.present.several_systems import COSTS, RATIO, VALUE, SystemColumn, by_benchmark
 from p5lab.present.tables import Grid
 from p5stats.metrics import View
 
@@ -20,7 +20,7 @@ def of(compared: Comparison) -> list[Grid]:
         return [one_system.benchmarks(compared, View.SUMMARY)]
     systems, cost, (what, unit) = range(len(compared.systems)), compared.cost, COSTS[compared.cost]
     reference = next(iter(compared.names().values())).replace("\n", ", ")
-    columns = [Shown(cost, RATIO, i, RATIO) for i in systems[1:]]
-    columns += [Shown(cost, VALUE, i, unit) for i in systems]
-    columns += [Shown(CYCLES, VALUE, i, "cycles") for i in systems if cost == TIME]
+    columns = [SystemColumn(cost, RATIO, i, RATIO) for i in systems[1:]]
+    columns += [SystemColumn(cost, VALUE, i, unit) for i in systems]
+    columns += [SystemColumn(CYCLES, VALUE, i, "cycles") for i in systems if cost == TIME]
     return [by_benchmark(compared, f"{what} of one operation, with ratios to {reference}", columns)]

@@ -15,7 +15,7 @@ from p5lab.present.tables import ratio
 
 
 @dataclass(frozen=True)
-class Axis:
+class SweepAxis:
     """The horizontal axis of a sweep. `values`: the value of the key for each system. `series`: a
     name for each system, without the key of the axis."""
 
@@ -46,7 +46,7 @@ class Axis:
         return min(same, key=lambda other: self.values[other])
 
 
-def axis(compared: Comparison) -> Axis | None:
+def axis(compared: Comparison) -> SweepAxis | None:
     """Returns the axis of a sweep: the swept machine key with the most values, if all its values
     are numbers. Returns None if no swept machine key has numbers as values, or if each benchmark
     ran on one system only."""
@@ -71,7 +71,7 @@ def axis(compared: Comparison) -> Axis | None:
         parts = [part for part in names[system].split("\n") if part != point]
         series[system] = ", ".join(parts) or system.guest
     numbers = {system: value for system, value in values[key].items() if value is not None}
-    return Axis(key, numbers, series)
+    return SweepAxis(key, numbers, series)
 
 
 def is_swept(compared: Comparison, question: Question) -> bool:
@@ -81,7 +81,7 @@ def is_swept(compared: Comparison, question: Question) -> bool:
 
 
 def relative(
-    compared: Comparison, where: Axis, labels: dict[Question, str], column: Column
+    compared: Comparison, where: SweepAxis, labels: dict[Question, str], column: Column
 ) -> Iterator[dict[str, Any]]:
     """Yields the marks of a panel with a curve for each benchmark: the value of a column, divided
     by the value at the lowest point of the axis. `labels`: the benchmarks and their names."""
@@ -104,7 +104,11 @@ def relative(
 
 
 def panels(
-    compared: Comparison, where: Axis, question: Question, label: str, columns: Sequence[Column]
+    compared: Comparison,
+    where: SweepAxis,
+    question: Question,
+    label: str,
+    columns: Sequence[Column],
 ) -> Iterator[dict[str, Any]]:
     """Yields the marks of a figure with a panel for each column and a curve for each series."""
     for column in columns:
@@ -125,7 +129,9 @@ def panels(
                 )
 
 
-def _cells(compared: Comparison, where: Axis, question: Question) -> Iterator[tuple[System, Cell]]:
+def _cells(
+    compared: Comparison, where: SweepAxis, question: Question
+) -> Iterator[tuple[System, Cell]]:
     """The systems with measurements of a question, in the order of the axis."""
     for system in sorted(where.values, key=lambda system: where.values[system]):
         if cell := compared.cell(question, system):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from p5lab.describe import engine, experiment, ideal
 from p5lab.describe.experiment import Expansion
-from p5lab.describe.observation.clocks import NOMINAL, Clocks
+from p5lab.describe.observation.clocks import NOMINAL, NominalClocks
 from p5lab.describe.request import Request, UserMedia, UserProgram
 from p5lab.describe.run import is_named
 from p5lab.errors import UserError
@@ -30,7 +30,7 @@ def prepare(lab: Lab, request: Request) -> Expansion:
         case _:
             expansion = experiment.expand(lab, request.what, choice)
     ideal.check(request.ideal, (run.machine for run in expansion.runs))
-    if request.ideal and choice.observation.get(Clocks):
+    if request.ideal and choice.observation.get(NominalClocks):
         raise UserError(f"{ideal.OPTION}: expected without --clocks {NOMINAL}")
     if not request.only:
         return expansion

@@ -21,7 +21,7 @@ from p5lab.describe.observation import NOTHING, Observation
 from p5lab.describe.request import FIRST, Filter, UserMedia
 from p5lab.describe.run import MediaRun, Run
 from p5lab.describe.script import BOOT, Script
-from p5lab.describe.supplied import FAT, System
+from p5lab.describe.supplied import FAT, SuppliedSystem
 from p5lab.describe.workload import EMPTY_NAME, Workload
 from p5lab.errors import UserError, refuse, unknown
 from p5lab.files import digest_of
@@ -75,7 +75,7 @@ def runs(lab: Lab, asked: UserMedia, choice: Filter) -> Expansion:
     return Expansion(runs, [], sweep.keys(choice.sweeps))
 
 
-def _supplied(lab: Lab, asked: UserMedia) -> System | None:
+def _supplied(lab: Lab, asked: UserMedia) -> SuppliedSystem | None:
     """The programs of --programs. Raises UserError for an unknown system, and for a wrong job."""
     if not asked.programs:
         return None
@@ -87,7 +87,7 @@ def _supplied(lab: Lab, asked: UserMedia) -> System | None:
 
 
 def _with_floppy(
-    lab: Lab, system: MediaGuest, put: Sequence[Path], supplied: System | None
+    lab: Lab, system: MediaGuest, put: Sequence[Path], supplied: SuppliedSystem | None
 ) -> MediaGuest:
     """The guest, with the floppy of --put and --programs as a further medium. Compiles the programs
     of --programs."""

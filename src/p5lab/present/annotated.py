@@ -37,7 +37,7 @@ ALONE = {
 }
 
 
-class Instruction(pipes.Instruction):
+class CountedInstruction(pipes.Instruction):
     """An instruction with the counts of the whole run."""
 
     @property
@@ -71,7 +71,7 @@ class Block:
     file: str
     line: int
     source: str
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[CountedInstruction, ...]
 
     @property
     def clocks(self) -> float:
@@ -93,7 +93,7 @@ class Code:
         return sum(block.clocks for block in self.blocks)
 
     @property
-    def instructions(self) -> list[Instruction]:
+    def instructions(self) -> list[CountedInstruction]:
         """All instructions."""
         return [row for block in self.blocks for row in block.instructions]
 
@@ -176,7 +176,7 @@ def _blocks(
         file, line = (place.file, place.line) if place else ("", 0)
         own = counts[address]
         text = texts.get(address, "?")
-        instructions.append(Instruction(address, file, line, text, own.get(TIMES, 0), own))
+        instructions.append(CountedInstruction(address, file, line, text, own.get(TIMES, 0), own))
     blocks = []
     for (file, line), together in groupby(instructions, key=attrgetter("place", "line")):
         whole = sources.get(file, [])

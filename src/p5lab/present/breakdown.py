@@ -68,7 +68,7 @@ _KNOWN = [Column(name, _UNITS[name], name in OWN) for name in (*shown_in(View.PA
 
 
 @dataclass(frozen=True)
-class Question:
+class Breakdown:
     """What a user wants to see. `by`: the dimensions of a row. `where`: for a dimension, the values
     that count (* matches any text). `metrics`: the columns; without any, those of View.PARTS.
     `per`: OPERATION, INSTRUCTIONS, or ALL for the sums over all brackets. `names`: for a dimension,
@@ -94,7 +94,7 @@ def ask(
     metrics: Iterable[str] = (),
     per: str = OPERATION,
     names: Path | None = None,
-) -> Question:
+) -> Breakdown:
     """Returns the question of a command line. `by`, `where` and `metrics` are the values of the
     options: NAME,NAME and NAME=VALUE,VALUE. Raises UserError for an unknown name, for dimensions
     that exclude each other, and for a wrong file of names."""
@@ -112,7 +112,7 @@ def ask(
     if per not in PER:
         raise unknown("per", per, PER)
     columns = tuple(dict.fromkeys(metric for option in metrics for metric in _columns(option)))
-    question = Question(wanted, chosen, columns, per, _names(names) if names else {})
+    question = Breakdown(wanted, chosen, columns, per, _names(names) if names else {})
     try:
         dimensions.observers_of(question.dimensions)
     except StatsError as error:
@@ -123,7 +123,7 @@ def ask(
     return question
 
 
-def unused(question: Question) -> str:
+def unused(question: Breakdown) -> str:
     """The end of a sentence about the file of names, if no name of it can be used, because its
     dimensions are not those of the rows; otherwise empty."""
     named = [name for name, own in question.names.items() if own]
@@ -161,7 +161,7 @@ def _names(path: Path) -> dict[str, dict[str, str]]:
 
 
 @dataclass(frozen=True)
-class System:
+class SeedGroup:
     """Runs of one benchmark that differ only in their seeds. Their numbers become a mean. `name`:
     what distinguishes the system from the others, with line breaks."""
 
@@ -170,7 +170,7 @@ class System:
 
 
 @dataclass(frozen=True)
-class Row:
+class BreakdownRow:
     """A combination of values of the dimensions. `counts`: of each system; None if the system has
     no count at all."""
 
@@ -179,16 +179,16 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class BreakdownTable:
     """The counts of one phase of one benchmark. The rows with the largest difference come first,
     or with one system those with the largest value. The counts of all rows add up to `total`."""
 
     benchmark: str
     phase: str
-    question: Question
-    systems: tuple[System, ...]
+    question: Breakdown
+    systems: tuple[SeedGroup, ...]
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[BreakdownRow, ...]
 
     @property
     def title(self) -> str:
@@ -218,25 +218,25 @@ class Table:
         return f"one {operation_of(self.systems[0].stored[0].record, self.phase)}"
 
     @cached_property
-    def total(self) -> Row:
+    def total(self) -> BreakdownRow:
         """The sum of all rows. The phase of a whole program contains the others."""
         return self.sum("all", self.whole or self.rows)
 
     @property
-    def whole(self) -> list[Row]:
+    def whole(self) -> list[BreakdownRow]:
         """With a row for each phase: the rows of the whole program; empty if it has no phases."""
         if "phase" not in self.question.by:
             return []
         place = self.question.by.index("phase")
         return [row for row in self.rows if row.key[place] == WHOLE_NAME]
 
-    def sum(self, name: str, rows: Sequence[Row]) -> Row:
+    def sum(self, name: str, rows: Sequence[BreakdownRow]) -> BreakdownRow:
         """One row for several."""
         sums = tuple(
             _sum([counts for row in rows if (counts := row.counts[place]) is not None])
             for place in range(len(self.systems))
         )
-        return Row((name, *[""] * (len(self.question.by) - 1)), sums)
+        return BreakdownRow((name, *[""] * (len(self.question.by) - 1)), sums)
 
     @property
     def known(self) -> tuple[Column, ...]:
@@ -257,13 +257,13 @@ class Table:
         values = {metric: _value(events, metric, self.systems[0].stored[0]) for metric in columns}
         return tuple(metric for metric, value in values.items() if value == value)
 
-    def ordered(self, columns: tuple[Column, ...]) -> Table:
+    def ordered(self, columns: tuple[Column, ...]) -> BreakdownTable:
         """The same rows in their order by the first of these columns, with a dimension in its own
         order before it. The order by a ratio is that of its dividend: a small part of the whole
         does not come first because its ratio is large."""
         table = replace(self, columns=columns)
 
-        def place(row: Row) -> tuple[object, ...]:
+        def place(row: BreakdownRow) -> tuple[object, ...]:
             number = str(row.key[0]) if self.question.by[0] in ORDERED else ""
             weights = table.values(row, columns[0], compare.Dividends)
             values = [weight if weight == weight else 0.0 for weight in weights]
@@ -273,14 +273,18 @@ class Table:
 
         return replace(table, rows=tuple(sorted(self.rows, key=place)))
 
-    def top(self, number: int) -> list[Row]:
+    def top(self, number: int) -> list[BreakdownRow]:
         """The first rows, and one row for the rest."""
         rest = self.rows[number:]
         more = [self.sum(f"({len(rest)} others)", rest)] if rest else []
         return [*self.rows[:number], *more]
 
     def value(
-        self, row: Row, place: int, wanted: Column, of: type[compare.Counts] = compare.Counts
+        self,
+        row: BreakdownRow,
+        place: int,
+        wanted: Column,
+        of: type[compare.Counts] = compare.Counts,
     ) -> float:
         """The value of a column in a row, of the system with this place. What has no count is 0, or
         NaN for a ratio. `of`: Dividends for the dividend of a ratio."""
@@ -291,7 +295,7 @@ class Table:
         return dict.fromkeys(self.total.counts[place] or (), 0.0)
 
     def values(
-        self, row: Row, wanted: Column, of: type[compare.Counts] = compare.Counts
+        self, row: BreakdownRow, wanted: Column, of: type[compare.Counts] = compare.Counts
     ) -> list[float]:
         """The values of all systems."""
         return [self.value(row, place, wanted, of) for place in range(len(self.systems))]
@@ -319,7 +323,7 @@ def _value(
     return metric.value(of(counts), clock_hz)
 
 
-def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
+def of_runs(runs: Sequence[Stored], question: Breakdown) -> list[BreakdownTable]:
     """Divides the counts of runs. Runs of one benchmark stand side by side, in their order; runs
     that differ only in the seed are one system. Different programs of the user are versions.
 
@@ -348,7 +352,7 @@ def of_runs(runs: Sequence[Stored], question: Question) -> list[Table]:
     return tables
 
 
-def of_versions(runs: Sequence[Stored], question: Question) -> Question:
+def of_versions(runs: Sequence[Stored], question: Breakdown) -> Breakdown:
     """Returns a question about source lines with the first of several versions of a program that
     have their sources. Any other question remains as it is."""
     lined = [run for run in runs if LINE in question.dimensions and _is_version(run)]
@@ -356,7 +360,7 @@ def of_versions(runs: Sequence[Stored], question: Question) -> Question:
     return replace(question, first=lined[0]) if several else question
 
 
-def notes(runs: Sequence[Stored], question: Question) -> list[str]:
+def notes(runs: Sequence[Stored], question: Breakdown) -> list[str]:
     """What a table of these runs says about the names of their lines; nothing if it has none."""
     return [same_lines.note(runs)] if of_versions(runs, question).first else []
 
@@ -367,10 +371,12 @@ def _is_version(stored: Stored) -> bool:
     return is_own and bool(by_source.sources(stored))
 
 
-def _paired(benchmarks: Mapping[str, Sequence[System]], question: Question) -> list[Table]:
+def _paired(
+    benchmarks: Mapping[str, Sequence[SeedGroup]], question: Breakdown
+) -> list[BreakdownTable]:
     """Puts the systems of each benchmark side by side: phases, and the values of the dimensions,
     with the same name stand together. All comparisons by dimension pair rows here."""
-    by_phase: dict[tuple[str, str], list[tuple[System, pd.DataFrame]]] = {}
+    by_phase: dict[tuple[str, str], list[tuple[SeedGroup, pd.DataFrame]]] = {}
     for benchmark, systems in benchmarks.items():
         for system in systems:
             parts = [_of_run(stored, question) for stored in system.stored]
@@ -379,25 +385,25 @@ def _paired(benchmarks: Mapping[str, Sequence[System]], question: Question) -> l
     return [_table(*key, question, own) for key, own in by_phase.items()]
 
 
-def _meant(question: Question) -> str:
+def _meant(question: Breakdown) -> str:
     """The dimensions of a question with their meanings, for a message."""
     return ", ".join(f"{name} ({DIMENSIONS[name].meaning})" for name in question.by)
 
 
-def between(first: Stored, second: Stored, question: Question) -> list[Table]:
+def between(first: Stored, second: Stored, question: Breakdown) -> list[BreakdownTable]:
     """Two runs side by side, whatever they measure. Phases of the same name stand together. Raises
     UserError as `of_runs`."""
-    systems = System("before", (first,)), System("after", (second,))
+    systems = SeedGroup("before", (first,)), SeedGroup("after", (second,))
     tables = _paired({selection.subject(second.record): systems}, question)
     return [table for table in tables if len(table.systems) == len(systems)]
 
 
-def side_by_side(runs: Sequence[Stored]) -> list[System]:
+def side_by_side(runs: Sequence[Stored]) -> list[SeedGroup]:
     """A system for each run, with a name that distinguishes it from the others."""
     keys = [(*_key(run), run.record["label"], run.id[:8]) for run in runs]
     differ = len({key[:-1] for key in keys}) > 1
     names = _differences([key[:-2] if len(set(keys)) == 1 or differ else key for key in keys])
-    return [System(name, (run,)) for name, run in zip(names, runs, strict=True)]
+    return [SeedGroup(name, (run,)) for name, run in zip(names, runs, strict=True)]
 
 
 def _key(stored: Stored) -> Key:
@@ -406,7 +412,7 @@ def _key(stored: Stored) -> Key:
     return selection.called(record), *system_of(record), record["engine"]
 
 
-def _systems(runs: Sequence[Stored]) -> dict[str, list[System]]:
+def _systems(runs: Sequence[Stored]) -> dict[str, list[SeedGroup]]:
     """The systems of each benchmark."""
     groups: dict[str, dict[Key, list[Stored]]] = {}
     for stored in runs:
@@ -417,7 +423,7 @@ def _systems(runs: Sequence[Stored]) -> dict[str, list[System]]:
         same.setdefault(key, []).append(stored)
     return {
         benchmark: [
-            System(name, tuple(own))
+            SeedGroup(name, tuple(own))
             for name, own in zip(_differences(list(same)), same.values(), strict=True)
         ]
         for benchmark, same in groups.items()
@@ -431,7 +437,7 @@ def _differences(keys: Sequence[Key]) -> list[str]:
     return ["\n".join(filter(None, parts)) or PLAIN for parts in differing(padded, [1])]
 
 
-def _of_run(stored: Stored, question: Question) -> dict[str, pd.DataFrame]:
+def _of_run(stored: Stored, question: Breakdown) -> dict[str, pd.DataFrame]:
     """The counts of each phase of a run: a row for each key, a column for each event. They are for
     one operation or for 1000 instructions."""
     counts = counted(stored, question)
@@ -454,7 +460,7 @@ def _of_run(stored: Stored, question: Question) -> dict[str, pd.DataFrame]:
     return frames
 
 
-def counted(stored: Stored, question: Question) -> Counted:
+def counted(stored: Stored, question: Breakdown) -> Counted:
     """The counts of a run that a question asks for, with the names of its file. UserError with the
     command that makes such a run if there are none."""
     counts = _observed(stored, question)
@@ -481,7 +487,7 @@ def own_name(stored: Stored) -> dict[str, str]:
     return {PurePath(file).stem: PROGRAM}
 
 
-def counting(groups: Iterable[Sequence[Stored]], question: Question) -> list[tuple[Stored, bool]]:
+def counting(groups: Iterable[Sequence[Stored]], question: Breakdown) -> list[tuple[Stored, bool]]:
     """Of the runs of each kind, the first that counted by the dimensions of a question, or else the
     first; and whether it counted by them."""
     wanted = question.dimensions
@@ -490,7 +496,7 @@ def counting(groups: Iterable[Sequence[Stored]], question: Question) -> list[tup
 
 
 def named(
-    lab: Lab, words: Sequence[str], question: Question, only: str = ""
+    lab: Lab, words: Sequence[str], question: Breakdown, only: str = ""
 ) -> tuple[list[Stored], str]:
     """Returns the runs that the words name, of each kind the newest that counted by the dimensions
     of a question. If a word names an experiment, the runs stand in the order of their swept keys,
@@ -509,7 +515,7 @@ def named(
     return shown, f"{left}: {', '.join(lost)}"
 
 
-def has(stored: Stored, question: Question) -> bool:
+def has(stored: Stored, question: Breakdown) -> bool:
     """Whether a run with status ok has a file of an observer with these dimensions."""
     files = [observer.file for observer in dimensions.observers_of(question.dimensions)]
     return stored.status == "ok" and any((stored.directory / name).is_file() for name in files)
@@ -526,7 +532,7 @@ def _read(stored: Stored, wanted: Sequence[str]) -> Counted | None:
     return None
 
 
-def _observed(stored: Stored, question: Question) -> Counted:
+def _observed(stored: Stored, question: Breakdown) -> Counted:
     """The counts of a run by the dimensions of a question, before any choice."""
     wanted = question.dimensions
     if stored.status != "ok":
@@ -542,7 +548,7 @@ def _observed(stored: Stored, question: Question) -> Counted:
     raise selection.without(stored, what, option)
 
 
-def _with_lines(counts: Counted, stored: Stored, question: Question) -> Counted:
+def _with_lines(counts: Counted, stored: Stored, question: Breakdown) -> Counted:
     """The same counts. Lines of versions have the names of the first version."""
     first, frame = question.first, counts.frame
     if not first or first.id == stored.id or not _is_version(stored):
@@ -555,7 +561,7 @@ def _with_lines(counts: Counted, stored: Stored, question: Question) -> Counted:
     )
 
 
-def _divisors(stored: Stored, question: Question, counts: Counted) -> dict[str, float]:
+def _divisors(stored: Stored, question: Breakdown, counts: Counted) -> dict[str, float]:
     """For each phase, the number of operations in its brackets, or of 1000 instructions."""
     markers = dimensions.OBSERVERS[0]
     frame = dimensions.of_run(stored.directory, markers, ("iteration",)).frame
@@ -578,7 +584,7 @@ def _divisors(stored: Stored, question: Question, counts: Counted) -> dict[str, 
     return {**divisors, WHOLE_RUN: 1.0, ALL_BRACKETS: 1.0}
 
 
-def _mean(runs: Sequence[dict[str, pd.DataFrame]], question: Question) -> dict[str, pd.DataFrame]:
+def _mean(runs: Sequence[dict[str, pd.DataFrame]], question: Breakdown) -> dict[str, pd.DataFrame]:
     """The means over the seeds of a system that count. With a row for each seed, its own values."""
     counting = [run for run in runs if run] if SEED in question.where else runs
     number = 1 if SEED in question.by else len(counting)
@@ -594,13 +600,13 @@ def _mean(runs: Sequence[dict[str, pd.DataFrame]], question: Question) -> dict[s
 
 
 def _table(
-    benchmark: str, phase: str, question: Question, own: Sequence[tuple[System, pd.DataFrame]]
-) -> Table:
+    benchmark: str, phase: str, question: Breakdown, own: Sequence[tuple[SeedGroup, pd.DataFrame]]
+) -> BreakdownTable:
     systems = tuple(system for system, _ in own)
     counts = [_by_key(frame) for _, frame in own]
     keys = list(dict.fromkeys(key for by_key in counts for key in by_key))
-    rows = [Row(key, tuple(by_key.get(key) for by_key in counts)) for key in keys]
-    table = Table(benchmark, phase, question, systems, (), tuple(rows))
+    rows = [BreakdownRow(key, tuple(by_key.get(key) for by_key in counts)) for key in keys]
+    table = BreakdownTable(benchmark, phase, question, systems, (), tuple(rows))
     several = len(systems) > 1
     shown = question.metrics or table.known or table.frequent
     return table.ordered(shown if question.metrics else shown[: 1 if several else None])
@@ -618,7 +624,7 @@ def _tuple(key: object) -> tuple[object, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 
-def check_names(runs: Sequence[Stored], question: Question) -> None:
+def check_names(runs: Sequence[Stored], question: Breakdown) -> None:
     """Raises UserError for a name in the file of names that no run has."""
     for name, others in question.names.items():
         if not others or name not in question.by:
@@ -629,7 +635,7 @@ def check_names(runs: Sequence[Stored], question: Question) -> None:
                 raise unknown(name, value, known, where="--map")
 
 
-def _known_values(runs: Sequence[Stored], question: Question) -> str:
+def _known_values(runs: Sequence[Stored], question: Breakdown) -> str:
     """The end of a message about a value of `where` that no run has; empty if there is none."""
     for name, texts in question.where.items():
         known = _values(runs, question, name)
@@ -639,7 +645,7 @@ def _known_values(runs: Sequence[Stored], question: Question) -> str:
     return ""
 
 
-def _values(runs: Sequence[Stored], question: Question, name: str) -> set[str]:
+def _values(runs: Sequence[Stored], question: Breakdown, name: str) -> set[str]:
     """All values of a dimension in runs."""
     return {
         str(value) for stored in runs for value in _observed(stored, question).frame[name].unique()

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from p5lab.describe.workload import WHOLE_NAME
 from p5lab.present import breakdown
-from p5lab.present.breakdown import LINE, Row, Table
+from p5lab.present.breakdown import LINE, BreakdownRow, BreakdownTable
 from p5lab.present.column import Column
 from p5lab.present.tables import MISSING, Grid, number, percent, plain, ratio, signed, times
 from p5lab.present.tables import show as show_tables
@@ -35,7 +35,7 @@ APART = (
 )
 
 
-def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None:
+def show(console: Console, tables: Sequence[BreakdownTable], form: str, top: int) -> None:
     """Prints tables as table, markdown, csv or json, each with at most `top` rows and a row for the
     rest. csv and json have all rows."""
     every = [row for table in tables for row in rows(table)]
@@ -49,13 +49,13 @@ def show(console: Console, tables: Sequence[Table], form: str, top: int) -> None
     show_tables(console, form, grids, list(dict.fromkeys(notes)), same)
 
 
-def _note(table: Table) -> str:
+def _note(table: BreakdownTable) -> str:
     several = len(table.systems) > 1
     is_ratio = any(column.is_ratio for column in table.columns[: None if several else 1])
     return " ".join(filter(None, (sums(table), RATIO if is_ratio else "", NOTHING_IS)))
 
 
-def sums(table: Table) -> str:
+def sums(table: BreakdownTable) -> str:
     """What the rows of a table add up to. Empty if they do not: the parts of a ratio, and counts of
     calls with the calls inside them."""
     if all(column.is_ratio or column.name.startswith("total.") for column in table.columns):
@@ -68,17 +68,17 @@ def sums(table: Table) -> str:
     return ADD_UP.format("that --where chooses" if table.question.where else whole)
 
 
-def _is_apart(table: Table) -> bool:
+def _is_apart(table: BreakdownTable) -> bool:
     """Whether several systems have no row in common."""
     rows = [row for row in table.rows if f"(no {LINE})" not in row.key]
     several = len(table.systems) > 1 and bool(rows)
     return several and all(sum(counts is not None for counts in row.counts) == 1 for row in rows)
 
 
-def rows(table: Table, top: int | None = None) -> list[dict[str, object]]:
+def rows(table: BreakdownTable, top: int | None = None) -> list[dict[str, object]]:
     """A row for each combination of values, system and metric, or for `top` combinations and the
     rest. The state of the last rows is TOTAL, and their dimensions are empty."""
-    nothing = Row(tuple("" for _ in table.question.by), table.total.counts)
+    nothing = BreakdownRow(tuple("" for _ in table.question.by), table.total.counts)
     return [
         {
             "benchmark": table.benchmark,
@@ -101,7 +101,7 @@ def rows(table: Table, top: int | None = None) -> list[dict[str, object]]:
     ]
 
 
-def state(row: Row, place: int, values: Sequence[float]) -> str:
+def state(row: BreakdownRow, place: int, values: Sequence[float]) -> str:
     """NEW if only this system and not the first one has a row, GONE if only the first one has it,
     otherwise empty. `values`: of all systems; equal ones (both 0) are neither."""
     first, own = row.counts[0], row.counts[place]
@@ -110,13 +110,13 @@ def state(row: Row, place: int, values: Sequence[float]) -> str:
     return NEW if first is None else GONE
 
 
-def _grids(table: Table, top: int) -> list[Grid]:
+def _grids(table: BreakdownTable, top: int) -> list[Grid]:
     if len(table.systems) == 1:
         return [_single(table, top)]
     return [_several(table.ordered((wanted,)), wanted, top) for wanted in table.columns]
 
 
-def _single(table: Table, top: int) -> Grid:
+def _single(table: BreakdownTable, top: int) -> Grid:
     first, *more = table.columns
     shares = [] if first.is_ratio else ["%"]
     grid = _empty(table, table.divided, [first.head, *shares, *(column.head for column in more)])
@@ -128,7 +128,7 @@ def _single(table: Table, top: int) -> Grid:
     return grid
 
 
-def _several(table: Table, wanted: Column, top: int) -> Grid:
+def _several(table: BreakdownTable, wanted: Column, top: int) -> Grid:
     """A table of one metric: the values of all systems, and the difference and the ratio of each to
     the first system."""
     names = [system.name for system in table.systems]
@@ -148,7 +148,7 @@ def _several(table: Table, wanted: Column, top: int) -> Grid:
     return grid
 
 
-def _empty(table: Table, title: str, heads: Sequence[str]) -> Grid:
+def _empty(table: BreakdownTable, title: str, heads: Sequence[str]) -> Grid:
     """A grid with the columns of the dimensions, and these heads after them."""
     by = table.question.by
     return Grid(title, [*by, *heads], left=set(range(1, len(by))), keys=len(by))

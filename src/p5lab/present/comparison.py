@@ -17,7 +17,7 @@ from p5lab.describe import engine
 from p5lab.describe.engine import DEVIATIONS, UNCOUNTED
 from p5lab.describe.experiment import PROGRAM, Cannot
 from p5lab.describe.keys import readable
-from p5lab.describe.observation.clocks import Clocks, is_nominal
+from p5lab.describe.observation.clocks import NominalClocks, is_nominal
 from p5lab.describe.observation.region import Region
 from p5lab.describe.workload import EMPTY_NAME, WHOLE_NAME
 from p5lab.keep import swept_keys
@@ -180,7 +180,7 @@ class System:
             machine["geometry"],
             feedback,
             record["engine"],
-            Clocks().label if is_nominal(record) else "",
+            NominalClocks().label if is_nominal(record) else "",
             called(record),
         )
 

@@ -21,7 +21,7 @@ DIGEST = 12  # characters of a digest that are shown
 
 
 @dataclass(frozen=True)
-class Made:
+class InputDifference:
     """An input that is not the same in all runs. The value of a run that does not have the input is
     None. `chosen`: whether the user chooses the input by a name or a value. The other inputs
     (files, settings, versions) follow from these choices."""
@@ -32,7 +32,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Counted:
+class EventDifference:
     """An event of a phase. The counts of this event differ between the runs.
 
     `values`: the mean over the iterations of each run. `ratio`: the ratio of each value to the
@@ -54,8 +54,8 @@ class Difference:
     """The inputs and the counts that differ between `runs`."""
 
     runs: tuple[Stored, ...]
-    made: list[Made]
-    counted: list[Counted]
+    made: list[InputDifference]
+    counted: list[EventDifference]
 
 
 def between(runs: Sequence[Stored], *, rings: bool = False) -> Difference:
@@ -113,11 +113,11 @@ def _flat(value: object, name: str) -> Iterator[tuple[str, str]]:
         yield name, str(value)
 
 
-def _different(made: Sequence[Mapping[str, str]], *, chosen: bool) -> Iterator[Made]:
+def _different(made: Sequence[Mapping[str, str]], *, chosen: bool) -> Iterator[InputDifference]:
     for what in dict.fromkeys(name for inputs in made for name in inputs):
         values = tuple(inputs.get(what) for inputs in made)
         if len(set(values)) > 1:
-            yield Made(what, values, chosen)
+            yield InputDifference(what, values, chosen)
 
 
 def _counts(stored: Stored, rings: bool) -> pd.Series:
@@ -132,7 +132,7 @@ def _counts(stored: Stored, rings: bool) -> pd.Series:
     return totals / iterations.reindex(totals.index.get_level_values("phase")).to_numpy()
 
 
-def _unequal(counted: Sequence[pd.Series]) -> Iterator[Counted]:
+def _unequal(counted: Sequence[pd.Series]) -> Iterator[EventDifference]:
     wide = pd.concat(counted, axis="columns", sort=False)
     for (phase, ring, event, unit), row in wide.iterrows():
         values = tuple(float(value) for value in row)
@@ -140,7 +140,7 @@ def _unequal(counted: Sequence[pd.Series]) -> Iterator[Counted]:
             continue
         key = (phase, ring, INSTRUCTIONS, "events")
         base = wide.loc[key] if key in wide.index else [math.nan] * len(values)
-        yield Counted(
+        yield EventDifference(
             phase,
             ring,
             event,

@@ -16,7 +16,7 @@ from p5lab.describe.keys import readable
 from p5lab.keep import named
 from p5lab.present import diff, tables
 from p5lab.present.counts import NO_LIMIT
-from p5lab.present.diff import ALL_RINGS, Counted, Difference, Made
+from p5lab.present.diff import ALL_RINGS, Difference, EventDifference, InputDifference
 from p5lab.present.headline import LINES
 from p5lab.present.tables import MISSING, Grid, lines_of, number, times
 from p5lab.terminal import markup
@@ -103,7 +103,7 @@ def _events(difference: Difference, width: int, lines: int) -> tuple[Grid, int]:
     empty = _compared(difference, "title", [], ratios=ratios).height(width)
     parts = _compared(difference, "title", every[:1], ratios=ratios).height(width) - empty
     room = max(FEWEST, (lines - empty) // parts)
-    rows: list[tuple[str, Counted | None]] = []
+    rows: list[tuple[str, EventDifference | None]] = []
     if len(phases) == 1:
         ((phase, events),) = phases.items()
         title = f"{phase}: mean of one bracket"
@@ -121,22 +121,22 @@ def _events(difference: Difference, width: int, lines: int) -> tuple[Grid, int]:
     return _compared(difference, title, rows, ratios=ratios).fitted(width), shown
 
 
-def _by_phase(difference: Difference) -> dict[str, list[Counted]]:
+def _by_phase(difference: Difference) -> dict[str, list[EventDifference]]:
     """Returns the events of each phase, the most important first. The phase with the largest change
     of its first event is the first."""
-    phases: dict[str, list[Counted]] = {}
+    phases: dict[str, list[EventDifference]] = {}
     for event in sorted(difference.counted, key=_rank):
         phases.setdefault(event.phase, []).append(event)
     return dict(sorted(phases.items(), key=lambda phase: -_change(phase[1][0])))
 
 
-def _rank(event: Counted) -> tuple[int, float]:
+def _rank(event: EventDifference) -> tuple[int, float]:
     if event.event in FIRST:
         return FIRST.index(event.event), -_change(event)
     return len(FIRST) + (event.event not in metrics.reported()), -_change(event)
 
 
-def _change(event: Counted) -> float:
+def _change(event: EventDifference) -> float:
     """Returns the largest relative change against the first run, as a logarithm. An event that one
     of the runs did not count has no change."""
     first, *others = event.values
@@ -182,7 +182,7 @@ def _runs(difference: Difference) -> Grid:
     return grid
 
 
-def _inputs(difference: Difference, made: Sequence[Made]) -> Grid:
+def _inputs(difference: Difference, made: Sequence[InputDifference]) -> Grid:
     grid = Grid("different inputs", ["", *_names(difference)])
     for row in made:
         grid.add(row.what, *(_value(row.what, value) for value in row.values))
@@ -195,7 +195,11 @@ def _value(what: str, value: str | None) -> str:
 
 
 def _compared(
-    difference: Difference, title: str, rows: Sequence[tuple[str, Counted | None]], *, ratios: bool
+    difference: Difference,
+    title: str,
+    rows: Sequence[tuple[str, EventDifference | None]],
+    *,
+    ratios: bool,
 ) -> Grid:
     """Returns a table of events with the count of each run. `rows`: the name of each row, and its
     event or None for a heading. `ratios`: also the ratios to the count of the first run."""
@@ -213,5 +217,5 @@ def _names(difference: Difference) -> list[str]:
     return [stored.id[:8] for stored in difference.runs]
 
 
-def _name(event: Counted) -> str:
+def _name(event: EventDifference) -> str:
     return event.event if event.ring == ALL_RINGS else f"{event.event}, ring {event.ring}"

@@ -19,7 +19,7 @@ from p5lab.errors import UserError
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import breakdown, cpi_stack, tables
-from p5lab.present.breakdown import Question
+from p5lab.present.breakdown import Breakdown
 from p5lab.present.breakdown_table import GONE, NEW
 from p5lab.present.comparison import differing, system_of
 from p5lab.present.cpi_stack import Stack
@@ -187,7 +187,7 @@ def between(
     first: Sequence[Stored],
     second: Sequence[Stored],
     names: tuple[str, str],
-    question: Question | None = None,
+    question: Breakdown | None = None,
     top: int | None = None,
 ) -> Iterator[Explanation]:
     """Explains each phase that both systems have. `first`, `second`: the runs of each system, with
@@ -213,7 +213,7 @@ def between(
 
 
 def _by_phase(
-    runs: Sequence[Stored], question: Question | None
+    runs: Sequence[Stored], question: Breakdown | None
 ) -> dict[tuple[str, str], list[Stack]]:
     by_phase: dict[tuple[str, str], list[Stack]] = {}
     for stored in runs:
@@ -222,7 +222,7 @@ def _by_phase(
     return by_phase
 
 
-def _stacks(stored: Stored, question: Question | None) -> list[Stack]:
+def _stacks(stored: Stored, question: Breakdown | None) -> list[Stack]:
     return cpi_stack.of_places(stored, question) if question else cpi_stack.of_run(stored)
 
 
@@ -377,7 +377,7 @@ def show(
     console: Console,
     explanations: Sequence[Explanation],
     form: str,
-    question: Question | None = None,
+    question: Breakdown | None = None,
 ) -> None:
     """Prints explanations as table, markdown, csv or json. csv and json contain all components.
     `question`: that of `between`."""

@@ -58,7 +58,10 @@ def show(console: Console, stored: Stored, form: str, *, more: bool = False) -> 
 
 
 def _grid(
-    phase: str, every: Sequence[misses.Bracket], bracket: misses.Bracket, most: int | None
+    phase: str,
+    every: Sequence[misses.MissesBracket],
+    bracket: misses.MissesBracket,
+    most: int | None,
 ) -> Grid:
     clocks, traced = bracket.end - bracket.begin, len(bracket.misses)
     number = f"bracket {every.index(bracket) + 1} of {len(every)}"
@@ -91,7 +94,7 @@ def _past(row: Row, function: str, before: str, use: str = "") -> str:
     return f"{row[function]}{for_what}, {row[before]:,} before"
 
 
-def _notes(every: Mapping[str, Sequence[misses.Bracket]], *, longer: bool) -> Iterator[str]:
+def _notes(every: Mapping[str, Sequence[misses.MissesBracket]], *, longer: bool) -> Iterator[str]:
     """What the tables do not show."""
     if longer:
         yield (

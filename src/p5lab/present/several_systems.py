@@ -25,7 +25,7 @@ COSTS = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class SystemColumn:
     """A column: a metric of the system with this number. `kind`: VALUE has the reason in the place
     of a missing value, and RATIO is the ratio to the first system."""
 
@@ -71,10 +71,10 @@ def summary(compared: Comparison, width: int) -> list[Grid]:
 def _summary(compared: Comparison, chosen: Sequence[int], *, cycles: bool) -> Grid:
     """Returns the summary of the chosen systems."""
     cost, (title, unit) = compared.cost, COSTS[compared.cost]
-    columns = [Shown(cost, VALUE, i, unit) for i in chosen]
-    columns += [Shown(cost, SPREAD, i, SPREAD) for i in chosen if len(compared.seeds) > 1]
-    columns += [Shown(CYCLES, MEAN, i, "cycles") for i in chosen if cycles]
-    columns += [Shown(cost, RATIO, i, RATIO) for i in chosen[1:]]
+    columns = [SystemColumn(cost, VALUE, i, unit) for i in chosen]
+    columns += [SystemColumn(cost, SPREAD, i, SPREAD) for i in chosen if len(compared.seeds) > 1]
+    columns += [SystemColumn(CYCLES, MEAN, i, "cycles") for i in chosen if cycles]
+    columns += [SystemColumn(cost, RATIO, i, RATIO) for i in chosen[1:]]
     grid = by_benchmark(compared, f"{title} of one operation", columns)
     for what in dict.fromkeys(selection.subject(run.record) for run in compared.failed):
         if not compared.phases(what):
@@ -82,7 +82,7 @@ def _summary(compared: Comparison, chosen: Sequence[int], *, cycles: bool) -> Gr
     return grid
 
 
-def by_benchmark(compared: Comparison, title: str, columns: Sequence[Shown]) -> Grid:
+def by_benchmark(compared: Comparison, title: str, columns: Sequence[SystemColumn]) -> Grid:
     """Returns a table with a row for each benchmark, the last point of a curve."""
     names = list(compared.names().values())
     heads = [f"{names[column.system]}\n{column.head}".strip() for column in columns]
@@ -99,8 +99,8 @@ def events(compared: Comparison, width: int) -> list[Grid]:
     for metric, title in shown_in(View.OWN_TABLE).items():
         room = (width - LABEL_WIDTH) // (COLUMN_WIDTH + RATIO_WIDTH)
         for chosen in _chunks(len(compared.systems), room):
-            columns = [Shown(metric, VALUE, i) for i in chosen]
-            columns += [Shown(metric, RATIO, i, RATIO) for i in chosen[1:]]
+            columns = [SystemColumn(metric, VALUE, i) for i in chosen]
+            columns += [SystemColumn(metric, RATIO, i, RATIO) for i in chosen[1:]]
             grid = by_benchmark(compared, title, columns)
             if grid.rows:
                 result.append(grid)
@@ -124,7 +124,7 @@ def side_by_side(compared: Comparison, question: Question, width: int) -> list[G
         iterations = [str(cell.iterations) if cell else MISSING for cell in cells]
         grid.add("iterations", *(iterations[i] if kind == MEAN else "" for i, kind in kinds))
         for label, metric in rows([cell for cell in cells if cell]):
-            row = (Shown(metric, kind, i).text(compared, question) for i, kind in kinds)
+            row = (SystemColumn(metric, kind, i).text(compared, question) for i, kind in kinds)
             grid.add(label, *row, dim=label.startswith(" "))
         result.append(grid)
     return result
@@ -155,17 +155,19 @@ def curves(compared: Comparison, what: str, width: int) -> list[Grid]:
 
 def _curve_columns(
     metrics: Sequence[str], names: Sequence[str], width: int, *, seeds: bool
-) -> list[Shown]:
+) -> list[SystemColumn]:
     """Returns the columns of a curve's table that fit into `width` characters. The columns of the
     first metric are always there. `seeds`: whether the systems have several seeds, so that cycles
     have a spread."""
-    columns: list[Shown] = []
+    columns: list[SystemColumn] = []
     used = POINT_WIDTH
     for metric in metrics:
-        group = [Shown(metric, MEAN, i, shown_in(View.CURVE)[metric]) for i in range(len(names))]
+        group = [
+            SystemColumn(metric, MEAN, i, shown_in(View.CURVE)[metric]) for i in range(len(names))
+        ]
         if metric in (CYCLES, NOMINAL):
-            group += [Shown(metric, SPREAD, i, SPREAD) for i in range(len(names)) if seeds]
-            group += [Shown(metric, RATIO, i, RATIO) for i in range(1, len(names))]
+            group += [SystemColumn(metric, SPREAD, i, SPREAD) for i in range(len(names)) if seeds]
+            group += [SystemColumn(metric, RATIO, i, RATIO) for i in range(1, len(names))]
         used += sum(
             max(
                 POINT_WIDTH,

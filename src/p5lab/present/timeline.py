@@ -48,7 +48,7 @@ def phases(stored: Stored) -> dict[int, list[Row]]:
     }
 
 
-def rows(bracket: crossings.Bracket) -> Iterator[Row]:
+def rows(bracket: crossings.CrossingsBracket) -> Iterator[Row]:
     """Yields a row for each step of a bracket.
 
     `at`: clocks since the start of the bracket. `runs`: the part of the system that runs. `clocks`:

@@ -52,7 +52,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, lab: Lab) -> int:
     """Executes `image`."""
-    wanted = image.Request(
+    wanted = image.ImageRequest(
         args.distribution,
         args.arch,
         args.packages,

@@ -15,7 +15,7 @@ from rich.table import Table
 from p5lab.cli import arguments, options
 from p5lab.cli.parser import LIST
 from p5lab.describe import experiment, guest, machine, notebook, workload
-from p5lab.describe.supplied import System
+from p5lab.describe.supplied import SuppliedSystem
 from p5lab.errors import STATUS_BAD_INPUT, UserError
 from p5lab.host.supplied_programs import SYSTEMS
 from p5lab.keep import index, named, store
@@ -128,7 +128,7 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str | UserError]]:
     return [(name, title) for name, title in titles if not workload.is_test(str(title))]
 
 
-def _supplied(system: System, lab: Lab) -> list[tuple[str, str | UserError]]:
+def _supplied(system: SuppliedSystem, lab: Lab) -> list[tuple[str, str | UserError]]:
     """Each program for a system with its title, or one error for all programs of the system."""
     try:
         return [

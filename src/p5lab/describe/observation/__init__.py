@@ -16,55 +16,55 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 from p5lab.describe.observation import joint, plugged
-from p5lab.describe.observation.attribute import Attribution
+from p5lab.describe.observation.attribute import Attribute
 from p5lab.describe.observation.capture import Capture
-from p5lab.describe.observation.clocks import Clocks
+from p5lab.describe.observation.clocks import NominalClocks
 from p5lab.describe.observation.cpi import Cpi
-from p5lab.describe.observation.intervals import Intervals
+from p5lab.describe.observation.intervals import IntervalCounts
 from p5lab.describe.observation.joint import Joint
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.describe.observation.power_cut import PowerCut
 from p5lab.describe.observation.region import Region
-from p5lab.describe.observation.sample import Interval, Sample
-from p5lab.describe.observation.shadows import Shadow, Shadows
+from p5lab.describe.observation.sample import Sample, SampledInterval
+from p5lab.describe.observation.shadows import Geometries, Shadow
 from p5lab.describe.observation.target import Target
 from p5lab.describe.observation.trace import Trace
-from p5lab.describe.observation.vectors import Vectors
+from p5lab.describe.observation.vectors import BlockVectors
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
 __all__ = [
     "KINDS",
     "NOTHING",
-    "Attribution",
+    "Attribute",
+    "BlockVectors",
     "Capture",
-    "Clocks",
     "Cpi",
-    "Interval",
-    "Intervals",
+    "Geometries",
+    "IntervalCounts",
     "Joint",
     "Kind",
+    "NominalClocks",
     "Observation",
     "PowerCut",
     "Region",
     "Sample",
+    "SampledInterval",
     "Shadow",
-    "Shadows",
     "Trace",
-    "Vectors",
 ]
 
 # The order of the kinds in boot.conf, in job.conf and in the names of runs.
 KINDS: tuple[type[Kind], ...] = (
-    Shadows,
+    Geometries,
     Trace,
-    Vectors,
-    Attribution,
+    BlockVectors,
+    Attribute,
     *plugged.KINDS.values(),
     Joint,
     Cpi,
-    Clocks,
-    Intervals,
+    NominalClocks,
+    IntervalCounts,
     Region,
     Sample,
     PowerCut,

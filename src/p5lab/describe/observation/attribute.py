@@ -29,7 +29,7 @@ INSTRUCTIONS = "instructions"
 
 
 @dataclass(frozen=True)
-class Attribution(Kind):
+class Attribute(Kind):
     """Counts by function, ring, address space and reason for entering the kernel."""
 
     option = "--attribute"

@@ -13,7 +13,7 @@ NOMINAL = "nominal"
 
 
 @dataclass(frozen=True)
-class Clocks(Kind):
+class NominalClocks(Kind):
     """Gives the instructions of an x86-64 guest nominal clocks (docs/concepts/nominal-clocks.md).
     The guest's timers follow these clocks."""
 

@@ -11,7 +11,7 @@ INTERVALS = outputs.file("intervals")
 
 
 @dataclass(frozen=True)
-class Intervals(Kind):
+class IntervalCounts(Kind):
     """Writes all counts after each interval. `length`: the length of an interval in core clocks."""
 
     option = "--interval"

@@ -9,14 +9,14 @@ from p5lab.describe.observation import kernel_symbols
 from p5lab.describe.observation.flag import Flag
 from p5lab.describe.observation.kind import Conf
 from p5lab.describe.observation.target import Target
-from p5lab.describe.observers import Observer
+from p5lab.describe.observers import DeclaredObserver
 from p5lab.lab import Lab
 
 
 class Plugged(Flag):
     """Divides the counts of a run by the dimensions of one observer."""
 
-    observer: ClassVar[Observer]
+    observer: ClassVar[DeclaredObserver]
     shows_several = True
 
     @property
@@ -67,7 +67,7 @@ CALL_TABLE = "run.call_table"
 FURTHER = {"calls": (ByCall, (CALL_TABLE,))}  # observers with further keys
 
 
-def kind(observer: Observer) -> type[Plugged]:
+def kind(observer: DeclaredObserver) -> type[Plugged]:
     """The kind of observation of an observer."""
     base, keys = FURTHER.get(observer.name, (Plugged, ()))
     members = {

@@ -13,7 +13,7 @@ SIMPOINTS, WEIGHTS = "simpoint.simpoints", "simpoint.weights"
 
 
 @dataclass(frozen=True)
-class Interval:
+class SampledInterval:
     """A part of a run. `begin` and `end` are positions. A position is the number of instructions
     that the run has executed inside its brackets so far. `weight`: the number of instructions of
     the whole run that this interval represents."""
@@ -35,7 +35,7 @@ class Sample(Kind):
     unasked: ClassVar = {"sample": None}
     needs_clocks = True  # an estimate of cycles needs the processor's timing
 
-    intervals: tuple[Interval, ...]
+    intervals: tuple[SampledInterval, ...]
     warm_up: int
     simpoints: str
     weights: str
@@ -46,7 +46,7 @@ class Sample(Kind):
         asked = record["request"].get("sample")
         if asked is None:
             return None
-        intervals = tuple(Interval(**interval) for interval in asked["intervals"])
+        intervals = tuple(SampledInterval(**interval) for interval in asked["intervals"])
         return cls(intervals, asked["warm_up"], asked["simpoints"], asked["weights"])
 
     def recorded(self) -> dict[str, object]:

@@ -18,7 +18,7 @@ class Shadow:
 
 
 @dataclass(frozen=True)
-class Shadows(Kind):
+class Geometries(Kind):
     """Counts the misses of other caches and TLBs in addition to the misses of the machine."""
 
     option = 'events = "misses"'

@@ -11,7 +11,7 @@ VECTORS = outputs.file("vectors")
 
 
 @dataclass(frozen=True)
-class Vectors(Kind):
+class BlockVectors(Kind):
     """Writes SimPoint's basic-block vectors. `interval`: the length of an interval in
     instructions. `events`: events.jsonl has the counts of the interval of each vector, too."""
 

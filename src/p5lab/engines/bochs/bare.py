@@ -8,7 +8,7 @@ from pathlib import Path
 from p5lab.describe.fragment import Fragment, Issue
 from p5lab.describe.guest import X86_64
 from p5lab.describe.machine import Machine
-from p5lab.describe.plan import Part, Plan
+from p5lab.describe.plan import Plan, PlanPart
 from p5lab.engines import EVENTS, check_inputs
 from p5lab.engines.bochs import bochsrc, engine
 from p5lab.errors import UserError
@@ -63,8 +63,8 @@ def plan(lab: Lab, machine: Machine, fragment: Fragment, directory: Path) -> Pla
     emulator = bochsrc.make(lab, machine, paths)
     write |= {engine.BOOT_CONF: engine.conf_text(conf, paths), "bochsrc": emulator.text.encode()}
     return Plan(
-        boot=Part(inputs, {engine.CONF: conf, "bochsrc": emulator.values}, write),
-        job=Part({}, {engine.JOB: job}, {engine.JOB_CONF: engine.conf_text(job, paths)}),
+        boot=PlanPart(inputs, {engine.CONF: conf, "bochsrc": emulator.values}, write),
+        job=PlanPart({}, {engine.JOB: job}, {engine.JOB_CONF: engine.conf_text(job, paths)}),
         command=(paths["engine"], "-q", "-f", "bochsrc"),
         environment=engine.ENVIRONMENT,
         versions={},

@@ -46,7 +46,7 @@ class Blob:
 
 
 @dataclass(frozen=True)
-class Layout:
+class BootLayout:
     """The blobs that the engine loads, and the start address. `setup` is the content of the run's
     file setup.bin."""
 
@@ -77,7 +77,7 @@ def linux(
     memory: int,
     setup_file: Path,
     vesa_mode: int = 0,
-) -> Layout:
+) -> BootLayout:
     """Lays out a bzImage. `memory` is in bytes. Raises UserError if kernel and RAM disk do not fit.
 
     `vesa_mode` is the graphics mode that the kernel sets through the BIOS; 0: a text mode.
@@ -132,7 +132,7 @@ def linux(
     ]
     if ramdisk:
         blobs.append(Blob(ramdisk, 0, initramfs_size, initramfs_file))
-    return Layout(
+    return BootLayout(
         setup=bytes(setup) + command,
         blobs=blobs,
         segment=BASE >> 4,
@@ -168,7 +168,7 @@ def multiboot(
     memory: int,
     loader: bytes,
     setup_file: Path,
-) -> Layout:
+) -> BootLayout:
     """Lays out an ELF kernel and its modules as the Multiboot Specification (0.6.96) requires.
 
     `loader` is the code of guest-images/parts/bootrom/multiboot.S. This code is at BASE. The data
@@ -233,7 +233,7 @@ def multiboot(
     setup += fields.ljust(116, b"\0") + maps + table + text
     if len(setup) > HEAP_END:
         raise UserError(f"{kernel_file}: command line and module texts: {len(setup)} bytes")
-    return Layout(
+    return BootLayout(
         setup=bytes(setup),
         blobs=[Blob(BASE, 0, len(setup), setup_file), *blobs],
         segment=BASE >> 4,

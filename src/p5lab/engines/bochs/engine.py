@@ -17,7 +17,7 @@ from p5lab.describe import outputs as files
 from p5lab.describe.boot import packed, remarks
 from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import MULTIBOOT, X86_64, Guest, MediaGuest
-from p5lab.describe.plan import Part
+from p5lab.describe.plan import PlanPart
 from p5lab.describe.run import ImageRun, MediaRun, Run
 from p5lab.engines import EVENTS, Engine, Outcome, Plan, check_inputs
 from p5lab.engines.bochs import bochsrc, boot, pictures, saved_state, script
@@ -167,7 +167,7 @@ def _of_image(lab: Lab, run: ImageRun, directory: Path) -> Plan:
     emulator = bochsrc.make(lab, run.machine, paths, disk=guest.disk)
     observed = run.observation.inputs(lab, run)
     return Plan(
-        boot=Part(
+        boot=PlanPart(
             boot_inputs,
             {
                 CONF: conf,
@@ -183,7 +183,7 @@ def _of_image(lab: Lab, run: ImageRun, directory: Path) -> Plan:
             },
         ),
         # Files of observations matter to the run itself, which begins at the ready marker.
-        job=Part(
+        job=PlanPart(
             job_inputs,
             {JOB: job, **{name: _sha256(content) for name, content in observed.items()}},
             {JOB_CONF: conf_text(job | titles, paths), **observed},
@@ -220,7 +220,7 @@ def _of_media(lab: Lab, run: MediaRun, directory: Path) -> Plan:
     shares = boot.has_ready_point and not boot.save_state and not boot.state
     from_reset = {} if boot.has_ready_point else job
     return Plan(
-        boot=Part(
+        boot=PlanPart(
             boot_inputs,
             {CONF: conf | from_reset, "bochsrc": emulator.values},
             {
@@ -229,7 +229,7 @@ def _of_media(lab: Lab, run: MediaRun, directory: Path) -> Plan:
                 **{f"{medium.role}.img": medium.path.read_bytes() for medium in boot.floppies},
             },
         ),
-        job=Part(job_inputs, {JOB: job} if boot.has_ready_point else {}, {JOB_CONF: job_text}),
+        job=PlanPart(job_inputs, {JOB: job} if boot.has_ready_point else {}, {JOB_CONF: job_text}),
         command=(
             (paths["restore"], saved_state.IMAGE)
             if boot.state
@@ -294,7 +294,7 @@ def _paths(inputs: Mapping[str, Path], directory: Path) -> dict[str, str]:
     return {role: relative(path, directory) for role, path in inputs.items()}
 
 
-def _layout(lab: Lab, run: ImageRun, kernel: bytes) -> boot.Layout:
+def _layout(lab: Lab, run: ImageRun, kernel: bytes) -> boot.BootLayout:
     """The layout of memory for the boot ROM. In the layout, the role of each file replaces the path
     of the file."""
     guest, memory = run.guest, int(run.machine.values["dram.size"])

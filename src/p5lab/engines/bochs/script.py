@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from p5lab.describe.boot import Boot
 from p5lab.describe.markers import BOOT_PHASE, WINDOW_PHASE
-from p5lab.describe.script import BOOT, READY, Script, Step
+from p5lab.describe.script import BOOT, READY, Script, ScriptStep
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def _lines(steps: Sequence[Mapping[str, str]], titles: Sequence[str], first: int
     )
 
 
-def _step(script: Script, step: Step, boot: Boot | None = None) -> dict[str, str]:
+def _step(script: Script, step: ScriptStep, boot: Boot | None = None) -> dict[str, str]:
     """The lines of a step. `boot`: the boot from media, whose floppies the step can insert."""
     lines = {}
     if step.chords:

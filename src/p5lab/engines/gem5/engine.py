@@ -23,9 +23,9 @@ from p5lab.describe import delivery
 from p5lab.describe import outputs as files
 from p5lab.describe.engine import DEVIATIONS, Capabilities
 from p5lab.describe.guest import X86_64, built
-from p5lab.describe.observation import Clocks, Cpi
+from p5lab.describe.observation import Cpi, NominalClocks
 from p5lab.describe.run import Run
-from p5lab.engines import EVENTS, Engine, Outcome, Part, Plan, check_inputs
+from p5lab.engines import EVENTS, Engine, Outcome, Plan, PlanPart, check_inputs
 from p5lab.engines.gem5 import checkpoint, direct, parameters, versions, workload
 from p5lab.engines.gem5.ending import reason
 from p5lab.engines.gem5.setup import Setup
@@ -114,7 +114,7 @@ class Classic(Engine):
                 system.cmdline, machine.core_hz, run.seed, chip=self.cpu(run) == versions.CHIP
             ),
             cpu=self.cpu(run),
-            nominal=Clocks() in run.observation,
+            nominal=NominalClocks() in run.observation,
             cpi=Cpi() in run.observation,
             extras="on" if gem5.extras else "off",
             limit_seconds=run.limit_seconds,
@@ -124,7 +124,7 @@ class Classic(Engine):
         sources = (configurations(lab), lab.root / "src/p5lab/engines/gem5")
         script = relative(configurations(lab) / "run.py", directory)
         return Plan(
-            boot=Part(
+            boot=PlanPart(
                 inputs,
                 {
                     "gem5": gem5.digest,

@@ -26,7 +26,7 @@ ELF64_X86 = (2, 62)  # the class and the machine
 
 
 @dataclass(frozen=True)
-class Layout:
+class KernelLayout:
     """`header`: the content of the file that is loaded at `header_address`. `initramfs_address`: 0
     without a RAM disk."""
 
@@ -35,7 +35,7 @@ class Layout:
     initramfs_address: int
 
 
-def layout(kernel: Path, initramfs: Path | None, memory: int) -> Layout:
+def layout(kernel: Path, initramfs: Path | None, memory: int) -> KernelLayout:
     """Places the RAM disk, if the guest has one, where the embedded engine places it. Raises
     UserError if the RAM disk does not fit."""
     size = initramfs.stat().st_size if initramfs else 0
@@ -49,7 +49,7 @@ def layout(kernel: Path, initramfs: Path | None, memory: int) -> Layout:
     if not initramfs:
         address = 0
     header = struct.pack("<B7xII", UNASSIGNED_LOADER, address, size)
-    return Layout(header, BOOT_PARAMETERS + TYPE_OF_LOADER, address)
+    return KernelLayout(header, BOOT_PARAMETERS + TYPE_OF_LOADER, address)
 
 
 def kernel_end(kernel: Path) -> int:
