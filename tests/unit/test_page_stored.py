@@ -251,7 +251,7 @@ def test_a_program_without_a_sweep_has_single_values(p5lab, lab, tmp_path):
     made = {figure.id: figure.frame for figure in figures.of(found)}
     assert set(made) == {
         "effect-of-l2-size-on-all-benchmarks",
-        "benchmark-first-by-l2-size-one-run",
+        "benchmark-first-by-l2-size-one-bracket",
         "benchmarks-without-a-sweep",
     }
     assert all(frame["value"].notna().any() for frame in made.values())

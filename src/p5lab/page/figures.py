@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from p5lab.describe.observation import Region
 from p5lab.keep import swept_keys
 from p5lab.keep.store import Stored
 from p5lab.page import figure, overview_figure, sweep_figure
@@ -133,7 +132,8 @@ class _Maker:
         views = (View.OVERVIEW,) if len(self.compared.systems) > 1 else (View.OVERVIEW, View.RATES)
         metrics = [name for view in views for name in shown_in(view)]
         operations = "; ".join(
-            f"{self._label(question)}: one {self._operation(question)}" for question in questions
+            f"{self._label(question)}: one {self.compared.operation(question)}"
+            for question in questions
         )
         return self._figure(
             "all-benchmarks",
@@ -184,7 +184,7 @@ class _Maker:
         name: str | None = None,
     ) -> Figure:
         """A figure of one benchmark, `what`. `name`: as in `_figure`; empty for the title."""
-        title = f"Benchmark {what}: one {self._operation(questions[0])}"
+        title = f"Benchmark {what}: one {self.compared.operation(questions[0])}"
         link, caption = (
             what if name is None else name or title,
             [_bracket(self._record(questions[0]))],
@@ -340,14 +340,6 @@ class _Maker:
     def _workload(self, question: Question) -> dict[str, Any]:
         workload: dict[str, Any] = self._record(question)["workload"]
         return workload
-
-    def _operation(self, question: Question) -> str:
-        """Returns what one operation of a question is. In the bracket of --region, this is a call
-        of the function."""
-        region = Region.of_record(self._record(question))
-        if region and region.function == question.phase:
-            return "call"
-        return str(self._workload(question)["operation"])
 
     def _name(self, what: str) -> str:
         return str(self._workload(self.compared.phases(what)[0])["name"])

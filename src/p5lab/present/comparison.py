@@ -442,6 +442,10 @@ class Comparison:
         """Returns the row of a question, in the order of `systems`."""
         return [self.cell(question, system) for system in self.systems]
 
+    def operation(self, question: Question) -> str:
+        """What one operation of a question is (operation_of)."""
+        return operation_of(self.any_cell(question).record, question.phase)
+
     def any_cell(self, question: Question) -> Cell:
         """Returns the first cell of a question's row. Each question has at least one cell."""
         return next(cell for cell in self.cells(question) if cell)
@@ -531,7 +535,7 @@ class Comparison:
                         "workload": record["workload"]["name"],
                         "parameters": " ".join(f"{k}={v}" for k, v in record["parameters"].items()),
                         "phase": question.phase,
-                        "operation": record["workload"]["operation"],
+                        "operation": operation_of(record, question.phase),
                         "guest": system.guest,
                         "machine": system.machine,
                         "geometry": system.geometry,

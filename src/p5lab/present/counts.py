@@ -121,10 +121,7 @@ def _operation(compared: Comparison) -> str:
         return "one operation"
 
     names = {"run": "one run of the program", "call": "one call of the function"}
-    each = (
-        comparison.operation_of(compared.any_cell(question).record, question.phase)
-        for question in compared.questions
-    )
+    each = (compared.operation(question) for question in compared.questions)
     ones = {names.get(operation, f"one {operation}") for operation in each}
     return " or ".join(sorted(ones, reverse=True))
 

@@ -12,7 +12,7 @@ from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import breakdown, tables
 from p5lab.present.breakdown import PLAIN, Breakdown
-from p5lab.present.comparison import differing, system_of
+from p5lab.present.comparison import differing, operation_of, system_of
 from p5lab.present.tables import MISSING, Grid, clocks, percent
 from p5stats import cpi, tidy
 from p5stats.dimensions import DIMENSIONS
@@ -168,7 +168,7 @@ def _grid(title: str, stacks: Sequence[Stack]) -> Grid:
     rings = stacks[0].rings if alone else []
     runs = [""] if alone else [f"{name}\n" for name in names(stacks)]
     heads = ["component", *(f"{run}{what}" for run in runs for what in (unit, "%"))]
-    operation = stacks[0].stored.record["workload"]["operation"]
+    operation = operation_of(stacks[0].stored.record, stacks[0].phase)
     title = f"CPI stack of {title}: {unit} of one {operation}"
     grid = Grid(title, [*heads, *(f"ring {ring}" for ring in rings)])
     for name, parts in (*_chosen(stacks), (f"busy {unit}", cpi.components())):

@@ -111,7 +111,9 @@ def side_by_side(compared: Comparison, question: Question, width: int) -> list[G
     """Returns tables of all metrics of one question. Each system has a column of values, and a
     column of ratios to the values of the first system."""
     workload = compared.any_cell(question).record["workload"]
-    title = f"{compared.label(question)}: {workload['bracket']} (of one {workload['operation']})"
+    title = (
+        f"{compared.label(question)}: {workload['bracket']} (of one {compared.operation(question)})"
+    )
     names, cells = list(compared.names().values()), compared.cells(question)
     seeds = len(compared.seeds) > 1
     cost = COLUMN_WIDTH + RATIO_WIDTH + (SPREAD_WIDTH if seeds else 0)
@@ -147,7 +149,7 @@ def curves(compared: Comparison, what: str, width: int) -> list[Grid]:
     ]
     columns = _curve_columns(metrics, names, width, seeds=len(compared.seeds) > 1)
     heads = [workload["curve"], *(f"{names[column.system]}\n{column.head}" for column in columns)]
-    grid = Grid(f"{what}: counts of one {workload['operation']}", heads, points=True)
+    grid = Grid(f"{what}: counts of one {compared.operation(questions[0])}", heads, points=True)
     for question in questions:
         grid.add(question.phase, *(column.text(compared, question) for column in columns))
     return [grid]
@@ -184,9 +186,8 @@ def _curve_columns(
 
 def misses(compared: Comparison, question: Question) -> Grid:
     """Returns a table of misses with a row for each geometry."""
-    workload = compared.any_cell(question).record["workload"]
     grid = Grid(
-        f"{compared.label(question)}: misses of one {workload['operation']}",
+        f"{compared.label(question)}: misses of one {compared.operation(question)}",
         ["", *shown_in(View.MISSES).values()],
     )
     several = [

@@ -243,8 +243,8 @@ class _Table:
         title = "Means of one operation"
         if not self._named:
             question = self._rows[0][0]
-            workload = self._compared.any_cell(question).record["workload"]
-            title = f"{_title(self._compared, question)}: counts of one {workload['operation']}"
+            operation = self._compared.operation(question)
+            title = f"{_title(self._compared, question)}: counts of one {operation}"
         body = list(self._leading)
         for place, metric in enumerate(columns):
             body.append(self._cells(metric))
