@@ -63,10 +63,28 @@ def entries(before, after):
     }
 
 
+@pytest.fixture(scope="module")
+def copied_once(tmp_path_factory):
+    """Returns the directory of a copy of the checkout without build products, and its contents."""
+    root = copied(tmp_path_factory.mktemp("extending") / "checkout")
+    return root, contents(root)
+
+
 @pytest.fixture
-def copy(tmp_path):
-    """Returns a copy of the checkout without build products."""
-    return Lab(copied(tmp_path / "checkout"))
+def copy(copied_once):
+    """Returns the copy of the checkout. After the test, it is as before, and Python has compiled
+    its modules."""
+    root, before = copied_once
+    yield Lab(root)
+    for name in ("build", "results"):
+        shutil.rmtree(root / name, ignore_errors=True)
+    after = contents(root)
+    for path in entries(before, after):
+        place = root / path
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+    for path, content in before.items():
+        if after.get(path) != content:
+            (root / path).write_bytes(content)
 
 
 def lines_edited(before, after):
@@ -90,9 +108,8 @@ def row(what, name, new, edited):
 
 
 @pytest.mark.parametrize("what", RECIPES)
-def test_files_touched_to_add(copy, swept, what):
-    recipe = RECIPES[what]
-    before = contents(copy.root)
+def test_files_touched_to_add(copied_once, copy, swept, what):
+    recipe, before = RECIPES[what], copied_once[1]
     recipe.add(copy.root)
     after = contents(copy.root)
     assert before.keys() <= after.keys()
