@@ -89,9 +89,10 @@ SESSION = """
 
 TUTORIAL = "docs/start/tutorial.md"  # e2e/tutorial.py runs all commands of this document
 
-# Commands of other programs. `scripts`: the script exists and has the options. `host`: e2e runs
-# the command. `zig`: e2e compiles, but does not link, because the first link compiles a C library
-# for a minute. `shown`: nothing of p5lab is in the command, or the program is not on the host.
+# Commands of other programs. `scripts`: the script exists and has the options. `host`: e2e or
+# unit/test_cluster.py runs the command. `zig`: e2e compiles, but does not link, because the first
+# link compiles a C library for a minute. `shown`: nothing of p5lab is in the command, or the
+# program is not on the host.
 OTHERS = {
     r"python (guest-images|workloads|tools)/.*": "scripts",
     r"gem5\.opt .*configs/gem5/(run|program|library)\.py .*": "scripts",
