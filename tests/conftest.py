@@ -30,16 +30,23 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # with nohup, it is ignored
 FULL = os.environ.get("P5LAB_FULL") == "1"
 BUDGET = 15.0  # seconds on a quiet host
-# Files that take long, and long files whose names are near the end.
+# Files that take more than 10 s, so that no process has one of them alone at the end.
 FIRST = (
     "test_mach",
     "test_lab",
-    "test_uml",
-    "test_net_workloads",
-    "test_sweeps",
+    "test_typed_commands",
     "test_chen95_core",
-    "test_testing",
-    "test_validate",
+    "test_net_workloads",
+    "test_cycles",
+    "test_file_workloads",
+    "test_simpoint",
+    "test_sweeps",
+    "test_guest_boot",
+    "test_exact_totals",
+    "test_uml",
+    "test_cluster",
+    "test_extending",
+    "test_build_graph",
 )
 APART = "test_the_same_a_hundred_thousand_times"
 BUILT = os.environ.get("P5LAB_BUILT") == "1"
