@@ -5,7 +5,6 @@ import itertools
 import os
 import select
 import subprocess
-import sys
 import threading
 import tty
 from collections import Counter, OrderedDict
@@ -15,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
+import hostcc
 import pytest
 
 from p5lab.describe import delivery, experiment, guest, machine, workload
@@ -34,7 +34,7 @@ from p5lab.engines.bochs.engine import BOOT_CONF, CONF, JOB_CONF, Bochs
 from p5lab.execute import executor, forkserver
 from p5lab.execute.forkserver import Server, start
 from p5lab.keep import store
-from p5lab.lab import Lab, cache_directory
+from p5lab.lab import Lab
 from p5stats import events
 
 MACHINE = "p90-premiere2"
@@ -124,21 +124,8 @@ def guest_program(tmp_path_factory, lab):
 
     def build(source):
         built = tmp_path_factory.mktemp("program") / Path(source).stem
-        headers = ("workloads/lib", "guest-images/linux/p5ctr", "guest-images/parts/rootfs")
-        subprocess.run(
-            [
-                sys.executable,
-                lab.root / "workloads/build_workload.py",
-                "--cache",
-                cache_directory() / "zig",
-                *(word for path in headers for word in ("--include", lab.root / path)),
-                "--output",
-                built,
-                lab.root / "tests/e2e" / source,
-            ],
-            check=True,
-        )
-        return built
+        headers = (*hostcc.INCLUDE, "guest-images/parts/rootfs")
+        return hostcc.for_guests(built, lab.root / "tests/e2e" / source, headers)
 
     return build
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Compiles workloads with the host's compiler. For some tests, the module replaces calls of the C
-library by faulty calls.
+"""Compiles workloads with the host's compiler, or as the build does for the guests. For some tests,
+the module replaces calls of the C library by faulty calls.
 """
 
 import subprocess
+import sys
 
-from p5lab.lab import Lab
+from p5lab.lab import Lab, cache_directory
 
 ROOT = Lab.here().root
 INCLUDE = ("workloads/lib", "guest-images/linux/p5ctr")
@@ -25,6 +26,16 @@ def compiled(program, *arguments):
         ],
         check=True,
     )
+    return program
+
+
+def for_guests(program, source, includes=INCLUDE):
+    """Compiles `program` from a source as the build compiles a workload. `includes`: the places of
+    its headers, absolute or in the checkout. Returns the path of the program."""
+    words = [sys.executable, ROOT / "workloads/build_workload.py"]
+    words += ["--cache", cache_directory() / "zig"]
+    words += [word for place in includes for word in ("--include", ROOT / place)]
+    subprocess.run([*words, "--output", program, source], check=True)
     return program
 
 

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: MIT
 """bitblt: the cost of a frame on each path, and the detection of a wrong pixel."""
 
-import subprocess
-import sys
-
+import hostcc
 import pytest
 
 from p5lab.engines import EVENTS
-from p5lab.lab import Lab, cache_directory
 
-ROOT = Lab.here().root
 ROWS = 760
 DIRECT_1 = ROWS * 18  # words of 32 pixels
 DIRECT_8 = ROWS * 143  # words of 4 pixels
@@ -83,24 +79,7 @@ DRAWN = """
 def test_a_wrong_pixel_is_noticed(boot, tmp_path, job, wrong):
     source, program = tmp_path / "spoiled.c", tmp_path / "spoiled"
     source.write_text(wrong)
-    subprocess.run(
-        [
-            sys.executable,
-            "workloads/build_workload.py",
-            "--cache",
-            cache_directory() / "zig",
-            *(
-                word
-                for place in ("workloads/lib", "workloads/micro/bitblt", "guest-images/linux/p5ctr")
-                for word in ("--include", place)
-            ),
-            "--output",
-            program,
-            source,
-        ],
-        check=True,
-        cwd=ROOT,
-    )
+    hostcc.for_guests(program, source, (*hostcc.INCLUDE, "workloads/micro/bitblt"))
     run = boot(f"@program {job} frames=2", program=program)
     assert run.events.guest_status == 1
     assert run.output == "bitblt: row 5, column 8 of the window is wrong\n"

@@ -6,9 +6,9 @@ The tests are skipped if OpenSSL's source is not on this host. A run of the work
 
 import re
 import subprocess
-import sys
 from dataclasses import replace
 
+import hostcc
 import pytest
 
 from p5lab.describe import experiment
@@ -55,20 +55,9 @@ def header():
 def ran_on_host(directory, header):
     """Compiles the program for this host with the text of a header, and runs it."""
     (directory / "openssl-586.h").write_text(header)
-    program = directory / "timed-ciphers"
-    places = ("workloads/lib", "guest-images/linux/p5ctr", str(directory))
-    subprocess.run(
-        [
-            sys.executable,
-            "workloads/build_workload.py",
-            "--cache",
-            Fetcher.here(LAB.root).cache / "zig",
-        ]
-        + [word for place in places for word in ("--include", place)]
-        + ["--output", program, "workloads/micro/timed-ciphers/timed-ciphers.c"],
-        cwd=LAB.root,
-        check=True,
-    )
+    source = LAB.root / "workloads/micro/timed-ciphers/timed-ciphers.c"
+    places = (*hostcc.INCLUDE, directory)
+    program = hostcc.for_guests(directory / "timed-ciphers", source, places)
     arguments = [f"{name}={value}" for name, value in SMALL.items()]
     return subprocess.run([program, *arguments], capture_output=True, text=True)
 

@@ -11,10 +11,11 @@ import sys
 import tarfile
 from pathlib import Path
 
+import hostcc
 import pytest
 
 from p5lab.describe import workload
-from p5lab.lab import Lab, cache_directory
+from p5lab.lab import Lab
 
 LAB = Lab.here()
 ROOT = LAB.root
@@ -418,26 +419,11 @@ def test_described_parameters_are_the_programs_own(native, name):
 
 def test_program_does_not_depend_on_paths(tmp_path, lab):
     """Two copies of the sources at other paths give the same program as the checkout."""
-    builder = ROOT / "workloads/build_workload.py"
     built = []
     for place in (tmp_path / "a", tmp_path / "long name" / "b"):
         shutil.copytree(ROOT / "workloads", place / "workloads")
         shutil.copytree(ROOT / "guest-images/linux/p5ctr", place / "p5ctr")
-        subprocess.run(
-            [
-                sys.executable,
-                builder,
-                "--cache",
-                cache_directory() / "zig",
-                "--include",
-                place / "workloads/lib",
-                "--include",
-                place / "p5ctr",
-                "--output",
-                place / "null",
-                place / "workloads/micro/null/null.c",
-            ],
-            check=True,
-        )
+        includes, source = ("workloads/lib", "p5ctr"), place / "workloads/micro/null/null.c"
+        hostcc.for_guests(place / "null", source, [place / one for one in includes])
         built.append((place / "null").read_bytes())
     assert built[0] == built[1] == LAB.program("linux", "null").read_bytes()
