@@ -4,7 +4,6 @@ shell.
 """
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -91,15 +90,12 @@ def shell(*lines, guest="linux"):
     """Runs a session with commands from a pipe. Returns exit status, standard output and standard
     error.
     """
-    root = Lab.here().root
-    path = os.pathsep.join((f"{root}/src", f"{root}/stats-parsers"))
     done = subprocess.run(
         [sys.executable, "-m", "p5lab", "shell", guest, "--no-build"],
         input="\n".join(lines),
         capture_output=True,
         text=True,
         timeout=120,
-        env={**os.environ, "PYTHONPATH": path},
     )
     return done.returncode, done.stdout, done.stderr
 

@@ -153,11 +153,8 @@ def scripted(tmp_path):
 def started(words, results):
     """Starts the run in another process. Returns it, with its engine after the first steps of the
     script; no engine if the run has ended before."""
-    root = Lab.here().root
-    paths = os.pathsep.join(str(root / part) for part in ("src", "stats-parsers"))
     command = subprocess.Popen(
         [sys.executable, "-c", COMMAND, results, "run", *map(str, words), "--no-build"],
-        env={**os.environ, "PYTHONPATH": paths},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

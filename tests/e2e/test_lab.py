@@ -5,7 +5,6 @@ the predictions beside the results. The cells run in this process, so that they 
 With --full, the student's notebook also has a kernel of its own.
 """
 
-import os
 import re
 
 import nbclient
@@ -64,11 +63,8 @@ def in_a_kernel(name, results):
     first = ELSEWHERE.format(results=str(results), work=str(work))
     code = [nbformat.v4.new_code_cell(one) for one in (first, *cells(name))]
     notebook = nbformat.v4.new_notebook(cells=code)
-    paths = os.pathsep.join(str(ROOT / part) for part in ("src", "stats-parsers"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", paths)
-        place = {"metadata": {"path": str(ROOT / "notebooks")}}
-        nbclient.NotebookClient(notebook, timeout=MACHINE_SECONDS, resources=place).execute()
+    place = {"metadata": {"path": str(ROOT / "notebooks")}}
+    nbclient.NotebookClient(notebook, timeout=MACHINE_SECONDS, resources=place).execute()
     return [
         "".join(
             one.get("text", "") or one.get("data", {}).get("text/plain", "")

@@ -38,11 +38,10 @@ tmux = pytest.mark.skipif(not shutil.which("tmux"), reason="needs tmux")
 
 def shell(*words):
     """The command line of a shell, and its environment."""
-    path = os.pathsep.join(str(ROOT / name) for name in ("src", "stats-parsers"))
     command = [sys.executable, "-m", "p5lab", "shell", *map(str, words), "--model", "off"]
     # Without these two, a terminal's size is that of the terminal.
     ours = {name: text for name, text in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    return [*command, "--no-build"], {**ours, "PYTHONPATH": path}
+    return [*command, "--no-build"], ours
 
 
 def eventually(found, what):

@@ -106,11 +106,8 @@ def contents(lab):
 
 
 def start(place, *arguments):
-    root = Lab.here().root
-    paths = os.pathsep.join(str(root / part) for part in ("src", "stats-parsers"))
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, str(place), "run", *arguments],
-        env={**os.environ, "PYTHONPATH": paths},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

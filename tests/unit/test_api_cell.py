@@ -3,13 +3,10 @@
 cell stops the runs. The cells run in a real kernel, in a laboratory with a scripted engine.
 """
 
-import os
-
 import fakelab
 import nbclient
 import nbformat
 import pytest
-from fakelab import REPO
 
 BEGIN = """
 import p5lab
@@ -24,12 +21,7 @@ def executed(lab, *sources):
     """Runs cells in a kernel of their own, also after errors. Returns the outputs of each cell."""
     texts = (BEGIN.format(root=str(lab.root)), *sources)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in texts])
-    with pytest.MonkeyPatch.context() as patch:
-        paths = [REPO / name for name in ("src", "stats-parsers")]
-        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, paths)))
-        nbclient.NotebookClient(
-            notebook, timeout=600, startup_timeout=600, allow_errors=True
-        ).execute()
+    nbclient.NotebookClient(notebook, timeout=600, startup_timeout=600, allow_errors=True).execute()
     return [cell["outputs"] for cell in notebook.cells[1:]]
 
 

@@ -308,7 +308,6 @@ def test_after_the_wait_for_another_build_the_products_are_compared_again(lab, w
 
 def start_build(lab):
     """Starts a build in another process."""
-    source = Path(__file__).resolve().parents[2]
     return subprocess.Popen(
         [
             sys.executable,
@@ -323,7 +322,6 @@ def start_build(lab):
         cwd=lab.root,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": f"{source}/src:{source}/stats-parsers"},
     )
 
 

@@ -511,7 +511,7 @@ def test_a_power_cut_needs_a_disk_and_the_embedded_engine(lab, capsys):
 
 def python(*words, first="", **options):
     """Executes Python in a process of its own, with the directory `first` before all packages."""
-    paths = f"{first}:{REPO / 'src'}:{REPO / 'stats-parsers'}"
+    paths = f"{first}:{os.environ['PYTHONPATH']}"
     return subprocess.run(
         [sys.executable, *words],
         env={**os.environ, "PYTHONPATH": paths.removeprefix(":")},

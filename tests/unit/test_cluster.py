@@ -35,12 +35,8 @@ SWEEP = """
 grid = { l2.size = ["128K", "256K", "512K"] }
 """
 RESULT = ("events.jsonl", "counts.parquet")
-ENVIRONMENT = {
-    **os.environ,
-    "PYTHONPATH": f"{REPO / 'src'}:{REPO / 'stats-parsers'}",
-    # Dask examines its own stacks a hundred times in a second.
-    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
-}
+# Dask examines its own stacks a hundred times in a second.
+ENVIRONMENT = {**os.environ, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
 
 
 @pytest.fixture(autouse=True)

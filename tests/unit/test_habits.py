@@ -23,8 +23,6 @@ from p5lab.errors import STATUS_BAD_INPUT, STATUS_FAILED
 from p5lab.host import doctor
 from p5lab.lab import Lab
 
-ENVIRONMENT = {"PYTHONPATH": f"{fakelab.REPO}/src:{fakelab.REPO}/stats-parsers"}
-
 
 def run(*words, **more):
     environment = {name: value for name, value in os.environ.items() if name != "P5LAB_PROGRESS"}
@@ -32,14 +30,13 @@ def run(*words, **more):
         [sys.executable, "-m", "p5lab", *words],
         capture_output=True,
         text=True,
-        env={**environment, **ENVIRONMENT, **more},
+        env={**environment, **more},
         check=False,
     )
 
 
 @pytest.mark.parametrize("name", parsers.names())
-def test_every_command_has_examples_that_make_sense(name, capfd, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])  # for bench, a separate program
+def test_every_command_has_examples_that_make_sense(name, capfd):
     assert cli.main(["help", name], Lab(fakelab.REPO)) == 0
     shown = capfd.readouterr().out
     assert "examples:\n  ./p5lab " in shown
@@ -274,7 +271,6 @@ def test_list_starts_without_what_only_others_need():
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        env={**os.environ, **ENVIRONMENT},
         check=True,
     )
     assert not heavy & set(done.stdout.splitlines()[-1].split())

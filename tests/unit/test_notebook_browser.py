@@ -54,12 +54,11 @@ def address(mine, tmp_path_factory):
         port = free.getsockname()[1]
     home = tmp_path_factory.mktemp("home")
     log = home / "server.log"
-    paths = os.pathsep.join(str(REPO / name) for name in ("src", "stats-parsers"))
     command = [sys.executable, "-m", "p5lab", "notebook", f"my-{NOTEBOOKS[0]}"]
     with log.open("w") as file:
         process = subprocess.Popen(
             [*command, "--no-browser", "--port", str(port)],
-            env={**os.environ, "PYTHONPATH": paths, "P5LAB_PATH": str(mine), "HOME": str(home)},
+            env={**os.environ, "P5LAB_PATH": str(mine), "HOME": str(home)},
             stdout=file,
             stderr=subprocess.STDOUT,
         )

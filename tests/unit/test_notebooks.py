@@ -7,7 +7,6 @@ the lab course and `compare` make runs, so tests/e2e/test_lab.py runs them.
 
 import ast
 import itertools
-import os
 import re
 
 import nbclient
@@ -57,9 +56,8 @@ def test_there_are_these():
 
 @pytest.fixture(scope="module")
 def kernel():
-    paths = os.pathsep.join(str(REPO / name) for name in ("src", "stats-parsers"))
     manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=str(PLACE), env={**os.environ, "PYTHONPATH": paths})
+    manager.start_kernel(cwd=str(PLACE))
     yield manager
     manager.shutdown_kernel(now=True)
 

@@ -165,12 +165,7 @@ def start(environment, **more):
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code, environment.root],
-        env={
-            **os.environ,
-            "PYTHONPATH": f"{REPO}/src:{REPO}/stats-parsers",
-            "WAIT_AT": "a-name.with_all",
-            **more,
-        },
+        env={**os.environ, "WAIT_AT": "a-name.with_all", **more},
         stderr=subprocess.PIPE,
         text=True,
     )

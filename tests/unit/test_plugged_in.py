@@ -135,11 +135,7 @@ def test_a_wrong_observer_outside_of_the_checkout_is_one_line(tmp_path, make, sa
     make(tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "p5lab", "run", "--help"],
-        env={
-            **os.environ,
-            VARIABLE: str(tmp_path),
-            "PYTHONPATH": f"{REPO}/src:{REPO}/stats-parsers",
-        },
+        env={**os.environ, VARIABLE: str(tmp_path)},
         capture_output=True,
         text=True,
     )

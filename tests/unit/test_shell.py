@@ -15,7 +15,6 @@ import time
 from pathlib import Path
 
 import pytest
-from fakelab import REPO
 
 # A guest that prints a prompt, echoes its input like a terminal, implements a few commands, and
 # exits at the end of its input. It records its input.
@@ -73,10 +72,8 @@ def start(lab, *arguments, **options):
         "from p5lab.lab import Lab;"
         f" sys.exit(cli.main(sys.argv[1:], Lab(Path({str(lab.root)!r}))))"
     )
-    environment = {**os.environ, "PYTHONPATH": f"{REPO}/src:{REPO}/stats-parsers"}
     return subprocess.Popen(
         [sys.executable, "-c", code, "shell", "toy", "--no-build", *arguments],
-        env=environment,
         stderr=subprocess.PIPE if "stdout" in options else None,
         **options,
     )
