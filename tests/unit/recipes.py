@@ -70,7 +70,6 @@ def python(root, *arguments, **variables):
 
 DOCTEST = REPO / "build/tests/include"  # the C++ test framework
 DOCTEST_MAIN = REPO / "build/obj/tests/cases/main.o"
-BASE = REPO / "build/obj/engine/any/base"  # objects of engine/base, which knows no declaration
 
 
 def compiled_and_run(root, sources, includes=(), options=()):
@@ -244,7 +243,7 @@ def check_device(lab):
     if not DOCTEST_MAIN.exists():
         pytest.skip(f"{DOCTEST_MAIN.relative_to(REPO)} is not built: ./p5lab build")
     sources = [
-        *(BASE / f"{path.name}.o" for path in (engine / "base").glob("*.cc")),
+        *(engine / "base").glob("*.cc"),
         *(engine / "devices").glob("*.cc"),
         *(engine / "devices/alarm").glob("*.cc"),
         DOCTEST_MAIN,
