@@ -122,11 +122,11 @@ def closure(wanted: list[str], packages: dict[str, Package]) -> set[str]:
             if name in LEFT_OUT:
                 continue
             names.add(name)
-            for further in {"", *need.extras}:
-                if (name, further) not in seen:
-                    seen.add((name, further))
+            for extra in {"", *need.extras}:
+                if (name, extra) not in seen:
+                    seen.add((name, extra))
                     lines = packages[name].needs.get(python, [])
-                    waiting += [(Requirement(line), further) for line in lines]
+                    waiting += [(Requirement(line), extra) for line in lines]
     return names
 
 

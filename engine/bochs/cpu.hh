@@ -44,7 +44,8 @@ inline observe::Position here() {
 // Returns the base address of the thread-local data, by which the region knows its thread.
 p5::Linear thread_base();
 
-// Returns ring, mode and address space, without the keys of the caches' control register TR12.
+// Returns ring, mode, address space and what else the control registers say. TR12, which can also
+// turn the caches off, is a register of the model.
 p5::State state();
 
 // Returns the bytes of all registers that a program of ring 3 can read or use.

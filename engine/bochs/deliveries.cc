@@ -17,8 +17,6 @@ namespace {
 
 using p5::Linear;
 
-constexpr unsigned kLinuxCall = 0x80;
-
 bool delivery_known;  // p5_interrupt() belongs to an exception or hardware interrupt
 
 // Whether the signal of kill(), tkill() or tgkill() ends a program, so that its stack tells where.
@@ -72,7 +70,7 @@ void lock_bus(Linear at) {
 void interrupt(unsigned vector) {
   transitions.expect();
   if (!delivery_known) {
-    if (vector == kLinuxCall) program_enters(vector, 0, cpu()->prev_rip, sends_signal());
+    if (vector == unsigned(session::kLinuxCall)) program_enters(vector, 0, cpu()->prev_rip, sends_signal());
     transitions.expect("int", int(vector));
     watching.delivered(p5::Entry::Soft, vector, {0, 0});
     model().soft_interrupt(Bit8u(vector));

@@ -2,7 +2,8 @@
 // How do Bochs and the Pentium model work together? Hooks in Bochs call the model, which supplies
 // the time. This file translates the hooks of instructions, accesses and control registers. Other
 // files of this folder translate interrupts (deliveries.cc), time (time.cc), repeated strings
-// (string_blocks.cc) and what the processor says about itself (processor.cc). The model is in p5/.
+// (string_blocks.cc), the x87's errors (x87.cc), the drives (drives.cc), the devices (devices.cc)
+// and what the processor says about itself (processor.cc). The model is in p5/.
 // session/ executes the markers.
 #include "bochs/glue.hh"
 
@@ -56,7 +57,7 @@ __attribute__((noinline)) void before_general(bxInstruction_c* i) {
   if (i->p5.length == 0) return;  // the end-of-trace filler
   transitions.refresh_if_pending();
   const Linear linear = next_code();
-  if (__builtin_expect(watching.each(), 0)) watching.before(i->p5, linear);
+  if (__builtin_expect(watching.instructions(), 0)) watching.before(i->p5, linear);
   if (__builtin_expect(model().instrumented(), 0)) {
     if (!model().warm_fast(i->p5, linear)) return before_instrumented(i->p5, linear);
     last_linear = linear;

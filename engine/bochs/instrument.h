@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Bochs's instrumentation interface for the Pentium model. Bochs itself includes only this header
-// and p5/insn.hh. glue.cc contains the functions. Hooks that the model does not need are empty.
+// Bochs's instrumentation interface for the Pentium model. Bochs itself includes only this header,
+// p5/insn.hh and p5/isa.hh. The files beside it contain the functions: glue.cc says which. Hooks
+// that the model does not need are empty.
 #pragma once
 
 #if !BX_INSTRUMENTATION

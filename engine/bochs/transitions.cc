@@ -10,12 +10,6 @@
 
 namespace bochs {
 
-namespace {
-
-constexpr int kLinuxCall = 0x80;
-
-}  // namespace
-
 Transitions transitions;
 
 void Transitions::refresh() {
@@ -42,7 +36,7 @@ void Transitions::refresh() {
 
 observe::Entrance Transitions::entrance() const {
   const std::string_view kind = crossed_.kind ? crossed_.kind : "";
-  const bool call = kind == "gate" || (kind == "int" && crossed_.vector == kLinuxCall);
+  const bool call = kind == "gate" || (kind == "int" && crossed_.vector == session::kLinuxCall);
   return {crossed_.kind, crossed_.vector, call ? general_register(0) : 0};
 }
 

@@ -16,7 +16,7 @@ void Watching::take() {
   issues_ = measurement.observers().issues();
   region_ = measurement.region();
   branches_ = blocks_ || !observers_.each().empty();
-  each_ = region_ || issues_ || !observers_.all().empty();
+  instructions_ = region_ || issues_ || !observers_.all().empty();
 }
 
 void Watching::before(const p5::Insn& insn, p5::Linear linear) {

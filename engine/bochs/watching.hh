@@ -18,7 +18,7 @@ class Watching {
   // Whether branch() must be called: someone sees each instruction or each basic block.
   bool branches() const { return branches_; }
   // Whether before() must be called.
-  bool each() const { return each_; }
+  bool instructions() const { return instructions_; }
 
   // The region, the issues and the observers of observe::Group::each() see each instruction before
   // its execution. They take the model off its fast path. The other observers need only far
@@ -43,8 +43,8 @@ class Watching {
   observe::Group observers_;           // of engine/observe; empty before the guest is ready
   measure::Issues* issues_ = nullptr;  // null: not requested, or the guest is not ready yet
   session::Region* region_ = nullptr;  // the same
-  bool branches_ = false, each_ = false;
-  p5::ClassId last_class_{};   // class of the last instruction that began, if each_
+  bool branches_ = false, instructions_ = false;
+  p5::ClassId last_class_{};   // class of the last instruction that before() has seen
   p5::Linear after_last_ = 0;  // the address of the instruction after it
 };
 

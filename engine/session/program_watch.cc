@@ -10,7 +10,6 @@ namespace session {
 namespace {
 
 constexpr unsigned kPage = 4096, kStackWords = 160;
-constexpr int kLinuxCall = 0x80;  // INT 80h
 const char* const kRegisters[] = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
 
 }  // namespace

@@ -15,6 +15,8 @@
 
 namespace session {
 
+constexpr int kLinuxCall = 0x80;  // INT 80h
+
 // The last way of a program of ring 3 into the kernel: an exception or INT 80h.
 struct KernelEntry {
   int vector = -1;     // -1: none

@@ -169,7 +169,7 @@ def read(directory: Path, observer: Observer) -> Counted:
     files are kept. StatsError for a damaged file."""
     files = (path.stat() for path in (directory / observer.file, directory / tidy.RECORD))
     with suppress(FileNotFoundError):
-        stamps = tuple((status.st_mtime_ns, status.st_size) for status in files)
+        stamps = tuple((stat.st_mtime_ns, stat.st_size) for stat in files)
         return _read(directory, observer, stamps)
     return _read.__wrapped__(directory, observer, ())
 

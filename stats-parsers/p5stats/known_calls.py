@@ -139,7 +139,7 @@ def _names(where: str, table: Mapping[str, object], base: int) -> dict[int, str]
 
 
 def _numbers(where: str, values: Sequence[object], base: int) -> tuple[int, ...]:
-    return tuple(_number(where, text, base) for text in values)
+    return tuple(_number(where, value, base) for value in values)
 
 
 def _number(where: str, text: object, base: int) -> int:

@@ -57,13 +57,13 @@ class Shown:
 
     `head`: of a column, with line breaks. `title`: of a figure. `short`: further names for
     --metric. `places`: for each view, the place of the metric among the metrics of the view (the
-    most important has 1), also with another head.
+    most important has 1, and 2.5 is between 2 and 3), also with another head.
     """
 
     head: str = ""
     title: str = ""
     short: tuple[str, ...] = ()
-    places: Mapping[View, int | tuple[int, str]] = field(default_factory=dict, hash=False)
+    places: Mapping[View, float | tuple[float, str]] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _microseconds(c: Counts, hz: int) -> float:
     return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
 
 
-def at(**places: int | tuple[int, str]) -> Mapping[View, int | tuple[int, str]]:
+def at(**places: float | tuple[float, str]) -> Mapping[View, float | tuple[float, str]]:
     """Returns `places` of a declaration. The keywords are the names of views, in small letters."""
     return {View[name.upper()]: place for name, place in places.items()}
 

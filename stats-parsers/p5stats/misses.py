@@ -96,13 +96,13 @@ class _Reader:
     def __init__(self) -> None:
         self._sites: dict[int, Site] = {}
         self._open: list[tuple[int, MissesBracket]] = []
-        self._found: dict[int, list[MissesBracket]] = {}
+        self._brackets: dict[int, list[MissesBracket]] = {}
 
     def read(self, path: Path) -> dict[int, list[MissesBracket]]:
         jsonl.between(path, "a trace of misses", SCHEMA_VERSION, lambda _: None, self._line)
         if self._open:
             raise StatsError(f"{path}: ends inside a bracket: the run did not finish")
-        return self._found
+        return self._brackets
 
     def _line(self, record: dict[str, Any]) -> None:
         match record["type"]:
@@ -132,7 +132,7 @@ class _Reader:
         bracket.beyond += jsonl.whole(record["beyond"])
         for _, outer in self._open:
             outer.beyond += bracket.beyond
-        self._found.setdefault(record["phase"], []).append(bracket)
+        self._brackets.setdefault(record["phase"], []).append(bracket)
 
     def _miss(self, record: dict[str, Any], begin: int) -> Miss:
         if record["event"] not in ARRAYS:

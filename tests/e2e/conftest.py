@@ -20,7 +20,7 @@ import pytest
 from p5lab.describe import delivery, experiment, guest, machine, workload
 from p5lab.describe import program as programs
 from p5lab.describe.observation import (
-    Attribute,
+    AttributedCounts,
     BlockVectors,
     Geometries,
     NominalClocks,
@@ -376,7 +376,7 @@ def boot(lab, workloads, directories):
                 Geometries(tuple(shadows)) if shadows else None,
                 Trace(tuple(trace), accesses) if trace else None,
                 BlockVectors(vectors, vector_events) if vectors else None,
-                Attribute(tuple(attribute)) if attribute else None,
+                AttributedCounts(tuple(attribute)) if attribute else None,
                 sample,
                 PowerCut(power_cut) if power_cut else None,
                 NominalClocks.of(clocks),

@@ -16,7 +16,7 @@ from debian_programs import CASES
 from delivered_workload import ran
 
 from p5lab.describe import guest
-from p5lab.describe.observation import Attribute, Observation
+from p5lab.describe.observation import AttributedCounts, Observation
 from p5lab.describe.program_files import ProgramFiles
 from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.execute.build_and_run import execute
@@ -181,7 +181,8 @@ def test_a_repeated_run_has_the_same_events(in_guest, own_lab):
 
 def test_functions_have_the_names_of_the_images_symbols(in_guest):
     directory = in_guest(
-        ("/usr/bin/sort", "/etc/passwd"), observation=Observation.of(Attribute(("functions",)))
+        ("/usr/bin/sort", "/etc/passwd"),
+        observation=Observation.of(AttributedCounts(("functions",))),
     )
     said = (directory / "attribution.jsonl").read_text()
     assert '"/usr/lib/i386-linux-gnu/libc.so.6"' in said

@@ -395,7 +395,6 @@ def test_same_run_same_events(mach, tmp_path, system):
             assert (alone.directory / name).read_bytes() == (forked.directory / name).read_bytes()
 
 
-@pytest.mark.full
 def test_seeds_place_pages_differently(mach):
-    job = "mem-read size=192K iterations=50000 placement=guest"
+    job = "mem-read size=192K iterations=5000 placement=guest"
     assert len({mach(job, seed=seed).totals(196608, CYCLES)[0] for seed in range(3)}) == 3

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from p5lab.cli import main as cli
-from p5lab.describe.observation import Attribute, Observation, Region
+from p5lab.describe.observation import AttributedCounts, Observation, Region
 from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
@@ -151,7 +151,7 @@ def ran(results, source):
         key = part, region, by, cflags
         if key not in known:
             wishes = [Region(region)] if region else []
-            wishes += [Attribute(by)] if by else []
+            wishes += [AttributedCounts(by)] if by else []
             choice = Filter(observation=Observation.of(*wishes))
             (run,) = prepare(
                 results, Request(UserProgram(source, part, cflags=cflags), choice)

@@ -356,7 +356,7 @@ METRIC = """    Metric(
         "cycles/instruction",
         "idle cycles per instruction",
         lambda c, hz: c.ratio(c["cycles.idle"], c["instructions"]),
-        Shown(head="idle\\nCPI", places=at(headline=2)),
+        Shown(head="idle\\nCPI", places=at(headline=2.5)),
     ),
 """
 

@@ -571,5 +571,7 @@ def test_commands_are_quiet_if_their_reader_ends_first(module):
 
 
 def test_two_views_of_a_run_are_refused(p5lab):
-    status, out, err = p5lab("show", "0000", "--cpi", "--timeline")
-    assert (status, out) == (2, "") and "--cpi" in err and "--timeline" in err
+    for words in ("--cpi --timeline", "--calls --modes", "--cpi --calls", "--by ring --calls"):
+        status, out, err = p5lab("show", "0000", *words.split())
+        options = [word for word in words.split() if word.startswith("--")]
+        assert (status, out) == (2, "") and all(option in err for option in options)

@@ -315,7 +315,7 @@ def of_image(role, *seeds, named=False):
             path = put(tmp_path / "user.img", data)
             form = image_format.of(path)
             try:
-                (found,) = media.found([MediumFile(role, str(path), "--medium")], images)
+                (found,) = media.checked([MediumFile(role, str(path), "--medium")], images)
                 return found, found.path.stat().st_size
             except UserError as error:
                 if form and not form.unpack:
@@ -384,7 +384,7 @@ def of_record(tmp_path):
         if stored.record["label"] == "?":
             raise UserError(stored.record["reason"])
         runs.each(console, [stored])
-        runs.one(console, stored)
+        runs.show(console, stored)
         plan.Estimate(lambda: [stored])(run)
         if stored.status == "ok":
             tidy.load(lab.results)

@@ -14,7 +14,7 @@ from p5lab.keep import store
 from p5lab.keep.store import Stored
 from p5lab.page import charts, divided_figure, svg
 from p5lab.page.run_figures import functions
-from p5lab.present.breakdown import Breakdown, BreakdownRow, BreakdownTable, SeedGroup
+from p5lab.present.breakdown import BreakdownQuestion, BreakdownRow, BreakdownTable, SeedGroup
 from p5lab.present.column import Column
 
 CYCLES = Column("busy cycles", "cycles", False)
@@ -35,7 +35,9 @@ def table(by, rows, systems=1):
         BreakdownRow(key, tuple(None if n is None else {"cycles.busy": float(n)} for n in own))
         for key, own in rows.items()
     ]
-    return BreakdownTable("dup", "dup", Breakdown(by), tuple(named), (CYCLES,), tuple(counts))
+    return BreakdownTable(
+        "dup", "dup", BreakdownQuestion(by), tuple(named), (CYCLES,), tuple(counts)
+    )
 
 
 def test_functions_of_one_run_are_bars():
@@ -81,7 +83,7 @@ def test_the_caption_says_only_what_is_true():
     (said,) = divided_figure._figure(chosen, None).caption
     assert "add up" not in said and "ring=0" in said
     ratio = Column("CPI (busy)", "cycles/instruction", False)
-    asked = Breakdown(("function",), metrics=(ratio,))
+    asked = BreakdownQuestion(("function",), metrics=(ratio,))
     rows = {("tiny",): (9, 1), ("hot",): (30, 10)}
     counts = [
         BreakdownRow(key, ({"cycles.busy": float(a), "instructions": float(b)},))

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from p5lab.keep.store import Stored
 from p5lab.present import breakdown_table, column
-from p5lab.present.breakdown import Breakdown, BreakdownRow, BreakdownTable, SeedGroup
+from p5lab.present.breakdown import BreakdownQuestion, BreakdownRow, BreakdownTable, SeedGroup
 from p5stats.dimensions import WHOLE_RUN
 
 RECORD = {
@@ -32,7 +32,7 @@ def table(rows, metrics, systems=2, phase="dup", by=("function",), **question):
         for name, n in rows.items()
     )
     columns = column.parse([metrics])
-    asked = Breakdown(by, metrics=columns, **question)
+    asked = BreakdownQuestion(by, metrics=columns, **question)
     return BreakdownTable("dup", phase, asked, named, (), counts).ordered(columns)
 
 

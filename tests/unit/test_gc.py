@@ -11,7 +11,7 @@ from fakelab import call_events
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
-from p5lab.describe.observation import Attribute, Observation, PowerCut, Trace, functions
+from p5lab.describe.observation import AttributedCounts, Observation, PowerCut, Trace, functions
 from p5lab.describe.request import Filter
 from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
@@ -71,7 +71,7 @@ def test_failed_and_superseded_runs_go_and_the_others_stay(lab, monkeypatch):
     seeded = run(lab, seeds=(1,))
     traced = run(lab, observation=Observation.of(Trace(("crossings",))))
     attributed = [
-        run(lab, observation=Observation.of(Attribute(kinds)))
+        run(lab, observation=Observation.of(AttributedCounts(kinds)))
         for kinds in (("functions",), ("functions", "stacks"))
     ]
     lab.behave(events={"chase": call_events(status=2)})

@@ -114,8 +114,8 @@ def test_a_medium_has_the_digest_of_its_raw_image(tmp_path):
     plain.write_bytes(BOOT)
     packed.write_bytes(gzip.compress(BOOT))
     images = partial(raw_image.raw, Lab(tmp_path / "lab"), False)
-    (one,) = media.found([MediumFile("floppy_a", str(plain), "--floppy")], images)
-    (other,) = media.found([MediumFile("floppy_a", str(packed), "--floppy")], images)
+    (one,) = media.checked([MediumFile("floppy_a", str(plain), "--floppy")], images)
+    (other,) = media.checked([MediumFile("floppy_a", str(packed), "--floppy")], images)
     assert (one.sha256, one.form, one.packed) == (other.sha256, "160k", "")
     assert (other.recorded["file"], other.packed) == ("a.img.gz", "gzip")
     (said,) = boot.packed(boot.Boot((other,)))
@@ -250,7 +250,7 @@ def test_an_imagedisk_file_that_is_no_floppy_of_a_pc_gets_no_advice_to_lengthen_
     with pytest.raises(
         UserError, match=r"ImageDisk.* 4,608 bytes is not the size of a floppy"
     ) as error:
-        media.found(
+        media.checked(
             [MediumFile("floppy_a", str(path), "--floppy")],
             partial(raw_image.raw, Lab(tmp_path), False),
         )
@@ -278,10 +278,10 @@ def test_a_floppy_without_signature_boots_if_it_has_code(tmp_path):
         assert disk_image.has_unsigned_code(path) == unsigned
         wanted = [MediumFile("floppy_a", str(path), "--floppy")]
         if unsigned or content == BOOT[:512]:
-            assert boot.Boot(media.found(wanted, RAW)).has_unsigned_floppy == unsigned
+            assert boot.Boot(media.checked(wanted, RAW)).has_unsigned_floppy == unsigned
         else:
             with pytest.raises(UserError, match="neither ends with 55 AA nor begins with code"):
-                media.found(wanted, RAW)
+                media.checked(wanted, RAW)
 
 
 def cdrom(media_type, boot=BOOT, bootable=0x88):
@@ -315,10 +315,10 @@ def test_the_second_floppy_keeps_its_letter_if_a_cdrom_is_drive_a(tmp_path, cont
         MediumFile("cdrom", str(disc), "--cdrom"),
         MediumFile("floppy_b", str(floppy), "--put"),
     ]
-    booted = boot.Boot(media.found(wanted, RAW))
+    booted = boot.Boot(media.checked(wanted, RAW))
     assert booted.drive_number("floppy_b") == drive
     floppy_a = MediumFile("floppy_a", str(floppy), "--floppy")
-    assert boot.Boot(media.found([*wanted, floppy_a], RAW)).drive_number("floppy_b") == 1
+    assert boot.Boot(media.checked([*wanted, floppy_a], RAW)).drive_number("floppy_b") == 1
 
 
 def test_formats_that_are_no_raw_images_have_names():

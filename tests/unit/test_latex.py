@@ -62,6 +62,9 @@ def test_commands_print_latex(lab, capsys):
         outside = re.sub(r"(?s)\\begin\{tabular\}.*?\\end\{tabular\}", "", out)
         assert len(outside) < len(out)
         assert all(not line or line.startswith("%") for line in outside.splitlines())
+    # A view of several runs has this form, too, so the missing stacks are the mistake here.
+    assert cli.main(["show", "tests", "--cpi", "--format", "latex"], lab) == 2
+    assert "CPI stack" in capsys.readouterr().err
     assert cli.main(["query", "SELECT 1", "--format", "latex"], lab) == 2
 
 

@@ -381,16 +381,24 @@ EMPTY_NAMES = {"one", "found"}
 
 
 def empty_names(text: str) -> list[str]:
-    """The variables and parameters of a module whose names say nothing about what they hold."""
-    names = (
-        (getattr(node, "id", "") if is_stored(node) else getattr(node, "arg", ""), node)
-        for node in ast.walk(ast.parse(text))
-    )
-    return [f"{node.lineno}: {name}" for name, node in names if name in EMPTY_NAMES]
+    """The definitions of a module whose names say nothing about what they are or hold: variables,
+    parameters, attributes, functions."""
+    names = [(name, node.lineno) for node in ast.walk(ast.parse(text)) for name in defined(node)]
+    return [f"{line}: {name}" for name, line in names if name.lstrip("_") in EMPTY_NAMES]
 
 
-def is_stored(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+def defined(node: ast.AST) -> list[str]:
+    """The names that a node of a syntax tree defines, or gives to a parameter."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+            return [name]
+        case ast.arg(arg=str(name)) | ast.keyword(arg=str(name)):
+            return [name]
+        case ast.FunctionDef(name=name) | ast.ExceptHandler(name=str(name)):
+            return [name]
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return [name]
+    return []
 
 
 def test_local_names_say_what_they_hold():
@@ -405,6 +413,9 @@ def test_local_names_say_what_they_hold():
 def test_an_empty_name_would_be_found():
     text = "found = 1\ndef f(one, run): return [one for one in run] + one_of(found=run)\n"
     assert sorted(empty_names(text)) == ["1: found", "2: found", "2: one", "2: one"]
+    for text in ("a.found = 1", "def _one(): pass", "try: a\nexcept E as one: b"):
+        assert len(empty_names(text)) == 1
+    assert empty_names("match a:\n case [one, *found]: one_of(a)") == ["2: one", "2: found"]
 
 
 def test_a_class_name_means_one_thing():

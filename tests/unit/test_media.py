@@ -172,7 +172,7 @@ def test_a_medium_that_does_not_boot_is_allowed_behind_one_that_does(tmp_path):
         media.MediumFile("floppy_a", str(floppy), "--floppy"),
         media.MediumFile("disk_1", str(disk), "--disk"),
     ]
-    found = media.found(wanted, RAW)
+    found = media.checked(wanted, RAW)
     assert [one.role for one in media.in_boot_order(found)] == ["floppy_a", "disk_1"]
     assert found[0].sha256 == hashlib.sha256(floppy.read_bytes()).hexdigest()
 
@@ -301,9 +301,9 @@ def test_another_file_name_is_searched_in_the_directories_of_media(lab, tmp_path
     monkeypatch.setenv("P5LAB_MEDIA", f"{tmp_path / 'first'}:{tmp_path / 'second'}")
     missing = r"missing medium small.img; put it into .*first or .*second"
     with pytest.raises(UserError, match=missing):
-        media.found(found, RAW)
+        media.checked(found, RAW)
     path = image(tmp_path / "second", "small.img", size=306 * 4 * 17 * 512)
-    (one,) = media.found(found, RAW)
+    (one,) = media.checked(found, RAW)
     assert one.path == path
 
 
@@ -356,7 +356,7 @@ def test_a_variant_inherits_the_media(lab, tmp_path):
 def test_media_that_the_bios_never_tries_are_refused(tmp_path):
     wanted = [media.MediumFile("disk_2", str(image(tmp_path)), "--disk")]
     with pytest.raises(UserError, match="boots from none of these media; expected one of floppy_a"):
-        media.found(wanted, RAW)
+        media.checked(wanted, RAW)
 
 
 def test_a_first_look_has_the_name_of_its_first_medium(tmp_path):

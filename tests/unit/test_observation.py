@@ -11,7 +11,7 @@ from p5lab.cli import main as cli
 from p5lab.describe import experiment, observation
 from p5lab.describe.observation import (
     KINDS,
-    Attribute,
+    AttributedCounts,
     BlockVectors,
     Capture,
     Cpi,
@@ -38,7 +38,7 @@ WISHES = [
     Geometries((Shadow("large", {"l2.size": "512K"}),)),
     Trace(("crossings", "accesses"), 5),
     BlockVectors(1000),
-    Attribute(("functions", "stacks")),
+    AttributedCounts(("functions", "stacks")),
     *(kind() for kind in plugged.KINDS.values()),
     Joint(("attribute", "calls", "modes")),
     Cpi(),
@@ -91,7 +91,7 @@ def test_options():
         Capture(),
     )
     wanted = parsed("--attribute", "stacks", "--attribute", "functions", "--attribute", "stacks")
-    assert wanted.get(Attribute) == Attribute(("functions", "stacks"))
+    assert wanted.get(AttributedCounts) == AttributedCounts(("functions", "stacks"))
     assert wanted.get(Trace) is None
     with pytest.raises(UserError, match="--accesses: expected a whole number, at least 1"):
         parsed("--accesses", "0")
@@ -130,7 +130,7 @@ def test_a_wish_that_sets_a_run_apart_does_so_by_its_lines(lab):
     for wish in WISHES:
         lines = wish.boot() | wish.job()
         # These have a key only for what they record.
-        assert lines.keys() >= set(wish.apart) or isinstance(wish, Trace | Attribute | Joint)
+        assert lines.keys() >= set(wish.apart) or isinstance(wish, Trace | AttributedCounts | Joint)
         record = {"identity": {"settings": {"engine.conf": wish.boot(), "job": wish.job()}}}
         assert bool(observation.apart(record)) == bool(wish.apart)
     assert (
@@ -152,8 +152,8 @@ def test_some_kinds_are_not_possible_in_a_sampled_run(lab, wish):
 def test_one_kind_at_a_time_hears_of_every_access():
     error = "here: --trace accesses and --attribute misses.* cannot share one run"
     with pytest.raises(UserError, match=error):
-        Observation.of(Trace(("accesses",)), Attribute(("misses",))).check_together("here")
-    Observation.of(Trace(("crossings",)), Attribute(("misses",))).check_together("here")
+        Observation.of(Trace(("accesses",)), AttributedCounts(("misses",))).check_together("here")
+    Observation.of(Trace(("crossings",)), AttributedCounts(("misses",))).check_together("here")
 
 
 @pytest.mark.parametrize(

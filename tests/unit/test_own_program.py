@@ -23,7 +23,7 @@ from p5lab.cli import parser, piped
 from p5lab.describe import experiment
 from p5lab.describe.elf import Elf
 from p5lab.describe.markers import WHOLE_PHASE
-from p5lab.describe.observation import Attribute, Observation, Region, functions
+from p5lab.describe.observation import AttributedCounts, Observation, Region, functions
 from p5lab.describe.program_files import ProgramFiles
 from p5lab.describe.request import Filter, Request, UserProgram
 from p5lab.errors import UserError
@@ -599,13 +599,13 @@ def test_the_calls_of_a_region_are_a_phase_with_its_name(lab, tmp_path, capsys):
 
 
 def test_counts_by_line_need_debug_information(lab, tmp_path):
-    run = observed(lab, built(tmp_path), Attribute(("lines",)))
+    run = observed(lab, built(tmp_path), AttributedCounts(("lines",)))
     with pytest.raises(UserError, match="--attribute lines: prog has no debug information: exp"):
         run.observation.check(run)
     (run,) = experiment.load(
         lab,
         "tests",
-        Filter(workloads=("call",), observation=Observation.of(Attribute(("lines",)))),
+        Filter(workloads=("call",), observation=Observation.of(AttributedCounts(("lines",)))),
     )
     with pytest.raises(UserError, match="--attribute lines: call has no debug information"):
         run.observation.check(run)
@@ -615,11 +615,11 @@ def test_a_run_by_line_keeps_the_source_as_it_was(lab, tmp_path):
     program = built(tmp_path, "-g")
     lab._put("build/guests/toy/vmlinux", built(tmp_path).read_bytes())
     program = built(tmp_path, "-g")
-    run = observed(lab, program, Attribute(("lines",)))
+    run = observed(lab, program, AttributedCounts(("lines",)))
     run.observation.check(run)
     files = run.observation.inputs(lab, run)
     source = tmp_path / "prog.c"
     assert json.loads(files["sources.json"])["files"] == {str(source): source.read_text()}
     assert f"work\t{source}:7\n".encode() in files["functions.txt"]
-    plain = observed(lab, program, Attribute(("functions",)))
+    plain = observed(lab, program, AttributedCounts(("functions",)))
     assert b"\t" not in plain.observation.inputs(lab, plain)["functions.txt"]

@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "devices/scsi/geometry.hh"
-
 namespace device::scsi {
 namespace {
 

@@ -148,8 +148,8 @@ def _divided(table: pd.DataFrame, metrics: Sequence[str], kind: str) -> Figure:
         label = f"{label}, {kind} to {first}"
         if rows.empty:
             raise UserError(f"plot kind={kind!r}: expected a table of two or more systems")
-    told = {*BEFORE, *AFTER, "difference", "ratio", "state"}
-    own = [column for column in table if column not in told]
+    other_columns = {*BEFORE, *AFTER, "difference", "ratio", "state"}
+    own = [column for column in table if column not in other_columns]
     shown = [column for column in ("benchmark", "phase") if rows[column].nunique() > 1]
     is_curve = len(own) == 1 and own[0] in ORDERED and not shown
     data = pd.DataFrame(

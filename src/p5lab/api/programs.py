@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from p5lab.api import arguments, cell, checkout
 from p5lab.describe.guest import built
 from p5lab.describe.machine import Machine
-from p5lab.describe.observation import Attribute, Cpi, Geometries
+from p5lab.describe.observation import AttributedCounts, Cpi, Geometries
 from p5lab.describe.observation.attribute import INSTRUCTIONS
 from p5lab.describe.program import OwnProgram
 from p5lab.describe.request import Request
@@ -140,9 +140,9 @@ def _by_instruction(run: Run, kernel: str) -> Run:
     if not run.has_clocks:
         raise UserError(f"annotate: expected a guest for a Pentium, not {run.guest.name}")
     watch = run.observation if run.observation.get(Cpi) else run.observation.with_(Cpi())
-    if watch.get(Attribute):
+    if watch.get(AttributedCounts):
         raise UserError("--attribute: expected without annotate, which counts by instruction")
-    return replace(run, observation=watch.with_(Attribute((by,))))
+    return replace(run, observation=watch.with_(AttributedCounts((by,))))
 
 
 def _files(run: Run, kernel: str) -> list[Path]:

@@ -312,7 +312,7 @@ def _file(names: str | Path | None) -> Path | None:
     return None if names is None else Path(str(names))
 
 
-def _warn_of(question: breakdown.Breakdown) -> None:
+def _warn_of(question: breakdown.BreakdownQuestion) -> None:
     if said := breakdown.unused(question):
         warnings.warn(f"names {said}", stacklevel=4)
 
@@ -332,7 +332,7 @@ def grouped(lab: Lab, runs: object, function: str) -> list[list[store.Stored]]:
 
 
 def divided(
-    runs: Sequence[store.Stored], question: breakdown.Breakdown, top: int | None = None
+    runs: Sequence[store.Stored], question: breakdown.BreakdownQuestion, top: int | None = None
 ) -> pd.DataFrame:
     """The table of `by` for runs and a question."""
     tables = breakdown.of_runs(runs, question)

@@ -20,7 +20,7 @@ NOTE = (
 
 
 def show(console: Console, estimates: dict[str, dict[str, Any]], form: str) -> None:
-    """Prints the estimates as table, markdown or json. `found`: the record of each label."""
+    """Prints the estimates as table, markdown or json. `estimates`: the record of each label."""
     if form == "json":
         rows = [{"label": label, **record} for label, record in estimates.items()]
         print(json.dumps({"schema_version": SCHEMA_VERSION, "rows": rows}, indent=1))

@@ -314,7 +314,7 @@ def workers(args: argparse.Namespace) -> Workers | None:
     return Workers(args.workers, args.scheduler, Tls(*files) if all(files) else None, args.ship)
 
 
-def question(args: argparse.Namespace, by: str) -> breakdown.Breakdown:
+def question(args: argparse.Namespace, by: str) -> breakdown.BreakdownQuestion:
     """Returns what --by and its options ask for. `by`: the value of --by. Says so if --map has no
     effect. Raises UserError if they do not fit."""
     given = getattr(args, "metrics", ()), getattr(args, "per", breakdown.OPERATION)

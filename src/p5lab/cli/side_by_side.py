@@ -15,7 +15,10 @@ from p5lab.present import breakdown, breakdown_table, comparison, counts, sweep_
 
 
 def named(
-    lab: Lab, words: Sequence[str], only: str = "", question: breakdown.Breakdown | None = None
+    lab: Lab,
+    words: Sequence[str],
+    only: str = "",
+    question: breakdown.BreakdownQuestion | None = None,
 ) -> list[Stored]:
     """Returns the runs that the words name, the newest of each kind, or with a question those of
     breakdown.named. Runs of several programs of the user are versions of one program. Raises

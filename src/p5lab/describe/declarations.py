@@ -149,7 +149,8 @@ def _part(engine: Path, path: Path, table: TomlTable) -> KeyFile:
     keys.sort(key=lambda key: places[key.name.rpartition(".")[0]])
     rules = [rule for rule_table in table.tables("rule") for rule in _rules(rule_table)]
     rules += _policy_rules(engine, keys)
-    defaults = {key.name: key.default for key in keys if key.default is not None}
+    engine_keys = (key for key in keys if key.target == "engine")  # the engine decides, too
+    defaults = {key.name: key.default for key in engine_keys if key.default is not None}
     for name in table.texts("present", []):
         if name not in defaults:
             raise unknown("key with a default", name, defaults, where=table.at("present"))

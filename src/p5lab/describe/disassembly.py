@@ -21,13 +21,15 @@ def instructions(
 ) -> dict[int, tuple[bytes, str]]:
     """The instructions of an ELF file by their addresses; only those from `first` to before `end`,
     if `end` is given. Jumps go to names. `options`: more options of objdump. Empty without
-    objdump."""
+    objdump, and for a file that it refuses."""
     words = ["objdump", "-d", "-w", *options]
     if end:
         words += [f"--start-address={first:#x}", f"--stop-address={end:#x}"]
     try:
         done = subprocess.run([*words, str(path)], capture_output=True, text=True, errors="replace")
     except OSError:
+        return {}
+    if done.returncode != 0:
         return {}
     return {
         int(at, 16): (bytes.fromhex(code), _TARGET.sub(r"\1", " ".join(text.split("#")[0].split())))

@@ -135,11 +135,11 @@ def check_format(wanted: MediumFile, path: Path) -> None:
 Raw: TypeAlias = Callable[[MediumFile, Path], tuple[Path, str]]
 
 
-def found(wanted: Sequence[MediumFile], raw: Raw) -> tuple[Medium, ...]:
+def checked(wanted: Sequence[MediumFile], raw: Raw) -> tuple[Medium, ...]:
     """Searches and checks all media of a guest. `raw` makes raw images of other formats. Raises
     UserError for a missing file, for an image that the machine cannot use, and if the BIOS cannot
     boot from the first medium of its order and has no other."""
-    media = tuple(_found(file, raw) for file in wanted)
+    media = tuple(_checked_file(file, raw) for file in wanted)
     candidates = in_boot_order(media)
     if not candidates:
         raise UserError(
@@ -158,7 +158,7 @@ def found(wanted: Sequence[MediumFile], raw: Raw) -> tuple[Medium, ...]:
     return media
 
 
-def _found(wanted: MediumFile, raw: Raw) -> Medium:
+def _checked_file(wanted: MediumFile, raw: Raw) -> Medium:
     origin, where = path_of(wanted), wanted.where
     if bad := [character for character in UNUSABLE if character in str(origin)]:
         raise UserError(f"{where}: {str(origin)!r}: expected a path without {bad[0]!r}")
@@ -224,7 +224,7 @@ def inserted(
     known = {medium.path for medium in present if medium.role in FLOPPIES}
     media: dict[Path, Medium] = {}
     for file in wanted:
-        medium = _found(file, raw)
+        medium = _checked_file(file, raw)
         if medium.path not in known:
             role = f"{INSERTED}{len(media) + 1}"
             media.setdefault(medium.path, replace(medium, role=role))

@@ -37,7 +37,7 @@ def type_name(value: object) -> str:
 
 
 # The beginning of a message about a value: a text, or a function from the name of the key, such as
-# Table.near.
+# TomlTable.near.
 Where = str | Callable[[str], str]
 
 

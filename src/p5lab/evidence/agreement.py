@@ -531,7 +531,7 @@ def _times(hosts: pd.DataFrame) -> Grid:
             *map(number, pair["wall_seconds"]),
             *map(number, after),
             times(ratio(after[GEM5], after[BOCHS])),
-            *map(number, map(ratio, counted, after)),
+            *(number(ratio(*both)) for both in zip(counted, after, strict=True)),
         )
     return grid
 

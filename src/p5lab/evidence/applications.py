@@ -16,7 +16,7 @@ from typing import Any
 from p5lab.describe import experiment, tomlfile
 from p5lab.describe.experiment import Filter
 from p5lab.describe.guest import ImageGuest
-from p5lab.describe.observation import Attribute as Observed
+from p5lab.describe.observation import AttributedCounts as Observed
 from p5lab.describe.observation import Observation
 from p5lab.describe.tomlfile import TomlTable
 from p5lab.evidence.period import verdicts

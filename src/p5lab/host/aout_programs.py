@@ -85,7 +85,7 @@ def _inputs(lab: Lab, kind: AoutKind) -> str:
     files |= {lab.root / name for name in CONVERTER}
     for folder in (linux_programs.PLACE, kind.place, kind.libc, *INCLUDED):
         files |= {*(lab.root / folder).iterdir()}
-    return compiler.key_of(lab, (kind.form or "", *FLAGS, *kind.flags), files)
+    return compiler.product_key(lab, (kind.form or "", *FLAGS, *kind.flags), files)
 
 
 def programs(lab: Lab, kind: AoutKind) -> Iterator[tuple[str, bytes]]:

@@ -151,9 +151,9 @@ def _key(command: list[str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def key_of(lab: Lab, options: Iterable[str], files: Iterable[Path]) -> str:
-    """A name for what the compiler makes of those of these files that exist, with these
-    options."""
+def product_key(lab: Lab, options: Iterable[str], files: Iterable[Path]) -> str:
+    """The key of what the compiler makes of these files with these options. A file that does not
+    exist counts as none."""
     digest = hashlib.sha256("\0".join((version("ziglang"), *options)).encode())
     for path in sorted(files):
         if path.is_file():

@@ -44,7 +44,7 @@ def made(lab: Lab) -> list[Path]:
 def _program(lab: Lab, program: SuppliedProgram, parts: list[Path]) -> Path:
     source = lab.root / PLACE / f"{program.name}.c"
     defaults = [f"-DDEFAULT_{key}={value}" for key, value in program.parameters.items()]
-    key = compiler.key_of(lab, (*FLAGS, *defaults), (source, *parts))
+    key = compiler.product_key(lab, (*FLAGS, *defaults), (source, *parts))
     path = lab.root / "build/dos" / key / f"{program.name}.com"
     if path.is_file():
         return path

@@ -77,7 +77,7 @@ def _inputs(lab: Lab) -> str:
     folders = (PLACE, linux_programs.PLACE, "workloads/lib")
     files = {path for folder in folders for path in (lab.root / folder).rglob("*")}
     files |= {path for path, _ in workload_programs.sources(lab, PLACE).values()}
-    return compiler.key_of(lab, (*FLAGS, *LINK), files)
+    return compiler.product_key(lab, (*FLAGS, *LINK), files)
 
 
 def _programs(lab: Lab) -> Iterator[tuple[str, bytes]]:

@@ -120,7 +120,7 @@ def in_order(runs: Sequence[Stored]) -> list[Stored]:
         texts = [value(stored.record, key) for key in keys]
         numbers = [number(text) for text in texts]
         return [
-            (size is None, size or 0.0, text) for size, text in zip(numbers, texts, strict=True)
+            (value is None, value or 0.0, text) for value, text in zip(numbers, texts, strict=True)
         ]
 
     return sorted(runs, key=place)

@@ -17,7 +17,7 @@ from p5lab.keep import selection, store, swept_keys
 from p5lab.lab import Lab
 from p5lab.page.results import Results, choose, of_stored
 from p5lab.present import breakdown, column, comparison, cpi_stack
-from p5lab.present.breakdown import Breakdown
+from p5lab.present.breakdown import BreakdownQuestion
 from p5lab.present.column import Column
 from p5lab.present.comparison import Comparison
 from p5lab.present.figure_size import FigureSize
@@ -48,7 +48,7 @@ class Wish:
     for a paper."""
 
     columns: Sequence[Column] = ()
-    question: Breakdown | None = None
+    question: BreakdownQuestion | None = None
     top: int | None = None
     export: Path | None = None
     size: FigureSize | None = None

@@ -106,7 +106,7 @@ def explained(
     stack, `stacked` (and have counts `by` these dimensions)."""
     wanted = [_same(cell.seeds[0].stored) for cell in (first, other)]
     runs = [[run for run in stacked if _same(run) == same] for same in wanted]
-    asked = breakdown.Breakdown((*by, cpi_stack.RING)) if by else None
+    asked = breakdown.BreakdownQuestion((*by, cpi_stack.RING)) if by else None
     if not all(runs) or (asked and not all(breakdown.has(run, asked) for run in chain(*runs))):
         return None
     with suppress(UserError):  # other clocks, or no counts by these dimensions

@@ -8,7 +8,7 @@ from p5lab.errors import listed
 from p5lab.keep.store import Stored
 from p5lab.page.figure import Figure, mark, of_marks
 from p5lab.present import breakdown
-from p5lab.present.breakdown import ORDERED, Breakdown, BreakdownRow, BreakdownTable
+from p5lab.present.breakdown import ORDERED, BreakdownQuestion, BreakdownRow, BreakdownTable
 from p5lab.present.breakdown_table import GONE, NEW, NOTHING_IS, sums
 from p5lab.present.column import Column
 from p5lab.present.tables import MISSING, number
@@ -19,7 +19,10 @@ Name = Callable[[str, str], str]  # of a dimension and its value
 
 
 def of(
-    runs: Sequence[Stored], question: Breakdown, top: int | None = None, name: Name | None = None
+    runs: Sequence[Stored],
+    question: BreakdownQuestion,
+    top: int | None = None,
+    name: Name | None = None,
 ) -> list[Figure]:
     """Returns a figure for each phase of each benchmark; of a curve, only for the last point.
     `top`: the number of rows. `name`: makes the name of a value. Raises UserError as

@@ -307,7 +307,7 @@ class _Drawing:
     def _key(self, dashes: Sequence[Sequence[int]], shapes: Sequence[str]) -> alt.Chart:
         """The legend of lines, without marks: a piece of each line with its mark. A legend of the
         line and of the mark would have the dashes in the outline of the mark."""
-        own = self._each([*map(_sample, dashes, shapes)])
+        own = self._each([_sample(*line) for line in zip(dashes, shapes, strict=True)])
         legend = alt.Legend(symbolSize=SAMPLE**2, clipHeight=LINE_HEIGHT + 1)
         shape = alt.Shape("series:N", **{**own, "legend": legend})
         key = alt.Chart(alt.InlineData(values=[])).mark_point(**HOLLOW)

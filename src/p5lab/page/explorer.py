@@ -19,7 +19,7 @@ from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.page import offline, theme
 from p5lab.present import breakdown, breakdown_table
-from p5lab.present.breakdown import ORDERED, Breakdown, BreakdownTable
+from p5lab.present.breakdown import ORDERED, BreakdownQuestion, BreakdownTable
 from p5lab.present.breakdown_table import KINDS_OF_VALUE, ROWS
 from p5lab.terminal import for_terminal
 from p5stats.dimensions import DIMENSIONS
@@ -88,7 +88,7 @@ def of(groups: Sequence[Sequence[Stored]], title: str) -> Explorer:
     # One benchmark after the other, because the files of its runs are then read once.
     for own in benchmarks.values():
         for dimension in sorted(filter("phase".__ne__, DIMENSIONS), key=ORDERED.__contains__):
-            question = Breakdown((dimension,))
+            question = BreakdownQuestion((dimension,))
             counted = (
                 next((run for run in same if breakdown.has(run, question)), None) for same in own
             )
@@ -109,7 +109,7 @@ def title_of(groups: Sequence[Sequence[Stored]]) -> str:
     return f"{what} on {', '.join(guests)}"
 
 
-def _figures(runs: Sequence[Stored], question: Breakdown) -> Iterator[ExplorerFigure]:
+def _figures(runs: Sequence[Stored], question: BreakdownQuestion) -> Iterator[ExplorerFigure]:
     """The figures of a benchmark: of all systems side by side, and of each alone."""
     tables = breakdown.of_runs(runs, question)
     phases = {table.phase for table in tables}

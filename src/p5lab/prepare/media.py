@@ -209,7 +209,7 @@ def _boot(lab: Lab, system: MediaGuest, script: Script | None, asked: UserMedia)
     guest."""
     until = asked.until or ("" if asked.scripts else system.until)
     raw = partial(raw_image.raw, lab, asked.convert)
-    present = media.found(system.media, raw)
+    present = media.checked(system.media, raw)
     more = media.inserted(script.floppies, present, raw) if script else ()
     boot = Boot(
         present,

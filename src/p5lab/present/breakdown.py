@@ -68,7 +68,7 @@ _KNOWN = [Column(name, _UNITS[name], name in OWN) for name in (*shown_in(View.PA
 
 
 @dataclass(frozen=True)
-class Breakdown:
+class BreakdownQuestion:
     """What a user wants to see. `by`: the dimensions of a row. `where`: for a dimension, the values
     that count (* matches any text). `metrics`: the columns; without any, those of View.PARTS.
     `per`: OPERATION, INSTRUCTIONS, or ALL for the sums over all brackets. `names`: for a dimension,
@@ -94,7 +94,7 @@ def ask(
     metrics: Iterable[str] = (),
     per: str = OPERATION,
     names: Path | None = None,
-) -> Breakdown:
+) -> BreakdownQuestion:
     """Returns the question of a command line. `by`, `where` and `metrics` are the values of the
     options: NAME,NAME and NAME=VALUE,VALUE. Raises UserError for an unknown name, for dimensions
     that exclude each other, and for a wrong file of names."""
@@ -112,7 +112,7 @@ def ask(
     if per not in PER:
         raise unknown("per", per, PER)
     columns = tuple(dict.fromkeys(metric for option in metrics for metric in _columns(option)))
-    question = Breakdown(wanted, chosen, columns, per, _names(names) if names else {})
+    question = BreakdownQuestion(wanted, chosen, columns, per, _names(names) if names else {})
     try:
         dimensions.observers_of(question.dimensions)
     except StatsError as error:
@@ -123,7 +123,7 @@ def ask(
     return question
 
 
-def unused(question: Breakdown) -> str:
+def unused(question: BreakdownQuestion) -> str:
     """The end of a sentence about the file of names, if no name of it can be used, because its
     dimensions are not those of the rows; otherwise empty."""
     named = [name for name, own in question.names.items() if own]
@@ -185,7 +185,7 @@ class BreakdownTable:
 
     benchmark: str
     phase: str
-    question: Breakdown
+    question: BreakdownQuestion
     systems: tuple[SeedGroup, ...]
     columns: tuple[Column, ...]
     rows: tuple[BreakdownRow, ...]
@@ -323,7 +323,7 @@ def _value(
     return metric.value(of(counts), clock_hz)
 
 
-def of_runs(runs: Sequence[Stored], question: Breakdown) -> list[BreakdownTable]:
+def of_runs(runs: Sequence[Stored], question: BreakdownQuestion) -> list[BreakdownTable]:
     """Divides the counts of runs. Runs of one benchmark stand side by side, in their order; runs
     that differ only in the seed are one system. Different programs of the user are versions.
 
@@ -352,7 +352,7 @@ def of_runs(runs: Sequence[Stored], question: Breakdown) -> list[BreakdownTable]
     return tables
 
 
-def of_versions(runs: Sequence[Stored], question: Breakdown) -> Breakdown:
+def of_versions(runs: Sequence[Stored], question: BreakdownQuestion) -> BreakdownQuestion:
     """Returns a question about source lines with the first of several versions of a program that
     have their sources. Any other question remains as it is."""
     lined = [run for run in runs if LINE in question.dimensions and _is_version(run)]
@@ -360,7 +360,7 @@ def of_versions(runs: Sequence[Stored], question: Breakdown) -> Breakdown:
     return replace(question, first=lined[0]) if several else question
 
 
-def notes(runs: Sequence[Stored], question: Breakdown) -> list[str]:
+def notes(runs: Sequence[Stored], question: BreakdownQuestion) -> list[str]:
     """What a table of these runs says about the names of their lines; nothing if it has none."""
     return [same_lines.note(runs)] if of_versions(runs, question).first else []
 
@@ -372,7 +372,7 @@ def _is_version(stored: Stored) -> bool:
 
 
 def _paired(
-    benchmarks: Mapping[str, Sequence[SeedGroup]], question: Breakdown
+    benchmarks: Mapping[str, Sequence[SeedGroup]], question: BreakdownQuestion
 ) -> list[BreakdownTable]:
     """Puts the systems of each benchmark side by side: phases, and the values of the dimensions,
     with the same name stand together. All comparisons by dimension pair rows here."""
@@ -385,12 +385,12 @@ def _paired(
     return [_table(*key, question, own) for key, own in by_phase.items()]
 
 
-def _meant(question: Breakdown) -> str:
+def _meant(question: BreakdownQuestion) -> str:
     """The dimensions of a question with their meanings, for a message."""
     return ", ".join(f"{name} ({DIMENSIONS[name].meaning})" for name in question.by)
 
 
-def between(first: Stored, second: Stored, question: Breakdown) -> list[BreakdownTable]:
+def between(first: Stored, second: Stored, question: BreakdownQuestion) -> list[BreakdownTable]:
     """Two runs side by side, whatever they measure. Phases of the same name stand together. Raises
     UserError as `of_runs`."""
     systems = SeedGroup("before", (first,)), SeedGroup("after", (second,))
@@ -437,7 +437,7 @@ def _differences(keys: Sequence[Key]) -> list[str]:
     return ["\n".join(filter(None, parts)) or PLAIN for parts in differing(padded, [1])]
 
 
-def _of_run(stored: Stored, question: Breakdown) -> dict[str, pd.DataFrame]:
+def _of_run(stored: Stored, question: BreakdownQuestion) -> dict[str, pd.DataFrame]:
     """The counts of each phase of a run: a row for each key, a column for each event. They are for
     one operation or for 1000 instructions."""
     counts = counted(stored, question)
@@ -460,7 +460,7 @@ def _of_run(stored: Stored, question: Breakdown) -> dict[str, pd.DataFrame]:
     return frames
 
 
-def counted(stored: Stored, question: Breakdown) -> Counted:
+def counted(stored: Stored, question: BreakdownQuestion) -> Counted:
     """The counts of a run that a question asks for, with the names of its file. UserError with the
     command that makes such a run if there are none."""
     counts = _observed(stored, question)
@@ -487,7 +487,9 @@ def own_name(stored: Stored) -> dict[str, str]:
     return {PurePath(file).stem: PROGRAM}
 
 
-def counting(groups: Iterable[Sequence[Stored]], question: Breakdown) -> list[tuple[Stored, bool]]:
+def counting(
+    groups: Iterable[Sequence[Stored]], question: BreakdownQuestion
+) -> list[tuple[Stored, bool]]:
     """Of the runs of each kind, the first that counted by the dimensions of a question, or else the
     first; and whether it counted by them."""
     wanted = question.dimensions
@@ -496,7 +498,7 @@ def counting(groups: Iterable[Sequence[Stored]], question: Breakdown) -> list[tu
 
 
 def named(
-    lab: Lab, words: Sequence[str], question: Breakdown, only: str = ""
+    lab: Lab, words: Sequence[str], question: BreakdownQuestion, only: str = ""
 ) -> tuple[list[Stored], str]:
     """Returns the runs that the words name, of each kind the newest that counted by the dimensions
     of a question. If a word names an experiment, the runs stand in the order of their swept keys,
@@ -515,7 +517,7 @@ def named(
     return shown, f"{left}: {', '.join(lost)}"
 
 
-def has(stored: Stored, question: Breakdown) -> bool:
+def has(stored: Stored, question: BreakdownQuestion) -> bool:
     """Whether a run with status ok has a file of an observer with these dimensions."""
     files = [observer.file for observer in dimensions.observers_of(question.dimensions)]
     return stored.status == "ok" and any((stored.directory / name).is_file() for name in files)
@@ -532,7 +534,7 @@ def _read(stored: Stored, wanted: Sequence[str]) -> Counted | None:
     return None
 
 
-def _observed(stored: Stored, question: Breakdown) -> Counted:
+def _observed(stored: Stored, question: BreakdownQuestion) -> Counted:
     """The counts of a run by the dimensions of a question, before any choice."""
     wanted = question.dimensions
     if stored.status != "ok":
@@ -548,7 +550,7 @@ def _observed(stored: Stored, question: Breakdown) -> Counted:
     raise selection.without(stored, what, option)
 
 
-def _with_lines(counts: Counted, stored: Stored, question: Breakdown) -> Counted:
+def _with_lines(counts: Counted, stored: Stored, question: BreakdownQuestion) -> Counted:
     """The same counts. Lines of versions have the names of the first version."""
     first, frame = question.first, counts.frame
     if not first or first.id == stored.id or not _is_version(stored):
@@ -561,7 +563,7 @@ def _with_lines(counts: Counted, stored: Stored, question: Breakdown) -> Counted
     )
 
 
-def _divisors(stored: Stored, question: Breakdown, counts: Counted) -> dict[str, float]:
+def _divisors(stored: Stored, question: BreakdownQuestion, counts: Counted) -> dict[str, float]:
     """For each phase, the number of operations in its brackets, or of 1000 instructions."""
     markers = dimensions.OBSERVERS[0]
     frame = dimensions.of_run(stored.directory, markers, ("iteration",)).frame
@@ -584,7 +586,9 @@ def _divisors(stored: Stored, question: Breakdown, counts: Counted) -> dict[str,
     return {**divisors, WHOLE_RUN: 1.0, ALL_BRACKETS: 1.0}
 
 
-def _mean(runs: Sequence[dict[str, pd.DataFrame]], question: Breakdown) -> dict[str, pd.DataFrame]:
+def _mean(
+    runs: Sequence[dict[str, pd.DataFrame]], question: BreakdownQuestion
+) -> dict[str, pd.DataFrame]:
     """The means over the seeds of a system that count. With a row for each seed, its own values."""
     counting = [run for run in runs if run] if SEED in question.where else runs
     number = 1 if SEED in question.by else len(counting)
@@ -600,7 +604,10 @@ def _mean(runs: Sequence[dict[str, pd.DataFrame]], question: Breakdown) -> dict[
 
 
 def _table(
-    benchmark: str, phase: str, question: Breakdown, own: Sequence[tuple[SeedGroup, pd.DataFrame]]
+    benchmark: str,
+    phase: str,
+    question: BreakdownQuestion,
+    own: Sequence[tuple[SeedGroup, pd.DataFrame]],
 ) -> BreakdownTable:
     systems = tuple(system for system, _ in own)
     counts = [_by_key(frame) for _, frame in own]
@@ -624,7 +631,7 @@ def _tuple(key: object) -> tuple[object, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 
-def check_names(runs: Sequence[Stored], question: Breakdown) -> None:
+def check_names(runs: Sequence[Stored], question: BreakdownQuestion) -> None:
     """Raises UserError for a name in the file of names that no run has."""
     for name, others in question.names.items():
         if not others or name not in question.by:
@@ -635,7 +642,7 @@ def check_names(runs: Sequence[Stored], question: Breakdown) -> None:
                 raise unknown(name, value, known, where="--map")
 
 
-def _known_values(runs: Sequence[Stored], question: Breakdown) -> str:
+def _known_values(runs: Sequence[Stored], question: BreakdownQuestion) -> str:
     """The end of a message about a value of `where` that no run has; empty if there is none."""
     for name, texts in question.where.items():
         known = _values(runs, question, name)
@@ -645,7 +652,7 @@ def _known_values(runs: Sequence[Stored], question: Breakdown) -> str:
     return ""
 
 
-def _values(runs: Sequence[Stored], question: Breakdown, name: str) -> set[str]:
+def _values(runs: Sequence[Stored], question: BreakdownQuestion, name: str) -> set[str]:
     """All values of a dimension in runs."""
     return {
         str(value) for stored in runs for value in _observed(stored, question).frame[name].unique()

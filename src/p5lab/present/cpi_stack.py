@@ -11,7 +11,7 @@ from p5lab.describe.observation.clocks import is_nominal
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import breakdown, tables
-from p5lab.present.breakdown import PLAIN, Breakdown
+from p5lab.present.breakdown import PLAIN, BreakdownQuestion
 from p5lab.present.comparison import differing, operation_of, system_of
 from p5lab.present.tables import MISSING, Grid, clocks, percent
 from p5stats import cpi, tidy
@@ -84,7 +84,7 @@ def of_run(stored: Stored) -> list[Stack]:
     return stacks
 
 
-def of_places(stored: Stored, question: Breakdown) -> list[Stack]:
+def of_places(stored: Stored, question: BreakdownQuestion) -> list[Stack]:
     """The stacks of all phases of a run, except the empty bracket. The dimensions of the question
     become the place, without the ring; one of them must be the ring. Nothing is subtracted. Raises
     UserError if the run has no CPI stack by these dimensions."""

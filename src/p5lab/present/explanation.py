@@ -11,6 +11,7 @@ not named as a cause.
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from rich.console import Console
 
@@ -19,7 +20,7 @@ from p5lab.errors import UserError
 from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.present import breakdown, cpi_stack, tables
-from p5lab.present.breakdown import Breakdown
+from p5lab.present.breakdown import BreakdownQuestion
 from p5lab.present.breakdown_table import GONE, NEW
 from p5lab.present.comparison import differing, system_of
 from p5lab.present.cpi_stack import Stack
@@ -108,8 +109,16 @@ class Explanation:
     def rest(self) -> list[Cause]:
         """The causes that are not named, also those without a difference: all causes add up to
         the busy cycles."""
-        others = (cause for cause in self.causes if cause not in self.named)
+        others = (cause for cause in self.causes if not self.is_named(cause))
         return [cause for cause in others if cause.first or cause.second]
+
+    def is_named(self, cause: Cause) -> bool:
+        """Whether a cause is one of those that are named."""
+        return (cause.component, cause.place) in self._named_keys
+
+    @cached_property
+    def _named_keys(self) -> set[tuple[str, str]]:
+        return {(cause.component, cause.place) for cause in self.named}
 
     @property
     def largest(self) -> Cause | None:
@@ -187,7 +196,7 @@ def between(
     first: Sequence[Stored],
     second: Sequence[Stored],
     names: tuple[str, str],
-    question: Breakdown | None = None,
+    question: BreakdownQuestion | None = None,
     top: int | None = None,
 ) -> Iterator[Explanation]:
     """Explains each phase that both systems have. `first`, `second`: the runs of each system, with
@@ -213,7 +222,7 @@ def between(
 
 
 def _by_phase(
-    runs: Sequence[Stored], question: Breakdown | None
+    runs: Sequence[Stored], question: BreakdownQuestion | None
 ) -> dict[tuple[str, str], list[Stack]]:
     by_phase: dict[tuple[str, str], list[Stack]] = {}
     for stored in runs:
@@ -222,7 +231,7 @@ def _by_phase(
     return by_phase
 
 
-def _stacks(stored: Stored, question: Breakdown | None) -> list[Stack]:
+def _stacks(stored: Stored, question: BreakdownQuestion | None) -> list[Stack]:
     return cpi_stack.of_places(stored, question) if question else cpi_stack.of_run(stored)
 
 
@@ -377,7 +386,7 @@ def show(
     console: Console,
     explanations: Sequence[Explanation],
     form: str,
-    question: Breakdown | None = None,
+    question: BreakdownQuestion | None = None,
 ) -> None:
     """Prints explanations as table, markdown, csv or json. csv and json contain all components.
     `question`: that of `between`."""
@@ -419,11 +428,11 @@ def in_words(explanation: Explanation) -> str:
     ]
     if explanation.is_small:
         return f"{said[0]} {NOT_LISTED}; --format csv contains them."
-    waits, others = explanation.idle
-    if abs(idle := others - waits) > SMALL * first:
+    idle_before, idle_after = explanation.idle
+    if abs(idle := idle_after - idle_before) > SMALL * first:
         said.append(
             f"It also is idle for {_amount(idle)} {unit} {_more(idle)}; with the idle cycles,"
-            f" it takes {_times(second + others, first + waits)} the time."
+            f" it takes {_times(second + idle_after, first + idle_before)} the time."
         )
     said += _of_instructions(explanation)
     causes = explanation.causes
@@ -537,7 +546,7 @@ def _rows(explanation: Explanation, rings: Sequence[int]) -> list[dict[str, obje
     for cause in explanation.causes:
         rows.append(_row(what, prefix + cause.component, cause.place, cause.first, cause.second))
         low, high = (cause.low, cause.high) if explanation.is_ranged else (None, None)
-        rows[-1] |= {"lowest": low, "highest": high, "named": cause in explanation.named}
+        rows[-1] |= {"lowest": low, "highest": high, "named": explanation.is_named(cause)}
         rows[-1] |= {f"ring {ring}": cause.rings.get(ring, 0.0) for ring in rings}
         rows[-1] |= {"state": cause.state}
     empty = dict.fromkeys(["lowest", "highest", "named", *(f"ring {at}" for at in rings)], "")

@@ -20,7 +20,7 @@ from p5lab.keep import selection, store
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import breakdown, breakdown_table, column
-from p5lab.present.breakdown import Breakdown
+from p5lab.present.breakdown import BreakdownQuestion
 from p5lab.present.column import Column
 from p5lab.terminal import for_terminal
 from p5stats import StatsError, compare, tidy
@@ -265,12 +265,14 @@ def _explained(move: Moved, baseline: Side, new: Side, place: int) -> Moved:
     first, second = baseline.runs.get(move.runs[0]), new.runs.get(move.runs[1])
     if place >= EXPLAINED or first is None or second is None:
         return move
-    question = Breakdown((), {"phase": (glob.escape(move.phase),)}, (move.limit.what,))
+    question = BreakdownQuestion((), {"phase": (glob.escape(move.phase),)}, (move.limit.what,))
     causes = {by: list(_causes(first, second, replace(question, by=(by,)))) for by in DIVIDED_BY}
     return replace(move, causes={by: parts for by, parts in causes.items() if parts})
 
 
-def _causes(first: Stored, second: Stored, question: Breakdown) -> Iterator[tuple[str, float, str]]:
+def _causes(
+    first: Stored, second: Stored, question: BreakdownQuestion
+) -> Iterator[tuple[str, float, str]]:
     """The parts of a dimension with the largest differences. Nothing if a run did not count by it,
     or if the parts do not add up to the number: the parts of a ratio explain nothing."""
     try:

@@ -34,7 +34,7 @@ LEAST = 20  # columns of a reason in a terminal that is too narrow
 DIGEST = 16  # digits of a digest that are shown; run.json has all digits
 
 
-def one(console: Console, stored: Stored, form: str = "table") -> None:
+def show(console: Console, stored: Stored, form: str = "table") -> None:
     """Prints all data of one run. If `form` is a format for programs, prints only the counts of the
     run."""
     record = stored.record

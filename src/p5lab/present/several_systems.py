@@ -15,7 +15,7 @@ from p5lab.present.tables import MISSING, SPREAD, Grid, number, ratio, spread, t
 from p5stats.metrics import View, shown_in
 
 RATIO_WIDTH, SPREAD_WIDTH = 9, 21
-VALUE, MEAN, RATIO = "value", "mean", "ratio"  # and SPREAD: kinds of Shown
+VALUE, MEAN, RATIO = "value", "mean", "ratio"  # and SPREAD: kinds of SystemColumn
 # The words for Comparison.cost in a title, and its unit.
 COSTS = {
     TIME: ("Time", "us"),
@@ -162,11 +162,10 @@ def _curve_columns(
     first metric are always there. `seeds`: whether the systems have several seeds, so that cycles
     have a spread."""
     columns: list[SystemColumn] = []
+    heads = shown_in(View.CURVES_COMPARED) | shown_in(View.CURVE)
     used = POINT_WIDTH
     for metric in metrics:
-        group = [
-            SystemColumn(metric, MEAN, i, shown_in(View.CURVE)[metric]) for i in range(len(names))
-        ]
+        group = [SystemColumn(metric, MEAN, i, heads[metric]) for i in range(len(names))]
         if metric in (CYCLES, NOMINAL):
             group += [SystemColumn(metric, SPREAD, i, SPREAD) for i in range(len(names)) if seeds]
             group += [SystemColumn(metric, RATIO, i, RATIO) for i in range(1, len(names))]

@@ -11,7 +11,7 @@ from p5lab.keep import selection
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 from p5lab.present import breakdown, cpi_stack, explanation
-from p5lab.present.breakdown import Breakdown
+from p5lab.present.breakdown import BreakdownQuestion
 from p5lab.present.comparison import System, differing, repeated, system_of
 from p5lab.present.explanation import Explanation
 from p5stats.dimensions import COMPONENT, OBSERVERS
@@ -24,7 +24,7 @@ EARLIER, LATER = "the earlier run", "the later run"  # the names of two runs of 
 def of(
     lab: Lab,
     words: Sequence[str],
-    asked: Breakdown | None = None,
+    asked: BreakdownQuestion | None = None,
     only: str = "",
     top: int | None = None,
     *,
@@ -55,7 +55,7 @@ def of(
     return explanations
 
 
-def _with_ring(asked: Breakdown | None) -> Breakdown | None:
+def _with_ring(asked: BreakdownQuestion | None) -> BreakdownQuestion | None:
     """The dimensions of a question, and the ring."""
     if asked is None:
         return None

@@ -73,7 +73,7 @@ def _export(
     packages.ensure("report")
     from p5lab.page import svg, waterfall_figure
 
-    stacks = [stack for part in explanations for stack in (*part.first, *part.second)]
+    stacks = [stack for shown in explanations for stack in (*shown.first, *shown.second)]
     records = {stack.stored.id: stack.stored.record for stack in stacks}
     paths = svg.export(map(waterfall_figure.of, explanations), directory, records, size)
     Progress().say(f"Figures: {len(paths)} files in {directory}")

@@ -171,9 +171,9 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         explanation.show_versions(counts.stdout(), stored)
     if args.form == "table":
         next_steps.show(Progress(), lab, args, stored)
-    for result in stored:
+    for kept in stored:
         for about in (region_calls, invalid_opcodes):
-            if remark := about.remark(result.record):
+            if remark := about.remark(kept.record):
                 Progress().say(remark)
     for remark in _remarks(args, results):
         Progress().say(remark)
@@ -201,7 +201,7 @@ def _remarks(args: argparse.Namespace, results: Sequence[Result]) -> list[str]:
 
 def _show_output(lab: Lab, stored: Sequence[store.Stored]) -> None:
     """Prints the output of the user's programs on stderr, because stdout contains only results."""
-    places = [(result, shown(result.directory)) for result in stored]
+    places = [(kept, shown(kept.directory)) for kept in stored]
     if said := program_output.several(places):
         Progress().say(said.removesuffix("\n"))
     if pictures := screen.several(stored):

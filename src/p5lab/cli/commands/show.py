@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         return 0
     options.check_no_breakdown(args)
     wanted = options.wanted(args)
-    if view and args.form == LATEX:
+    if hasattr(view, "show") and args.form == LATEX:
         raise UserError(f"show --{name}: expected --format {', '.join(counts.FORMATS)}")
     if args.event and not hasattr(view, "TAKES_EVENT"):
         raise UserError(f"show --event: expected with --by, {' or '.join(_with_event())}")
@@ -71,21 +71,22 @@ def run(args: argparse.Namespace, lab: Lab) -> int:
         if view:
             view.show(stored, args)
         else:
-            runs.one(counts.stdout(), stored, args.form)
+            runs.show(counts.stdout(), stored, args.form)
     return 0
 
 
 def _view(args: argparse.Namespace) -> tuple[str, ModuleType | None]:
-    """The view that the options choose, and its name. One that is short for --by gives way to
-    others. Raises UserError for two others, or one with --by."""
-    views = [name for name in all_views() if getattr(args, name) not in (None, False)]
-    whole = [name for name in views if not hasattr(all_views()[name], "BY")]
-    if len(whole) > 1:
-        raise UserError(f"show --{' --'.join(whole)}: expected one of them")
-    if args.by and whole:
-        raise UserError(f"show --by: expected without --{whole[0]}")
-    name = next(iter(whole + views), "")
-    return name, all_views().get(name)
+    """The view that the options choose, and its name. Raises UserError for two, or one with
+    --by."""
+    names = [name for name in all_views() if getattr(args, name) not in (None, False)]
+    whole = [name for name in names if not hasattr(all_views()[name], "BY")]
+    name = next(iter(whole + names), "")
+    view = all_views().get(name)
+    others = [other for other in names if other not in (name, *getattr(view, "ALSO", ()))]
+    if others or (args.by and view and not hasattr(view, "WITH_BY")):
+        options_given = (name, *others, *(["by"] if args.by else []))
+        raise UserError(f"show --{' --'.join(options_given)}: expected one of them")
+    return name, view
 
 
 def _with_event() -> list[str]:

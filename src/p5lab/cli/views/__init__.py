@@ -5,6 +5,8 @@ A module has:
 
     OPTION           the option with its help text, as p5lab.cli.arguments.add takes it
     GIVEN            optional: the keywords of argparse for an option that does not follow from it
+    WITH_BY          optional: True if --by may be given beside the option, and counts
+    ALSO             optional: names of other views that may be given beside the option
     TAKES_EVENT      optional: True for a view that shows the counts of --event
 
 and one of these:

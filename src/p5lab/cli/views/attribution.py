@@ -5,3 +5,4 @@ OPTION = """
 --attribution  the functions with the largest counts: short for --by function,module
 """
 BY = ("function,module",)
+WITH_BY = True  # the older form is --attribution --by DIMENSION,...

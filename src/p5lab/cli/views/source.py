@@ -12,6 +12,7 @@ OPTION = """
 """
 GIVEN = {"nargs": "?", "const": ""}
 TAKES_EVENT = True
+ALSO = ("attribution",)  # the older form is --attribution --source
 
 
 def show(run: Stored, args: argparse.Namespace) -> None:

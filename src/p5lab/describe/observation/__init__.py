@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 from p5lab.describe.observation import joint, plugged
-from p5lab.describe.observation.attribute import Attribute
+from p5lab.describe.observation.attribute import AttributedCounts
 from p5lab.describe.observation.capture import Capture
 from p5lab.describe.observation.clocks import NominalClocks
 from p5lab.describe.observation.cpi import Cpi
@@ -36,7 +36,7 @@ from p5lab.lab import Lab
 __all__ = [
     "KINDS",
     "NOTHING",
-    "Attribute",
+    "AttributedCounts",
     "BlockVectors",
     "Capture",
     "Cpi",
@@ -59,7 +59,7 @@ KINDS: tuple[type[Kind], ...] = (
     Geometries,
     Trace,
     BlockVectors,
-    Attribute,
+    AttributedCounts,
     *plugged.KINDS.values(),
     Joint,
     Cpi,

@@ -29,7 +29,7 @@ INSTRUCTIONS = "instructions"
 
 
 @dataclass(frozen=True)
-class Attribute(Kind):
+class AttributedCounts(Kind):
     """Counts by function, ring, address space and reason for entering the kernel."""
 
     option = "--attribute"

@@ -9,11 +9,13 @@ from p5lab.keep.store import Stored
 from p5lab.page import divided_figure
 from p5lab.page.figure import Figure
 from p5lab.present import by_source
-from p5lab.present.breakdown import ALL, Breakdown
+from p5lab.present.breakdown import ALL, BreakdownQuestion
 
 PLACE = 2
-BY_FUNCTION = Breakdown(("function", "module", "ring"), per=ALL)
-WITH_LINE = Breakdown(("line",), {"line": ("*:*",)}, per=ALL)  # other code has no source line
+BY_FUNCTION = BreakdownQuestion(("function", "module", "ring"), per=ALL)
+WITH_LINE = BreakdownQuestion(
+    ("line",), {"line": ("*:*",)}, per=ALL
+)  # other code has no source line
 CODE_LETTERS = 40  # a longer line of source is cut
 
 
