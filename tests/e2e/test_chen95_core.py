@@ -3,15 +3,13 @@
 every host.
 """
 
-import contextlib
-import io
 import json
 
+import command_line
 import pytest
 import recorded_counts
 from quoting import missing, quoted_rows
 
-from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.evidence import records
 from p5lab.keep import store
@@ -37,10 +35,9 @@ def lab(tmp_path_factory):
 
 
 def command(lab, *arguments):
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert cli.main(["run", "chen95-core", "--no-build", *arguments], lab) == 0
-    return out.getvalue()
+    status, out, err = command_line.ran(lab, "run", "chen95-core", "--no-build", *arguments)
+    assert status == 0, err
+    return out
 
 
 @pytest.fixture(scope="module")

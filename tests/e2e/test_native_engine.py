@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MIT
 """`--engine native`: the workloads run directly on this host."""
 
-import contextlib
-import io
 import json
 import os
 import re
 import subprocess
 
+import command_line
 import pytest
 
-from p5lab.cli import main as cli
 from p5lab.lab import Lab
 from p5stats import events
 
@@ -183,15 +181,8 @@ def command(tmp_path_factory):
     lab = Lab(ROOT, tmp_path_factory.mktemp("native") / "results")
 
     def run(*arguments):
-        out, err = io.StringIO(), io.StringIO()
-        with (
-            pytest.MonkeyPatch.context() as patch,
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-        ):
-            patch.setenv("COLUMNS", "200")
-            status = cli.main([*arguments, "--no-build"], lab)
-        return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
+        done = command_line.ran(lab, *arguments, "--no-build", columns=200)
+        return subprocess.CompletedProcess(arguments, *done)
 
     return run
 

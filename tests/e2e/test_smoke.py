@@ -3,18 +3,16 @@
 full disk.
 """
 
-import contextlib
-import io
 import multiprocessing
 import re
 import shutil
 import subprocess
 from dataclasses import replace
 
+import command_line
 import pytest
 import recorded_counts
 
-from p5lab.cli import main as cli
 from p5lab.describe import experiment, workload
 from p5lab.describe.request import Filter
 from p5lab.engines.bochs.engine import OUTPUT_FAILED, Bochs
@@ -42,6 +40,10 @@ NEEDED = (
 )
 
 
+def command(lab, *arguments):
+    return command_line.ran(lab, *arguments, columns=120)
+
+
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
     """Runs the whole experiment once, in a process of its own. Returns the results and the output.
@@ -53,19 +55,6 @@ def smoke(tmp_path_factory):
         words = ("run", "smoke", "--no-build", "--all-tables")
         status, out, err = pool.apply(command, (lab, *words))
     return lab, status, out, err
-
-
-def command(lab, *arguments):
-    """Runs a command line. Returns its exit status, standard output and standard error."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        patch.setenv("COLUMNS", "120")
-        status = cli.main(arguments, lab)
-    return status, out.getvalue(), err.getvalue()
 
 
 def _events(stored):
@@ -163,7 +152,9 @@ def test_another_place_and_another_run_at_the_same_time_change_nothing(smoke, tm
 
 def test_a_forced_run_gives_the_same_events(smoke):
     lab, *_ = smoke
-    status, _, err = command(lab, "run", "smoke", "--no-build", "--force", "--workload", "null")
+    status, _, err = command_line.ran(
+        lab, "run", "smoke", "--no-build", "--force", "--workload", "null"
+    )
     assert status == 0, err
     assert "already stored" not in err
 

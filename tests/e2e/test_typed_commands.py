@@ -6,7 +6,6 @@ would type them. unit/test_printed_commands.py has the tests of all other comman
 """
 
 import contextlib
-import io
 import itertools
 import re
 import shlex
@@ -14,10 +13,10 @@ import shutil
 import subprocess
 import sys
 
+import command_line
 import printed
 import pytest
 
-from p5lab.cli import main as cli
 from p5lab.keep import store
 from p5lab.lab import Lab
 
@@ -59,18 +58,13 @@ class Reader:
         words = [next(given)[:10] if word == "RUN" else word for word in words]
         words = [printed.PLACEHOLDERS.get(word, word) for word in words]
         more = ["--no-build"] if words[0] in BUILDING else []
-        out, err = io.StringIO(), io.StringIO()
-        with (
-            contextlib.chdir(self.place),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-        ):
-            status = cli.main([*words, *more], self.lab)
-        assert status == 0, f"{words}: {err.getvalue()}"
-        for done in re.findall(r", ([0-9a-f]{10})\n", err.getvalue()):
+        with contextlib.chdir(self.place):
+            status, out, err = command_line.ran(self.lab, *words, *more)
+        assert status == 0, f"{words}: {err}"
+        for done in re.findall(r", ([0-9a-f]{10})\n", err):
             (found,) = (one.id for one in store.all_runs(self.lab) if one.id.startswith(done))
             self.runs = [*(one for one in self.runs if one != found), found]
-        return out.getvalue()
+        return out
 
 
 @pytest.fixture(scope="module")
