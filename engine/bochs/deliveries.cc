@@ -70,7 +70,8 @@ void lock_bus(Linear at) {
 void interrupt(unsigned vector) {
   transitions.expect();
   if (!delivery_known) {
-    if (vector == unsigned(session::kLinuxCall)) program_enters(vector, 0, cpu()->prev_rip, sends_signal());
+    if (vector == unsigned(session::kLinuxCall))
+      program_enters(vector, 0, cpu()->prev_rip, sends_signal());
     transitions.expect("int", int(vector));
     watching.delivered(p5::Entry::Soft, vector, {0, 0});
     model().soft_interrupt(Bit8u(vector));
