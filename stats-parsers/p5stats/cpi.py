@@ -61,6 +61,14 @@ GROUPS = {
         "cpi.bus.others",
     ),
 }
+# The names of the groups by short names, for columns.
+SHORT = dict(
+    zip(
+        ("issue", "long", "transfers", "pipes", "branches", "code", "data", "bus"),
+        GROUPS,
+        strict=True,
+    )
+)
 
 
 @cache

@@ -91,7 +91,7 @@ def printed(tmp_path, lines, form="table", *, more=False):
 def test_the_tables(tmp_path):
     said = printed(tmp_path, INTERVALS)
     assert max(map(len, said.splitlines())) <= 80
-    assert said.count("branch\n") == 0  # one table, not two
+    assert said.count("branches\n") == 0  # one table, not two
     rows = [line.split() for line in said.splitlines()]
     assert ["0.01", "10.0", "66.7", "60", "1.50", "44.4", "0.0", "0.0", "0.0"] in rows
     assert ["0.02", "100.0", "-", "0", "-", "-", "-", "-", "-"] in rows

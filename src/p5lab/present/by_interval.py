@@ -26,16 +26,11 @@ MISSES = {
     "DTLB\n/1000": ("dtlb_misses", "data TLB misses"),
 }
 # The columns of a run with a CPI stack: groups of components (p5stats.cpi.GROUPS).
-GROUPS = {
-    "code\n%": "waits for code",
-    "data\n%": "waits for data",
-    "bus\n%": "waits for the bus",
-    "branch\n%": "branches",
-}
+GROUPS = {f"{name}\n%": cpi.SHORT[name] for name in ("code", "data", "bus", "branches")}
 NOTE = "ms: the end of the interval, since power-up. CPI: busy cycles per instruction."
 PER = " /1000: read misses per 1000 instructions."
 SHARES = (
-    " code, data, bus, branch: the groups of components of docs/concepts/cpi-stack.md, as shares"
+    " code, data, bus, branches: the groups of components of docs/concepts/cpi-stack.md, as shares"
     " of the busy cycles."
 )
 JOINED = " Each row contains {} intervals; --all-tables shows each interval."

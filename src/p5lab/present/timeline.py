@@ -20,17 +20,6 @@ MISSES = {
     array: tuple(event for name, event in metrics.MISSES.items() if name.split()[0] == array)
     for array in dict.fromkeys(name.split()[0] for name in metrics.MISSES)
 }
-# Columns of clocks, for a run with --cpi. Each column is a group of components (p5stats.cpi).
-CLOCKS = {
-    "issue": "pairs and single instructions",
-    "long": "long instructions",
-    "transfers": "transfers, interrupts, ports",
-    "pipes": "prefixes, AGI, banks, alignment",
-    "branches": "branches",
-    "code": "waits for code",
-    "data": "waits for data",
-    "bus": "waits for the bus",
-}
 IDLE = "idle"
 
 
@@ -53,8 +42,8 @@ def rows(bracket: crossings.CrossingsBracket) -> Iterator[Row]:
 
     `at`: clocks since the start of the bracket. `runs`: the part of the system that runs. `clocks`:
     the length of the step. `until`: the crossing that ends the step. The columns of MISSES contain
-    counts, or None if the trace contains no misses. For a run with --cpi, the columns of CLOCKS and
-    IDLE follow. Their sum is the length of the step.
+    counts, or None if the trace contains no misses. For a run with --cpi, the columns of cpi.SHORT
+    and IDLE follow. Their sum is the length of the step.
     """
     at = 0
     for step in bracket.steps:
@@ -68,7 +57,7 @@ def rows(bracket: crossings.CrossingsBracket) -> Iterator[Row]:
 
 
 def has_stacks(steps: list[Row]) -> bool:
-    """Whether the rows have the columns of CLOCKS: the run was made with --cpi."""
+    """Whether the rows have the columns of cpi.SHORT: the run was made with --cpi."""
     return any(IDLE in step for step in steps)
 
 
@@ -77,7 +66,7 @@ def _clocks(counts: Mapping[str, int]) -> dict[str, int]:
         return {}
     groups = {
         column: sum(counts.get(component, 0) for component in cpi.GROUPS[group])
-        for column, group in CLOCKS.items()
+        for column, group in cpi.SHORT.items()
     }
     return {**groups, IDLE: counts[cpi.IDLE]}
 
@@ -117,7 +106,7 @@ def _grids(phase: str, steps: list[Row]) -> Iterator[Grid]:
         steps,
     )
     if has_stacks(steps):
-        used = [name for name in (*CLOCKS, IDLE) if any(step[name] for step in steps)]
+        used = [name for name in (*cpi.SHORT, IDLE) if any(step[name] for step in steps)]
         title = f"{phase}: one bracket, what the clocks of each step are spent on"
         yield _grid(title, ["runs", "at", "clocks", *used], steps)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from p5lab.keep.store import Stored
 from p5lab.page.figure import Figure, mark, of_marks
 from p5lab.present import comparison, timeline
-from p5stats import phase_names
+from p5stats import cpi, phase_names
 
 PLACE = 3
 METRIC, UNIT = "clocks since the start of the bracket", "clocks"
@@ -75,7 +75,7 @@ def _parts(step: timeline.Row) -> Iterator[tuple[str, int, int]]:
         yield step["runs"], step["at"], step["clocks"]
         return
     at = step["at"]
-    for column, group in timeline.CLOCKS.items():
+    for column, group in cpi.SHORT.items():
         if step[column]:
             yield group, at, step[column]
             at += step[column]
