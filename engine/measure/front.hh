@@ -13,7 +13,7 @@
 #include "measure/shadow_l2.hh"
 #include "p5/cache.hh"
 #include "p5/config.hh"
-#include "p5/observer.hh"
+#include "p5/memory_observer.hh"
 #include "p5/tlb.hh"
 
 namespace measure {

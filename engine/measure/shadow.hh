@@ -33,11 +33,11 @@
 #include "p5/config.hh"
 #include "p5/counters.hh"
 #include "p5/isa.hh"
-#include "p5/observer.hh"
+#include "p5/memory_observer.hh"
 
 namespace measure {
 
-class Shadows final : public p5::Observer {
+class Shadows final : public p5::MemoryObserver {
  public:
   // Creates one shadow for each configuration. All configurations have L1 lines of the same length.
   // If `filter` is false, every geometry simulates every reference. This changes no count. With a
@@ -46,7 +46,7 @@ class Shadows final : public p5::Observer {
   explicit Shadows(const std::vector<p5::Config>& configs, bool filter = true,
                    AccessListener* listener = nullptr);
 
-  // --- what the chip reports (observer.hh)
+  // --- what the chip reports (memory_observer.hh)
 
   void attach(const p5::Shortcuts& shortcuts) override;
   void use(const p5::Bank& bank) override;

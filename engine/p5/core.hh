@@ -12,7 +12,7 @@
 
 #include "p5/config.hh"
 #include "p5/counters.hh"
-#include "p5/observer.hh"
+#include "p5/memory_observer.hh"
 #include "p5/rules.hh"
 #include "p5/state.hh"
 #include "p5/timing.hh"
@@ -102,7 +102,7 @@ struct Core {
   Bank* bank;                       // of the current address space and ring
   const uint16_t* clocks;           // [class] in the current mode
   bool timing_on = true;            // false: no caches, TLBs or stalls
-  Observer* observer = nullptr;
+  MemoryObserver* observer = nullptr;
   State state;
   Config config;         // the machine, without feedback during warming
   const Config machine;  // the machine as described

@@ -37,7 +37,7 @@ Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& plat
       ports_(chip_.core, chip_.caches),
       msrs_(chip_.core.counters, config.miscounts) {}
 
-void Pentium::observe(Observer* observer) {
+void Pentium::observe(MemoryObserver* observer) {
   chip_.core.observer = observer;
   if (!observer) return;
   observer->attach({chip_.caches.l1d.shortcut(), chip_.caches.l1i.shortcut(),

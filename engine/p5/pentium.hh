@@ -42,7 +42,7 @@
 #include "p5/cpi_stack.hh"
 #include "p5/insn.hh"
 #include "p5/isa.hh"
-#include "p5/observer.hh"
+#include "p5/memory_observer.hh"
 #include "p5/ports.hh"
 #include "p5/repeats.hh"
 #include "p5/rules.hh"
@@ -105,10 +105,10 @@ class Pentium {
   // From now on, counts the components of the CPI stack (cpi_stack.hh). Not during warming.
   void explain_clocks();
   bool explains_clocks() const { return chip_.core.explains; }
-  // Sets the observer of caches and TLBs (observer.hh); null: no observer. The observer must exist
-  // as long as the model, or until another call replaces it.
-  void observe(Observer* observer);
-  Observer* observer() const { return chip_.core.observer; }
+  // Sets the observer of caches and TLBs (memory_observer.hh); null: no observer. The observer must
+  // exist as long as the model, or until another call replaces it.
+  void observe(MemoryObserver* observer);
+  MemoryObserver* observer() const { return chip_.core.observer; }
 
   // --- instructions ---
   //

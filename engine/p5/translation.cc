@@ -18,7 +18,7 @@ Translation::Translation(Core& core, Caches& caches)
       caches_(caches) {}
 
 uint32_t Translation::data(Linear linear, bool* walked) {
-  Observer* observer = core_.observer;
+  MemoryObserver* observer = core_.observer;
   if (!observer) return look_up_data(linear, walked);
   const uint32_t attributes = look_up_data(linear, walked);
   if (!observer->knows_page(linear)) observer->data_page(linear, page_walk(linear));
@@ -46,7 +46,7 @@ void Translation::insert_data(Linear linear, const PageWalk& found) {
 }
 
 uint32_t Translation::look_up_code(Linear linear) {
-  Observer* observer = core_.observer;
+  MemoryObserver* observer = core_.observer;
   if (observer && !observer->knows_code_page(linear)) {
     observer->code_page(linear, page_walk(linear));
   }
@@ -96,7 +96,7 @@ PageWalk Translation::walk(Linear linear, bool code) {
 }
 
 void Translation::page_fault(Linear linear, bool code, bool present) {
-  Observer* observer = core_.observer;
+  MemoryObserver* observer = core_.observer;
   const auto tell = [&] {
     if (observer) observer->page_fault(linear, code, present, page_walk(linear));
   };

@@ -12,7 +12,7 @@
 #include "devices/ne2000/check.hh"
 #include "devices/ne2000/network.hh"
 
-struct NetLog : device::ne2000::Observer {
+struct NetLog : device::ne2000::NetworkWitness {
   struct Seen {
     device::ne2000::Time first;
     device::ne2000::Frame frame;

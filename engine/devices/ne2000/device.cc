@@ -19,7 +19,7 @@ constexpr uint16_t kPort = 0x300;
 constexpr uint8_t kIrq = 3;
 
 // Counts the events that the network reports, and captures the frames.
-class Counts : public Observer {
+class Counts : public NetworkWitness {
  public:
   explicit Counts(device::Pc& pc) : pc_(pc) {}
 

@@ -40,10 +40,10 @@ void Config::answer_at_once() {
   remote.path.latency = remote.packet = remote.kilobyte = 0;
 }
 
-Network::Network(const Config& config, Agenda& agenda, Pc& pc, Observer& observer)
-    : wire_(config.wire, agenda, observer),
-      card_(kGuestMac, wire_, kCard, agenda, pc, observer),
-      remote_(config.remote, wire_, kHost, agenda, observer) {
+Network::Network(const Config& config, Agenda& agenda, Pc& pc, NetworkWitness& witness)
+    : wire_(config.wire, agenda, witness),
+      card_(kGuestMac, wire_, kCard, agenda, pc, witness),
+      remote_(config.remote, wire_, kHost, agenda, witness) {
   wire_.attach(kCard, &card_.station());
   wire_.attach(kHost, &remote_);
 }

@@ -25,13 +25,13 @@ struct Config {
 };
 
 // Observes wire, card and remote host.
-class Observer : public Witness, public CardWitness, public RemoteWitness {};
+class NetworkWitness : public Witness, public CardWitness, public RemoteWitness {};
 
 class Network {
  public:
   static constexpr uint32_t kCard = 0, kHost = 1;  // stations of the wire
 
-  Network(const Config& config, Agenda& agenda, Pc& pc, Observer& observer);
+  Network(const Config& config, Agenda& agenda, Pc& pc, NetworkWitness& witness);
 
   Ne2000& card() { return card_; }
   Remote& remote() { return remote_; }

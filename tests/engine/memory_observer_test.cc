@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which calls does an observer of the chip receive? An observer must not change any count or clock.
-#include "p5/observer.hh"
+#include "p5/memory_observer.hh"
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ using namespace p5;
 namespace {
 
 // Records the calls.
-class Log : public Observer {
+class Log : public MemoryObserver {
  public:
   void attach(const Shortcuts&) override { add("attach"); }
   void use(const Bank& bank) override { add("use " + std::to_string(bank.ring)); }

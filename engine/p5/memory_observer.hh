@@ -34,9 +34,9 @@ struct Shortcuts {
   Shortcut &pages, &large_pages;  // the data TLBs
 };
 
-class Observer {
+class MemoryObserver {
  public:
-  virtual ~Observer() = default;
+  virtual ~MemoryObserver() = default;
 
   // Called once, before all other calls.
   virtual void attach(const Shortcuts&) {}
