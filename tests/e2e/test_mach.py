@@ -395,6 +395,7 @@ def test_same_run_same_events(mach, tmp_path, system):
             assert (alone.directory / name).read_bytes() == (forked.directory / name).read_bytes()
 
 
-def test_seeds_place_pages_differently(mach):
+def test_seeds_place_pages_differently(mach, full):
     job = "mem-read size=192K iterations=5000 placement=guest"
-    assert len({mach(job, seed=seed).totals(196608, CYCLES)[0] for seed in range(3)}) == 3
+    seeds = range(3 if full else 2)
+    assert len({mach(job, seed=seed).totals(196608, CYCLES)[0] for seed in seeds}) == len(seeds)
