@@ -10,40 +10,20 @@
 #include <string>
 #include <vector>
 
+#include "base/settings.hh"
+#include "machine_text.hh"
 #include "p5/decode.hh"
 #include "p5/pentium.hh"
 #include "table.hh"
 
-// The tests' own machine: a 90 MHz Pentium on a 60 MHz bus, with 256 KB L2 and 32 MB. Its times are
-// no board's, so a better estimate for a board changes no expected clock of a test.
+// The machine of machine_text.hh.
 inline p5::Config p90() {
-  p5::Config config;
-  config.clock_mhz = 90;
-  config.bus_mhz = 60;
-  config.l1i.size = config.l1d.size = 8192;
-  config.l1i.ways = config.l1d.ways = 2;
-  config.itlb.entries = 32;
-  config.dtlb.entries = 64;
-  config.dtlb_large.entries = 8;
-  config.memory.core_clocks = 3;
-  config.memory.bus_clocks = 2;
-  config.memory.l2.size = 256 * 1024;
-  config.memory.l2_read = {{3, 2, 2, 2}, 3, 6};
-  config.memory.l2_write = {{3, 2, 2, 2}, 3, 6};
-  config.memory.dram_read = {{7, 4, 4, 4}, 7, 9};
-  config.memory.dram_write = {{7, 4, 4, 4}, 7, 9};
-  config.memory.miss_overhead = 4;
-  config.memory.walk_overhead = 4;
-  config.memory.uncached_clocks = 14;
-  config.memory.post_buffer = 4;
-  config.prefix_clocks = config.agi_clocks = 1;
-  config.misaligned_clocks = config.mispredict_clocks = 3;
-  config.mispredict_v_clocks = 4;
-  config.dram_bytes = 32u << 20;
-  config.isa_clocks = 90;
-  config.pci_clocks = 14;
-  config.inta_clocks = 90;
-  config.uncached = {{0xA0000, 0xFFFFF}};
+  static const p5::Config config = [] {
+    base::Settings settings;
+    std::string error;
+    settings.parse(kMachine, "machine_text.hh", &error);
+    return p5::Config::read(settings);
+  }();
   return config;
 }
 

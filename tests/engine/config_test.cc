@@ -99,7 +99,7 @@ TEST_CASE("config: the message of a mistake is one line with place, key and expe
   CHECK(error_of(replaced("penalty.agi = 1\n", "")) == "boot.conf: penalty.agi: missing");
   CHECK(error_of(replaced("penalty.agi", "penalty.aig")) == "boot.conf: penalty.agi: missing");
   CHECK(error_of(std::string(kMachine) + "penalty.fgi = 1\n") ==
-        "boot.conf:63: penalty.fgi: unknown key");
+        "boot.conf:64: penalty.fgi: unknown key");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = one")) ==
         "boot.conf:45: penalty.agi: expected a whole number of clocks, 0 to 99; found `one`");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = -1")) ==
