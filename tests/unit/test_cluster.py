@@ -77,12 +77,15 @@ def running(place, *options, workers=2, protocol="tcp"):
     file = place / "scheduler.json"
     environment = {**ENVIRONMENT, "P5LAB_CACHE": str(place / "cache")}
     started = []
+    both = ["--scheduler-file", str(file), "--host", f"{protocol}://127.0.0.1"]
+    both += ["--dashboard-address", "127.0.0.1:0", *options]
+    local = ["--local-directory", str(place)]
 
-    def start(*command):
+    def start(name, *words):
         log = (place / f"{len(started)}.log").open("w")
         started.append(
             subprocess.Popen(
-                [sys.executable, "-m", "distributed.cli." + command[0], *command[1:], *options],
+                [sys.executable, "-m", f"distributed.cli.{name}", *words, *both],
                 cwd=place,
                 env=environment,
                 stdout=log,
@@ -91,36 +94,11 @@ def running(place, *options, workers=2, protocol="tcp"):
         )
 
     try:
-        start(
-            "dask_scheduler",
-            "--host",
-            f"{protocol}://127.0.0.1",
-            "--port",
-            "0",
-            "--dashboard-address",
-            "127.0.0.1:0",
-            "--scheduler-file",
-            str(file),
-        )
+        start("dask_scheduler", "--port", "0")
         # The file exists before it has any content.
         wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
         for _ in range(workers):
-            start(
-                "dask_worker",
-                "--scheduler-file",
-                str(file),
-                "--nthreads",
-                "1",
-                "--no-nanny",
-                "--dashboard-address",
-                "127.0.0.1:0",
-                "--memory-limit",
-                "0",
-                "--local-directory",
-                str(place),
-                "--host",
-                f"{protocol}://127.0.0.1",
-            )
+            start("dask_worker", "--nthreads", "1", "--no-nanny", "--memory-limit", "0", *local)
         address = re.search(r'"address": "(.*)"', file.read_text())[1]
         yield address
     finally:
@@ -176,12 +154,6 @@ def test_results_are_those_of_runs_executed_here(lab, scheduler, ship):
         assert record["attempts"] == 1
         assert record["worker"].startswith("tcp://127.0.0.1:")
         assert record["host"]["cpus"] == one_run.cores()
-
-
-def test_what_is_there_is_not_sent_to_anybody(lab, scheduler):
-    execute(lab, Workers(scheduler=scheduler))
-    assert {one.reused for one in execute(lab, Workers(scheduler=scheduler))} == {True}
-    assert len(lab.starts()) == 6
 
 
 def test_inputs_are_sent_once_and_checked(lab, scheduler, place, tmp_path):
@@ -322,8 +294,10 @@ def test_fail_fast_leaves_what_has_not_begun(lab, scheduler):
         assert store.read(one.directory)["status"] == one.status
 
 
-def test_a_run_again_with_other_events_has_failed(lab, scheduler):
+def test_runs_are_sent_again_only_by_force_and_fail_with_other_events(lab, scheduler):
     execute(lab, Workers(scheduler=scheduler))
+    assert {one.reused for one in execute(lab, Workers(scheduler=scheduler))} == {True}
+    assert len(lab.starts()) == 6
     lab.behave(events={"call": call_events(iterations=4), "chase": chase_events()})
     for one in execute(lab, Workers(scheduler=scheduler), force=True):
         if one.run.workload.name == "call":
@@ -503,14 +477,8 @@ def tls(place):
 
 def test_tls(lab, certificates, tmp_path):
     ours = tls(certificates["ours"])
-    options = (
-        "--tls-ca-file",
-        str(ours.ca),
-        "--tls-cert",
-        str(ours.cert),
-        "--tls-key",
-        str(ours.key),
-    )
+    files = {"--tls-ca-file": ours.ca, "--tls-cert": ours.cert, "--tls-key": ours.key}
+    options = [str(word) for pair in files.items() for word in pair]
     with running(tmp_path / "scheduler", *options, workers=1, protocol="tls") as address:
         assert address.startswith("tls://")
         results = execute(lab, Workers(scheduler=address, tls=ours))
