@@ -15,26 +15,50 @@ from p5lab.lab import Lab
 from pathlib import Path
 checkout.here = lambda: Lab(Path({root!r}))
 """
-
-
-def executed(lab, *sources):
-    """Runs cells in a kernel of their own, also after errors. Returns the outputs of each cell."""
-    texts = (BEGIN.format(root=str(lab.root)), *sources)
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in texts])
-    nbclient.NotebookClient(notebook, timeout=600, startup_timeout=600, allow_errors=True).execute()
-    return [cell["outputs"] for cell in notebook.cells[1:]]
+# The engine sleeps for ten minutes. A thread of the kernel interrupts the cell, as the button of
+# JupyterLab does, when the engine has started.
+INTERRUPT = """
+import os, signal, threading, time
+engine = checkout.here().root / "build/engine"
+def interrupt():
+    while not (engine / "starts").exists():
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+p5lab.run("tests", build=False)
+"""
+AGAIN = """
+plan = engine / "behaviour.json"
+plan.write_text(plan.read_text().replace("600", "0"))
+p5lab.run("tests", build=False)["run"].nunique()
+"""
 
 
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory):
-    """Returns the outputs of four cells that ran in one kernel."""
-    return executed(
-        fakelab.make(tmp_path_factory.mktemp("cells") / "lab"),
+def cells(tmp_path_factory):
+    """Returns the outputs of the cells that ran in one kernel, also after errors: the cells of one
+    laboratory, and the interrupted cell and the next cell of another laboratory."""
+    place = tmp_path_factory.mktemp("cells")
+    lab, slow = (fakelab.make(place / name) for name in ("lab", "slow"))
+    slow.behave(sleep_of={"call": 600, "chase": 600})
+    sources = (
+        BEGIN.format(root=str(lab.root)),
         'table = p5lab.run("tests", sweep={"l2.size": ["128K", "256K"]}, build=False)',
         'p5lab.measure(table[table["workload"] == "call"], "busy cycles")',
         'p5lab.plot(table[table["workload"] == "call"])',
         'p5lab.run("test", build=False)',
+        BEGIN.format(root=str(slow.root)),
+        INTERRUPT,
+        AGAIN,
     )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(t) for t in sources])
+    nbclient.NotebookClient(notebook, timeout=600, startup_timeout=600, allow_errors=True).execute()
+    return [cell["outputs"] for cell in notebook.cells]
+
+
+@pytest.fixture
+def outputs(cells):
+    return cells[1:5]
 
 
 def text(output):
@@ -59,26 +83,7 @@ def test_an_error_is_the_last_line_of_the_cell(outputs):
     assert error[-1]["evalue"] == "unknown experiment 'test'; did you mean 'tests'?"
 
 
-def test_an_interrupted_cell_stops_the_runs_and_the_next_cell_goes_on(lab):
-    """The engine sleeps for ten minutes. A thread of the kernel interrupts the cell, as the button
-    of JupyterLab does, when the engine has started."""
-    lab.behave(sleep_of={"call": 600, "chase": 600})
-    interrupt = f"""
-import os, signal, threading, time
-from pathlib import Path
-def interrupt():
-    while not Path({str(lab.root / "build/engine/starts")!r}).exists():
-        time.sleep(0.05)
-    os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=interrupt, daemon=True).start()
-p5lab.run("tests", build=False)
-"""
-    again = f"""
-from pathlib import Path
-plan = Path({str(lab.root / "build/engine/behaviour.json")!r})
-plan.write_text(plan.read_text().replace("600", "0"))
-p5lab.run("tests", build=False)["run"].nunique()
-"""
-    stopped, repeated = executed(lab, interrupt, again)
+def test_an_interrupted_cell_stops_the_runs_and_the_next_cell_goes_on(cells):
+    stopped, repeated = cells[-2:]
     assert stopped[-1]["ename"] == "Stopped"  # a KeyboardInterrupt that describes what is kept
     assert text(repeated[-1]) == "2"
