@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The programs that p5lab supplies for other systems: descriptions, phases, and the job."""
 
+import re
+
 import pytest
 from fakelab import REPO
 
@@ -55,6 +57,14 @@ def test_minix_gets_the_source_of_each_program():
     assert {word for word in script.split() if word.endswith((".c", ".s"))} == {
         name for name in names if name.endswith((".c", ".s"))
     }
+
+
+def test_minix_programs_have_the_described_parameters():
+    """The guest compiles the programs, so their defaults stand in C, too."""
+    for name, program in SYSTEMS["minix"].load(LAB).items():
+        text = (REPO / minix_programs.PLACE / f"{name}.c").read_text()
+        in_c = re.findall(r'p5_parameter\("(\w+)", (\d+)\)', text)
+        assert {key: int(value) for key, value in in_c} == program.parameters, name
 
 
 def test_minix_programs_are_ansi_c_of_1989():
