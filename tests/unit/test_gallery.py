@@ -2,10 +2,7 @@
 """The gallery: its commands, its record, its figures and its page belong together."""
 
 import copy
-import functools
-import json
 import xml.etree.ElementTree as ElementTree
-from types import SimpleNamespace
 
 import pytest
 from fakelab import REPO
@@ -16,7 +13,6 @@ from p5lab.describe import experiment
 from p5lab.evidence import gallery, records
 from p5lab.lab import Lab
 from p5lab.page import gallery_figures as drawing
-from p5lab.page import svg
 from p5lab.prepare import prepare
 
 LAB = Lab(REPO)
@@ -27,18 +23,6 @@ BYTES = 80_000  # of one file
 @pytest.fixture(scope="module")
 def record():
     return records.load(REPO, gallery.NAME)
-
-
-@functools.cache
-def plain(chart):
-    return svg.plain(json.loads(chart))
-
-
-@pytest.fixture
-def drawn_once(monkeypatch):
-    """Two tests draw the same charts. Each chart is drawn only by the first of them."""
-    once = SimpleNamespace(plain=lambda chart: plain(json.dumps(chart)))
-    monkeypatch.setattr(drawing, "svg", once)
 
 
 def test_there_are_ten_effects_with_two_sentences():
@@ -78,14 +62,14 @@ def test_the_record_has_the_marks_of_the_figure(effect, record):
             assert points == sorted(points)
 
 
-def test_the_figures_follow_from_the_record(drawn_once):
+def test_the_figures_follow_from_the_record():
     changed = [name for name, differs in drawing.update(LAB, check=True) if differs]
     assert changed == [], "./p5lab docs --no-runs"
     names = {path.stem for path in (REPO / gallery.PLACE).iterdir()}
     assert names == {*(one.name for one in EFFECTS), "overview"}
 
 
-def test_a_changed_number_changes_its_figure_and_the_overview(record, monkeypatch, drawn_once):
+def test_a_changed_number_changes_its_figure_and_the_overview(record, monkeypatch):
     other = copy.deepcopy(record)
     other["pairing"][0][2] += 1
     monkeypatch.setattr(records, "load", lambda root, name: other)
