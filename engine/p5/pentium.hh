@@ -242,8 +242,7 @@ class Pentium {
   void serialize() { chip_.fetch().drop(); }
   void load_cr3(Space value);
   void invalidate_page(Linear linear);
-  // Describes the access that could not be translated. exception() with vector 14
-  // follows.
+  // Describes the access that could not be translated. exception() with vector 14 follows.
   void page_fault(Linear linear, bool code, bool present) {
     if (chip_.core.timing_on) chip_.translation.page_fault(linear, code, present);
   }
